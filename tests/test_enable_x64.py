@@ -143,10 +143,10 @@ def test_types_are_those_of_jax(table: Any, x64: bool, jax_answers: Any) -> None
 
     expected = jax_answers("types", staged, x64=x64)
     # A type does not depend on the backend, and to compile each operation takes longest.
-    with bindax.enable_x64(x64), bindax.config.override(backend="numpy"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = types(bindax)
+    by_numpy = bindax.config.override(backend="numpy")
+    with bindax.enable_x64(x64), by_numpy, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = types(bindax)
     assert found.keys() == expected.keys()
     wrong = {name: (found[name], theirs) for name, theirs in expected.items()}
     assert {name: pair for name, pair in wrong.items() if pair[0] != pair[1]} == {}

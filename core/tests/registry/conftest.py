@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bindax_core.registry import _control, _manifest
-from bindax_core.registry._declarations import Staged
+from bindax_core.registry._claims import Staged
 from bindax_core.registry._loader import Loader
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Entry, Manifest
@@ -61,8 +61,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     before = set(sys.modules)
     made = Site(tmp_path / "site")
     monkeypatch.syspath_prepend(str(made.directory))
-    monkeypatch.setattr(_manifest, "_manifest", None)  # this process's search path has changed
+    _manifest._scan.cache_clear()  # this process's search path has changed
     yield made
+    _manifest._scan.cache_clear()
     for name in set(sys.modules) - before:
         file = getattr(sys.modules[name], "__file__", None) or ""
         if file.startswith(str(made.directory)):
@@ -129,7 +130,7 @@ class Tables:
         ]
         self.path = [str(site.directory)]
         self._manifest: Manifest | None = None
-        self.loader = Loader(lambda: fakes, read_manifest=self.manifest)
+        self.loader = Loader({fake.hook: fake.stage for fake in fakes}, read_manifest=self.manifest)
         self.discovery = Discovery(self.loader)
 
     def manifest(self) -> Manifest:

@@ -23,7 +23,7 @@ from bindax_core.kernel._rule_tables import rule_kinds
 from bindax_core.registry import _report
 from bindax_core.registry._control import configured
 from bindax_core.registry._installed import InstalledPlugins, import_scope
-from bindax_core.registry._installers import installers
+from bindax_core.registry._installers import STAGES
 from bindax_core.registry._loader import Loader
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Manifest
@@ -47,12 +47,9 @@ class Real:
     """A discovery of its own over the kernel's tables."""
 
     def __init__(self, site: Any) -> None:
-        ready = installers()
         self._path = [str(site.directory)]
         self._manifest: Manifest | None = None
-        self.loader = Loader(
-            lambda: ready, outside_traces=import_scope, read_manifest=self.manifest
-        )
+        self.loader = Loader(STAGES, outside_traces=import_scope, read_manifest=self.manifest)
         self.discovery = Discovery(self.loader)
 
     def manifest(self) -> Manifest:

@@ -170,7 +170,6 @@ def test_problems_name_file_line_and_reason(tmp_path: Path, write_distribution: 
 
 def test_one_scan_per_process_also_from_threads(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     scans = []
-    monkeypatch.setattr(_manifest, "_manifest", None)
     monkeypatch.setattr(_manifest, "Manifest", lambda path: scans.append(path) or object())
     found: list[object] = []
     threads = [

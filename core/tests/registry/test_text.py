@@ -78,11 +78,11 @@ def package(site: Any) -> Iterator[Any]:
     site.module("text_sheep", MODULE)
     import text_sheep
 
-    _provenance._distributions.clear()
+    _provenance._find.cache_clear()
     yield text_sheep
     for kind in (text_sheep.Mode, text_sheep.Window):
         _forms._forms.pop(kind, None)
-    _provenance._distributions.clear()
+    _provenance._find.cache_clear()
 
 
 def program(made: Any, aval: Any = F32, **params: Any) -> ClosedJaxpr:

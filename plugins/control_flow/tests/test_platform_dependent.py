@@ -11,7 +11,7 @@ import pytest
 import bindax_core as bx
 import bindax_transforms as bt
 from bindax_control_flow import cond, platform_dependent
-from bindax_control_flow.cond.platforms import branch_for
+from bindax_control_flow.cond.primitive import branch_for
 from bindax_core.extend import primitive, rules
 from bindax_lax_basic import sin
 

@@ -98,6 +98,14 @@ def test_bitcast_is_jaxs_and_is_undone(source, target, jax_answers):
     assert back.dtype == x.dtype
 
 
+def test_bitcast_between_dtypes_of_less_than_a_byte():
+    x = np.array([[6, -1], [-8, 3]]).astype(dtype_of("int4"))
+    parts = lax.bitcast_convert_type(x, "int2")  # the lowest bits first
+    wanted = [[[-2, 1], [-1, -1]], [[0, -2], [-1, 0]]]
+    np.testing.assert_array_equal(np.asarray(parts).astype(int), wanted)
+    np.testing.assert_array_equal(np.asarray(lax.bitcast_convert_type(parts, "int4")), x)
+
+
 def test_bitcast_strips_weak_type_and_has_zero_derivative():
     assert not typeof(lax.bitcast_convert_type(3.0, "float32")).weak_type
     x = np.ones(2, np.float32)

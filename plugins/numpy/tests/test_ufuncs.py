@@ -21,6 +21,14 @@ def assert_equal(got, wanted):
     np.testing.assert_allclose(np.asarray(got), np.asarray(wanted), rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64"])
+def test_bits_that_where_leaves_out_do_not_count(dtype):
+    x = X.astype(dtype)
+    for name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+        got = getattr(jnp, name).reduce(x, 1, where=K)
+        assert_equal(got, getattr(np, name).reduce(x, 1, where=K))
+
+
 @pytest.mark.parametrize("name", [*BINARY, *LOGICAL])
 def test_reductions_are_those_of_numpy(name):
     mine, theirs = getattr(jnp, name), getattr(np, name)

@@ -109,6 +109,17 @@ def test_a_rule_sees_primals_that_are_the_same_for_all_as_such() -> None:
     np.testing.assert_allclose(bt.vmap(columns)(both), [np.diag(2 * x), np.diag(-2 * x)])
 
 
+def test_a_primal_with_a_batched_tangent_is_batched_to_the_rule() -> None:
+    f, seen = counted_product()
+
+    def slope(x: Any, t: Any) -> Any:
+        return bt.jvp(f, (x, 2.0), (1.0, t))[1]
+
+    x, t = np.arange(3.0), np.array([10.0, 20.0, 30.0])
+    np.testing.assert_allclose(bt.vmap(slope)(x, t), x * t + 2.0)
+    assert seen == [([True, True], (3,), (3,))]
+
+
 def test_a_rule_that_returns_another_structure() -> None:
     f = bt.custom_vmap(lambda x: toy.sin(x))
     f.def_vmap(lambda axis_size, in_batched, x: ((x, x), (True, True)))

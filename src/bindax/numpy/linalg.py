@@ -5,5 +5,7 @@
 Array(5., dtype=float32)
 """
 
+from bindax_core.extend import public_names as _public_names
 from bindax_numpy.linalg import *  # noqa: F403 -- the module says in __all__ what is public
-from bindax_numpy.linalg import __all__ as __all__
+
+vars()["__all__"] = _public_names(vars())

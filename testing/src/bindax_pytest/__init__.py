@@ -65,18 +65,13 @@ class ConformanceItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run the check; fail with the report of what is wrong."""
-        from bindax_testing import _conformance
-        from bindax_testing._outcomes import EXPECTED, FAILED, NOT_RUN, SKIPPED
+        from bindax_testing._conformance import check_one_of
+        from bindax_testing._results import EXPECTED, FAILED, NOT_RUN, SKIPPED
 
         plugin = self.parent.name if self.parent is not None else ""
         seed = self.config.getoption("bindax_seed")
         limit = self.config.getoption("bindax_time_limit")
-        if self.primitive:
-            results = _conformance.check_one_of(
-                plugin, self.primitive, self.check, self.share, seed, limit
-            )
-        else:
-            results = _conformance.sample_problems(plugin, seed, limit)
+        results = check_one_of(plugin, self.primitive, self.check, self.share, seed, limit)
         failures = [result for result in results if result.status == FAILED]
         if failures:
             pytest.fail("\n\n".join(map(str, failures)), pytrace=False)

@@ -31,13 +31,13 @@ from bindax_testing._mutation._report import MutationReport as MutationReport
 from bindax_testing._mutation._run import mutate_plugin as mutate_plugin
 from bindax_testing._mutation._run import mutate_rules as mutate_rules
 from bindax_testing._mutation._run_text import mutate_text as mutate_text
-from bindax_testing._outcomes import RuleResult as RuleResult
 from bindax_testing._pytrees._report import PyTreeCheck as PyTreeCheck
 from bindax_testing._pytrees._report import PyTreeConformanceError as PyTreeConformanceError
 from bindax_testing._pytrees._report import PyTreeReport as PyTreeReport
 from bindax_testing._pytrees._run import check_pytree as check_pytree
 from bindax_testing._results import ConformanceError as ConformanceError
 from bindax_testing._results import RuleReport as RuleReport
+from bindax_testing._results import RuleResult as RuleResult
 from bindax_testing._samples import NONZERO as NONZERO
 from bindax_testing._samples import POSITIVE as POSITIVE
 from bindax_testing._samples import REAL as REAL

@@ -48,7 +48,8 @@ def culprit_of(
     for code in codes:
         candidates = rules.get(code)
         if candidates:
-            if default.kind not in _EVALUATION and _is_refusal(candidates):
+            refuses = all(one.kind == "abstract_eval" for one in candidates)
+            if refuses and default.kind not in _EVALUATION:
                 # Abstract evaluation that raises refuses operands: the rule that gave them is
                 # further out.
                 refused = refused or candidates[0]
@@ -59,10 +60,6 @@ def culprit_of(
             if len({one.primitive for one in candidates}) == 1:
                 return candidates[0]
     return default if refused is None or default.primitive is refused.primitive else refused
-
-
-def _is_refusal(candidates: list[Culprit]) -> bool:
-    return all(one.kind == "abstract_eval" for one in candidates)
 
 
 def codes_of(traceback: TracebackType | None) -> list[CodeType]:

@@ -98,33 +98,23 @@ class Case:
 
 
 def cases_of(sample: Sample, wanted: Collection[Primitive], seed: int = 0) -> Iterator[Case]:
-    """The cases that a sample gives: its own primitive, or those that its function binds.
-
-    Raises:
-        Exception: what drawing the operands or tracing the function raises.
-    """
-    draws = [tuple(sample.draw(seed, number)) for number in range(DRAWS)]
+    """The cases that a sample gives: its own primitive, or those that its function binds."""
+    draws = tuple(tuple(sample.draw(seed, number)) for number in range(DRAWS))
     if isinstance(sample.function, Primitive):
-        case = Case(
-            sample.function,
-            tuple(draws),
-            dict(sample.params),
-            sample.label,
-            sample.skip,
-            seed,
-            sample.no_derivative,
-        )
-        yield case
+        yield _made(sample, seed, sample.function, draws, dict(sample.params))
         return
     closed = make_jaxpr(sample.call)(*[operand.aval for operand in sample.operands])
+    consts = dict(zip(closed.jaxpr.constvars, closed.consts, strict=True))
     environments = [
-        {
-            **dict(zip(closed.jaxpr.constvars, closed.consts, strict=True)),
-            **dict(zip(closed.jaxpr.invars, operands, strict=True)),
-        }
-        for operands in draws
+        consts | dict(zip(closed.jaxpr.invars, operands, strict=True)) for operands in draws
     ]
     yield from _walk(closed.jaxpr, environments, sample, wanted, seed)
+
+
+def _made(
+    sample: Sample, seed: int, primitive: Primitive, draws: Any, params: Mapping[str, Any]
+) -> Case:
+    return Case(primitive, draws, params, sample.label, sample.skip, seed, sample.no_derivative)
 
 
 def _walk(
@@ -145,15 +135,7 @@ def _walk(
         )
         if eqn.primitive in wanted:
             remaining -= 1
-            yield Case(
-                eqn.primitive,
-                draws,
-                eqn.params,
-                sample.label,
-                sample.skip,
-                seed,
-                sample.no_derivative,
-            )
+            yield _made(sample, seed, eqn.primitive, draws, eqn.params)
         if remaining:
             for known, operands in zip(environments, draws, strict=True):
                 outs = eqn.primitive.bind(*operands, **eqn.params)

@@ -18,16 +18,10 @@ from bindax_core.extend import (
 )
 
 _SAME = {2: 2e-2, 1: 2e-1, 4: 2e-5, 8: 1e-10}
-_DERIVATIVE = {2: 1e-1, 1: 5e-1, 4: 1e-3, 8: 1e-6}
 
 
 class Mismatch(AssertionError):
-    """A check found that a rule is wrong.
-
-    Args:
-        message: what differs.
-        kind: the rule kind that is wrong, where that is another than the one the check is for.
-    """
+    """A check found that a rule is wrong; ``kind`` where it is another than the check is for."""
 
     def __init__(self, message: str, kind: str | None = None) -> None:
         super().__init__(message)
@@ -43,9 +37,9 @@ def real_size(dtype: np.dtype[Any]) -> int:
     return dtype.itemsize // (2 if dtype.kind == "c" else 1)
 
 
-def tolerance(dtype: np.dtype[Any], derivative: bool = False) -> float:
+def tolerance(dtype: np.dtype[Any]) -> float:
     """The relative difference that rounding explains."""
-    return (_DERIVATIVE if derivative else _SAME)[min(real_size(dtype), 8)]
+    return _SAME[min(real_size(dtype), 8)]
 
 
 def host(x: Any) -> np.ndarray[Any, Any]:
@@ -74,11 +68,7 @@ def wide(x: Any) -> np.ndarray[Any, Any]:
 
 
 def require_type(what: str, got: Any, wanted: Any, *, weak: bool = True) -> None:
-    """Raise unless a value has a type.
-
-    Raises:
-        Mismatch: when shape, dtype or weak type differ.
-    """
+    """Raise unless a value has a type: shape, dtype and, where it counts, weak type."""
     if not weak:
         got, wanted = got.strip_weak_type(), wanted.strip_weak_type()
     if got != wanted:
@@ -90,23 +80,10 @@ def require_same(
     got: Any,
     wanted: Any,
     *,
-    derivative: bool = False,
     types: bool = True,
     scale: float = 1.0,
 ) -> None:
-    """Raise unless two values agree: in type, and in their elements up to rounding.
-
-    Args:
-        what: the value, for the message.
-        got: what the rule gives.
-        wanted: what it should be.
-        derivative: whether one of them comes from differences, which are less exact.
-        types: whether the dtypes and weak types must agree too.
-        scale: multiplies the tolerance.
-
-    Raises:
-        Mismatch: when they differ; the message shows the first element that does.
-    """
+    """Raise unless two values agree: in type, and in their elements up to rounding."""
     if types:
         require_type(what, typeof(got), typeof(wanted))
     a, b = host_parts(got), host_parts(wanted)
@@ -117,7 +94,7 @@ def require_same(
     if not (is_differentiable(a.dtype) and is_differentiable(b.dtype)):
         agree = np.asarray(a == b)
     else:
-        rtol = scale * max(tolerance(a.dtype, derivative), tolerance(b.dtype, derivative))
+        rtol = scale * max(tolerance(a.dtype), tolerance(b.dtype))
         a, b = wide(a), wide(b)
         finite = np.abs(b[np.isfinite(b)])
         atol = rtol * max(1e-3, float(finite.mean()) if finite.size else 0.0)

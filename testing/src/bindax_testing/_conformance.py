@@ -10,19 +10,12 @@ from bindax_core import find_primitive
 from bindax_core.extend import Primitive
 from bindax_testing._cases import Case, cases_of
 from bindax_testing._containers import container_results
-from bindax_testing._outcomes import FAILED, RuleResult
 from bindax_testing._plan import Plan, make_plan
 from bindax_testing._pytrees._nodes import nodes_of, qualified
 from bindax_testing._pytrees._run import CHECKS as PYTREE_CHECKS
-from bindax_testing._results import RuleReport
-from bindax_testing._runner import (
-    apply_expected,
-    check_subject,
-    groups_of,
-    run_groups,
-    run_one,
-)
-from bindax_testing._subjects import sample_named, subject, subject_of
+from bindax_testing._results import FAILED, RuleReport, RuleResult
+from bindax_testing._runner import check_subject, groups_of, run_groups, run_one
+from bindax_testing._subjects import sample_named, subject_of, subject_with
 
 
 def check_plugin(
@@ -73,9 +66,7 @@ def check_rules(
         seed: as for ``check_plugin``.
         time_limit: as for ``check_plugin``.
     """
-    listed = [primitives] if isinstance(primitives, Primitive) else list(primitives)
-    kinds = dict.fromkeys(listed)
-    found = subject(", ".join(p.name for p in listed), kinds, samples)
+    found = subject_with(primitives, samples)
     return check_subject(found, budget=budget, seed=seed, time_limit=time_limit)
 
 
@@ -131,8 +122,10 @@ def plan_of(name: str, seed: int, time_limit: float) -> Plan:
 def check_one_of(
     name: str, primitive: str, check: str | None, seconds: float, seed: int, time_limit: float
 ) -> list[RuleResult]:
-    """The results for one primitive or container of a plugin, or of one check; for pytest."""
+    """The results for one primitive, container or check; without a name, for the samples."""
     plan = plan_of(name, seed, time_limit)
+    if not primitive:
+        return [one for one in plan.problems if not one.primitive]
     if primitive in container_names(name):
         return [
             result
@@ -165,12 +158,6 @@ def container_names(name: str) -> list[str]:
     return [qualified(kind) for kind in found.types if kind in reached]
 
 
-def sample_problems(name: str, seed: int, time_limit: float) -> list[RuleResult]:
-    """Return the mistakes in the samples of a plugin, without those of rules."""
-    problems = plan_of(name, seed, time_limit).problems
-    return apply_expected([one for one in problems if not one.primitive], ())
-
-
 def conformance(
     plugin: str, *, budget: float = 60.0, seed: int = 0, time_limit: float = 10.0
 ) -> Callable[..., None]:
@@ -197,12 +184,9 @@ def conformance(
     names += container_names(plugin)
     share = budget / max(len(names), 1)
 
-    @pytest.mark.parametrize("primitive", ["samples", *names])
+    @pytest.mark.parametrize("primitive", ["", *names], ids=["samples", *names])
     def test_rules(primitive: str) -> None:
-        if primitive == "samples":
-            results = sample_problems(plugin, seed, time_limit)
-        else:
-            results = check_one_of(plugin, primitive, None, share, seed, time_limit)
+        results = check_one_of(plugin, primitive, None, share, seed, time_limit)
         failures = [result for result in results if result.status == FAILED]
         failures.sort(key=lambda result: bool(result.follows))
         if failures:

@@ -11,7 +11,7 @@ from bindax_testing._cases import Case
 from bindax_testing._checks._base import with_operands
 from bindax_testing._checks._derivatives import tangents_of
 from bindax_testing._limits import run_limited
-from bindax_testing._outcomes import FAILED
+from bindax_testing._results import FAILED
 from bindax_transforms import jvp, linearize, make_jaxpr, vmap
 
 _SECONDS = 2.0
@@ -95,18 +95,14 @@ def primitives_used(case: Case) -> set[Primitive]:
     """The primitives that a primitive's derivatives and batches are made of, as far as they go."""
     found: set[Primitive] = {case.primitive}
     positions = case.positions
+    function, primals = with_operands(case, positions), [case.operands[i] for i in positions]
+    tangents = tangents_of(case, positions)
 
     def forward() -> Any:
-        function = with_operands(case, positions)
-        tangents = tangents_of(case, positions)
-        return make_jaxpr(lambda *xs: jvp(function, xs, tangents)[1])(
-            *[case.operands[i] for i in positions]
-        )
+        return make_jaxpr(lambda *xs: jvp(function, xs, tangents)[1])(*primals)
 
     def linear() -> Any:
-        function = with_operands(case, positions)
-        f_lin = linearize(function, *[case.operands[i] for i in positions])[1]
-        return make_jaxpr(f_lin)(*tangents_of(case, positions))
+        return make_jaxpr(linearize(function, *primals)[1])(*tangents)
 
     def batched() -> Any:
         avals = [aval.update(shape=(2, *aval.shape)) for aval in case.avals]

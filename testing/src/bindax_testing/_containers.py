@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from bindax_testing._given import ContainerSample
-from bindax_testing._outcomes import EXPECTED, FAILED, PASSED, SKIPPED, RuleResult
 from bindax_testing._pytrees._nodes import nodes_of, qualified
 from bindax_testing._pytrees._report import PyTreeCheck
 from bindax_testing._pytrees._run import check_pytree
+from bindax_testing._results import EXPECTED, FAILED, PASSED, SKIPPED, RuleResult
 
 KIND = "pytree"
 _ORDER = (FAILED, EXPECTED, PASSED, SKIPPED)
@@ -29,12 +29,7 @@ def without_sample(types: Iterable[type], samples: Iterable[ContainerSample]) ->
 def container_results(
     types: Iterable[type], samples: Iterable[ContainerSample]
 ) -> list[RuleResult]:
-    """One result for each check of each container type.
-
-    Args:
-        types: those to report on; nodes of others in the samples are whose they are.
-        samples: instances.
-    """
+    """One result for each check of each container type; the samples may hold others, too."""
     names = {qualified(kind) for kind in types}
     found: dict[tuple[str, str], list[tuple[str, PyTreeCheck]]] = {}
     for sample in samples:

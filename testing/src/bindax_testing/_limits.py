@@ -15,11 +15,7 @@ T = TypeVar("T")
 
 
 class TimeLimitExceeded(Exception):
-    """Code ran for longer than it may.
-
-    Attributes:
-        codes: what it was running, the innermost function first.
-    """
+    """Code ran for longer than it may: ``codes``, the innermost function first."""
 
     def __init__(self, message: str, codes: list[CodeType]) -> None:
         super().__init__(message)
@@ -31,18 +27,10 @@ class _Stop(BaseException):
 
 
 def run_limited(function: Callable[[], T], seconds: float) -> T:
-    """Call a function in a thread of its own, for a limited time.
+    """Call a function in a thread of its own, for some seconds; what it raises is raised here.
 
     A loop in Python is stopped; a call into C that does not return is left behind in its thread,
     which does not keep the process from ending.
-
-    Args:
-        function: what to call.
-        seconds: how long it may run.
-
-    Raises:
-        TimeLimitExceeded: when it does not end in time.
-        BaseException: whatever the function raises.
 
     >>> run_limited(lambda: 1 + 1, 1.0)
     2

@@ -12,19 +12,13 @@ import numpy as np
 
 from bindax_core import config
 from bindax_core.extend import Primitive, describe_rule, find_backend, rule_kinds
-from bindax_testing._blame import (
-    Culprit,
-    codes_of,
-    culprit_of,
-    own_frames,
-    rules_by_code,
-)
+from bindax_testing._blame import Culprit, codes_of, culprit_of, own_frames, rules_by_code
 from bindax_testing._cases import Case, cases_of
 from bindax_testing._checks import CHECKS, Check, Setting
 from bindax_testing._compare import Mismatch
 from bindax_testing._given import RuleCheck
 from bindax_testing._limits import TimeLimitExceeded, run_limited
-from bindax_testing._outcomes import FAILED, SKIPPED, RuleResult
+from bindax_testing._results import FAILED, SKIPPED, RuleResult
 from bindax_testing._samples import Sample
 from bindax_testing._subjects import Subject
 
@@ -33,27 +27,19 @@ _TIMEOUTS = 3
 
 @attrs.define(eq=False)
 class Plan:
-    """The cases of a subject, and what went wrong while making them.
+    """The cases of a subject in the order in which they are tried, and what cannot be used.
 
-    Attributes:
-        subject: what is checked.
-        seed: what samples are drawn from and chosen by.
-        time_limit: the seconds that a single check of a case may take.
-        setting: where the checks run.
-        cases: for each primitive its cases, in the order in which they are tried.
-        problems: results for samples that cannot be used.
-        rules: the rules of the primitives by the code of their functions.
-        stuck: for primitives that did not come back in time, the rule kind and the reason to leave
-            them alone.
+    Primitives that did not come back in time are stuck, with the rule kind and the reason to leave
+    them alone.
     """
 
     subject: Subject
     seed: int
-    time_limit: float
+    time_limit: float  # of a single check of a case, in seconds
     setting: Setting
     cases: dict[Primitive, list[Case]] = attrs.field(factory=dict)
     problems: list[RuleResult] = attrs.field(factory=list)
-    rules: dict[CodeType, list[Culprit]] = attrs.field(factory=dict)
+    rules: dict[CodeType, list[Culprit]] = attrs.field(factory=dict)  # by their functions
     stuck: dict[Primitive, tuple[str, str]] = attrs.field(factory=dict)
 
     def note_stuck(self, culprit: Culprit) -> None:
@@ -64,14 +50,18 @@ class Plan:
     def checks_of(self, primitive: Primitive) -> list[Check]:
         """The checks that concern a primitive, in the order of reports."""
         kinds = self.subject.kinds[primitive]
-        own = [made_check(one) for one in self.subject.checks if _has_rule(primitive, one.kind)]
+        own = [
+            made_check(one)
+            for one in self.subject.checks
+            if one.kind in rule_kinds and primitive in rule_kinds[one.kind].functions
+        ]
         known = (*CHECKS.values(), *own)
         checks = [c for c in known if kinds is None or c.kind in kinds]
         return sorted(checks, key=lambda check: check.rank)
 
-
-def _has_rule(primitive: Primitive, kind: str) -> bool:
-    return kind in rule_kinds and primitive in rule_kinds[kind].functions
+    def telling(self, primitive: Primitive) -> list[Check]:
+        """The checks that say something about a primitive."""
+        return [c for c in self.checks_of(primitive) if c.why_not(primitive, self.setting) is None]
 
 
 def made_check(one: RuleCheck) -> Check:
@@ -120,7 +110,8 @@ def make_plan(subject: Subject, *, seed: int = 0, time_limit: float = 10.0) -> P
             continue
         try:
             with checking():
-                collected = run_limited(partial(_collect, sample, subject, seed), time_limit)
+                found = partial(list[Case], cases_of(sample, subject.kinds, seed))
+                collected = run_limited(found, time_limit)
             for case in collected:
                 key = _key(case, sample)
                 if case.primitive in plan.cases and key not in seen:
@@ -137,10 +128,6 @@ def make_plan(subject: Subject, *, seed: int = 0, time_limit: float = 10.0) -> P
         shuffled.sort(key=lambda case: -min(case.size, 2))
         plan.cases[primitive] = shuffled
     return plan
-
-
-def _collect(sample: Sample, subject: Subject, seed: int) -> list[Case]:
-    return list(cases_of(sample, subject.kinds, seed))
 
 
 def _key(case: Case, sample: Sample) -> object:

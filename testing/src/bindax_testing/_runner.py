@@ -20,9 +20,16 @@ from bindax_testing._consequences import mark_consequences, suspect_evaluation
 from bindax_testing._containers import container_results
 from bindax_testing._given import RuleCheck
 from bindax_testing._limits import TimeLimitExceeded, run_limited
-from bindax_testing._outcomes import EXPECTED, FAILED, NOT_RUN, PASSED, SKIPPED, RuleResult
 from bindax_testing._plan import Plan, checking, made_check, make_plan
-from bindax_testing._results import RuleReport
+from bindax_testing._results import (
+    EXPECTED,
+    FAILED,
+    NOT_RUN,
+    PASSED,
+    SKIPPED,
+    RuleReport,
+    RuleResult,
+)
 from bindax_testing._samples import ExpectedFailure
 from bindax_testing._shrink import shrunk
 from bindax_testing._subjects import Subject
@@ -34,25 +41,15 @@ CANONICAL = ("impl", "abstract_eval", "jvp", "vmap", "transpose", "lowering.stab
 
 @attrs.define(eq=False)
 class Group:
-    """One check of one primitive: its cases one after the other.
-
-    Attributes:
-        plan: what it belongs to.
-        primitive: what is checked.
-        check: how.
-        cases: those that are left to run.
-        result: what is known so far.
-        failed: the case it failed on.
-        reasons: why it said nothing about cases.
-    """
+    """One check of one primitive: its cases one after the other."""
 
     plan: Plan
     primitive: Primitive
     check: Check
-    cases: list[Case] = attrs.field(factory=list)
+    cases: list[Case] = attrs.field(factory=list)  # those that are left to run
     result: RuleResult = attrs.field(default=None)  # set by make
     failed: Case | None = None
-    reasons: Counter[str] = attrs.field(factory=Counter)
+    reasons: Counter[str] = attrs.field(factory=Counter)  # why it said nothing about cases
 
     @classmethod
     def make(cls, plan: Plan, primitive: Primitive, check: Check) -> Group:
@@ -271,7 +268,7 @@ def _uncovered(plan: Plan, groups: list[Group]) -> Iterator[RuleResult]:
     reasons: dict[tuple[Primitive, str], list[str]] = {}
     for group in groups:
         key = (group.primitive, group.check.kind)
-        if group.result.status not in (SKIPPED,):
+        if group.result.status != SKIPPED:
             ran.add(key)
         elif group.reasons:
             reasons.setdefault(key, []).append(group.result.reason)
@@ -319,18 +316,7 @@ def check_subject(
 def run_one(
     case: Case, check: str, time_limit: float = 10.0, own: Iterable[RuleCheck] = ()
 ) -> None:
-    """Run one check on one case.
-
-    Args:
-        case: the case.
-        check: the name of the check.
-        time_limit: the seconds that it may take.
-        own: checks of rule kinds of third parties, besides those of the kit.
-
-    Raises:
-        ValueError: there is no such check.
-        Mismatch: the rule is wrong.
-    """
+    """Run one check, of the kit or of third parties' own, on one case."""
     subject = Subject("", {case.primitive: None}, ())
     plan = make_plan(subject, seed=case.seed, time_limit=time_limit)
     plan.cases[case.primitive] = [case]

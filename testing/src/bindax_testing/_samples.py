@@ -52,9 +52,8 @@ class Domain:
             return np.asarray(rng.integers(0, 2, shape)).astype(dtype)
         if not is_differentiable(dtype):
             low = max(0, round(self.low)) if dtype.kind == "u" else round(self.low)
-            return np.asarray(rng.integers(low, max(low, round(self.high)) + 1, shape)).astype(
-                dtype
-            )
+            drawn = rng.integers(low, max(low, round(self.high)) + 1, shape)
+            return np.asarray(drawn).astype(dtype)
         real = self._grid(rng, shape)
         if dtype.kind == "c":
             return np.asarray(real + 1j * self._grid(rng, shape)).astype(dtype)

@@ -15,13 +15,7 @@ LIMIT = 40
 
 
 def shrunk(case: Case, others: Sequence[Case], fails: Callable[[Case], bool]) -> Case:
-    """The smallest case found that still fails.
-
-    Args:
-        case: one that fails.
-        others: more cases of the same primitive.
-        fails: whether a case fails in the same way; it decides when the time is up.
-    """
+    """The smallest case found that fails in the same way; ``fails`` decides when time is up."""
     attempts = 0
 
     def accepted(candidate: Case) -> bool:

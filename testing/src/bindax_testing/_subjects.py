@@ -32,31 +32,18 @@ _BUILT_IN = frozenset(kind.name for kind in vars(rules).values() if isinstance(k
 
 @attrs.frozen(eq=False)
 class Subject:
-    """The primitives and containers to check, and their samples.
-
-    Attributes:
-        name: the plugin.
-        kinds: for each primitive the rule kinds to check, or None for all.
-        samples: what to check them on.
-        expected: which checks are known to fail.
-        equivalent: which mistakes change nothing that matters.
-        problems: what is wrong with the samples, in sentences.
-        nothing: why there is nothing to check, or empty.
-        types: the container types to check.
-        containers: what to check them on.
-        checks: those of rule kinds that third parties bring.
-    """
+    """The primitives and containers of a plugin to check, and their samples."""
 
     name: str
-    kinds: Mapping[Primitive, frozenset[str] | None]
+    kinds: Mapping[Primitive, frozenset[str] | None]  # those of rules to check, None for all
     samples: tuple[Sample, ...]
     expected: tuple[ExpectedFailure, ...] = ()
     equivalent: tuple[EquivalentMutant, ...] = ()
-    problems: tuple[str, ...] = ()
-    nothing: str = ""
+    problems: tuple[str, ...] = ()  # with the samples, in sentences
+    nothing: str = ""  # why there is nothing to check
     types: tuple[type, ...] = ()
     containers: tuple[ContainerSample, ...] = ()
-    checks: tuple[RuleCheck, ...] = ()
+    checks: tuple[RuleCheck, ...] = ()  # of rule kinds that third parties bring
 
     @property
     def primitives(self) -> list[Primitive]:
@@ -65,20 +52,11 @@ class Subject:
 
 
 def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
-    """Return the subject of an installed plugin, which is loaded.
-
-    Args:
-        name: the plugin or its distribution.
-        more: samples and expected failures besides those that its ``bindax_samples`` hook gives.
-
-    Raises:
-        PluginError: when no such plugin is installed, or it may not load.
-        PluginLoadError: when it fails to load.
-    """
+    """Return the subject of an installed plugin, which is loaded, with more samples."""
     plugins = plugin_contents(name)
-    kinds: dict[Primitive, frozenset[str] | None] = {}
-    for plugin in plugins:
-        kinds.update(dict.fromkeys(plugin.primitives))
+    kinds: dict[Primitive, frozenset[str] | None] = {
+        primitive: None for plugin in plugins for primitive in plugin.primitives
+    }
     extended: dict[Primitive, set[str]] = {}
     for plugin in plugins:
         for kind, primitive in plugin.rules:
@@ -160,28 +138,19 @@ def subject(
     problems: Iterable[str] = (),
 ) -> Subject:
     """A subject from primitives and samples, which are checked."""
-    samples: list[Sample] = []
-    expected: list[ExpectedFailure] = []
-    equivalent: list[EquivalentMutant] = []
-    containers: list[ContainerSample] = []
-    checks: list[RuleCheck] = []
+    known = (Sample, ExpectedFailure, EquivalentMutant, ContainerSample, RuleCheck)
+    by_kind: dict[type, list[Any]] = {kind: [] for kind in known}
     found = list(problems)
     for one in given:
-        if isinstance(one, Sample):
-            samples.append(one)
-        elif isinstance(one, ExpectedFailure):
-            expected.append(one)
-        elif isinstance(one, EquivalentMutant):
-            equivalent.append(one)
-        elif isinstance(one, ContainerSample):
-            containers.append(one)
-        elif isinstance(one, RuleCheck):
-            checks.append(one)
+        kind = next((kind for kind in known if isinstance(one, kind)), None)
+        if kind is not None:
+            by_kind[kind].append(one)
         else:
             found.append(
                 f"{one!r:.80} is no Sample, ExpectedFailure, EquivalentMutant, ContainerSample or "
                 f"RuleCheck; make samples with bindax_testing.sample or container."
             )
+    samples, expected, equivalent, containers, checks = map(tuple, by_kind.values())
     labels = [sample.label for sample in samples]
     found += [
         f"two samples have the label {label!r}; give one of them another."
@@ -191,14 +160,20 @@ def subject(
     return Subject(
         name,
         dict(kinds),
-        tuple(samples),
-        tuple(expected),
-        tuple(equivalent),
+        samples,
+        expected,
+        equivalent,
         tuple(found),
         types=tuple({type(node.value): None for one in containers for node in nodes_of(one.value)}),
-        containers=tuple(containers),
-        checks=tuple(checks),
+        containers=containers,
+        checks=checks,
     )
+
+
+def subject_with(primitives: Primitive | Iterable[Primitive], samples: Iterable[Any]) -> Subject:
+    """The subject of primitives that no plugin offers."""
+    listed = [primitives] if isinstance(primitives, Primitive) else list(primitives)
+    return subject(", ".join(p.name for p in listed), dict.fromkeys(listed), samples)
 
 
 def samples_of(plugin: PluginContents) -> tuple[list[Any], str]:
@@ -215,11 +190,7 @@ def samples_of(plugin: PluginContents) -> tuple[list[Any], str]:
 
 
 def sample_named(name: str, label: str) -> Sample:
-    """A sample of a plugin by its label.
-
-    Raises:
-        PluginError: when the plugin has no such sample.
-    """
+    """A sample of a plugin by its label."""
     for sample in subject_of(name).samples:
         if sample.label == label:
             return sample

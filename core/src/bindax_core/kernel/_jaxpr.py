@@ -176,8 +176,10 @@ def subjaxprs(params: dict[str, Any]) -> list[tuple[str, ClosedJaxpr]]:
     """The programs among an equation's parameters, by name."""
     found: list[tuple[str, ClosedJaxpr]] = []
     for name, value in params.items():
-        values = value if isinstance(value, (tuple, list)) else (value,)
-        found += [(name, entry) for entry in values if isinstance(entry, ClosedJaxpr)]
+        if isinstance(value, ClosedJaxpr):
+            found.append((name, value))
+        elif isinstance(value, (tuple, list)):
+            found += [(name, entry) for entry in value if isinstance(entry, ClosedJaxpr)]
     return found
 
 

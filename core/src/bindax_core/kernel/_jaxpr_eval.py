@@ -59,8 +59,7 @@ def _last_uses(jaxpr: Jaxpr) -> list[list[Var]]:
         mine = {x for x in (*eqn.invars, *eqn.outvars) if type(x) is Var} - needed
         needed |= mine
         freed.append(list(mine))
-    freed.reverse()
-    return freed
+    return freed[::-1]
 
 
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:

@@ -154,8 +154,7 @@ class RuleKind:
 
     def rule_of(self, primitive: Primitive, platform: str | None = None) -> Rule | None:
         """Return the table's entry for a primitive; nothing is loaded or derived."""
-        rule = self._rules.get((primitive, platform))
-        return self._rules.get((primitive, None)) if rule is None else rule
+        return self._rules.get((primitive, platform), self._rules.get((primitive, None)))
 
     def rules_of(self, primitive: Primitive) -> list[Rule]:
         """All that the table holds for a primitive, one for each platform."""

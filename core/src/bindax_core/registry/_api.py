@@ -67,7 +67,7 @@ def configure_plugins(
     from bindax_core.registry import _control
 
     _control.configure(allow=allow, deny=deny, autoload=autoload, strict=strict, prefer=prefer)
-    _ask_again()
+    tree.forget_unregistered()  # types that were leaves may be nodes under other settings
 
 
 @contextmanager
@@ -80,11 +80,11 @@ def plugin_settings(**settings: Any) -> Iterator[None]:
     from bindax_core.registry import _control
 
     try:
-        with _control.configured(**settings):
-            _ask_again()
+        with _control.configured():
+            configure_plugins(**settings)
             yield
     finally:
-        _ask_again()
+        tree.forget_unregistered()
 
 
 def refresh_plugins() -> None:
@@ -99,11 +99,6 @@ def refresh_plugins() -> None:
     importlib.invalidate_caches()
     _control.reload_settings()
     _manifest.refresh_manifest()
-    _ask_again()
-
-
-def _ask_again() -> None:
-    """Types that were found to be leaves may be nodes under other settings."""
     tree.forget_unregistered()
 
 

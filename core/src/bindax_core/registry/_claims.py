@@ -1,32 +1,110 @@
 """Who may have what: claims of distributions, and the conflicts between them.
 
-A name that two distributions offer in their manifests is in conflict whatever is loaded, so that
-the outcome does not depend on the order of loading. Unranked, neither gets it, and using it raises.
+The loader knows no table of the kernel: what a hook returned becomes declarations, each with how to
+install and remove it. A name that two distributions offer in their manifests is in conflict
+whatever is loaded, so that the outcome does not depend on the order of loading. Unranked, neither
+gets it, and using it raises.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from bindax_core.errors import PluginConflictError
-from bindax_core.registry._control import Settings
-from bindax_core.registry._declarations import Claimant, Conflict, Staged
-from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
-from bindax_core.registry._provenance import file_of
+from bindax_core.registry._control import settings
+from bindax_core.registry._manifest import PLUGINS, Distribution, Entry, Manifest
+from bindax_core.registry._provenance import Provenance, file_of
 
 Key = tuple[str, Any]
+
+NAMED = ("primitive", "pytree", "value", "backend", "transformation")
+"""The kinds of claims that manifests offer by name, in a group called by the plural."""
+
+
+@dataclass(eq=False)
+class Staged:
+    """One declaration of a plugin, checked and not yet installed.
+
+    Attributes:
+        kind: what is claimed: one of ``NAMED``, ``"rule"``, ``"operations"`` or ``"attribute"``.
+        key: what identifies the claim within its kind; two distributions with one key conflict.
+        label: the claim in words, for messages: ``"the primitive 'sin'"``.
+        value: what was declared.
+        provenance: where it was declared.
+        install: makes it effective; may raise, and then leaves nothing behind.
+        remove: undoes ``install``.
+        name: the name under which manifests offer it, or None when they do not.
+        owner: the distribution that has the first right to the claim, if any: the one whose rule
+            card holds the rule that an extension gives again.
+    """
+
+    kind: str
+    key: Any
+    label: str
+    value: Any
+    provenance: Provenance
+    install: Callable[[], None]
+    remove: Callable[[], None]
+    name: str | None = None
+    owner: Provenance | None = None
+
+
+@dataclass(eq=False)
+class Claimant:
+    """One side of a conflict."""
+
+    distribution: Distribution | None
+    text: str
+
+
+@dataclass(eq=False)
+class Conflict:
+    """Two or more distributions that claim the same thing.
+
+    ``winner`` is the distribution in force, for the reason ``why``, or None when nobody won.
+    """
+
+    kind: str
+    label: str
+    claimants: tuple[Claimant, ...]
+    winner: str | None = None
+    why: str = ""
+
+    @property
+    def summary(self) -> str:
+        """Describe the conflict: both declarations, their places, and the side that is in force."""
+        sides = " and by ".join(claimant.text for claimant in self.claimants)
+        text = f"{self.label} is offered by {sides}."
+        if self.winner is None:
+            return text
+        return f"{text} The one from {self.winner} is in force: {self.why}."
+
+    @property
+    def remedy(self) -> str:
+        """The remedy of a conflict that nobody won."""
+        names = [side.distribution.name for side in self.claimants if side.distribution] or ["NAME"]
+        return (
+            f"rank the distributions, the winner first, with "
+            f"BINDAX_PLUGINS_PREFER={','.join(names)} or prefer = [...] under [plugins] in "
+            f"bindax.toml; or deny one with BINDAX_PLUGINS_DENY={names[-1]}; or uninstall it"
+        )
+
+    @property
+    def message(self) -> str:
+        """The summary, and the remedy where there has to be one."""
+        if self.winner is not None:
+            return self.summary
+        return f"{self.summary} It cannot be used until you choose: {self.remedy}."
 
 
 class Claims:
     """The claims in force, and the conflicts found so far."""
 
-    def __init__(
-        self, read_manifest: Callable[[], Manifest], read_settings: Callable[[], Settings]
-    ) -> None:
+    def __init__(self, read_manifest: Callable[[], Manifest]) -> None:
         self._manifest = read_manifest
-        self._settings = read_settings
         self._held: dict[Key, tuple[Entry, Staged]] = {}
         self._withheld: dict[Key, list[tuple[Entry, Staged]]] = {}
         self.conflicts: dict[Key, Conflict] = {}
@@ -49,40 +127,39 @@ class Claims:
     def take(self, plugin: Entry, staged: Staged) -> bool:
         """Install a declaration, unless another distribution has the better or an equal claim.
 
-        Returns:
-            whether it was installed.
-
         Raises:
             PluginConflictError: when the same distribution claims the same thing twice.
         """
         place = (staged.kind, staged.key)
-        rivals = self._rivals(plugin, staged)
+        ours = plugin.distribution
+        owner = staged.owner
+        former = owner if owner is not None and owner.distribution == ours.name else None
         holder = self._held.get(place)
-        if holder is not None and holder[0].distribution == plugin.distribution:
+        if holder is not None and holder[0].distribution == ours:
             if holder[1].value is staged.value:
                 return False
+            former = holder[1].provenance
+        if former is not None:
             raise PluginConflictError(
-                f"{staged.label} is declared twice by {plugin.distribution.label}: in "
-                f"{holder[1].provenance} and in {staged.provenance}. Remove one of them."
+                f"{staged.label} is declared twice by {ours.label}: in {former} and in "
+                f"{staged.provenance}. Remove one of them."
             )
-        if staged.owner is not None and staged.owner.distribution == plugin.distribution.name:
-            raise PluginConflictError(
-                f"{staged.label} is declared twice by {plugin.distribution.label}: in "
-                f"{staged.owner} and in {staged.provenance}. Remove one of them."
-            )
-        if not rivals and staged.owner is None:
-            self._put(place, plugin, staged)
-            return True
-        winner, why = self._winner(plugin, staged, rivals)
-        self._record(place, plugin, staged, rivals, winner, why)
-        if winner == plugin.distribution.name:
-            self._evict(place)
-            self._put(place, plugin, staged)
-            return True
-        if winner is None:
-            self._evict(place)
-        self._withheld.setdefault(place, []).append((plugin, staged))
-        return False
+        rivals = self._rivals(plugin, staged)
+        if rivals or owner is not None:
+            if owner is not None:
+                rivals.setdefault(str(owner.distribution), Claimant(None, str(owner)))
+            winner, why = self._winner([ours.name, *rivals], owner)
+            rivals[ours.name] = _claimant(plugin, staged)
+            claimants = tuple(rivals[name] for name in sorted(rivals))
+            self.conflicts[place] = Conflict(staged.kind, staged.label, claimants, winner, why)
+            if winner in (None, ours.name):
+                self._evict(place)
+            if winner != ours.name:
+                self._withheld.setdefault(place, []).append((plugin, staged))
+                return False
+        staged.install()
+        self._held[place] = (plugin, staged)
+        return True
 
     def give_back(self, plugin: Entry, staged: Staged) -> None:
         """Undo ``take``."""
@@ -103,17 +180,11 @@ class Claims:
             for entry, staged in left:
                 self.take(entry, staged)
 
-    def _put(self, place: Key, plugin: Entry, staged: Staged) -> None:
-        staged.install()
-        self._held[place] = (plugin, staged)
-
     def _evict(self, place: Key) -> None:
         holder = self._held.pop(place, None)
         if holder is not None:
             holder[1].remove()
             self._withheld.setdefault(place, []).append(holder)
-
-    # ------------------------------------------------------------------------------ rivals
 
     def _rivals(self, plugin: Entry, staged: Staged) -> dict[str, Claimant]:
         """The other distributions that claim the same, by name."""
@@ -121,76 +192,51 @@ class Claims:
         known = [*self._withheld.get(place, ())]
         if place in self._held:
             known.append(self._held[place])
-        rivals = {
-            entry.distribution.name: Claimant(
-                entry.distribution, _claim_text(entry, str(one.provenance))
-            )
-            for entry, one in known
-        }
-        for entry in self.offers(staged.kind, staged.name):
+        rivals = {entry.distribution.name: _claimant(entry, one) for entry, one in known}
+        for entry in self._offers(staged):
             rivals.setdefault(entry.distribution.name, claimant_of(entry, self._manifest()))
         rivals.pop(plugin.distribution.name, None)
         return rivals
 
-    def offers(self, kind: str, name: str | None) -> list[Entry]:
-        """The manifest entries that offer a name, of distributions with a plugin that may load."""
-        if name is None:
+    def _offers(self, staged: Staged) -> list[Entry]:
+        """The manifest entries that offer the same, of distributions that may load."""
+        if staged.name is None or staged.kind not in NAMED:
             return []
-        if kind in ("primitive", "backend", "transformation"):
-            found = self._manifest().find(f"{kind}s", name)
-        elif kind in ("pytree", "value"):
-            found = self._manifest().types(name)
+        if staged.kind in ("pytree", "value"):
+            found = self._manifest().types(staged.name)
         else:
-            return []
-        return [entry for entry in found if self.may_load(entry)]
+            found = self._manifest().find(f"{staged.kind}s", staged.name)
+        return [entry for entry in found if self.may_load(entry.distribution)]
 
-    def may_load(self, entry: Entry) -> bool:
+    def may_load(self, distribution: Distribution) -> bool:
         """Tell whether a distribution has a plugin that the settings let load."""
-        settings = self._settings()
+        given = settings()
         return any(
-            settings.refusal(one) is None
+            given.refusal(one) is None
             for one in self._manifest().entries(PLUGINS)
-            if one.distribution.name == entry.distribution.name
+            if one.distribution.name == distribution.name
         )
-
-    # ----------------------------------------------------------------------------- verdict
 
     def best(self, names: list[str]) -> str | None:
         """The first of some distributions in the ranking, or None when none is ranked."""
-        settings = self._settings()
-        ranked = [(rank, name) for name in names if (rank := settings.rank(name)) is not None]
-        return min(ranked)[1] if ranked else None
+        return next((name for name in settings().prefer if name in names), None)
 
-    def _winner(
-        self, plugin: Entry, staged: Staged, rivals: dict[str, Claimant]
-    ) -> tuple[str | None, str]:
-        owner = "" if staged.owner is None else str(staged.owner.distribution)
-        names = [plugin.distribution.name, *rivals, *([owner] if owner else [])]
+    def _winner(self, names: list[str], owner: Provenance | None) -> tuple[str | None, str]:
         ranked = self.best(names)
         if ranked is not None:
-            return ranked, f"it is ranked first ({self._settings().sources.get('prefer', 'code')})"
-        if owner:
-            return owner, "it owns the primitive, and a ranking would have to say otherwise"
+            return ranked, f"it is ranked first ({settings().sources.get('prefer', 'code')})"
+        if owner is not None:
+            why = "it owns the primitive, and a ranking would have to say otherwise"
+            return str(owner.distribution), why
         return None, ""
 
-    def _record(
-        self,
-        place: Key,
-        plugin: Entry,
-        staged: Staged,
-        rivals: dict[str, Claimant],
-        winner: str | None,
-        why: str,
-    ) -> None:
-        claimants = dict(rivals)
-        if staged.owner is not None:
-            name = str(staged.owner.distribution)
-            claimants.setdefault(name, Claimant(None, str(staged.owner)))
-        claimants[plugin.distribution.name] = Claimant(
-            plugin.distribution, _claim_text(plugin, str(staged.provenance))
-        )
-        ordered = tuple(claimants[name] for name in sorted(claimants))
-        self.conflicts[place] = Conflict(staged.kind, staged.label, ordered, winner, why)
+
+def _claimant(plugin: Entry, staged: Staged) -> Claimant:
+    """A side of a conflict, as its plugin declares it."""
+    label, text = plugin.distribution.label, str(staged.provenance)
+    if not text.startswith(label):
+        text = f"{label} (plugin {plugin.name!r}, {text})"
+    return Claimant(plugin.distribution, text)
 
 
 def claimant_of(entry: Entry, current: Manifest) -> Claimant:
@@ -202,13 +248,6 @@ def claimant_of(entry: Entry, current: Manifest) -> Claimant:
     file = file_of(module) or f"the module {module}, which was not found"
     text = f"{entry.distribution.label} ({entry.value} by {file}, offered in {entry.place})"
     return Claimant(entry.distribution, text)
-
-
-def _claim_text(plugin: Entry, provenance: str) -> str:
-    label = plugin.distribution.label
-    if provenance.startswith(label):
-        return provenance
-    return f"{label} (plugin {plugin.name!r}, {provenance})"
 
 
 def offers(entry: Entry, type_: type) -> bool:

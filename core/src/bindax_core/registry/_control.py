@@ -21,6 +21,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, NamedTuple
 
 from bindax_core.errors import PluginError
@@ -40,17 +41,7 @@ _TRUE = ("1", "true", "yes", "on")
 
 
 class Settings(NamedTuple):
-    """The settings in force, with where each one was given.
-
-    Attributes:
-        allow: the plugins or distributions that may load, or None for all.
-        deny: those that may not; wins over ``allow``.
-        autoload: whether a missing rule, type or primitive loads the plugins that offer it. When
-            off, only ``load_plugins`` does.
-        strict: whether a plugin that fails to load raises at once.
-        prefer: a ranking; of two distributions that offer the same thing, the earlier one wins.
-        sources: where each setting was given, by its name.
-    """
+    """The settings in force, see ``configure_plugins``, with where each one was given."""
 
     allow: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
@@ -61,56 +52,33 @@ class Settings(NamedTuple):
 
     def refusal(self, plugin: Entry) -> str | None:
         """Why a plugin may not load, or None when it may."""
-        names = _names(plugin)
+        names = {normalized(plugin.name), plugin.distribution.name}
         if names.intersection(self.deny):
             return f"it is on the deny list ({self.sources.get('deny', 'default')})"
         if self.allow is not None and not names.intersection(self.allow):
             return f"it is not on the allow list ({self.sources.get('allow', 'default')})"
         return None
 
-    def rank(self, distribution: str, plugin: str | None = None) -> int | None:
-        """The position of a distribution (or one of its plugins) in the ranking, or None."""
-        for position, name in enumerate(self.prefer):
-            if name == distribution or (plugin is not None and name == normalized(plugin)):
-                return position
-        return None
-
-
-def _names(plugin: Entry) -> set[str]:
-    return {normalized(plugin.name), plugin.distribution.name}
-
 
 _from_code: dict[str, Any] = {}
-_cache: Settings | None = None
 
 
-def configure(
-    *,
-    allow: Iterable[str] | None = None,
-    deny: Iterable[str] | None = None,
-    autoload: bool | None = None,
-    strict: bool | None = None,
-    prefer: Iterable[str] | None = None,
-) -> None:
-    """Set plugin settings from code; what is None keeps its value.
-
-    Takes effect on what is not loaded yet. ``configured`` does the same for a ``with`` block.
-
-    >>> from bindax_core.registry._control import configured, settings
-    >>> with configured(deny=["some-plugin"]):
-    ...     settings().deny
-    ('some-plugin',)
-    """
-    given = {"allow": allow, "deny": deny, "autoload": autoload, "strict": strict, "prefer": prefer}
+def configure(**given: Any) -> None:
+    """Set plugin settings from code; what is None keeps its value."""
     for name, value in given.items():
         if value is not None:
             _from_code[name] = _checked(name, value, "code")
-    _forget()
+    reload_settings()
 
 
 @contextmanager
 def configured(**given: Any) -> Iterator[Settings]:
-    """Plugin settings inside a ``with`` block; takes what ``configure`` takes."""
+    """Apply ``configure`` inside a ``with`` block.
+
+    >>> with configured(deny=["some-plugin"]):
+    ...     settings().deny
+    ('some-plugin',)
+    """
     before = dict(_from_code)
     configure(**given)
     try:
@@ -118,44 +86,29 @@ def configured(**given: Any) -> Iterator[Settings]:
     finally:
         _from_code.clear()
         _from_code.update(before)
-        _forget()
+        reload_settings()
 
 
+@cache
 def settings() -> Settings:
-    """The settings in force.
-
-    Variables and files are read at the first call, and again after ``reload_settings``.
+    """The settings in force; read at the first call, and again after ``reload_settings``.
 
     Raises:
         PluginError: when a variable or a file has a value that cannot be used.
     """
-    global _cache
-    cached = _cache
-    if cached is None:
-        cached = _cache = _read_settings()
-    return cached
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    for source, given in (*_from_files(), _from_environment(), ("code", _from_code)):
+        for name, value in given.items():
+            values[name] = value
+            variable = f"environment variable {_VARIABLES[name]}"
+            sources[name] = variable if source == "env" else source
+    return Settings(**values, sources=sources)
 
 
 def reload_settings() -> None:
     """Have environment variables and files read again at the next use."""
-    _forget()
-
-
-def _forget() -> None:
-    global _cache
-    _cache = None
-
-
-def _read_settings() -> Settings:
-    values: dict[str, Any] = {}
-    sources: dict[str, str] = {}
-    layers = (*_from_files(), _from_environment(), ("code", _from_code))
-    for source, given in layers:
-        for name, value in given.items():
-            values[name] = value
-            variable = _VARIABLES[name]
-            sources[name] = f"environment variable {variable}" if source == "env" else source
-    return Settings(**values, sources=sources)
+    settings.cache_clear()
 
 
 def _from_environment() -> tuple[str, dict[str, Any]]:

@@ -15,8 +15,12 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
+    from bindax_core.kernel._aval import ValueType
     from bindax_core.kernel._cards import Extension
     from bindax_core.kernel._primitive import Primitive
+    from bindax_core.runtime._backend import Backend
+    from bindax_core.runtime._operations import ArrayOperations
+    from bindax_core.tree._definition import NodeDefinition
 
 PROJECT = "bindax"
 """The name that pluggy's markers are bound to."""
@@ -29,8 +33,6 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 def bindax_primitives() -> Iterable[Primitive]:  # type: ignore[empty-body]
     """Offer primitives under their names.
 
-    Signature: ``bindax_primitives() -> Iterable[Primitive]``
-
     Every name should also be in the group ``bindax.v1.primitives`` of the manifest, because that is
     what finds the plugin when a jaxpr that was stored as text names the primitive.
     """
@@ -40,58 +42,46 @@ def bindax_primitives() -> Iterable[Primitive]:  # type: ignore[empty-body]
 def bindax_extensions() -> Iterable[Extension]:  # type: ignore[empty-body]
     """Give rules for primitives of other packages.
 
-    Signature: ``bindax_extensions() -> Iterable[Extension]``
-
     Extensions are made by ``extend``. The rule kinds must be in the group ``bindax.v1.rules`` of
     the manifest, because a missing rule loads just the plugins that list its kind.
     """
 
 
 @hookspec
-def bindax_pytree_nodes() -> Iterable[Any]:  # type: ignore[empty-body]
+def bindax_pytree_nodes() -> Iterable[NodeDefinition]:  # type: ignore[empty-body]
     """Define container types.
-
-    Signature: ``bindax_pytree_nodes() -> Iterable[NodeDefinition]``
 
     Every type must be in the group ``bindax.v1.pytrees`` of the manifest, as ``module:qualname``.
     """
 
 
 @hookspec
-def bindax_value_types() -> Iterable[Any]:  # type: ignore[empty-body]
+def bindax_value_types() -> Iterable[ValueType]:  # type: ignore[empty-body]
     """Define types whose instances are operands of primitives.
-
-    Signature: ``bindax_value_types() -> Iterable[ValueType]``
 
     Every type must be in the group ``bindax.v1.values`` of the manifest, as ``module:qualname``.
     """
 
 
 @hookspec
-def bindax_backends() -> Iterable[Any]:  # type: ignore[empty-body]
+def bindax_backends() -> Iterable[Backend]:  # type: ignore[empty-body]
     """Provide backends, which compile and run closed jaxprs.
-
-    Signature: ``bindax_backends() -> Iterable[Backend]``
 
     Every backend should be in the group ``bindax.v1.backends`` of the manifest, under its name.
     """
 
 
 @hookspec
-def bindax_array_operations() -> Any:
+def bindax_array_operations() -> ArrayOperations:  # type: ignore[empty-body]
     """Supply the array operations that interpreters need.
-
-    Signature: ``bindax_array_operations() -> ArrayOperations``
 
     The plugin must have an entry in the group ``bindax.v1.operations`` of the manifest.
     """
 
 
 @hookspec
-def bindax_array_attributes() -> Mapping[str, Any]:  # type: ignore[empty-body]
+def bindax_array_attributes() -> Mapping[str, Callable[..., Any] | property]:  # type: ignore[empty-body]
     """Supply operators, methods and properties of arrays and tracers.
-
-    Signature: ``bindax_array_attributes() -> Mapping[str, function | property]``
 
     The plugin must have an entry in the group ``bindax.v1.operations`` of the manifest. It is named
     ``array`` if the plugin supplies operators; a plugin of methods alone chooses another name, and
@@ -103,8 +93,6 @@ def bindax_array_attributes() -> Mapping[str, Any]:  # type: ignore[empty-body]
 def bindax_transformations() -> Mapping[str, Callable[..., Any]]:  # type: ignore[empty-body]
     """Offer transformations of functions under their names.
 
-    Signature: ``bindax_transformations() -> Mapping[str, Callable]``
-
     Every name should be in the group ``bindax.v1.transformations`` of the manifest, because that is
     what finds the plugin when a program says ``bindax.NAME``.
     """
@@ -114,21 +102,6 @@ def bindax_transformations() -> Mapping[str, Callable[..., Any]]:  # type: ignor
 def bindax_samples() -> Iterable[Any]:  # type: ignore[empty-body]
     """Give sample inputs of the plugin's primitives, for the conformance kit.
 
-    Signature: ``bindax_samples() -> Iterable[Sample | ExpectedFailure]``
-
-    Samples are made with ``bindax_testing``, which the hook should import in its body: loading
-    a plugin does not call this hook, only the kit does.
+    Each is a ``Sample`` or ``ExpectedFailure`` of ``bindax_testing``, which the hook should import
+    in its body: loading a plugin does not call this hook, only the kit does.
     """
-
-
-HOOKS: tuple[Callable[..., Any], ...] = (
-    bindax_primitives,
-    bindax_extensions,
-    bindax_pytree_nodes,
-    bindax_value_types,
-    bindax_backends,
-    bindax_array_operations,
-    bindax_array_attributes,
-    bindax_transformations,
-)
-"""The hooks in the order in which their declarations are installed (samples declare nothing)."""

@@ -20,13 +20,8 @@ _KIT = "bindax-testing"
 def undeclared_imports(entry: Entry) -> dict[str, str]:
     """The distributions of bindax that a plugin's package imports without requiring them.
 
-    Imports inside of functions and below ``if TYPE_CHECKING`` or ``try`` are optional ones.
-
-    Args:
-        entry: the plugin.
-
-    Returns:
-        For each distribution, the place of one import, ``file:line``.
+    For each, the place of one import, ``file:line``. Imports inside of functions and below
+    ``if TYPE_CHECKING`` or ``try`` are optional ones.
     """
     declared = _declared(entry.distribution)
     package = entry.module.partition(".")[0]

@@ -36,14 +36,13 @@ class InstalledPlugins(Plugins):
 
     def _make(self) -> Discovery:
         from bindax_core.kernel._primitives_by_name import find_declared
-        from bindax_core.registry._installers import installers
+        from bindax_core.registry._installers import STAGES
         from bindax_core.registry._loader import Loader
         from bindax_core.registry._lookup import Discovery
 
         with self._lock:
             if self._discovery is None:
-                ready = installers()
-                loader = Loader(lambda: ready, outside_traces=import_scope)
+                loader = Loader(STAGES, outside_traces=import_scope)
                 self._discovery = Discovery(loader, find_declared)
             return self._discovery
 
@@ -106,11 +105,11 @@ installed = InstalledPlugins()
 def import_scope() -> Iterator[None]:
     """Where plugins are imported: outside traces, with the tree registry's changes undoable."""
     from bindax_core.kernel._stack import new_base
-    from bindax_core.registry._installers import journaled_tree, undo_journal
     from bindax_core.runtime._transaction import record_undo
+    from bindax_core.tree._registry import journaled, undo
 
-    with new_base(), journaled_tree() as journal:
-        record_undo(lambda: undo_journal(journal))
+    with new_base(), journaled() as journal:
+        record_undo(lambda: undo(journal))
         yield
 
 

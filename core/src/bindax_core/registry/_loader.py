@@ -14,18 +14,20 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
-from bindax_core.registry import _claims
-from bindax_core.registry._control import Settings, settings
-from bindax_core.registry._declarations import Installer, Staged
+from bindax_core.registry._claims import Claims, Staged, offers
+from bindax_core.registry._control import settings
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
 from bindax_core.runtime._transaction import transaction
+
+if TYPE_CHECKING:
+    from bindax_core.registry._installers import Stage
 
 AVAILABLE = "available"
 LOADED = "loaded"
@@ -72,7 +74,7 @@ class Plugin:
 
     def failure(self) -> PluginLoadError:
         """The error to raise, from ``error``, when something of a quarantined plugin is used."""
-        reason = "".join(traceback.format_exception_only(self.error)).strip().rstrip(".")
+        reason = described(self.error).rstrip(".")
         error = PluginLoadError(
             f"the {self.label} ({self.entry.value}) could not be loaded: {reason}. Nothing of it "
             f"is registered. `bindax doctor` shows the traceback; repair or upgrade the package, "
@@ -83,29 +85,24 @@ class Plugin:
 
 
 class Loader:
-    """Loads the plugins of a manifest into tables that installers stand for.
+    """Loads the plugins of a manifest; ``stages`` turn what their hooks return into declarations.
 
-    Args:
-        installers: one for each hook, in the order of installation; asked for at the first load.
-        outside_traces: a context in which plugins are imported and hooks run, so that what they
-            compute is not traced.
-        read_manifest: the manifest to load from.
-        read_settings: the settings in force.
+    Plugins are imported, and hooks run, in the context ``outside_traces``, so that what they
+    compute is not traced.
     """
 
     def __init__(
         self,
-        installers: Callable[[], Sequence[Installer]],
+        stages: Mapping[str, Stage],
         *,
         outside_traces: Callable[[], AbstractContextManager[Any]] = nullcontext,
         read_manifest: Callable[[], Manifest] = manifest,
-        read_settings: Callable[[], Settings] = settings,
     ) -> None:
-        self._installers = installers
+        self._stages = stages
         self._outside_traces = outside_traces
         self.manifest = read_manifest
-        self.settings = read_settings
-        self.claims = _claims.Claims(read_manifest, read_settings)
+        self.settings = settings
+        self.claims = Claims(read_manifest)
         self._plugins: dict[tuple[str, str], Plugin] = {}
         self._turn = threading.Condition()
         self._thread: int | None = None
@@ -144,28 +141,21 @@ class Loader:
     def load(self, plugin: Plugin) -> bool:
         """Load a plugin, unless it was loaded, failed, is denied, or is being imported right here.
 
-        Returns:
-            whether it was loaded by this call.
-
-        Raises:
-            PluginLoadError: in strict mode, when it fails.
+        True if it was loaded by this call. In strict mode, a failure raises ``PluginLoadError``.
         """
         if plugin.status != AVAILABLE or not self.may_load(plugin):
             return False
-        if _is_importing(plugin.entry.module) or not self._begin(plugin):
+        if _is_importing(plugin.entry) or not self._begin(plugin):
             return False
         start = time.perf_counter()
-        failed = False
         try:
             with transaction():
                 self._install(plugin, self._collect(plugin))
             plugin.status = LOADED
-        except KeyboardInterrupt:
-            _roll_back(plugin, self.claims)
-            raise
         except BaseException as error:
-            failed = True
-            _roll_back(plugin, self.claims)
+            self._roll_back(plugin)
+            if isinstance(error, KeyboardInterrupt):
+                raise
             if isinstance(error, ImportError | AttributeError) and _is_importing_beside(plugin):
                 return False  # the package is half imported; it may well load when it is whole
             plugin.error = error
@@ -174,22 +164,20 @@ class Loader:
         finally:
             plugin.seconds = time.perf_counter() - start
             self._end(plugin)
-        if failed:
-            self._report(plugin)
-        return not failed
+        if plugin.status == LOADED:
+            return True
+        if self.settings().strict:
+            raise plugin.failure()
+        warnings.warn(str(plugin.failure()), PluginWarning, stacklevel=2)
+        return False
 
     def load_named(self, name: str) -> list[Plugin]:
-        """Load plugins by name or distribution, whether autoload is on or not.
-
-        Raises:
-            PluginError: when no such plugin is installed, or it is denied or refused.
-            PluginLoadError: when it fails to load.
-        """
+        """Load plugins by name or distribution, whether autoload is on or not, or raise."""
         found = self.named(name)
         if not found:
-            refusal = self.manifest().refusal(normalized(name))
-            if refusal is not None:
-                raise PluginError(refusal.remedy)
+            remedy = self.manifest().remedy(normalized(name))
+            if remedy:
+                raise PluginError(remedy)
             known = ", ".join(sorted({plugin.name for plugin in self.plugins()})) or "none"
             raise PluginError(f"no plugin {name!r} is installed; installed are: {known}.")
         for plugin in found:
@@ -212,17 +200,13 @@ class Loader:
             plugin.status, plugin.error, plugin.traceback = AVAILABLE, None, ""
         return self.load(plugin)
 
-    def _report(self, plugin: Plugin) -> None:
-        if self.settings().strict:
-            raise plugin.failure()
-        warnings.warn(str(plugin.failure()), PluginWarning, stacklevel=3)
-
     # ------------------------------------------------------------------- one plugin at a time
 
     def _begin(self, plugin: Plugin) -> bool:
         """Wait for the turn to load; False when the plugin is loaded, or being loaded here."""
         me = threading.get_ident()
-        deadline = time.monotonic() + _WAIT_INSIDE_IMPORT if _is_importing(None) else None
+        is_importing = any(name != "__main__" for name in _modules_running())
+        deadline = time.monotonic() + _WAIT_INSIDE_IMPORT if is_importing else None
         with self._turn:
             while plugin.status == AVAILABLE:
                 if self._thread in (None, me):
@@ -267,14 +251,15 @@ class Loader:
             manager = pluggy.PluginManager(_hooks.PROJECT)
             manager.add_hookspecs(_hooks)
             manager.register(target, name=plugin.name)
-            _check_names(plugin, target, [hook.__name__ for hook in _all_hooks(_hooks)])
+            known = [name for name in vars(_hooks) if name.startswith("bindax_")]
+            _check_names(plugin, target, known)
             manager.check_pending()
             plugin.hooks = manager.hook
             if not manager.get_hookcallers(target):
                 plugin.notes.append(f"{plugin.entry.value} has no hooks, so it brings nothing")
-            for installer in self._installers():
-                for result in getattr(manager.hook, installer.hook)():
-                    staged.extend(installer.stage(result, plugin.entry))
+            for hook, stage in self._stages.items():
+                for result in getattr(manager.hook, hook)():
+                    staged.extend(stage(result, plugin.entry))
         return staged
 
     def _install(self, plugin: Plugin, staged: list[Staged]) -> None:
@@ -283,17 +268,16 @@ class Loader:
                 plugin.installed.append(declaration)
         plugin.notes.extend(_differences(self.manifest(), plugin, staged))
 
-
-def _all_hooks(hooks: Any) -> list[Any]:
-    return [*hooks.HOOKS, hooks.bindax_samples]
+    def _roll_back(self, plugin: Plugin) -> None:
+        for declaration in reversed(plugin.installed):
+            self.claims.give_back(plugin.entry, declaration)
+        self.claims.forget(plugin.entry)
+        plugin.installed.clear()
+        plugin.notes.clear()
 
 
 def _check_names(plugin: Plugin, target: Any, known: list[str]) -> None:
-    """Note functions that look like hooks and are none; a marked one of unknown name is an error.
-
-    Raises:
-        PluginError: for a function with ``hookimpl`` whose name is that of no hook.
-    """
+    """Note functions that look like hooks and are none; a marked one that is none is an error."""
     for name in dir(target):
         if not name.startswith("bindax_") or not callable(function := getattr(target, name, None)):
             continue
@@ -317,39 +301,18 @@ def _check_names(plugin: Plugin, target: Any, known: list[str]) -> None:
 
 
 def described(error: BaseException | None) -> str:
-    """An exception by type and text, also one that cannot tell its own.
-
-    >>> described(ValueError("no"))
-    'ValueError: no'
-    """
+    """An exception by type and text, also one that cannot tell its own."""
     return "".join(traceback.format_exception_only(error)).strip()
-
-
-def _roll_back(plugin: Plugin, claims: _claims.Claims) -> None:
-    for declaration in reversed(plugin.installed):
-        claims.give_back(plugin.entry, declaration)
-    claims.forget(plugin.entry)
-    plugin.installed.clear()
-    plugin.notes.clear()
-
-
-_MANIFEST_KINDS = {
-    "primitive": "primitives",
-    "pytree": "pytrees",
-    "value": "values",
-    "transformation": "transformations",
-}
 
 
 def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> list[str]:
     """Where the manifest and what the hooks returned disagree, so that lazy loading would miss."""
     distribution = plugin.entry.distribution.name
     notes: list[str] = []
-    for kind, group in _MANIFEST_KINDS.items():
+    for kind in ("primitive", "pytree", "value", "transformation"):
         brought = [one for one in staged if one.kind == kind and one.name is not None]
-        entries = [
-            entry for entry in current.entries(group) if entry.distribution.name == distribution
-        ]
+        group = f"{kind}s"
+        entries = [one for one in current.entries(group) if one.distribution.name == distribution]
         names = {entry: entry.offered_name for entry in entries}
         offered, present = set(names.values()), {one.name for one in brought}
         notes.extend(
@@ -364,7 +327,8 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
             if name not in present
             and not any(_is_entry_of(entry, one) for one in brought)
             and current.plugins_behind(entry) == (plugin.entry,)
-            and _is_installed(entry)
+            # A plugin may serve optional libraries.
+            and importlib.util.find_spec(entry.module.partition(".")[0]) is not None
         )
     return notes
 
@@ -372,26 +336,16 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
 def _is_entry_of(entry: Entry, declaration: Staged) -> bool:
     if declaration.kind in ("primitive", "transformation"):
         return entry.offered_name == declaration.name
-    key = declaration.key
-    return isinstance(key, type) and _claims.offers(entry, key)
+    return isinstance(declaration.key, type) and offers(entry, declaration.key)
 
 
-def _is_installed(entry: Entry) -> bool:
-    """Tell whether the package of an entry exists: a plugin may serve optional libraries."""
-    return importlib.util.find_spec(entry.module.partition(".")[0]) is not None
-
-
-def _is_importing(module: str | None) -> bool:
+def _is_importing(entry: Entry) -> bool:
     """Tell whether this thread is inside the import of a module or of a package that holds it.
 
     Such a module is in ``sys.modules`` half finished, and a plugin that needs it would fail for no
-    fault of its own. With None, whether this thread is inside any import.
+    fault of its own.
     """
-    parts = () if module is None else module.split(".")
-    names = {".".join(parts[: count + 1]) for count in range(len(parts))}
-    return any(
-        name in names or (module is None and name != "__main__") for name in _modules_running()
-    )
+    return any(f"{entry.module}.".startswith(f"{name}.") for name in _modules_running())
 
 
 def _is_importing_beside(plugin: Plugin) -> bool:

@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 SUPPORTED_API_VERSIONS = frozenset({1})
@@ -27,6 +27,7 @@ KINDS = (PLUGINS, *_OFFERED)
 """The kinds of entries; each but the first is the last part of a group name."""
 
 _OPENING = "[bindax.v"
+_HEADER = re.compile(r"\[bindax\.v[^\n]*")
 _GROUP = re.compile(r"\[\s*bindax\.v(\d+)(?:\.(.+?))?\s*\]")
 _EXTRAS = re.compile(r"\s*\[[^\]]*\]\s*$")
 
@@ -44,10 +45,8 @@ def normalized(name: str) -> str:
 class Distribution(NamedTuple):
     """An installed distribution.
 
-    Attributes:
-        name: its normalized name.
-        version: its version, or ``"unknown"``.
-        metadata: the path of its ``.dist-info`` or ``.egg-info`` directory.
+    It has a normalized name, a version or ``"unknown"``, and the path of its ``.dist-info`` or
+    ``.egg-info`` directory.
     """
 
     name: str
@@ -73,7 +72,6 @@ class Entry(NamedTuple):
     value: str
     distribution: Distribution
     line: int
-    api: int = 1
 
     @property
     def module(self) -> str:
@@ -159,16 +157,14 @@ def _group(header: str) -> tuple[int, str]:
 class Manifest:
     """The offers of the distributions on a search path; immutable once read.
 
-    Args:
-        path: directories (and zip files) as in ``sys.path``. A distribution found in more than one
-            of them counts once, from the first; found twice in one, from the newest version.
+    A distribution found in more than one directory or zip file of the path counts once, from the
+    first; found twice in one, from the newest version.
 
     Two search paths that find the same distributions give equal manifests, whatever their order:
     everything here is sorted by distribution, and then by name.
     """
 
     def __init__(self, path: Sequence[str]) -> None:
-        self.path = tuple(path)
         self._problems: list[Problem] = []
         self._refusals: dict[str, Refusal] = {}
         self._sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
@@ -190,18 +186,11 @@ class Manifest:
             self.distributions[distribution.name] = distribution
         sections = []
         # Searching is several times faster here than parsing lines that nobody may ask for.
-        start = 0 if text.startswith(_OPENING) else text.find(f"\n{_OPENING}") + 1
-        while text.startswith(_OPENING, start):
-            line = text.find("\n", start)
-            line = len(text) if line < 0 else line
-            end = text.find("\n[", line)
-            end = len(text) if end < 0 else end
-            section = self._section(distribution, text, start, line, end)
-            if section is not None:
-                sections.append(section)
-            start = text.find(f"\n{_OPENING}", line) + 1
-            if not start:
-                break
+        for header in _HEADER.finditer(text):
+            if header.start() == 0 or text[header.start() - 1] == "\n":
+                section = self._section(distribution, header)
+                if section is not None:
+                    sections.append(section)
         supported = [section for section in sections if section.api in SUPPORTED_API_VERSIONS]
         if sections and not supported:
             versions = tuple(sorted({section.api for section in sections}))
@@ -214,33 +203,34 @@ class Manifest:
             reason = 'the group "bindax.v1" is missing, so nothing else can be loaded'
             self._problems.append(Problem(distribution, supported[0].line, reason))
 
-    def _section(
-        self, distribution: Distribution, text: str, start: int, line: int, end: int
-    ) -> _Section | None:
-        header = text[start:line].rstrip()
-        if not header.endswith("]"):
-            reason = f"the line {header!r:.80} is damaged: it should be a group, as in [bindax.v1]"
-            line_number = text.count("\n", 0, start) + 1
-            self._problems.append(Problem(distribution, line_number, reason))
+    def _section(self, distribution: Distribution, found: re.Match[str]) -> _Section | None:
+        text, header = found.string, found[0].rstrip()
         api, kind = _group(header)
         if kind in KINDS:
-            return _Section(distribution, kind, api, text, line, end)
-        if kind and api in SUPPORTED_API_VERSIONS:
+            end = text.find("\n[", found.end())
+            end = len(text) if end < 0 else end
+            return _Section(distribution, kind, api, text, found.end(), end)
+        if not header.endswith("]"):
+            reason = f"the line {header!r:.80} is damaged: it should be a group, as in [bindax.v1]"
+        elif kind and api in SUPPORTED_API_VERSIONS:
             known = ", ".join(f"bindax.v{api}.{kind}" for kind in KINDS[1:])
             reason = (
                 f"the group {header.strip('[ ]')!r} is unknown; known are bindax.v{api}, {known}"
             )
-            number = text.count("\n", 0, start) + 1
-            self._problems.append(Problem(distribution, number, reason))
+        else:
+            return None
+        line = text.count("\n", 0, found.start()) + 1
+        self._problems.append(Problem(distribution, line, reason))
         return None
 
     def entries(self, kind: str) -> tuple[Entry, ...]:
         """All entries of a kind, by distribution and name."""
         known = self._entries.get(kind)
         if known is None:
-            sections = self._sections[kind]
-            known = tuple(entry for section in sections for entry in self._parsed(section))
+            parsed = [_parse(section) for section in self._sections[kind]]
+            known = tuple(entry for entries, _ in parsed for entry in entries)
             self._entries[kind] = known
+            self._problems.extend(problem for _, problems in parsed for problem in problems)
         return known
 
     def refused(self, kind: str, name: str | None = None) -> tuple[Entry, ...]:
@@ -250,11 +240,7 @@ class Manifest:
         return tuple(entry for entry in entries if name is None or entry.name == name)
 
     def find(self, kind: str, name: str) -> tuple[Entry, ...]:
-        """The entries of a kind with a name, by distribution.
-
-        Only the sections that contain the name's text are parsed, so that a lookup does not pay
-        for everything that is installed.
-        """
+        """The entries of a kind with a name, by distribution; parses what contains its text."""
         known = self._entries.get(kind)
         if known is None:
             sections = [
@@ -277,10 +263,7 @@ class Manifest:
         return self._types.get(qualified_name, ())
 
     def plugins_behind(self, entry: Entry) -> tuple[Entry, ...]:
-        """The plugins to load for what an entry offers.
-
-        That is the plugin whose module the entry names, or else all of its distribution.
-        """
+        """The plugin whose module an entry names, or else all plugins of its distribution."""
         distribution = entry.distribution.name
         ours = tuple(one for one in self.entries(PLUGINS) if one.distribution.name == distribution)
         same = tuple(one for one in ours if one.value == entry.value)
@@ -291,9 +274,10 @@ class Manifest:
         """The distributions that were refused, by name."""
         return tuple(self._refusals.values())
 
-    def refusal(self, distribution: str) -> Refusal | None:
-        """Why a distribution was refused, or None."""
-        return self._refusals.get(distribution)
+    def remedy(self, distribution: str) -> str:
+        """Why a distribution was refused, with the remedy; empty if it was not."""
+        refusal = self._refusals.get(distribution)
+        return "" if refusal is None else refusal.remedy
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -302,14 +286,9 @@ class Manifest:
             self.entries(kind)
         return tuple(sorted(set(self._problems)))
 
-    def _parsed(self, section: _Section) -> list[Entry]:
-        entries, problems = _parse(section)
-        self._problems.extend(problems)
-        return entries
-
 
 def _parse(section: _Section) -> tuple[list[Entry], list[Problem]]:
-    distribution, kind, api, text, start, end = section
+    distribution, kind, _, text, start, end = section
     entries: dict[str, Entry] = {}
     problems: list[Problem] = []
     for number, line in enumerate(text[start + 1 : end].split("\n"), section.line + 1):
@@ -326,7 +305,7 @@ def _parse(section: _Section) -> tuple[list[Entry], list[Problem]]:
             reason = f"{name!r} is declared twice in one group; line {entries[name].line} counts"
             problems.append(Problem(distribution, number, reason))
         else:
-            entries[name] = Entry(kind, name, value, distribution, number, api)
+            entries[name] = Entry(kind, name, value, distribution, number)
     return [entries[name] for name in sorted(entries)], problems
 
 
@@ -346,8 +325,8 @@ def _installed(path: Iterable[str]) -> Iterator[tuple[Distribution, str]]:
             if name.endswith("-info") and name[0] != "~":
                 found = _distribution(directory, name)
                 if found is not None:
-                    other = best.setdefault(found.name, found)
-                    if other is not found and _is_newer(found.version, other.version):
+                    other = best.get(found.name)
+                    if other is None or _version_key(found) > _version_key(other):
                         best[found.name] = found
         for found in best.values():
             yield found, _read(found.entry_points)
@@ -406,14 +385,10 @@ def _version_in(metadata: str) -> str:
     return "unknown"
 
 
-def _is_newer(version: str, other: str) -> bool:
-    return _version_key(version) > _version_key(other)
-
-
-def _version_key(version: str) -> list[tuple[int, int | str]]:
-    """A key that sorts versions, pre-releases before their release."""
+def _version_key(distribution: Distribution) -> list[tuple[int, int | str]]:
+    """A key that sorts distributions by version, pre-releases before their release."""
     key: list[tuple[int, int | str]] = []
-    for part in re.findall(r"\d+|[a-z]+", version.lower()):
+    for part in re.findall(r"\d+|[a-z]+", distribution.version.lower()):
         if part.isdigit():
             key.append((2, int(part)))
         else:
@@ -422,29 +397,21 @@ def _version_key(version: str) -> list[tuple[int, int | str]]:
 
 
 _lock = threading.Lock()
-_manifest: Manifest | None = None
+
+
+@cache
+def _scan() -> Manifest:
+    return Manifest(sys.path)
 
 
 def manifest() -> Manifest:
-    """The manifest of this process, read at the first call.
-
-    It is read again only by ``refresh_manifest``, for example after an installation in a running
-    notebook.
-    """
-    if _manifest is None:
-        with _lock:
-            if _manifest is None:
-                return _scan()
-    return _manifest
+    """The manifest of this process, read at the first call and by ``refresh_manifest``."""
+    with _lock:
+        return _scan()
 
 
 def refresh_manifest() -> Manifest:
     """Read the manifest again, for distributions installed or removed since."""
     with _lock:
+        _scan.cache_clear()
         return _scan()
-
-
-def _scan() -> Manifest:
-    global _manifest
-    _manifest = Manifest(sys.path)
-    return _manifest

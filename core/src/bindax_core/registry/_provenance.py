@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import lru_cache
 from typing import NamedTuple
 
 from bindax_core.kernel._site import Site
 from bindax_core.registry._manifest import KINDS, Distribution, Manifest, manifest, normalized
-
-_distributions: dict[tuple[int, str], Distribution | None] = {}
-_packages: dict[int, dict[str, set[Distribution]]] = {}
 
 
 class Provenance(NamedTuple):
@@ -56,36 +54,25 @@ def provenance_of(site: Site) -> Provenance:
 
 
 def distribution_of(module: str) -> Distribution | None:
-    """The distribution that a module belongs to, or None.
-
-    Tried in turn, the cheap ways first: the modules that manifests mention, a distribution of the
-    same name, and the lists of installed files.
-    """
-    if module == "__main__":
-        return None
-    current = manifest()
-    key = (id(current), module)
-    if key not in _distributions:
-        _distributions[key] = _find(current, module)
-    return _distributions[key]
+    """The distribution that a module belongs to, or None."""
+    return None if module == "__main__" else _find(manifest(), module)
 
 
+@lru_cache(maxsize=4096)
 def _find(current: Manifest, module: str) -> Distribution | None:
+    """Try the cheap ways first: modules in manifests, equal names, lists of installed files."""
     package = module.partition(".")[0]
     if package in sys.stdlib_module_names:
         return None
     mentioned = _mentioned(current, module)
     if mentioned is not None:
         return mentioned
-    same_name = current.distributions.get(normalized(package))
-    if same_name is not None:
-        return same_name
-    return _listed(current, module)
+    return current.distributions.get(normalized(package)) or _listed(current, module)
 
 
 def _mentioned(current: Manifest, module: str) -> Distribution | None:
     """The distribution whose manifest mentions the longest package that also holds the module."""
-    packages = _packages.get(id(current)) or _packages.setdefault(id(current), _owners(current))
+    packages = _owners(current)
     while module:
         owners = packages.get(module)
         if owners is not None:  # of a namespace package that several share, it is none
@@ -94,6 +81,7 @@ def _mentioned(current: Manifest, module: str) -> Distribution | None:
     return None
 
 
+@lru_cache(maxsize=8)
 def _owners(current: Manifest) -> dict[str, set[Distribution]]:
     """The distributions that mention a module, for each module and each package that holds it."""
     owners: dict[str, set[Distribution]] = {}

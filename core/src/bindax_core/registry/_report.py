@@ -20,47 +20,35 @@ Report = dict[str, Any]
 
 
 def plugins_report(discovery: Discovery) -> list[Report]:
-    """One record for each plugin and each refused distribution; imports nothing.
-
-    Each has ``plugin``, ``distribution``, ``version``, ``status`` (available, loaded, quarantined,
-    denied, refused or conflict), ``why``, ``module``, ``file``, ``seconds`` and ``offers``, the
-    names by kind.
-    """
-    loader = discovery.loader
+    """One record for each plugin and each refused distribution; see ``installed_plugins``."""
     conflicts = discovery.conflicts()
     records = []
-    for plugin in loader.plugins():
+    for plugin in discovery.loader.plugins():
         status, why = _status(discovery, plugin, conflicts)
-        records.append(
-            {
-                "plugin": plugin.name,
-                "distribution": plugin.entry.distribution.name,
-                "version": plugin.entry.distribution.version,
-                "status": status,
-                "why": why,
-                "module": plugin.entry.value,
-                "file": file_of(plugin.entry.module),
-                "seconds": round(plugin.seconds, 6),
-                "offers": _offers(discovery, plugin),
-            }
-        )
-    current = loader.manifest()
-    for entry in current.refused(PLUGINS):
-        refusal = current.refusal(entry.distribution.name)
-        records.append(
-            {
-                "plugin": entry.name,
-                "distribution": entry.distribution.name,
-                "version": entry.distribution.version,
-                "status": "refused",
-                "why": "" if refusal is None else refusal.remedy,
-                "module": entry.value,
-                "file": file_of(entry.module),
-                "seconds": 0.0,
-                "offers": {},
-            }
-        )
+        seconds, offers = round(plugin.seconds, 6), _offers(discovery, plugin)
+        records.append(_plugin_record(plugin.entry, status, why, seconds, offers))
+    current = discovery.loader.manifest()
+    records.extend(
+        _plugin_record(entry, "refused", current.remedy(entry.distribution.name), 0.0, {})
+        for entry in current.refused(PLUGINS)
+    )
     return sorted(records, key=lambda record: (record["distribution"], record["plugin"]))
+
+
+def _plugin_record(
+    entry: Entry, status: str, why: str, seconds: float, offers: dict[str, list[str]]
+) -> Report:
+    return {
+        "plugin": entry.name,
+        "distribution": entry.distribution.name,
+        "version": entry.distribution.version,
+        "status": status,
+        "why": why,
+        "module": entry.value,
+        "file": file_of(entry.module),
+        "seconds": seconds,
+        "offers": offers,
+    }
 
 
 def _status(discovery: Discovery, plugin: Plugin, conflicts: list[Any]) -> tuple[str, str]:
@@ -99,12 +87,7 @@ def _offers(discovery: Discovery, plugin: Plugin) -> dict[str, list[str]]:
 
 
 def rules_report(discovery: Discovery, primitive: Any) -> Report:
-    """The rules of a primitive, one record for each kind.
-
-    Loads the plugins that offer a rule that nothing loaded brings. Each record has ``kind``,
-    ``platform``, ``status`` (present, derived, absent, elsewhere or missing), ``distribution``,
-    ``version``, ``file``, ``line``, ``why`` and ``candidates``.
-    """
+    """The rules of a primitive; see ``rule_coverage``."""
     name = primitive.name
     kinds = dict(rule_kinds)
     entries = discovery.loader.manifest().entries("rules")
@@ -118,68 +101,43 @@ def rules_report(discovery: Discovery, primitive: Any) -> Report:
             discovery.load_for_rule(kind_name, primitive)
             kind = rule_kinds.get(kind_name)
             rules = [] if kind is None else kind.rules_of(primitive)
-        records.extend(_rule_record(rule, candidates) for rule in rules)
+        records.extend(_rule_record(kind_name, rule, candidates) for rule in rules)
         if not rules and (candidates or (kind is not None and kind.canonical)):
-            records.append(_missing_record(kind_name, candidates))
+            records.append(_rule_record(kind_name, None, candidates))
     return {
         "primitive": name,
-        **_place(primitive.site),
+        **_place(provenance_of(primitive.site)._asdict()),
         "multiple_results": primitive.multiple_results,
         "rules": records,
     }
 
 
-def _rule_record(rule: Rule, candidates: list[str]) -> Report:
-    status = "present"
-    why = ""
-    if rule.derived is not None:
+def _rule_record(kind: str, rule: Rule | None, candidates: list[str]) -> Report:
+    status, why = "present", ""
+    if rule is None:
+        status, why = "missing", "no rule is loaded"
+    elif rule.derived is not None:
         status, why = "derived", rule.derived
     elif rule.provider is not None:
         status, why = "elsewhere", f"expected from {rule.provider}"
     elif not rule.is_present:
         status, why = "absent", rule.reason or ""
     return {
-        "kind": rule.kind.name,
-        "platform": rule.platform,
+        "kind": kind,
+        "platform": None if rule is None else rule.platform,
         "status": status,
-        **_place(rule.site),
+        **_place({} if rule is None else provenance_of(rule.site)._asdict()),
         "why": why,
         "candidates": [] if status in ("present", "derived") else candidates,
     }
 
 
-def _missing_record(kind: str, candidates: list[str]) -> Report:
-    return {
-        "kind": kind,
-        "platform": None,
-        "status": "missing",
-        "distribution": None,
-        "version": None,
-        "file": None,
-        "line": None,
-        "why": "no rule is loaded",
-        "candidates": candidates,
-    }
-
-
-def _place(site: Any) -> Report:
-    provenance = provenance_of(site)
-    return {
-        "distribution": provenance.distribution,
-        "version": provenance.version,
-        "file": provenance.file,
-        "line": provenance.line,
-    }
+def _place(given: Report) -> Report:
+    return {key: given.get(key) for key in ("distribution", "version", "file", "line")}
 
 
 def containers_report(discovery: Discovery) -> list[Report]:
-    """One record for each container type that is registered or offered; imports nothing.
-
-    Each has ``type`` (``module:qualname``), ``status`` (built in, registered, available,
-    quarantined, denied, refused or conflict), ``distribution``, ``version``, ``file``, ``line``
-    and ``why``. The place of what is registered is that of its definition, and of what is not
-    loaded that of the manifest entry.
-    """
+    """One record for each container type that is registered or offered; see ``container_types``."""
     from bindax_core.tree import _registry as tree
 
     records = []
@@ -205,15 +163,13 @@ def containers_report(discovery: Discovery) -> list[Report]:
                 status, why = "absent", "the plugin is loaded, and did not bring it"
             records.append(_container(entry.offered_name, status, _manifest_place(entry), why))
     for entry in current.refused("pytrees"):
-        refusal = current.refusal(entry.distribution.name)
-        why = "" if refusal is None else refusal.remedy
+        why = current.remedy(entry.distribution.name)
         records.append(_container(entry.offered_name, "refused", _manifest_place(entry), why))
     return sorted(records, key=lambda record: (record["status"] != "built in", record["type"]))
 
 
 def _container(name: str, status: str, place: Report, why: str = "") -> Report:
-    keys = ("distribution", "version", "file", "line")
-    return {"type": name, "status": status, **{key: place[key] for key in keys}, "why": why}
+    return {"type": name, "status": status, **_place(place), "why": why}
 
 
 def _manifest_place(entry: Entry) -> Report:
@@ -226,14 +182,7 @@ def _manifest_place(entry: Entry) -> Report:
 
 
 def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
-    """Return the problems of the installed plugins, one record for each.
-
-    Each has ``severity`` (problem or notice), ``subject``, ``text``, ``remedy`` and ``traceback``.
-
-    Args:
-        discovery: the discovery to examine.
-        load: load every plugin first, to find those that fail.
-    """
+    """Return the problems of the installed plugins; see ``diagnose_plugins``."""
     loader = discovery.loader
     if load:
         import warnings

@@ -1,5 +1,6 @@
 """Devices in a mesh, and how arrays lie on them: data that every backend can read."""
 
+from bindax_core.registry._doors import public_names as _public_names
 from bindax_core.runtime._memories import Space as Space
 from bindax_core.sharding._mesh import AbstractMesh as AbstractMesh
 from bindax_core.sharding._mesh import AxisType as AxisType
@@ -17,20 +18,4 @@ from bindax_core.sharding._spec import PartitionSpec as PartitionSpec
 
 P = PartitionSpec
 
-__all__ = [
-    "AbstractMesh",
-    "AxisType",
-    "Mesh",
-    "NamedSharding",
-    "P",
-    "PartitionSpec",
-    "Sharding",
-    "SingleDeviceSharding",
-    "Space",
-    "get_mesh",
-    "make_mesh",
-    "named",
-    "open_axes",
-    "set_mesh",
-    "use_mesh",
-]
+vars()["__all__"] = _public_names(vars())

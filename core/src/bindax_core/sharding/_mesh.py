@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from enum import Enum
 from typing import Any
 
@@ -87,20 +88,16 @@ class AbstractMesh:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        return type(other) is type(self) and other._key() == self._key()
+        return self is other or (type(other) is type(self) and other._key() == self._key())
 
     def __repr__(self) -> str:
-        axes = ", ".join(
-            f"{name!r}: {size}" for name, size in zip(self.axis_names, self.axis_sizes, strict=True)
-        )
+        axes = ", ".join([f"{name!r}: {size}" for name, size in self.shape_tuple])
         return f"{type(self).__name__}({axes}, axis_types={self.axis_types!r})"
 
     @property
     def shape(self) -> OrderedDict[Hashable, int]:
         """The size of each axis, by its name."""
-        return OrderedDict(zip(self.axis_names, self.axis_sizes, strict=True))
+        return OrderedDict(self.shape_tuple)
 
     @property
     def shape_tuple(self) -> tuple[tuple[Hashable, int], ...]:
@@ -290,7 +287,7 @@ def make_mesh(
     return Mesh(np.array(devices[:needed], dtype=object).reshape(sizes), axis_names, axis_types)
 
 
-def set_mesh(mesh: Mesh | None) -> _MeshContext:
+def set_mesh(mesh: Mesh | None) -> AbstractContextManager[object]:
     """Make a mesh the one that names in a ``PartitionSpec`` alone refer to.
 
     It holds for the process from the call on; used as ``with set_mesh(mesh):``, until the block
@@ -305,22 +302,10 @@ def set_mesh(mesh: Mesh | None) -> _MeshContext:
     """
     if mesh is not None and not isinstance(mesh, Mesh):
         raise TypeError(f"set_mesh: mesh must be a Mesh or None, but it is {mesh!r:.80}.")
-    context = _MeshContext(config.mesh)
+    context = ExitStack()
+    context.callback(setattr, config, "mesh", config.mesh)
     config.mesh = mesh
     return context
-
-
-class _MeshContext:
-    """Gives back the mesh that was there before, at the end of a ``with`` block."""
-
-    def __init__(self, before: Any) -> None:
-        self._before = before
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *error: object) -> None:
-        config.mesh = self._before
 
 
 use_mesh = set_mesh

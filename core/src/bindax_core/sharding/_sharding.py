@@ -26,10 +26,12 @@ class Sharding:
 
     __slots__ = ()
 
+    _memory: str | None = None
+
     @property
     def other_memory(self) -> str | None:
         """The kind of the memory, None for the devices' own."""
-        return None
+        return self._memory
 
     @property
     def memory_kind(self) -> str | None:
@@ -157,11 +159,6 @@ class SingleDeviceSharding(Sharding):
         self._devices = (device,)
         self._memory = own_or_other((device,), memory_kind, "SingleDeviceSharding: memory_kind")
 
-    @property
-    def other_memory(self) -> str | None:
-        """The kind of the memory, None for the device's own."""
-        return self._memory
-
     def with_memory_kind(self, kind: str | None) -> SingleDeviceSharding:
         """The same device with a memory of another kind; see ``Sharding.with_memory_kind``."""
         return SingleDeviceSharding(self._devices[0], memory_kind=kind)
@@ -230,9 +227,7 @@ class NamedSharding(Sharding):
         self._hash = hash((NamedSharding, mesh, spec, self._memory))
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        return (
+        return self is other or (
             type(other) is NamedSharding
             and other.spec == self.spec
             and other._memory == self._memory
@@ -244,11 +239,6 @@ class NamedSharding(Sharding):
 
     def __repr__(self) -> str:
         return f"NamedSharding(mesh={self.mesh!r}, spec={self.spec!r}{_shown(self._memory)})"
-
-    @property
-    def other_memory(self) -> str | None:
-        """The kind of the memory, None for the devices' own."""
-        return self._memory
 
     @property
     def memory_kind(self) -> str | None:

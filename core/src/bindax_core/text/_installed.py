@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 from bindax_core.errors import JaxprTextError, PluginError
 from bindax_core.kernel._primitives_by_name import declared_primitives
@@ -14,6 +15,8 @@ from bindax_core.text._forms import TextForm, forms_named
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
+
+_Declared = TypeVar("_Declared", "Primitive", TextForm)
 
 _RELEASE = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})*")
 
@@ -63,22 +66,17 @@ def require(name: str, version: str, any_version: bool) -> None:
 
 def find_primitive(distribution: str, name: str) -> Primitive:
     """The primitive of a name that a distribution declares."""
-    for primitive in declared_primitives.get(name, ()):
-        if _is_from(distribution, primitive.site.module):
-            return primitive
-    found = manifest().distributions[distribution]
-    raise JaxprTextError(f"{found.label} has no primitive {name!r}")
+    return _declared_by(distribution, declared_primitives.get(name, ()), f"primitive {name!r}")
 
 
 def find_form(distribution: str, name: str) -> TextForm:
     """The text form of a name that a distribution registers."""
-    for form in forms_named(name):
-        if _is_from(distribution, form.site.module):
-            return form
-    found = manifest().distributions[distribution]
-    raise JaxprTextError(f"{found.label} has no class {name!r} with a text form")
+    return _declared_by(distribution, forms_named(name), f"class {name!r} with a text form")
 
 
-def _is_from(distribution: str, module: str) -> bool:
-    found = distribution_of(module)
-    return found is not None and found.name == distribution
+def _declared_by(distribution: str, declared: Iterable[_Declared], what: str) -> _Declared:
+    for one in declared:
+        owner = distribution_of(one.site.module)
+        if owner is not None and owner.name == distribution:
+            return one
+    raise JaxprTextError(f"{manifest().distributions[distribution].label} has no {what}")

@@ -111,8 +111,8 @@ class _Reader:
             if not isinstance(found, AbstractValue):
                 raise self.tokens.error(f"expected a type, found a {type(found).__name__}")
             return found
-        dtype = self._dtype()
-        return ShapedArray(self._shape(), dtype, self.tokens.has("~"))
+        dtype, shape = self._dtype(), self._shape()
+        return ShapedArray(shape, dtype, self.tokens.has("~"))
 
     def _shape(self) -> tuple[int, ...]:
         self.tokens.expect("[")
@@ -120,19 +120,14 @@ class _Reader:
         while not self.tokens.has("]"):
             if shape:
                 self.tokens.expect(",")
-            shape.append(self._size())
+            text = self.tokens.next.text
+            if self.tokens.next.kind != "number" or not text.isdigit() or len(text) > 18:
+                self.tokens.fail("expected the size of an axis")
+            shape.append(int(self.tokens.take().text))
         return tuple(shape)
 
-    def _size(self) -> int:
-        text = self.tokens.next.text
-        if self.tokens.next.kind != "number" or not text.isdigit() or len(text) > 18:
-            self.tokens.fail("expected the size of an axis")
-        return int(self.tokens.take().text)
-
     def _dtype(self) -> np.dtype[Any]:
-        if self.tokens.has("extended"):
-            return self._extended().dtype
-        return self._plain_dtype()
+        return self._extended().dtype if self.tokens.has("extended") else self._plain_dtype()
 
     def _extended(self) -> ExtendedDType:
         """An extended dtype, of which the word was taken: its name, and the type of an element."""
@@ -268,7 +263,7 @@ class _Reader:
         text = self.tokens.next.text
         if text in ("True", "False"):
             return self.tokens.take().text == "True"
-        if text == "complex":
+        if self.tokens.has("complex"):
             return self._complex()
         if text != "nan" and self.tokens.next.kind != "number":
             self.tokens.fail("expected a number")
@@ -278,7 +273,6 @@ class _Reader:
         return number  # type: ignore[no-any-return]
 
     def _complex(self) -> complex:
-        self.tokens.expect("complex")
         self.tokens.expect("(")
         real = self._number()
         self.tokens.expect(",")
@@ -311,9 +305,6 @@ class _Reader:
         self.tokens.expect("(")
         return self._items(")", depth)
 
-    def _tuple(self, depth: int) -> tuple[Any, ...]:
-        return tuple(self._items(")", depth))
-
     def _fields(self, closing: str, depth: int) -> dict[str, Any]:
         """``name=value``, separated by commas, to the closing bracket."""
         fields: dict[str, Any] = {}
@@ -344,8 +335,7 @@ class _Reader:
 
     def _of_form(self, depth: int) -> Any:
         """An instance of a class that has a text form."""
-        name = self._name("a class")
-        form = self._find(name, _installed.find_form)
+        name, form = self._find("a class", _installed.find_form)
         self.tokens.expect("(")
         fields = self._fields(")", depth)
         found = _at(self.tokens, f"{name} is damaged: ", form.read, **fields)
@@ -353,8 +343,9 @@ class _Reader:
             raise self.tokens.error(f"{name} was read as a {type(found).__name__}")
         return found
 
-    def _find(self, name: str, find: Callable[[str, str], Any]) -> Any:
-        """Find the primitive or form that a text calls ``distribution/name``."""
+    def _find(self, what: str, find: Callable[[str, str], Any]) -> tuple[str, Any]:
+        """Take a word ``distribution/name`` and find the primitive or form that it means."""
+        name = self.tokens.take_kind("qualified", f"{what}, as distribution/name")
         key = (name, find is _installed.find_form)
         if key not in self._qualified:
             distribution, _, rest = name.partition("/")
@@ -363,7 +354,7 @@ class _Reader:
                     f"{name} is of a distribution that no line 'uses {distribution} ...' names"
                 )
             self._qualified[key] = _at(self.tokens, "", find, distribution, rest)
-        return self._qualified[key]
+        return name, self._qualified[key]
 
     # ------------------------------------------------------------------------ words of values
 
@@ -383,10 +374,7 @@ class _Reader:
         return _at(self.tokens, "", PyTreeDef.deserialize, self.tokens.take_string())
 
     def _primitive(self) -> Any:
-        return self._find(self._name("a primitive"), _installed.find_primitive)
-
-    def _name(self, what: str) -> str:
-        return self.tokens.take_kind("qualified", f"{what}, as distribution/name")
+        return self._find("a primitive", _installed.find_primitive)[1]
 
     def _one(self, read: Callable[[], Any]) -> Any:
         """The only argument of a word."""
@@ -411,7 +399,7 @@ class _Reader:
 _CONSTANTS = {"None": None, "Ellipsis": ...}
 _NUMERIC = frozenset(("True", "False", "nan", "complex"))
 _READERS: dict[str, Callable[[_Reader, int], Any]] = {
-    "(": _Reader._tuple,
+    "(": lambda reader, depth: tuple(reader._items(")", depth)),
     "[": lambda reader, depth: reader._items("]", depth),
     "{": _Reader._dict,
     "bytes": lambda reader, depth: reader._one(reader._bytes),

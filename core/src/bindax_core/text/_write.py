@@ -166,9 +166,6 @@ class Writer:
     def _items(self, items: Iterable[Any], depth: int) -> str:
         return ", ".join([self._value(x, depth) for x in items])
 
-    def _tuple(self, x: tuple[Any, ...], depth: int) -> str:
-        return f"({self._items(x, depth)}{',' if len(x) == 1 else ''})"
-
     def _dict(self, x: dict[Any, Any], depth: int) -> str:
         pairs = [f"{self._value(k, depth)}={self._value(v, depth)}" for k, v in x.items()]
         return "{" + ", ".join(pairs) + "}"
@@ -282,7 +279,7 @@ _WRITERS: dict[type, Callable[[Writer, Any, int], str]] = {
     complex: lambda w, x, depth: _complex(x),
     str: lambda w, x, depth: json.dumps(x),
     bytes: lambda w, x, depth: _call("bytes", json.dumps(x.hex())),
-    tuple: Writer._tuple,
+    tuple: lambda w, x, depth: f"({w._items(x, depth)}{',' if len(x) == 1 else ''})",
     list: lambda w, x, depth: f"[{w._items(x, depth)}]",
     dict: Writer._dict,
     frozenset: Writer._frozenset,

@@ -10,9 +10,9 @@ from bindax_core.tree._order import key_order
 from bindax_core.tree._registry import register_node
 
 
-def _flatten_dict(node: dict[Any, Any]) -> tuple[list[Any], Any]:
+def _flatten_dict(node: dict[Any, Any]) -> tuple[tuple[Any, ...], Any]:
     keys = key_order(node)
-    return [node[key] for key in keys], tuple(keys)
+    return tuple([node[key] for key in keys]), tuple(keys)
 
 
 def _unflatten_dict(data: tuple[Any, ...], children: Any) -> dict[Any, Any]:
@@ -27,9 +27,9 @@ def _unflatten_ordered(data: tuple[Any, ...], children: Any) -> OrderedDict[Any,
     return OrderedDict(zip(data, children, strict=True))
 
 
-def _flatten_default(node: defaultdict[Any, Any]) -> tuple[list[Any], Any]:
-    keys = key_order(node)
-    return [node[key] for key in keys], (node.default_factory, tuple(keys))
+def _flatten_default(node: defaultdict[Any, Any]) -> tuple[tuple[Any, ...], Any]:
+    children, keys = _flatten_dict(node)
+    return children, (node.default_factory, keys)
 
 
 def _unflatten_default(data: tuple[Any, tuple[Any, ...]], children: Any) -> defaultdict[Any, Any]:

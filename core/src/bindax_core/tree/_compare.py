@@ -7,10 +7,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import BindaxError, TreeError, UnhashableMetadataNotice
-from bindax_core.tree._definition import short, type_name
+from bindax_core.tree._definition import NodeDefinition, short, type_name
 from bindax_core.tree._keys import position
-from bindax_core.tree._nodes import postorder, same_definition
-from bindax_core.tree._paths import path_of_node
+from bindax_core.tree._nodes import path_of_node, postorder
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
@@ -20,12 +19,7 @@ _LEAF_HASH = hash("bindax.leaf")
 
 
 def treedef_hash(root: PyTreeDef) -> int:
-    """Hash a structure and remember the hash.
-
-    Raises:
-        TreeError: metadata that can neither be hashed nor compared; the message names its path and
-            type.
-    """
+    """Hash a structure and remember the hash."""
     for node in postorder(root):
         if node._hash is None:
             node._hash = _node_hash(root, node)
@@ -41,7 +35,11 @@ def _node_hash(root: PyTreeDef, node: PyTreeDef) -> int:
     except BindaxError:
         raise
     except Exception as error:
-        if not _equals_itself(root, node):
+        try:
+            is_usable = _equal_without_identity(root, node, node._data, node._data)
+        except TreeError:
+            is_usable = False
+        if not is_usable:
             reason = f"cannot be hashed ({type(error).__name__}: {error})"
             raise _unusable(root, node, reason) from error
         _notice(definition.type)
@@ -59,14 +57,6 @@ def has_hashable_metadata(root: PyTreeDef) -> bool:
     return True
 
 
-def _equals_itself(root: PyTreeDef, node: PyTreeDef) -> bool:
-    """Tell whether metadata can be compared, by comparing it with itself."""
-    try:
-        return _equal_without_identity(root, node, node._data, node._data)
-    except TreeError:
-        return False
-
-
 @functools.cache
 def _notice(node_type: type) -> None:
     """Say once for each type what metadata without a hash costs."""
@@ -81,11 +71,7 @@ def _notice(node_type: type) -> None:
 
 
 def treedefs_equal(left: PyTreeDef, right: PyTreeDef) -> bool:
-    """Tell whether two structures are equal.
-
-    Raises:
-        TreeError: metadata that cannot be compared; the message names its path and type.
-    """
+    """Tell whether two structures are equal; metadata that cannot be compared is an error."""
     if left.num_leaves != right.num_leaves:
         return False
     if left._hash is not None and right._hash is not None and left._hash != right._hash:
@@ -97,44 +83,42 @@ def treedefs_equal(left: PyTreeDef, right: PyTreeDef) -> bool:
             # With a hash the metadata below has been checked; without one, comparing decides
             # whether it is usable, and must not do so only when the objects happen to differ.
             continue
-        if not same_definition(ours._definition, theirs._definition):
-            return False
-        if len(ours._children) != len(theirs._children):
-            return False
-        if ours._definition is not None and not same_metadata(left, ours._data, theirs._data, ours):
+        if not same_node(left, ours, theirs):
             return False
         stack.extend(zip(ours._children, theirs._children, strict=True))
     return True
 
 
-def same_metadata(root: PyTreeDef, ours: Any, theirs: Any, node: PyTreeDef | None = None) -> bool:
-    """Tell whether the metadata of two nodes is equal.
+def same_node(root: PyTreeDef, ours: PyTreeDef, theirs: PyTreeDef) -> bool:
+    """Tell whether two nodes agree in type, metadata and number of children."""
+    return (
+        _same_definition(ours._definition, theirs._definition)
+        and len(ours._children) == len(theirs._children)
+        and same_metadata(root, ours._data, theirs._data, ours)
+    )
 
-    Args:
-        root: the structure that an error's path starts from.
-        ours: metadata of a node of that structure.
-        theirs: metadata to compare it with.
-        node: the node; by default the root.
+
+def _same_definition(ours: NodeDefinition | None, theirs: NodeDefinition | None) -> bool:
+    if ours is theirs:
+        return True
+    if ours is None or theirs is None:
+        return False
+    # Definitions of named tuples are made on demand, and may have been made twice.
+    return ours._kind == theirs._kind == "namedtuple" and ours.type is theirs.type
+
+
+def same_metadata(root: PyTreeDef, ours: Any, theirs: Any, node: PyTreeDef) -> bool:
+    """Tell whether the metadata of a node of a structure is equal to other metadata.
 
     Raises:
-        TreeError: ``==`` raises, or returns something other than a bool, as arrays do.
+        TreeError: ``==`` raises, or returns something other than a bool, as arrays do; the message
+            has the path from the root.
     """
     try:
         hash(ours)
     except Exception:  # not hashable: compare without the short cut for identical objects
-        return _equal_without_identity(root, node or root, ours, theirs)
-    if ours is theirs:
-        return True
-    return _equal(root, node or root, ours, theirs)
-
-
-def same_node(ours: PyTreeDef, theirs: PyTreeDef) -> bool:
-    """Tell whether the roots of two structures agree: type, metadata and number of children."""
-    return (
-        same_definition(ours._definition, theirs._definition)
-        and len(ours._children) == len(theirs._children)
-        and same_metadata(ours, ours._data, theirs._data)
-    )
+        return _equal_without_identity(root, node, ours, theirs)
+    return ours is theirs or _equal(root, node, ours, theirs)
 
 
 def _equal(root: PyTreeDef, node: PyTreeDef, ours: Any, theirs: Any) -> bool:

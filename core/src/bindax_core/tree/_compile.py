@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bindax_core.tree._assemble import assembler
+from bindax_core.tree._compare import has_hashable_metadata
 from bindax_core.tree._definition import NodeDefinition
-from bindax_core.tree._nodes import postorder
-from bindax_core.tree._table import LEAF_TYPES
+from bindax_core.tree._nodes import fold, postorder
+from bindax_core.tree._table import LEAF_TYPES, SPECIALIZED, lock, version
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
+
+Flattener: TypeAlias = "Callable[[Any], tuple[list[Any], PyTreeDef] | None]"
 
 MAX_NODES = 2_500
 """Compiling takes a tenth of a millisecond per node; larger trees are walked."""
@@ -27,6 +29,51 @@ _MANY = 24
 """From here on, checking types in one call of a method is faster than in a loop."""
 _INLINE_DEPTH = 20
 """The depth to which generated code nests expressions; Python's parser has a limit."""
+_FIRST = 64
+"""Trees that are walked before a function is generated; doing so costs about as much."""
+_FIRST_LARGE = 256
+"""The same for large trees, where generating takes long enough to be noticed."""
+_LARGE = 128
+"""The number of leaves from which on a tree is large."""
+_MAX_FUNCTIONS = 4
+"""The number of structures whose roots may look alike."""
+_MAX_ENTRIES = 512
+"""Generated functions keep types and metadata alive, so that their number is limited."""
+
+
+class Entry:
+    """Facts about the trees whose roots look alike."""
+
+    __slots__ = ("functions", "misses", "threshold")
+
+    def __init__(self, num_leaves: int) -> None:
+        self.functions: tuple[Flattener, ...] = ()
+        self.misses = 0
+        self.threshold = _FIRST if num_leaves < _LARGE else _FIRST_LARGE
+
+
+def missed(key: Any, entry: Entry | None, structure: PyTreeDef) -> None:
+    """Take note of a tree that had to be walked, and generate a function if it is time."""
+    if entry is None:
+        with lock:
+            if len(SPECIALIZED) >= _MAX_ENTRIES:
+                SPECIALIZED.clear()
+            SPECIALIZED[key] = Entry(structure.num_leaves)
+        return
+    entry.misses += 1
+    if entry.misses < entry.threshold:
+        return
+    entry.misses = 0
+    # Roots that look alike above ever different trees must not cost a compilation each time.
+    entry.threshold *= 4
+    before = version[0]
+    # What may change, as metadata without a hash may, cannot be recognized.
+    if len(postorder(structure)) > MAX_NODES or not has_hashable_metadata(structure):
+        return
+    function = _Flattener(structure).compile()
+    with lock:
+        if version[0] == before:
+            entry.functions = (function, *entry.functions[: _MAX_FUNCTIONS - 1])
 
 
 def same_exactly(ours: Any, theirs: Any) -> bool:
@@ -57,7 +104,7 @@ class _Flattener:
             "same": same_exactly,
         }
 
-    def compile(self) -> Callable[[Any], tuple[list[Any], PyTreeDef] | None]:
+    def compile(self) -> Flattener:
         stack = [(self.root, self.name("v"))]
         first = stack[0][1]
         while stack:
@@ -104,8 +151,12 @@ class _Flattener:
             self.require(f"{variable} is None")
             return []
         self.require(f"type({variable}) is {self.object(definition.type)}")
-        if kind in ("dict", "OrderedDict", "defaultdict"):
-            return self.mapping(node, kind, variable)
+        keys = definition.mapping_keys(node._data)
+        if keys is not None:
+            if kind == "defaultdict":
+                factory = self.object(node._data[0])
+                self.require(f"{variable}.default_factory is {factory}")
+            return self.mapping(node, keys, variable)
         if kind in ("list", "tuple", "namedtuple"):
             self.require(f"len({variable}) == {len(node._children)}")
             return self.elements(node, variable)
@@ -148,11 +199,9 @@ class _Flattener:
         self.lines.append(f"  {', '.join(names)}, = {variable}")
         return list(zip(node._children, names, strict=True))
 
-    def mapping(self, node: PyTreeDef, kind: str, variable: str) -> list[tuple[PyTreeDef, str]]:
-        data = node._data
-        if kind == "defaultdict":
-            factory, data = data
-            self.require(f"{variable}.default_factory is {self.object(factory)}")
+    def mapping(
+        self, node: PyTreeDef, data: tuple[Any, ...], variable: str
+    ) -> list[tuple[PyTreeDef, str]]:
         self.require(f"len({variable}) == {len(data)}")
         if not data:
             return []
@@ -172,37 +221,27 @@ class _Flattener:
         return [(child, by_key[key]) for key, child in zip(data, node._children, strict=True)]
 
 
-def compile_flatten(root: PyTreeDef) -> Callable[[Any], tuple[list[Any], PyTreeDef] | None]:
-    """Generate the function that flattens trees of a structure, and returns None for others."""
-    return _Flattener(root).compile()
-
-
 def compile_unflatten(root: PyTreeDef) -> Callable[[list[Any]], Any]:
     """Generate the function that builds trees of a structure from as many leaves as it has."""
-    names = count()
     objects: dict[str, Any] = {}
     lines: list[str] = []
     leaves = [f"v{i}" for i in range(root.num_leaves)]
-    unused = iter(leaves)
-    stack: list[tuple[str, int]] = []
-    for node in postorder(root):
-        definition = node._definition
-        if definition is None:
-            stack.append((next(unused), 0))
-            continue
-        start = len(stack) - len(node._children)
-        parts = [text for text, _ in stack[start:]]
-        depth = 1 + max((level for _, level in stack[start:]), default=0)
-        del stack[start:]
-        text = _expression(node, definition, parts, objects)
-        if depth > _INLINE_DEPTH or (definition._kind == "custom" and depth > 1):
-            # Foreign functions run in the order in which the tree is built from the leaves.
-            name = f"t{next(names)}"
-            lines.append(f" {name} = {text}")
-            text, depth = name, 0
-        stack.append((text, depth))
+
+    def combine(node: PyTreeDef, children: list[tuple[str, int]]) -> tuple[str, int]:
+        """The expression for a node, and the depth to which it nests others."""
+        definition: Any = node._definition
+        depth = 1 + max((level for _, level in children), default=0)
+        text = _expression(node, definition, [part for part, _ in children], objects)
+        if depth <= _INLINE_DEPTH and (definition._kind != "custom" or depth == 1):
+            return text, depth
+        # Foreign functions run in the order in which the tree is built from the leaves.
+        name = f"t{len(lines)}"
+        lines.append(f" {name} = {text}")
+        return name, 0
+
+    result, _ = fold(root, [(leaf, 0) for leaf in leaves], combine)
     unpack = [f" {', '.join(leaves)}, = leaves"] if leaves else []
-    source = ["def unflatten(leaves):", *unpack, *lines, f" return {stack[0][0]}"]
+    source = ["def unflatten(leaves):", *unpack, *lines, f" return {result}"]
     exec("\n".join(source), objects)
     return objects["unflatten"]  # type: ignore[no-any-return]
 
@@ -236,4 +275,4 @@ def _expression(
     children = f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
     if kind == "custom":
         return f"{constant(definition.unflatten)}({constant(node._data)}, {children})"
-    return f"{constant(assembler(definition))}({constant(node)}, {children})"
+    return f"{constant(definition._assemble)}({constant(node)}, {children})"

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._definition import Flatten, NodeDefinition, Unflatten, type_name
-from bindax_core.tree._keys import GetAttrKey
 from bindax_core.tree._registry import register_node
 
 _Class = TypeVar("_Class", bound=type)
@@ -83,7 +82,6 @@ def register_dataclass(
         nodetype,
         _flatten(data, meta),
         unflatten(nodetype, data, meta),
-        _flatten_with_keys(data, meta),
         attributes=data,
     )
     if all(name.isidentifier() and not keyword.iskeyword(name) for name in (*data, *meta)):
@@ -109,18 +107,14 @@ def _fields(
             f"register_dataclass({type_name(nodetype)}): give both data_fields and meta_fields, or "
             f"neither."
         )
-    if data_fields is None or meta_fields is None:
-        return _inferred(nodetype, drop_fields)
-    return tuple(data_fields), tuple(meta_fields)
-
-
-def _inferred(nodetype: type, drop: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if data_fields is not None and meta_fields is not None:
+        return tuple(data_fields), tuple(meta_fields)
     if not _is_dataclass(nodetype):
         raise TreeError(
             f"register_dataclass({type_name(nodetype)}): data_fields and meta_fields are required, "
             f"because the class is not a dataclass."
         )
-    fields = [f for f in _declared_fields(nodetype) if f.init and f.name not in drop]
+    fields = [f for f in _declared_fields(nodetype) if f.init and f.name not in drop_fields]
     meta = tuple(f.name for f in fields if f.metadata.get("static", False))
     return tuple(f.name for f in fields if f.name not in meta), meta
 
@@ -177,15 +171,7 @@ def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
 
 def _flatten(data: tuple[str, ...], meta: tuple[str, ...]) -> Flatten:
     children, metadata = _getter(data), _getter(meta)
-    if not meta:
-        return lambda node: (children(node), ())
     return lambda node: (children(node), metadata(node))
-
-
-def _flatten_with_keys(data: tuple[str, ...], meta: tuple[str, ...]) -> Any:
-    children, metadata = _getter(data), _getter(meta)
-    keys = tuple(GetAttrKey(name) for name in data)
-    return lambda node: (tuple(zip(keys, children(node), strict=True)), metadata(node))
 
 
 def _unflatten(nodetype: type, data: tuple[str, ...], meta: tuple[str, ...]) -> Unflatten:
@@ -200,26 +186,22 @@ def _unflatten_without_init(
 ) -> Unflatten:
     from dataclasses import MISSING
 
-    defaults: list[tuple[str, Callable[[], Any]]] = []
-    for field in _declared_fields(nodetype) if _is_dataclass(nodetype) else ():
-        if field.name in data or field.name in meta:
-            continue
-        if field.default_factory is not MISSING:
-            defaults.append((field.name, field.default_factory))
-        elif field.default is not MISSING:
-            defaults.append((field.name, _constant(field.default)))
+    names = (*meta, *data)
+    defaults = [
+        field
+        for field in (_declared_fields(nodetype) if _is_dataclass(nodetype) else ())
+        if field.name not in names
+        and not (field.default is MISSING and field.default_factory is MISSING)
+    ]
 
     def unflatten(metadata: Any, children: Any) -> Any:
         node: Any = object.__new__(nodetype)
         # object.__setattr__ also sets the fields of frozen dataclasses.
-        for name, value in zip((*meta, *data), (*metadata, *children), strict=True):
+        for name, value in zip(names, (*metadata, *children), strict=True):
             object.__setattr__(node, name, value)
-        for name, default in defaults:
-            object.__setattr__(node, name, default())
+        for field in defaults:
+            factory = field.default_factory
+            object.__setattr__(node, field.name, field.default if factory is MISSING else factory())
         return node
 
     return unflatten
-
-
-def _constant(value: Any) -> Callable[[], Any]:
-    return lambda: value

@@ -15,6 +15,8 @@ Kind: TypeAlias = Literal[
 Flatten: TypeAlias = Callable[[Any], tuple[Iterable[Any], Any]]
 FlattenWithKeys: TypeAlias = Callable[[Any], tuple[Iterable[tuple[KeyEntry, Any]], Any]]
 Unflatten: TypeAlias = Callable[[Any, Any], Any]
+Assemble: TypeAlias = Callable[[Any, Any], Any]
+"""From a node of a structure and the list of its children to the container."""
 Site: TypeAlias = tuple[str, str, int]
 """Module, file and line of a registration."""
 
@@ -56,7 +58,6 @@ class NodeDefinition:
     __slots__ = (
         "__weakref__",
         "_assemble",
-        "_automatic",
         "_fields",
         "_kind",
         "_site",
@@ -111,8 +112,7 @@ class NodeDefinition:
         self.encode_metadata = encode_metadata
         self.decode_metadata = decode_metadata
         self._kind: Kind = "custom"
-        self._automatic = False
-        self._assemble: Any = None
+        self._assemble: Assemble
         # Of dataclasses: the names of the children and of the metadata, and whether __init__ is
         # called, which lets generated code do without the functions.
         self._fields: tuple[tuple[str, ...], tuple[str, ...], bool] | None = None
@@ -123,17 +123,20 @@ class NodeDefinition:
 
     def child_keys(self, metadata: Any, count: int) -> list[KeyEntry]:
         """The keys of the children, as far as they follow from the type and the metadata."""
-        kind = self._kind
-        if kind in ("list", "tuple", "deque"):
+        if self._kind in ("list", "tuple", "deque"):
             return _positions(count)
-        if kind in ("dict", "OrderedDict"):
-            return [DictKey(key) for key in metadata]
-        if kind == "defaultdict":
-            return [DictKey(key) for key in metadata[1]]
-        names = self.type._fields if kind == "namedtuple" else self.attributes  # type: ignore[attr-defined]
-        if names is not None and len(names) == count:
-            return [GetAttrKey(name) for name in names]
+        keys = self.mapping_keys(metadata)
+        if keys is not None:
+            return [DictKey(key) for key in keys]
+        if self.attributes is not None and len(self.attributes) == count:
+            return [GetAttrKey(name) for name in self.attributes]
         return [FlattenedIndexKey(i) for i in range(count)]
+
+    def mapping_keys(self, metadata: Any) -> Any:
+        """The keys in the metadata of a built-in mapping; None for other types."""
+        if self._kind in ("dict", "OrderedDict"):
+            return metadata
+        return metadata[1] if self._kind == "defaultdict" else None
 
 
 _SEQUENCE_KEYS = [SequenceKey(i) for i in range(256)]

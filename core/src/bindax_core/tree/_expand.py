@@ -5,34 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.errors import TreeError
+from bindax_core.errors import BindaxError, TreeError
 from bindax_core.tree._definition import NodeDefinition, short, type_name
-from bindax_core.tree._order import key_order
+from bindax_core.tree._keys import position
+from bindax_core.tree._nodes import Link, unlink
 
 
 def expand(
     definition: NodeDefinition, node: Any
 ) -> tuple[Sequence[Any], Any, tuple[Any, ...] | None]:
-    """Take one node apart.
-
-    Returns:
-        The children, the metadata and, for mappings, the order of insertion.
-
-    Raises:
-        TreeError: the flatten function returned something else than children and metadata.
-    """
-    kind = definition._kind
+    """The children, the metadata and, for mappings, the order of insertion of a node."""
+    kind, order = definition._kind, None
     if kind in ("list", "tuple", "namedtuple"):
         return tuple(node), None, None
-    if kind == "dict":
-        keys = key_order(node)
-        data = tuple(keys)
-        return [node[key] for key in keys], data, insertion_order(node, data)
-    if kind == "none":
-        return (), None, None
-    result = checked_result(definition, definition.flatten(node))
-    order = insertion_order(node, result[1][1]) if kind == "defaultdict" else None
-    return checked_children(definition, result[0]), result[1], order
+    children, data = checked_result(definition, definition.flatten(node))
+    if kind in ("dict", "defaultdict"):
+        order = insertion_order(node, definition.mapping_keys(data))
+    return checked_children(definition, children), data, order
 
 
 def insertion_order(node: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -44,14 +33,7 @@ def insertion_order(node: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
 def expand_with_keys(
     definition: NodeDefinition, node: Any
 ) -> tuple[Sequence[Any], Sequence[Any], Any, tuple[Any, ...] | None]:
-    """Take one node apart, with the keys of its children.
-
-    Returns:
-        The children, their keys, the metadata and, for mappings, the order of insertion.
-
-    Raises:
-        TreeError: the flatten function returned something else than it should.
-    """
+    """The children of a node, their keys, the metadata and the order of insertion."""
     with_keys = definition.flatten_with_keys
     if with_keys is None:
         children, data, order = expand(definition, node)
@@ -67,6 +49,31 @@ def expand_with_keys(
         keys.append(pair[0])
         children.append(pair[1])
     return children, keys, data, None
+
+
+def expand_at(
+    definition: NodeDefinition, node: Any, link: Link, with_keys: bool = False
+) -> tuple[Sequence[Any], Sequence[Any], Any, tuple[Any, ...] | None]:
+    """Take a node apart as ``expand_with_keys`` does; errors say at which path it is.
+
+    Without ``with_keys``, the keys are those that follow from the type.
+    """
+    try:
+        if with_keys:
+            return expand_with_keys(definition, node)
+        children, data, order = expand(definition, node)
+    except TreeError as error:
+        raise TreeError(f"{error} This happened {position(unlink(link))}.") from error
+    except Exception as error:
+        where = (
+            f"The flatten function of the pytree node type {type_name(definition.type)} raised "
+            f"{position(unlink(link))}"
+        )
+        if isinstance(error, BindaxError):
+            error.add_note(where)
+            raise
+        raise TreeError(f"{where}: {type(error).__name__}: {error}") from error
+    return children, definition.child_keys(data, len(children)), data, order
 
 
 def checked_result(
@@ -85,6 +92,8 @@ def checked_children(
     definition: NodeDefinition, children: Any, function: str = "flatten"
 ) -> tuple[Any, ...]:
     """Check that a flatten function returned an iterable of children, and make it a tuple."""
+    if type(children) is tuple:
+        return children
     if not isinstance(children, str | bytes):
         try:
             iterator = iter(children)

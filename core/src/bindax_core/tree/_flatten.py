@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
+from bindax_core.tree._compile import missed
 from bindax_core.tree._general import flatten_general
 from bindax_core.tree._keys import KeyPath
-from bindax_core.tree._paths import unlink
-from bindax_core.tree._specialize import missed
+from bindax_core.tree._nodes import unlink
 from bindax_core.tree._table import SPECIALIZED
 from bindax_core.tree._treedef import LEAF, PyTreeDef
 from bindax_core.tree._walkers import walk_of
@@ -63,20 +63,12 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     else:
         missed(key, entry, structure)
         return leaves, structure
-    # Outside of the handler, so that the thousand frames of a RecursionError are not shown.
-    return _again(tree, failure)
-
-
-def _again(tree: Any, error: Exception) -> tuple[list[Any], PyTreeDef]:
-    """Flatten carefully what could not be flattened fast.
-
-    The tree may be deep, in which case this succeeds, or something is wrong with it, in which case
-    this finds the path.
-    """
+    # The careful walk succeeds if the tree is deep, and else finds the path of what is wrong. It is
+    # outside of the handler, so that the thousand frames of a RecursionError are not shown.
     leaves, _, structure = flatten_general(tree)
-    if isinstance(error, RecursionError):
+    if isinstance(failure, RecursionError):
         return leaves, structure
-    raise error
+    raise failure
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from bindax_core.errors import BindaxError, TreeError
+from bindax_core.errors import TreeError
 from bindax_core.tree._definition import NodeDefinition, short, type_name
-from bindax_core.tree._expand import expand, expand_with_keys
+from bindax_core.tree._expand import expand_at
 from bindax_core.tree._keys import position
-from bindax_core.tree._paths import Link, unlink
+from bindax_core.tree._nodes import Link, unlink
 from bindax_core.tree._registry import find_definition
-from bindax_core.tree._treedef import LEAF, PyTreeDef, make
+from bindax_core.tree._treedef import LEAF, PyTreeDef, node_of
 
 _MAX_DEPTH = 1_000_000
 """A flatten function that makes a new node each time would otherwise run until memory is full."""
@@ -20,49 +20,19 @@ _MAX_DEPTH = 1_000_000
 class _Frame:
     """A node whose children are being flattened."""
 
-    __slots__ = ("before", "children", "data", "definition", "link", "node", "order", "structures")
+    __slots__ = ("children", "data", "definition", "link", "node", "order", "structures")
 
-    children: Iterator[tuple[Any, Any]]
-
-    def __init__(self, node: Any, definition: NodeDefinition, link: Link, before: int) -> None:
+    def __init__(self, node: Any, definition: NodeDefinition, link: Link, with_keys: bool) -> None:
         # Holding the node keeps its identity from being given to another object meanwhile.
         self.node = node
         self.definition = definition
         self.link = link
-        self.before = before
         self.structures: list[PyTreeDef] = []
+        children, keys, self.data, self.order = expand_at(definition, node, link, with_keys)
+        self.children = zip(keys, children, strict=True)
 
-    def structure(self, leaves: int) -> PyTreeDef:
-        return make(
-            self.definition,
-            self.data,
-            self.order,
-            tuple(self.structures),
-            leaves - self.before,
-            all(structure is LEAF for structure in self.structures),
-        )
-
-    def expand(self, with_keys: bool) -> None:
-        try:
-            if with_keys:
-                children, keys, self.data, self.order = expand_with_keys(self.definition, self.node)
-            else:
-                children, self.data, self.order = expand(self.definition, self.node)
-                keys = self.definition.child_keys(self.data, len(children))
-        except TreeError as error:
-            raise TreeError(f"{error} This happened {position(unlink(self.link))}.") from error
-        except BindaxError as error:
-            error.add_note(self._where())
-            raise
-        except Exception as error:
-            raise TreeError(f"{self._where()}: {type(error).__name__}: {error}") from error
-        self.children = iter(zip(keys, children, strict=True))
-
-    def _where(self) -> str:
-        return (
-            f"The flatten function of the pytree node type {type_name(self.definition.type)} "
-            f"raised {position(unlink(self.link))}"
-        )
+    def structure(self) -> PyTreeDef:
+        return node_of(self.definition, self.data, self.order, tuple(self.structures))
 
 
 def flatten_general(
@@ -72,16 +42,9 @@ def flatten_general(
     is_leaf_takes_path: bool = False,
     with_keys: bool = False,
 ) -> tuple[list[Any], list[Link], PyTreeDef]:
-    """Flatten a pytree without recursion.
+    """Flatten a pytree without recursion, to leaves, their paths and the structure.
 
-    Args:
-        tree: the pytree.
-        is_leaf: which nodes to take for leaves.
-        is_leaf_takes_path: whether ``is_leaf`` is called with the path first.
-        with_keys: whether to use the keys that node types give to their children.
-
-    Returns:
-        The leaves, their paths as linked lists, and the structure.
+    ``with_keys`` uses the keys that the functions of node types give to their children.
 
     Raises:
         TreeError: a cycle, or a flatten function that raises or returns something else than it
@@ -106,53 +69,43 @@ def flatten_general(
             leaves.append(value)
             links.append(link)
             return None
-        return _Frame(value, definition, link, len(leaves))
+        return _Frame(value, definition, link, with_keys)
 
     first = enter(tree, None)
-    if first is None:
-        return leaves, links, LEAF
-    return leaves, links, _run(first, enter, leaves, with_keys)
+    return leaves, links, LEAF if first is None else _run(first, enter)
 
 
-def _run(
-    first: _Frame,
-    enter: Callable[[Any, Link], _Frame | None],
-    leaves: list[Any],
-    with_keys: bool,
-) -> PyTreeDef:
+def _run(first: _Frame, enter: Callable[[Any, Link], _Frame | None]) -> PyTreeDef:
     stack = [first]
     active: dict[int, _Frame] = {id(first.node): first}
-    first.expand(with_keys)
     while True:
         frame = stack[-1]
         for key, child in frame.children:
-            link = (frame.link, key)
-            below = enter(child, link)
+            below = enter(child, (frame.link, key))
             if below is None:
                 frame.structures.append(LEAF)
                 continue
             if id(child) in active:
-                raise _cycle(active[id(child)], child, link)
+                raise _cycle(active[id(child)], below)
             if len(stack) >= _MAX_DEPTH:
                 raise _too_deep(below)
-            below.expand(with_keys)
             active[id(child)] = below
             stack.append(below)
             break
         else:
             stack.pop()
             del active[id(frame.node)]
-            structure = frame.structure(len(leaves))
             if not stack:
-                return structure
-            stack[-1].structures.append(structure)
+                return frame.structure()
+            stack[-1].structures.append(frame.structure())
 
 
-def _cycle(outer: _Frame, child: Any, link: Link) -> TreeError:
+def _cycle(outer: _Frame, inner: _Frame) -> TreeError:
     return TreeError(
-        f"The pytree contains itself: the {type_name(type(child))} {position(unlink(link))} is the "
-        f"same object as the one {position(unlink(outer.link))} that it is part of. Pytrees cannot "
-        f"have reference cycles; remove the inner reference, or stop there with is_leaf."
+        f"The pytree contains itself: the {type_name(inner.definition.type)} "
+        f"{position(unlink(inner.link))} is the same object as the one "
+        f"{position(unlink(outer.link))} that it is part of. Pytrees cannot have reference cycles; "
+        f"remove the inner reference, or stop there with is_leaf."
     )
 
 

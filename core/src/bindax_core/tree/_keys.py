@@ -13,7 +13,7 @@ class _Key:
     """Base of the key types: one value, compared and hashed with the type."""
 
     __slots__ = ("_value",)
-    _field = "key"
+    __match_args__ = ("key",)
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -27,7 +27,10 @@ class _Key:
         return hash((type(self), self._value))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._field}={self._value!r})"
+        return f"{type(self).__name__}({self.__match_args__[0]}={self._value!r})"
+
+    def __str__(self) -> str:
+        return f"[{self._value!r}]"
 
     def __reduce__(self) -> tuple[type, tuple[Any]]:
         return type(self), (self._value,)
@@ -41,7 +44,6 @@ class SequenceKey(_Key):
     """
 
     __slots__ = ()
-    _field = "idx"
     __match_args__ = ("idx",)
 
     def __init__(self, idx: int) -> None:
@@ -52,9 +54,6 @@ class SequenceKey(_Key):
         """The position of the element."""
         return self._value  # type: ignore[no-any-return]
 
-    def __str__(self) -> str:
-        return f"[{self._value!r}]"
-
 
 class DictKey(_Key):
     """The step to the value of a key of a mapping.
@@ -64,7 +63,6 @@ class DictKey(_Key):
     """
 
     __slots__ = ()
-    __match_args__ = ("key",)
 
     def __init__(self, key: Hashable) -> None:
         super().__init__(key)
@@ -73,9 +71,6 @@ class DictKey(_Key):
     def key(self) -> Any:
         """The key of the mapping."""
         return self._value
-
-    def __str__(self) -> str:
-        return f"[{self._value!r}]"
 
 
 class GetAttrKey(_Key):
@@ -86,7 +81,6 @@ class GetAttrKey(_Key):
     """
 
     __slots__ = ()
-    _field = "name"
     __match_args__ = ("name",)
 
     def __init__(self, name: str) -> None:
@@ -109,7 +103,6 @@ class FlattenedIndexKey(_Key):
     """
 
     __slots__ = ()
-    __match_args__ = ("key",)
 
     def __init__(self, key: int) -> None:
         super().__init__(key)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from bindax_core.errors import TreeError
 from bindax_core.tree import _builtin
-from bindax_core.tree._definition import short, type_name
+from bindax_core.tree._definition import NodeDefinition, short, type_name
 from bindax_core.tree._expand import expand, expand_with_keys
 from bindax_core.tree._flatten import (
     IsLeaf,
@@ -18,7 +18,7 @@ from bindax_core.tree._flatten import (
 )
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._table import kind_of
-from bindax_core.tree._treedef import PyTreeDef, make
+from bindax_core.tree._treedef import PyTreeDef, node_of
 
 _T = TypeVar("_T")
 
@@ -50,8 +50,6 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
     {'b': 11, 'a': (22, 33)}
     """
     leaves, structure = tree_flatten(tree, is_leaf)
-    if not rest:
-        return structure.unflatten(list(map(f, leaves)))
     others = [structure.flatten_up_to(other) for other in rest]
     return structure.unflatten(list(map(f, leaves, *others)))
 
@@ -82,9 +80,8 @@ def tree_map_with_path(
     """
     pairs, structure = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     others = [structure.flatten_up_to(other) for other in rest]
-    paths = [path for path, _ in pairs]
-    leaves = [leaf for _, leaf in pairs]
-    return structure.unflatten(list(map(f, paths, leaves, *others)))
+    applied = [f(*pair, *parts) for pair, *parts in zip(pairs, *others, strict=True)]
+    return structure.unflatten(applied)
 
 
 def tree_reduce(
@@ -273,8 +270,7 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
                 f"treedef_tuple needs PyTreeDef objects; element {i} is {short(child)} of type "
                 f"{type(child).__name__}."
             )
-    count = sum(child.num_leaves for child in children)
-    return make(_builtin.TUPLE, None, None, children, count)
+    return node_of(_builtin.TUPLE, None, None, children)
 
 
 def is_tree_node(typ: type) -> bool:
@@ -300,10 +296,7 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
     >>> flatten_one_level({"b": [1], "a": 2})
     ((2, [1]), ('a', 'b'))
     """
-    definition = find_definition(type(tree))
-    if definition is None:
-        raise _is_a_leaf(tree)
-    children, data, _ = expand(definition, tree)
+    children, data, _ = expand(_root_definition(tree), tree)
     return tuple(children), data
 
 
@@ -319,15 +312,15 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], A
     >>> flatten_one_level_with_keys({"b": [1]})
     (((DictKey(key='b'), [1]),), ('b',))
     """
-    definition = find_definition(type(tree))
-    if definition is None:
-        raise _is_a_leaf(tree)
-    children, keys, data, _ = expand_with_keys(definition, tree)
+    children, keys, data, _ = expand_with_keys(_root_definition(tree), tree)
     return tuple(zip(keys, children, strict=True)), data
 
 
-def _is_a_leaf(tree: Any) -> TreeError:
-    return TreeError(
-        f"can't tree-flatten type: {type_name(type(tree))}. It is a leaf, as its type is not "
-        f"registered as a pytree node type."
-    )
+def _root_definition(tree: Any) -> NodeDefinition:
+    definition = find_definition(type(tree))
+    if definition is None:
+        raise TreeError(
+            f"can't tree-flatten type: {type_name(type(tree))}. It is a leaf, as its type is not "
+            f"registered as a pytree node type."
+        )
+    return definition

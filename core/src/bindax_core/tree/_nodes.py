@@ -1,12 +1,17 @@
-"""Walks over the nodes of a tree definition, and the identity of their definitions."""
+"""Walks over the nodes of a tree definition, and the paths of its nodes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from bindax_core.tree._keys import KeyEntry, KeyPath
 
 if TYPE_CHECKING:
-    from bindax_core.tree._definition import NodeDefinition
     from bindax_core.tree._treedef import PyTreeDef
+
+Link = tuple["Link", KeyEntry] | None
+"""A path as a linked list from its end, so that a deep tree's paths share their beginnings."""
 
 
 def postorder(root: PyTreeDef) -> tuple[PyTreeDef, ...]:
@@ -25,11 +30,55 @@ def postorder(root: PyTreeDef) -> tuple[PyTreeDef, ...]:
     return nodes
 
 
-def same_definition(ours: NodeDefinition | None, theirs: NodeDefinition | None) -> bool:
-    """Tell whether two definitions are the same one."""
-    if ours is theirs:
-        return True
-    if ours is None or theirs is None:
-        return False
-    # Definitions of named tuples are made on demand, and may have been made twice.
-    return ours._automatic and theirs._automatic and ours.type is theirs.type
+def fold(
+    root: PyTreeDef, leaves: Iterable[Any], combine: Callable[[PyTreeDef, list[Any]], Any]
+) -> Any:
+    """Combine the leaves to the result of the root, without recursion.
+
+    ``combine`` is called with each node that is not a leaf and the results of its children.
+    """
+    values = iter(leaves)
+    stack: list[Any] = []
+    for node in postorder(root):
+        if node._definition is None:
+            stack.append(next(values))
+            continue
+        start = len(stack) - len(node._children)
+        children = stack[start:]
+        del stack[start:]
+        stack.append(combine(node, children))
+    return stack[0]
+
+
+def unlink(link: Link) -> KeyPath:
+    """The path that a linked list stands for.
+
+    >>> unlink(((None, "a"), "b"))
+    ('a', 'b')
+    """
+    keys = []
+    while link is not None:
+        link, key = link
+        keys.append(key)
+    keys.reverse()
+    return tuple(keys)
+
+
+def children_with_links(node: PyTreeDef, link: Link) -> list[tuple[PyTreeDef, Link]]:
+    """The children of a node, each with its path."""
+    definition = node._definition
+    if definition is None:
+        return []
+    keys = definition.child_keys(node._data, len(node._children))
+    return [(child, (link, key)) for child, key in zip(node._children, keys, strict=True)]
+
+
+def path_of_node(root: PyTreeDef, target: PyTreeDef) -> KeyPath:
+    """The path of the first occurrence of a node in a structure; empty if it is not there."""
+    stack: list[tuple[PyTreeDef, Link]] = [(root, None)]
+    while stack:
+        node, link = stack.pop()
+        if node is target:
+            return unlink(link)
+        stack.extend(reversed(children_with_links(node, link)))
+    return ()

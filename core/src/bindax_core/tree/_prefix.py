@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_core.errors import TreeError
-from bindax_core.tree._compare import same_metadata
-from bindax_core.tree._definition import NodeDefinition, short, type_name
-from bindax_core.tree._flatten import IsLeaf, tree_leaves, tree_structure
-from bindax_core.tree._keys import position
-from bindax_core.tree._nodes import same_definition
-from bindax_core.tree._paths import Link, children_with_links, unlink
+from bindax_core.tree._compare import same_metadata, same_node
+from bindax_core.tree._definition import short, type_name
+from bindax_core.tree._expand import expand_at
+from bindax_core.tree._flatten import IsLeaf, tree_flatten, tree_structure
+from bindax_core.tree._keys import KeyEntry, position
+from bindax_core.tree._nodes import Link, children_with_links, unlink
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._treedef import PyTreeDef
-from bindax_core.tree._up_to import expand_at
 
 
 def flatten_prefix(
@@ -43,82 +42,53 @@ def flatten_prefix(
     stack: list[tuple[Any, PyTreeDef, Link]] = [(prefix_tree, structure, None)]
     while stack:
         prefix, node, link = stack.pop()
-        definition = None if prefix is None else find_definition(type(prefix))
-        if definition is None:
+        if prefix is None or find_definition(type(prefix)) is None:
             result.extend([prefix] * node.num_leaves)
             continue
-        stack.extend(reversed(_match(prefix, definition, node, link, (what, full_name))))
+        found = _matched(prefix, node, link, what, full_name)
+        if isinstance(found, str):
+            raise TreeError(
+                f"{what} is not a tree prefix of {full_name}: {position(unlink(link), what)}, "
+                f"{what} has a {found}"
+            )
+        below = zip(found, node._children, strict=True)
+        stack.extend(reversed([(part, child, (link, key)) for (part, key), child in below]))
     return result
 
 
-def _match(
-    prefix: Any,
-    definition: NodeDefinition,
-    node: PyTreeDef,
-    link: Link,
-    names: tuple[str, str],
-) -> list[tuple[Any, PyTreeDef, Link]]:
-    """Match one node of a prefix with a structure; the pairs of children with their paths."""
-    what, full_name = names
-    full = node._definition
-    name = type_name(definition.type)
-    if full is None or full.type is not definition.type:
+def _matched(
+    prefix: Any, node: PyTreeDef, link: Link, what: str, full_name: str
+) -> list[tuple[Any, KeyEntry]] | str:
+    """The children of a node, with keys, in the order of a structure's; or in what they differ."""
+    full, kind = node._definition, type(prefix)
+    if full is None or full.type is not kind:
         theirs = "a leaf" if full is None else f"a node of type {type_name(full.type)}"
-        raise _no_prefix(
-            names,
-            link,
-            f"{what} has a node of type {name} ({short(prefix)}), but {full_name} has {theirs} "
-            f"there. Use a single leaf for the whole subtree, or the same container.",
+        return (
+            f"node of type {type_name(kind)} ({short(prefix)}), but {full_name} has {theirs} "
+            f"there. Use a single leaf for the whole subtree, or the same container."
         )
-    children, data = expand_at(definition, prefix, link)
-    kind = definition._kind
-    if kind in ("dict", "OrderedDict", "defaultdict"):
-        return _match_keys(definition, (children, data), node, link, names)
-    if len(children) != len(node._children):
-        raise _no_prefix(
-            names,
-            link,
-            f"{what} has a {name} of length {len(children)} ({short(prefix)}), but {full_name} has "
-            f"one of length {len(node._children)} ({short(node)}).",
+    children, keys, data, _ = expand_at(full, prefix, link)
+    pairs = list(zip(children, keys, strict=True))
+    names, full_names = full.mapping_keys(data), full.mapping_keys(node._data)
+    if names is not None:
+        by_name = dict(zip(names, pairs, strict=True))
+        if by_name.keys() == set(full_names):
+            return [by_name[name] for name in full_names]
+        return (
+            f"{type_name(kind)} with the keys {list(names)}, but {full_name} has one with the keys "
+            f"{list(full_names)}."
         )
-    if kind == "custom" and not same_metadata(node, node._data, data):
-        raise _no_prefix(
-            names,
-            link,
-            f"{what} has a {name} with metadata {short(data)}, but {full_name} has one with "
-            f"metadata {short(node._data)}.",
+    if len(pairs) != len(node._children):
+        return (
+            f"{type_name(kind)} of length {len(pairs)} ({short(prefix)}), but {full_name} has one "
+            f"of length {len(node._children)} ({short(node)})."
         )
-    below = children_with_links(node, link)
-    return [(part, child, path) for part, (child, path) in zip(children, below, strict=True)]
-
-
-def _no_prefix(names: tuple[str, str], link: Link, text: str) -> TreeError:
-    what, full_name = names
-    where = position(unlink(link), what)
-    return TreeError(f"{what} is not a tree prefix of {full_name}: {where}, {text}")
-
-
-def _match_keys(
-    definition: NodeDefinition,
-    parts: tuple[list[Any], Any],
-    node: PyTreeDef,
-    link: Link,
-    names: tuple[str, str],
-) -> list[tuple[Any, PyTreeDef, Link]]:
-    children, data = parts
-    keys = data[1] if definition._kind == "defaultdict" else data
-    full_keys = node._data[1] if definition._kind == "defaultdict" else node._data
-    values = dict(zip(keys, children, strict=True))
-    if values.keys() != set(full_keys):
-        what, full_name = names
-        raise _no_prefix(
-            names,
-            link,
-            f"{what} has a {type_name(definition.type)} with the keys {list(keys)}, but "
-            f"{full_name} has one with the keys {list(full_keys)}.",
+    if full._kind == "custom" and not same_metadata(node, node._data, data, node):
+        return (
+            f"{type_name(kind)} with metadata {short(data)}, but {full_name} has one with metadata "
+            f"{short(node._data)}."
         )
-    below = children_with_links(node, link)
-    return [(values[key], child, path) for key, (child, path) in zip(full_keys, below, strict=True)]
+    return pairs
 
 
 def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
@@ -136,16 +106,8 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
     ([1, 1], {'a': 2})
     """
     full = tree_structure(full_tree, is_leaf)
-    prefix = tree_structure(prefix_tree, is_leaf)
-    leaves = prefix_leaves(prefix_tree, prefix, full, is_leaf)
-    return full.unflatten(leaves)
-
-
-def prefix_leaves(
-    prefix_tree: Any, prefix: PyTreeDef, full: PyTreeDef, is_leaf: IsLeaf
-) -> list[Any]:
-    """One leaf of the prefix per leaf of the full structure."""
-    leaves = iter(tree_leaves(prefix_tree, is_leaf))
+    flat, prefix = tree_flatten(prefix_tree, is_leaf)
+    leaves = iter(flat)
     result: list[Any] = []
     stack: list[tuple[PyTreeDef, PyTreeDef, Link]] = [(prefix, full, None)]
     while stack:
@@ -153,25 +115,11 @@ def prefix_leaves(
         if ours._definition is None:
             result.extend([next(leaves)] * theirs.num_leaves)
             continue
-        _check_prefix(prefix, ours, theirs, link)
-        paths = children_with_links(ours, link)
-        stack.extend(
-            (child, other, path)
-            for (child, path), other in zip(
-                reversed(paths), reversed(theirs._children), strict=True
+        if not same_node(prefix, ours, theirs):
+            raise TreeError(
+                f"The prefix tree is not a prefix of the full tree: {position(unlink(link))}, the "
+                f"prefix has {short(ours)} and the full tree has {short(theirs)}."
             )
-        )
-    return result
-
-
-def _check_prefix(root: PyTreeDef, ours: PyTreeDef, theirs: PyTreeDef, link: Link) -> None:
-    if (
-        same_definition(ours._definition, theirs._definition)
-        and len(ours._children) == len(theirs._children)
-        and same_metadata(root, ours._data, theirs._data, ours)
-    ):
-        return
-    raise TreeError(
-        f"The prefix tree is not a prefix of the full tree: {position(unlink(link))}, the prefix "
-        f"has {short(ours)} and the full tree has {short(theirs)}."
-    )
+        pairs = zip(reversed(children_with_links(ours, link)), theirs._children[::-1], strict=True)
+        stack.extend((child, other, path) for (child, path), other in pairs)
+    return full.unflatten(result)

@@ -28,8 +28,8 @@ def treedef_text(root: PyTreeDef) -> str:
 
 
 def _pieces(node: PyTreeDef) -> list[PyTreeDef | str]:
-    definition = node._definition
-    kind = "custom" if definition is None else definition._kind
+    definition: Any = node._definition
+    kind, name = definition._kind, definition.type.__name__
     children: list[PyTreeDef | str] = list(node._children)
     if kind == "none":
         return ["None"]
@@ -42,12 +42,8 @@ def _pieces(node: PyTreeDef) -> list[PyTreeDef | str]:
         for i, (key, child) in enumerate(zip(node._data, children, strict=True)):
             pieces += [f"{', ' if i else ''}{key!r}: ", child]
         return [*pieces, "}"]
-    return [f"CustomNode({_head(node, kind)}, [", *_separated(children), "])"]
-
-
-def _head(node: PyTreeDef, kind: str) -> str:
-    name = node._definition.type.__name__ if node._definition is not None else ""
-    return f"namedtuple[{name}]" if kind == "namedtuple" else f"{name}[{_data_text(node._data)}]"
+    head = f"namedtuple[{name}]" if kind == "namedtuple" else f"{name}[{_data_text(node._data)}]"
+    return [f"CustomNode({head}, [", *_separated(children), "])"]
 
 
 def _data_text(data: Any) -> str:
@@ -60,8 +56,6 @@ def _data_text(data: Any) -> str:
 
 def _separated(children: list[PyTreeDef | str]) -> list[PyTreeDef | str]:
     pieces: list[PyTreeDef | str] = []
-    for i, child in enumerate(children):
-        if i:
-            pieces.append(", ")
-        pieces.append(child)
-    return pieces
+    for child in children:
+        pieces += [", ", child]
+    return pieces[1:]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._definition import NodeDefinition, short, type_name
-from bindax_core.tree._nodes import postorder
 from bindax_core.tree._order import key_order
 from bindax_core.tree._registry import definition_of
 
@@ -18,25 +17,16 @@ Record = tuple[NodeDefinition | None, Any, tuple[Any, ...] | None, int]
 """A node without its children: definition, metadata, order of insertion, number of children."""
 
 Make = Callable[..., Any]
-"""Makes a node of definition, metadata, order, children, number of leaves and whether it is flat;
-of nothing, a leaf. These functions do not know the class of what it makes."""
-
-
-def state_of(root: PyTreeDef) -> tuple[Record, ...]:
-    """A structure as a flat tuple in postorder, so that depth does not matter to pickle."""
-    return tuple(
-        (node._definition, node._data, node._order, len(node._children)) for node in postorder(root)
-    )
+"""Makes a node of definition, metadata, order and children; of nothing, a leaf. These functions do
+not know the class of what it makes."""
 
 
 def from_records(records: Iterable[Record], make: Make) -> Any:
-    """Make a structure from what ``state_of`` gives.
-
-    Raises:
-        TreeError: the records do not make up a structure.
-    """
+    """Make a structure from the records of its nodes in postorder."""
+    if not isinstance(records, tuple | list):
+        raise TreeError(f"A tree definition is damaged: {short(records)} is no sequence of nodes.")
     stack: list[Any] = []
-    for record in _checked_iterable(records):
+    for record in records:
         if not isinstance(record, tuple) or len(record) != 4:
             raise TreeError(f"A pickled tree definition holds {short(record)} in place of a node.")
         definition, data, order, count = record
@@ -56,16 +46,10 @@ def from_records(records: Iterable[Record], make: Make) -> Any:
         start = len(stack) - count
         children = tuple(stack[start:])
         del stack[start:]
-        stack.append(checked_node(definition, data, order, children, make))
+        stack.append(_checked_node(definition, data, order, children, make))
     if len(stack) != 1:
         raise TreeError(f"A tree definition is damaged: it has {len(stack)} roots.")
     return stack[0]
-
-
-def _checked_iterable(records: Any) -> Iterable[Any]:
-    if not isinstance(records, tuple | list):
-        raise TreeError(f"A tree definition is damaged: {short(records)} is no sequence of nodes.")
-    return records
 
 
 def from_node_data(node_data: Any, children: tuple[PyTreeDef, ...], make: Make) -> Any:
@@ -80,59 +64,40 @@ def from_node_data(node_data: Any, children: tuple[PyTreeDef, ...], make: Make) 
     definition = definition_of(kind)
     if definition._kind == "dict":
         data = tuple(data)
-    return checked_node(definition, data, None, children, make)
+    return _checked_node(definition, data, None, children, make)
 
 
-def checked_node(
+def _checked_node(
     definition: NodeDefinition,
     data: Any,
     order: tuple[Any, ...] | None,
     children: tuple[PyTreeDef, ...],
     make: Make,
 ) -> Any:
-    """Make a node after checking that its parts fit together.
-
-    Raises:
-        TreeError: they do not.
-    """
+    """Make a node after checking that its parts fit together."""
     kind, count = definition._kind, len(children)
     if kind in ("none", "list", "tuple", "namedtuple") and data is not None:
         raise _unfit(definition, f"has no metadata, got {short(data)}")
-    if kind == "dict":
-        _check_keys(definition, data, count, is_sorted=True)
-    elif kind == "OrderedDict":
-        _check_keys(definition, data, count, is_sorted=False)
+    if kind in ("dict", "OrderedDict"):
+        _check_keys(definition, data, count)
     elif kind == "defaultdict":
-        _check_default(definition, data, count)
+        if not isinstance(data, tuple) or len(data) != 2:
+            raise _unfit(definition, f"has metadata (default_factory, keys), got {short(data)}")
+        if data[0] is not None and not callable(data[0]):
+            raise _unfit(definition, f"has a function as default_factory, got {short(data[0])}")
+        _check_keys(definition, data[1], count)
         data = (data[0], tuple(data[1]))
     elif kind == "deque" and data is not None and (type(data) is not int or data < count):
         raise _unfit(definition, f"cannot hold {count} elements with maxlen={data!r}")
-    expected = _expected_count(definition)
-    if expected is not None and count != expected:
-        raise _unfit(definition, f"has {expected} children, got {count}")
+    names = () if kind == "none" else definition.attributes
+    if names is not None and count != len(names):
+        raise _unfit(definition, f"has {len(names)} children, got {count}")
     if order is not None:
         order = _checked_order(definition, data, order)
-    count = sum(child.num_leaves for child in children)
-    flat = all(child._definition is None for child in children)
-    return make(definition, data, order, children, count, flat)
+    return make(definition, data, order, children)
 
 
-def _expected_count(definition: NodeDefinition) -> int | None:
-    if definition._kind == "none":
-        return 0
-    names = definition.attributes
-    return None if names is None else len(names)
-
-
-def _check_default(definition: NodeDefinition, data: Any, count: int) -> None:
-    if not isinstance(data, tuple) or len(data) != 2:
-        raise _unfit(definition, f"has metadata (default_factory, keys), got {short(data)}")
-    if data[0] is not None and not callable(data[0]):
-        raise _unfit(definition, f"has a function as default_factory, got {short(data[0])}")
-    _check_keys(definition, data[1], count, is_sorted=True)
-
-
-def _check_keys(definition: NodeDefinition, keys: Any, count: int, *, is_sorted: bool) -> None:
+def _check_keys(definition: NodeDefinition, keys: Any, count: int) -> None:
     if not isinstance(keys, tuple | list) or not all(isinstance(key, Hashable) for key in keys):
         raise _unfit(definition, f"has a tuple of hashable keys as metadata, got {short(keys)}")
     try:
@@ -141,14 +106,14 @@ def _check_keys(definition: NodeDefinition, keys: Any, count: int, *, is_sorted:
         raise _unfit(definition, f"has a key that is not hashable: {short(keys)}") from error
     if unique != count or len(keys) != count:
         raise _unfit(definition, f"needs {count} different keys, got {short(keys)}")
-    if is_sorted and key_order(keys) != list(keys):
+    if definition._kind != "OrderedDict" and key_order(keys) != list(keys):
         raise _unfit(definition, f"needs its keys in the order of flattening, got {short(keys)}")
 
 
 def _checked_order(definition: NodeDefinition, data: Any, order: Any) -> tuple[Any, ...] | None:
     if definition._kind not in ("dict", "defaultdict"):
         raise _unfit(definition, "keeps no order of insertion")
-    keys = data if definition._kind == "dict" else data[1]
+    keys = definition.mapping_keys(data)
     try:
         fits = isinstance(order, tuple) and len(order) == len(keys) and set(order) == set(keys)
     except TypeError:  # a key that cannot be hashed

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._definition import NodeDefinition, type_name
-from bindax_core.tree._keys import GetAttrKey
 from bindax_core.tree._registry import register_node
 
 _Class = TypeVar("_Class", bound=type)
@@ -68,16 +67,13 @@ def register_pytree_with_keys(
     >>> [keystr(path) for path, _ in tree_leaves_with_path(Keyed([1]))]
     ['.content[0]']
     """
-    if flatten_func is None:
-        flatten_func = functools.partial(_without_keys, flatten_with_keys)
-    register_node(NodeDefinition(nodetype, flatten_func, unflatten_func, flatten_with_keys))
 
+    def without_keys(node: Any) -> tuple[list[Any], Any]:
+        pairs, data = flatten_with_keys(node)
+        return [child for _, child in pairs], data
 
-def _without_keys(
-    flatten_with_keys: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]], node: Any
-) -> tuple[list[Any], Any]:
-    pairs, data = flatten_with_keys(node)
-    return [child for _, child in pairs], data
+    flatten = without_keys if flatten_func is None else flatten_func
+    register_node(NodeDefinition(nodetype, flatten, unflatten_func, flatten_with_keys))
 
 
 def register_pytree_with_keys_class(cls: _Class) -> _Class:
@@ -187,11 +183,6 @@ def _flatten_partial(node: Partial) -> tuple[tuple[Any, Any], Any]:
 
 def _unflatten_partial(func: Any, children: Any) -> Partial:
     return Partial(func, *children[0], **children[1])
-
-
-def _flatten_partial_with_keys(node: Partial) -> tuple[list[tuple[Any, Any]], Any]:
-    children, func = _flatten_partial(node)
-    return [(GetAttrKey("args"), children[0]), (GetAttrKey("keywords"), children[1])], func
 
 
 register_node(

@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 import copyreg
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
 from bindax_core.tree import _table
-from bindax_core.tree._assemble import assembler
-from bindax_core.tree._definition import NodeDefinition, type_name
+from bindax_core.tree._definition import Assemble, NodeDefinition, type_name
 from bindax_core.tree._table import lock
 
 if TYPE_CHECKING:
     from bindax_core.registry._provenance import Provenance
+    from bindax_core.tree._treedef import PyTreeDef
 
 _definitions: dict[type, NodeDefinition] = {}
 """Registered definitions by type; changed under the lock."""
@@ -41,11 +42,6 @@ def forget_unregistered() -> None:
         _table.forget_leaves()
         for kind in list(_automatic):
             _table.forget(kind)
-
-
-def is_defined(kind: type) -> bool:
-    """Tell whether a type is registered, without asking plugins."""
-    return kind in _definitions
 
 
 def definition_for(kind: type) -> NodeDefinition | None:
@@ -78,8 +74,7 @@ def _namedtuple_definition(kind: type) -> NodeDefinition:
         attributes=kind._fields,  # type: ignore[attr-defined]
     )
     definition._kind = "namedtuple"
-    definition._automatic = True
-    definition._assemble = assembler(definition)
+    definition._assemble = _assembler(definition)
     _automatic[kind] = definition
     return definition
 
@@ -105,22 +100,49 @@ def register_node(definition: NodeDefinition) -> None:
         former = _definitions.get(kind)
         namesake = _by_name.get(definition.serialized_name)
         replaced = former or namesake
-        if replaced is None or _may_replace(definition, replaced):
+        is_allowed = replaced is None or _may_replace(definition, replaced)
+        if is_allowed:
             _set(kind, definition)
             _record((kind, former))
-            conflict = False
-        else:
-            conflict = True
-    if conflict and replaced is not None:
+    if replaced is None:
+        return
+    if not is_allowed:
         raise _conflict(definition, replaced)
-    if replaced is not None and not _is_local(kind):
-        warnings.warn(
+    if not _is_local(kind):
+        module, file, line = definition._site
+        warnings.warn_explicit(
             f"The pytree node type {definition.serialized_name} was registered again; the newer "
             f"definition ({_place(definition)}) replaces the one of {_place(replaced)}. Structures "
             f"made before keep the former one.",
             RedefinitionNotice,
-            stacklevel=_stacklevel(),
+            file,
+            line,
+            module,
         )
+
+
+def _assembler(definition: NodeDefinition) -> Assemble:
+    """The function that puts a node of a type together from its children."""
+    if definition._kind == "dict":
+        return _dict
+    if definition._kind == "defaultdict":
+        return _default_dict
+    function = definition.unflatten
+    return lambda node, children: function(node._data, tuple(children))
+
+
+def _dict(node: PyTreeDef, children: Any) -> dict[Any, Any]:
+    made = dict(zip(node._data, children, strict=True))
+    order = node._order
+    return made if order is None else {key: made[key] for key in order}
+
+
+def _default_dict(node: PyTreeDef, children: Any) -> Any:
+    factory, keys = node._data
+    made = defaultdict(factory, zip(keys, children, strict=True))
+    for key in node._order or ():
+        made[key] = made.pop(key)
+    return made
 
 
 def _set(kind: type, definition: NodeDefinition | None) -> None:
@@ -128,12 +150,10 @@ def _set(kind: type, definition: NodeDefinition | None) -> None:
     former = _definitions.pop(kind, None)
     if former is not None and _by_name.get(former.serialized_name) is former:
         del _by_name[former.serialized_name]
-    if definition is None:
-        _table.forget(kind)
-        return
-    _definitions[kind] = definition
-    _by_name[definition.serialized_name] = definition
-    definition._assemble = assembler(definition)
+    if definition is not None:
+        _definitions[kind] = definition
+        _by_name[definition.serialized_name] = definition
+        definition._assemble = _assembler(definition)
     _table.forget(kind)
 
 
@@ -174,8 +194,7 @@ def _conflict(new: NodeDefinition, old: NodeDefinition) -> TreeError:
 
 
 def _place(definition: NodeDefinition) -> str:
-    module, file, line = definition._site
-    return f"{module}, {file}:{line}"
+    return "{}, {}:{}".format(*definition._site)
 
 
 def _owner(definition: NodeDefinition) -> str:
@@ -188,17 +207,6 @@ def provenance(definition: NodeDefinition) -> Provenance:
     from bindax_core.registry._provenance import provenance_of
 
     return provenance_of(Site(*definition._site))
-
-
-def _stacklevel() -> int:
-    import sys
-
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
-        "bindax_core.tree"
-    ):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def unregister_pytree_node(nodetype: Any) -> NodeDefinition:
@@ -258,17 +266,31 @@ def scoped_registration(*definitions: NodeDefinition) -> Iterator[None]:
     >>> tree.tree_leaves(Box([1, 2]))
     [[1, 2]]
     """
+    with journaled() as journal:
+        try:
+            for definition in definitions:
+                register_node(definition)
+            yield
+        finally:
+            undo(journal)
+
+
+@contextlib.contextmanager
+def journaled() -> Iterator[list[_Undo]]:
+    """Collect what is registered and unregistered in a ``with`` block, for ``undo``."""
     journal: list[_Undo] = []
     token = _journal.set(journal)
     try:
-        for definition in definitions:
-            register_node(definition)
-        yield
+        yield journal
     finally:
         _journal.reset(token)
-        with lock:
-            for kind, former in reversed(journal):
-                _set(kind, former)
+
+
+def undo(journal: list[_Undo]) -> None:
+    """Undo what ``journaled`` collected."""
+    with lock:
+        for kind, former in reversed(journal):
+            _set(kind, former)
 
 
 # ------------------------------------------------------------------------------- questions
@@ -282,11 +304,7 @@ def find_definition(kind: type) -> NodeDefinition | None:
 
 
 def definition_of(kind: type) -> NodeDefinition:
-    """The definition that is in force for a type.
-
-    Raises:
-        TreeError: the type is not a node type.
-    """
+    """The definition that is in force for a type; raises ``TreeError`` for a leaf type."""
     definition = find_definition(kind)
     if definition is None:
         raise TreeError(
@@ -297,11 +315,6 @@ def definition_of(kind: type) -> NodeDefinition:
 
 
 copyreg.pickle(NodeDefinition, lambda definition: (definition_of, (definition.type,)))
-
-
-def definition_by_name(name: str) -> NodeDefinition | None:
-    """The registered definition with a serialized name."""
-    return _by_name.get(name)
 
 
 def is_registered(nodetype: object) -> bool:

@@ -6,17 +6,16 @@ The text is JSON: the version of the format and the list of the nodes in postord
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._definition import NodeDefinition, short, type_name
 from bindax_core.tree._keys import position
-from bindax_core.tree._nodes import postorder
-from bindax_core.tree._paths import path_of_node
+from bindax_core.tree._nodes import path_of_node, postorder
 from bindax_core.tree._rebuild import Record
-from bindax_core.tree._registry import definition_by_name, find_definition
-from bindax_core.tree._values import decode, encode
+from bindax_core.tree._registry import _by_name, find_definition
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
@@ -24,14 +23,18 @@ if TYPE_CHECKING:
 FORMAT = "bindax.treedef"
 VERSION = 1
 _LEAF = "*"
+_MAX_DEPTH = 100
+"""Metadata nested deeper than this is damage."""
+
+_NAMED_TYPES = {
+    kind.__name__: kind
+    for kind in (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, object)
+}
+_PLAIN = (type(None), bool, int, str)
 
 
 def serialize(root: PyTreeDef) -> str:
-    """Write a structure as text.
-
-    Raises:
-        TreeError: a key or metadata that has no stable written form; names the path.
-    """
+    """Write a structure as text."""
     import json  # most programs write no structure
 
     nodes = [_write(root, node) for node in postorder(root)]
@@ -48,11 +51,10 @@ def _write(root: PyTreeDef, node: PyTreeDef) -> Any:
         if definition._kind == "namedtuple":
             data = list(definition.type._fields)  # type: ignore[attr-defined]
             name = f"namedtuple {name}"
-        elif definition.encode_metadata is not None:
-            data = encode(definition.encode_metadata(node._data))
         else:
-            data = encode(node._data)
-        return [name, len(node._children), data, encode(node._order)]
+            encoded = definition.encode_metadata
+            data = _encode(node._data if encoded is None else encoded(node._data))
+        return [name, len(node._children), data, _encode(node._order)]
     except TreeError as error:
         raise TreeError(
             f"The structure cannot be serialized: {position(path_of_node(root, node))}, the keys "
@@ -62,11 +64,7 @@ def _write(root: PyTreeDef, node: PyTreeDef) -> Any:
 
 
 def read(text: str) -> list[Record]:
-    """The nodes of what ``serialize`` wrote.
-
-    Raises:
-        TreeError: the text is damaged, of an unknown version, or names an unknown type.
-    """
+    """The nodes of what ``serialize`` wrote."""
     if not isinstance(text, str):
         raise TreeError(
             f"A serialized tree definition is a str, got {short(text)} of type "
@@ -112,7 +110,7 @@ def _read(index: int, node: Any) -> Record:
         if name.startswith("namedtuple "):
             return _read_namedtuple(name.removeprefix("namedtuple "), data), None, None, count
         definition = _definition(name)
-        data, order = decode(data), decode(order)
+        data, order = _decode(data), _decode(order)
         if definition.decode_metadata is not None:
             data = definition.decode_metadata(data)
     except TreeError as error:
@@ -128,10 +126,7 @@ def _read(index: int, node: Any) -> Record:
 
 
 def _definition(name: str) -> NodeDefinition:
-    definition = definition_by_name(name)
-    if definition is None:
-        kind = _loaded_type(name)
-        definition = None if kind is None else find_definition(kind)
+    definition = _by_name.get(name) or _loaded_definition(name)
     if definition is None or definition._kind == "namedtuple":
         raise TreeError(
             f"{short(name)} is not registered as a pytree node type in this process. Import the "
@@ -140,18 +135,17 @@ def _definition(name: str) -> NodeDefinition:
     return definition
 
 
-def _loaded_type(name: str) -> type | None:
-    """The class of a name ``module:qualname`` whose module has been imported already."""
+def _loaded_definition(name: str) -> NodeDefinition | None:
+    """The definition of a class ``module:qualname`` whose module has been imported already."""
     module_name, _, qualname = name.partition(":")
     found: Any = sys.modules.get(module_name)
     for part in qualname.split("."):
         found = vars(found).get(part) if found is not None and hasattr(found, "__dict__") else None
-    return found if isinstance(found, type) else None
+    return find_definition(found) if isinstance(found, type) else None
 
 
 def _read_namedtuple(name: str, fields: Any) -> NodeDefinition:
-    kind = _loaded_type(name)
-    definition = None if kind is None else find_definition(kind)
+    definition = _loaded_definition(name)
     if definition is None or definition._kind != "namedtuple":
         raise TreeError(
             f"{short(name)} is not a named tuple of a module that is imported in this process. "
@@ -163,3 +157,114 @@ def _read_namedtuple(name: str, fields: Any) -> NodeDefinition:
             f"had {short(fields)} where the structure was written."
         )
     return definition
+
+
+# ---------------------------------------------------------------------- keys and metadata as JSON
+
+
+def _encode(value: Any, depth: int = 0) -> Any:
+    """Turn a value of a plain type into what ``json`` writes without loss.
+
+    >>> _encode((1, "a", 2.5, b"x"))
+    {'tuple': [1, 'a', {'float': '0x1.4000000000000p+1'}, {'bytes': '78'}]}
+    """
+    if depth > _MAX_DEPTH:
+        raise TreeError(f"a value is nested more than {_MAX_DEPTH} levels deep")
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is float:
+        return {"float": value.hex() if math.isfinite(value) else repr(value)}
+    if kind is complex:
+        return {"complex": [_encode(value.real), _encode(value.imag)]}
+    if kind is bytes:
+        return {"bytes": value.hex()}
+    if kind is list or kind is tuple:
+        return {kind.__name__: [_encode(x, depth + 1) for x in value]}
+    if kind is frozenset:
+        # Sorted by what is written, so that the text does not depend on the hash seed.
+        return {"frozenset": sorted((_encode(x, depth + 1) for x in value), key=repr)}
+    if kind is dict:
+        pairs = [[_encode(k, depth + 1), _encode(v, depth + 1)] for k, v in value.items()]
+        return {"dict": pairs}
+    if kind is slice:
+        return {"slice": [_encode(x, depth + 1) for x in (value.start, value.stop, value.step)]}
+    if value is Ellipsis:
+        return {"ellipsis": None}
+    if isinstance(value, type) and value in _NAMED_TYPES.values():
+        return {"type": value.__name__}
+    return _encode_dtype(value)
+
+
+def _encode_dtype(value: Any) -> Any:
+    import numpy as np
+
+    if isinstance(value, np.dtype) and value.names is None and np.dtype(value.name) == value:
+        return {"dtype": value.name}
+    raise TreeError(f"{short(value)} of type {type_name(type(value))} has no stable written form")
+
+
+def _decode(value: Any, depth: int = 0) -> Any:
+    """The inverse of ``_encode``; whatever it could not have written is refused.
+
+    >>> _decode({"tuple": [1, {"float": "0x1.8p+0"}]})
+    (1, 1.5)
+    """
+    if depth > _MAX_DEPTH:
+        raise TreeError(f"a value is nested more than {_MAX_DEPTH} levels deep")
+    if type(value) in _PLAIN:
+        return value
+    if type(value) is not dict or len(value) != 1:
+        raise TreeError(f"{short(value)} is not an encoded value")
+    ((tag, content),) = value.items()
+    try:
+        if tag in _SEQUENCES or tag in ("dict", "slice", "complex"):
+            return _decode_container(tag, content, depth)
+        if tag == "ellipsis" and content is None:
+            return Ellipsis
+        if type(content) is not str:
+            raise TreeError(f"{short(value)} is not an encoded value")
+        return _decode_atom(tag, content)
+    except (TypeError, ValueError, KeyError, OverflowError) as error:
+        if isinstance(error, TreeError):
+            raise
+        raise TreeError(f"{short(value)} is not an encoded value ({error})") from error
+
+
+_SEQUENCES = {"list": list, "tuple": tuple, "frozenset": frozenset}
+
+
+def _decode_container(tag: str, content: Any, depth: int) -> Any:
+    if type(content) is not list:
+        raise TreeError(f"{short(content)} is not the content of a {tag}")
+    if tag == "dict":
+        if not all(type(pair) is list and len(pair) == 2 for pair in content):
+            raise TreeError(f"{short(content)} is not the content of a dict")
+        return {_decode(k, depth + 1): _decode(v, depth + 1) for k, v in content}
+    values = [_decode(x, depth + 1) for x in content]
+    if tag == "slice":
+        if len(values) != 3:
+            raise TreeError(f"a slice has 3 parts, got {len(values)}")
+        return slice(*values)
+    if tag == "complex":
+        if len(values) != 2 or any(type(x) is not float for x in values):
+            raise TreeError(f"a complex number has two parts, got {short(values)}")
+        return complex(*values)
+    return _SEQUENCES[tag](values)
+
+
+def _decode_atom(tag: str, content: str) -> Any:
+    if tag == "float":
+        return float(content) if content in ("nan", "inf", "-inf") else float.fromhex(content)
+    if tag == "bytes":
+        return bytes.fromhex(content)
+    if tag == "type":
+        return _NAMED_TYPES[content]
+    if tag == "dtype":
+        import numpy as np
+
+        result = np.dtype(content)
+        if result.name != content:
+            raise TreeError(f"{content!r} is not the name of a dtype")
+        return result
+    raise TreeError(f"{tag!r} is not a kind of value")

@@ -37,7 +37,7 @@ TABLE = _Table()
 kind_of = TABLE.__getitem__
 
 SPECIALIZED: dict[Any, Any] = {}
-"""Generated flatten functions by what the root of a tree looks like; see ``_specialize``."""
+"""Generated flatten functions by what the root of a tree looks like; see ``_compile``."""
 
 version = [0]
 """Counts changes of the set of node types; what was compiled for an older one is not used."""

@@ -8,9 +8,9 @@ from typing import Any
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_node, treedef_hash, treedefs_equal
 from bindax_core.tree._definition import NodeDefinition, short
-from bindax_core.tree._nodes import postorder
+from bindax_core.tree._nodes import fold, postorder
 from bindax_core.tree._print import treedef_text
-from bindax_core.tree._rebuild import Record, from_node_data, from_records, state_of
+from bindax_core.tree._rebuild import Record, from_node_data, from_records
 from bindax_core.tree._serialize import read, serialize
 from bindax_core.tree._unflatten import unflatten
 from bindax_core.tree._up_to import flatten_up_to
@@ -110,8 +110,6 @@ class PyTreeDef:
         build = self._build
         if build is not None:
             return build(leaves)
-        if self._definition is None and self.num_leaves == 1:
-            return leaves[0]  # the structure of a single leaf
         return unflatten(self, leaves)
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
@@ -139,7 +137,12 @@ class PyTreeDef:
         >>> tree_structure([1, 2]).compose(tree_structure((3, 4)))
         PyTreeDef([(*, *), (*, *)])
         """
-        return rebuild(self, [inner] * self.num_leaves)
+
+        def rebuilt(node: PyTreeDef, children: list[PyTreeDef]) -> PyTreeDef:
+            return node_of(node._definition, node._data, node._order, tuple(children))
+
+        composed: PyTreeDef = fold(self, [inner] * self.num_leaves, rebuilt)
+        return composed
 
     def is_prefix(self, other: PyTreeDef, *, strict: bool = False) -> bool:
         """Tell whether ``other`` can be had from this structure by replacing leaves by structures.
@@ -158,7 +161,7 @@ class PyTreeDef:
             ours, theirs = stack.pop()
             if ours._definition is None:
                 deeper = deeper or theirs._definition is not None
-            elif not same_node(ours, theirs):
+            elif not same_node(self, ours, theirs):
                 return False
             else:
                 stack.extend(zip(ours._children, theirs._children, strict=True))
@@ -195,19 +198,11 @@ class PyTreeDef:
         values = list(_iterable(leaves))
         if len(values) != self.num_leaves:
             raise _wrong_count(self, len(values))
-        position = 0
-        stack: list[Any] = []
-        for node in postorder(self):
-            if node._definition is None:
-                leaf = values[position]
-                position += 1
-                stack.append(leaf if f_leaf is None else f_leaf(leaf))
-                continue
-            start = len(stack) - len(node._children)
-            children = tuple(stack[start:])
-            del stack[start:]
-            stack.append(f_node(children, (node.node_data() or (None, None))[1]))
-        return stack[0]
+
+        def visit(node: PyTreeDef, children: list[Any]) -> Any:
+            return f_node(tuple(children), (node.node_data() or (None, None))[1])
+
+        return fold(self, values if f_leaf is None else map(f_leaf, values), visit)
 
     def from_iterable_tree(self, tree: Any) -> Any:
         """Build a pytree of this structure from one whose nodes are any iterables.
@@ -309,7 +304,9 @@ class PyTreeDef:
         return self
 
     def __reduce__(self) -> Any:
-        return from_state, (state_of(self),)
+        nodes = postorder(self)  # so that the depth does not matter to pickle
+        records = ((n._definition, n._data, n._order, len(n._children)) for n in nodes)
+        return from_state, (tuple(records),)
 
 
 _new = object.__new__
@@ -325,14 +322,8 @@ def make(
 ) -> PyTreeDef:
     """Make a node; the caller has checked that the arguments fit together.
 
-    Args:
-        definition: the definition of its type; None for a leaf.
-        data: the metadata.
-        order: the keys of a mapping in the order of insertion, if that is not the order of its
-            leaves.
-        children: the structures of the children.
-        num_leaves: the number of leaves below.
-        flat: True if all children are leaves, which lets ``unflatten`` take a short cut.
+    ``order`` holds the keys of a mapping as they were inserted, if that is not the order of its
+    leaves. With ``flat``, all children are leaves, which lets ``unflatten`` take a short cut.
     """
     node = _new(PyTreeDef)
     node._definition = definition
@@ -352,46 +343,35 @@ LEAF = make(None, None, None, (), 1)
 """The structure of every leaf."""
 
 
+def node_of(
+    definition: NodeDefinition | None,
+    data: Any,
+    order: tuple[Any, ...] | None,
+    children: tuple[PyTreeDef, ...],
+) -> PyTreeDef:
+    """Make a node of which the number of leaves is not known yet."""
+    count = sum([child.num_leaves for child in children])
+    flat = count == len(children) and all(child is LEAF for child in children)
+    return make(definition, data, order, children, count, flat)
+
+
 def _node(*parts: Any) -> PyTreeDef:
-    return make(*parts) if parts else LEAF
+    return node_of(*parts) if parts else LEAF
 
 
 def from_state(records: Iterable[Record]) -> PyTreeDef:
-    """Make a structure from a flat list of its nodes, as pickles hold it.
-
-    Raises:
-        TreeError: the records do not make up a structure.
-    """
+    """Make a structure from a flat list of its nodes, as pickles hold it."""
     made: PyTreeDef = from_records(records, _node)
     return made
 
 
-def rebuild(root: PyTreeDef, leaves: list[PyTreeDef]) -> PyTreeDef:
-    """Replace the leaves of a structure by other structures."""
-    position = 0
-    stack: list[PyTreeDef] = []
-    for node in postorder(root):
-        if node._definition is None:
-            stack.append(leaves[position])
-            position += 1
-            continue
-        start = len(stack) - len(node._children)
-        children = tuple(stack[start:])
-        del stack[start:]
-        count = sum(child.num_leaves for child in children)
-        flat = all(child is LEAF for child in children)
-        stack.append(make(node._definition, node._data, node._order, children, count, flat))
-    return stack[0]
-
-
-def _iterable(leaves: Any) -> Iterable[Any]:
+def _iterable(leaves: Any) -> Iterator[Any]:
     try:
-        iterator: Iterator[Any] = iter(leaves)
+        return iter(leaves)
     except TypeError:
         raise TreeError(
             f"Expected an iterable of leaves, got {short(leaves)} of type {type(leaves).__name__}."
         ) from None
-    return iterator
 
 
 def _wrong_count(structure: PyTreeDef, count: int) -> TreeError:

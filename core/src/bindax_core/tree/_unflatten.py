@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.tree._compile import MAX_NODES, compile_unflatten
 from bindax_core.tree._definition import type_name
 from bindax_core.tree._keys import position
-from bindax_core.tree._nodes import postorder
-from bindax_core.tree._paths import path_of_node
+from bindax_core.tree._nodes import fold, path_of_node, postorder
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
@@ -24,32 +23,29 @@ def unflatten(root: PyTreeDef, leaves: list[Any]) -> Any:
     if root._definition is None:
         return leaves[0]
     root._uses += 1
-    if root._uses == _HOT:
-        _compile(root)
+    if root._uses == _HOT and len(postorder(root)) <= MAX_NODES:
+        root._build = _compiled(root)
     try:
         return _build(root, iter(leaves))
     except RecursionError:
         pass
     except Exception as error:
-        failure = error
-        explain(root, leaves, failure)
+        _explain(root, leaves, error)
         raise
     return _build_deep(root, leaves)
 
 
-def _compile(root: PyTreeDef) -> None:
-    if len(postorder(root)) > MAX_NODES:
-        return
+def _compiled(root: PyTreeDef) -> Callable[[list[Any]], Any]:
     compiled = compile_unflatten(root)
 
     def build(leaves: list[Any]) -> Any:
         try:
             return compiled(leaves)
         except Exception as error:
-            explain(root, leaves, error)
+            _explain(root, leaves, error)
             raise
 
-    root._build = build
+    return build
 
 
 def _build(node: PyTreeDef, leaves: Iterator[Any]) -> Any:
@@ -65,45 +61,31 @@ def _build(node: PyTreeDef, leaves: Iterator[Any]) -> Any:
 
 
 def _build_deep(root: PyTreeDef, leaves: list[Any]) -> Any:
-    """Build without recursion."""
-    start = 0
-    stack: list[Any] = []
-    for node in postorder(root):
-        definition = node._definition
-        if definition is None:
-            stack.append(leaves[start])
-            start += 1
-            continue
-        first = len(stack) - len(node._children)
-        children = stack[first:]
-        del stack[first:]
+    """Build without recursion; a note of an error says which node's unflatten function raised."""
+
+    def assemble(node: PyTreeDef, children: list[Any]) -> Any:
+        definition: Any = node._definition
         try:
-            stack.append(definition._assemble(node, children))
+            return definition._assemble(node, children)
         except Exception as error:
-            add_note(root, node, error)
+            error.add_note(
+                f"This was raised by the unflatten function of the pytree node type "
+                f"{type_name(definition.type)} {position(path_of_node(root, node))}. "
+                f"Transformations build nodes with children of any type, so that unflatten must "
+                f"not convert or validate them."
+            )
             raise
-    return stack[0]
+
+    return fold(root, leaves, assemble)
 
 
-def explain(root: PyTreeDef, leaves: list[Any], error: Exception) -> None:
-    """Find the node whose unflatten function raised, and say so in a note of the error.
+def _explain(root: PyTreeDef, leaves: list[Any], error: Exception) -> None:
+    """Note in which node an error arose, which is found by building the tree once more.
 
-    The error itself stays what it was, because it is the function's own. To find the node, the tree
-    is built once more.
+    The error itself stays what it was, because it is the unflatten function's own.
     """
     try:
         _build_deep(root, leaves)
     except Exception as again:
         for note in getattr(again, "__notes__", ()):
             error.add_note(note)
-
-
-def add_note(root: PyTreeDef, node: PyTreeDef, error: BaseException) -> None:
-    """Say in which node an unflatten function raised."""
-    definition = node._definition
-    name = "?" if definition is None else type_name(definition.type)
-    error.add_note(
-        f"This was raised by the unflatten function of the pytree node type {name} "
-        f"{position(path_of_node(root, node))}. Transformations build nodes with children of any "
-        f"type, so that unflatten must not convert or validate them."
-    )

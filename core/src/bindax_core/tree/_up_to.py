@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.errors import BindaxError, TreeError
+from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_metadata
 from bindax_core.tree._definition import NodeDefinition, short, type_name
-from bindax_core.tree._expand import expand
+from bindax_core.tree._expand import expand_at
 from bindax_core.tree._keys import position
-from bindax_core.tree._paths import Link, children_with_links, unlink
+from bindax_core.tree._nodes import Link, unlink
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
-
-
-NO_NONE_PREFIX = (
-    " None is a node without leaves and matches only None; to treat it as a leaf, pass "
-    "is_leaf=lambda x: x is None."
-)
 
 
 def flatten_up_to(root: PyTreeDef, tree: Any) -> list[Any]:
@@ -37,73 +32,53 @@ def flatten_up_to(root: PyTreeDef, tree: Any) -> list[Any]:
             continue
         if type(value) is not definition.type:
             raise _other_type(definition, value, link)
-        children, data = expand_at(definition, value, link)
+        children, keys, data, _ = expand_at(definition, value, link)
         if not node._children and not children and data is node._data:
             continue
-        _check_node(root, node, data, children, link)
-        below = children_with_links(node, link)
-        stack.extend(
-            (child, part, path)
-            for (child, path), part in zip(reversed(below), reversed(children), strict=True)
-        )
+        problem = _difference(root, node, definition, data, children)
+        if problem is not None:
+            # Paths are made only now: one for each node would cost the square of the depth.
+            raise TreeError(f"{problem[0]} {position(unlink(link))}: {problem[1]}")
+        below = zip(node._children, children, keys, strict=True)
+        stack.extend(reversed([(child, part, (link, key)) for child, part, key in below]))
     return result
 
 
-def expand_at(definition: NodeDefinition, value: Any, link: Link) -> tuple[list[Any], Any]:
-    try:
-        children, data, _ = expand(definition, value)
-    except TreeError as error:
-        raise TreeError(f"{error} This happened {position(unlink(link))}.") from error
-    except BindaxError:
-        raise
-    except Exception as error:
-        raise TreeError(
-            f"The flatten function of the pytree node type {type_name(definition.type)} raised "
-            f"{position(unlink(link))}: {type(error).__name__}: {error}"
-        ) from error
-    return list(children), data
-
-
 def _other_type(definition: NodeDefinition, value: Any, link: Link) -> TreeError:
-    hint = NO_NONE_PREFIX if definition._kind == "none" else ""
-    expected = "None" if definition._kind == "none" else type_name(definition.type)
+    expected, hint = type_name(definition.type), ""
+    if definition._kind == "none":
+        expected = "None"
+        hint = (
+            " None is a node without leaves and matches only None; to treat it as a leaf, pass "
+            "is_leaf=lambda x: x is None."
+        )
     return TreeError(
         f"Expected {expected}, got {short(value)} of type {type_name(type(value))}, "
         f"{position(unlink(link))}.{hint}"
     )
 
 
-def _check_node(
-    root: PyTreeDef, node: PyTreeDef, data: Any, children: list[Any], link: Link
-) -> None:
-    definition = node._definition
-    problem = None if definition is None else _difference(root, node, definition, data, children)
-    if problem is not None:
-        # The path is made only now: making one for each node would cost the square of the depth.
-        raise TreeError(f"{problem[0]} {position(unlink(link))}: {problem[1]}")
-
-
 def _difference(
-    root: PyTreeDef, node: PyTreeDef, definition: NodeDefinition, data: Any, children: list[Any]
+    root: PyTreeDef, node: PyTreeDef, definition: NodeDefinition, data: Any, children: Sequence[Any]
 ) -> tuple[str, str] | None:
     """In what a node that was taken apart differs from the structure's; None if in nothing."""
-    kind, name = definition._kind, type_name(definition.type)
-    if kind == "dict" and node._data != data:
-        return "Dict key mismatch", key_difference(node._data, data)
-    if kind == "defaultdict" and node._data[1] != data[1]:
-        return "Dict key mismatch", key_difference(node._data[1], data[1])
+    kind = definition._kind
+    if kind in ("dict", "defaultdict"):
+        ours, theirs = definition.mapping_keys(node._data), definition.mapping_keys(data)
+        if ours != theirs:
+            return "Dict key mismatch", _key_difference(ours, theirs)
     if kind not in ("list", "tuple", "namedtuple", "dict") and not same_metadata(
         root, node._data, data, node
     ):
         text = f"expected {short(node._data)}, got {short(data)}."
-        return f"The metadata of {name} differs", text
+        return f"The metadata of {type_name(definition.type)} differs", text
     if len(children) != len(node._children):
         text = f"expected {len(node._children)} children, got {len(children)}."
-        return f"{name} arity mismatch", text
+        return f"{type_name(definition.type)} arity mismatch", text
     return None
 
 
-def key_difference(expected: tuple[Any, ...], present: tuple[Any, ...]) -> str:
+def _key_difference(expected: tuple[Any, ...], present: tuple[Any, ...]) -> str:
     missing = [key for key in expected if key not in present]
     extra = [key for key in present if key not in expected]
     parts = [f"expected keys {list(expected)}, got {list(present)}"]

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bindax_core.runtime._runtime import runtime
-from bindax_core.tree import _table
+from bindax_core.tree import _registry, _table
 from bindax_core.tree._definition import NodeDefinition
 from bindax_core.tree._expand import checked_children, checked_result, insertion_order
 from bindax_core.tree._order import _TOTALLY_ORDERED, key_order
-from bindax_core.tree._registry import definition_for, is_defined
 from bindax_core.tree._table import LEAF_TYPES, Walk, kind_of, lock
 from bindax_core.tree._treedef import LEAF, PyTreeDef, make
 
@@ -32,8 +31,6 @@ def walker(definition: NodeDefinition) -> Walk:
         return _none_walker(definition)
     if kind in ("list", "tuple"):
         return _sequence_walker(definition)
-    if kind == "namedtuple":
-        return _namedtuple_walker(definition)
     if kind == "dict":
         return _dict_walker(definition)
     return _custom_walker(definition)
@@ -84,20 +81,6 @@ def _sequence_walker(definition: NodeDefinition) -> Walk:
     return walk_sequence
 
 
-def _namedtuple_walker(definition: NodeDefinition) -> Walk:
-    count = len(definition.type._fields)  # type: ignore[attr-defined]
-    of_leaves = make(definition, None, None, (LEAF,) * count, count, True)
-
-    def walk_namedtuple(node: tuple[Any, ...], leaves: list[Any]) -> PyTreeDef:
-        for child in node:
-            if type(child) not in LEAF_TYPES:
-                return _walk_children(definition, None, None, node, leaves)
-        leaves.extend(node)
-        return of_leaves
-
-    return walk_namedtuple
-
-
 def _dict_walker(definition: NodeDefinition) -> Walk:
     def walk_dict(node: dict[Any, Any], leaves: list[Any]) -> PyTreeDef:
         try:
@@ -145,10 +128,10 @@ def _custom_walker(definition: NodeDefinition) -> Walk:
 
 def _classify(kind: type) -> Walk | None:
     """Decide what the instances of a type are; called once per type by the table."""
-    if not is_defined(kind):
+    if kind not in _registry._definitions:
         runtime.plugins.load_for_type(kind)  # without the lock: it imports foreign code
     with lock:
-        definition = definition_for(kind)
+        definition = _registry.definition_for(kind)
         if definition is None:
             _table.set_leaf(kind)
             return None

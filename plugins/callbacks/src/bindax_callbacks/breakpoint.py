@@ -20,15 +20,10 @@ __all__ = ["Prompt", "Stop", "stops"]
 
 @attrs.frozen
 class Stop:
-    """A function that a program was written in, as it was when it was traced.
+    """A function that a program was written in, as it was when it was traced, at a line.
 
-    Attributes:
-        name: the function's name.
-        file: where it is.
-        line: the line that was reached.
-        first_line: where the function begins.
-        variables: the values of its variables, of traced ones those of this run.
-        others: what names of the module mean.
+    ``variables`` are its own, traced ones with the values of this run; ``others`` those of the
+    module.
     """
 
     name: str
@@ -56,15 +51,10 @@ class Stop:
 def stops(
     filter_frames: bool, num_frames: int | None
 ) -> tuple[list[Any], Callable[..., list[Stop]]]:
-    """The functions that are running, innermost first.
+    """The functions that are running, innermost first, without those of bindax where asked for.
 
-    Args:
-        filter_frames: whether those of bindax are left out.
-        num_frames: how many; None for all.
-
-    Returns:
-        The traced values among their variables, and a function that makes the stops from the
-        values that these have when the program runs.
+    The traced values among their variables, and a function that makes the stops from the values
+    that these have when the program runs.
     """
     traced: list[Any] = []
     kept: list[tuple[Stop, Any, list[Any], list[bool]]] = []
@@ -73,28 +63,20 @@ def stops(
             break
         code = frame.f_code
         leaves, tree = tree_flatten(dict(frame.f_locals))
-        flags = [_is_live(x) for x in leaves]
+        flags = [isinstance(x, Tracer) and x._trace.main.alive for x in leaves]
         traced += [x for x, flag in zip(leaves, flags, strict=True) if flag]
         leaves = [None if flag else x for x, flag in zip(leaves, flags, strict=True)]
         place = code.co_name, code.co_filename, frame.f_lineno, code.co_firstlineno
         kept.append((Stop(*place, {}, frame.f_globals), tree, leaves, flags))
-    return traced, lambda *values: _restored(kept, iter(values))
 
+    def restored(*values: Any) -> list[Stop]:
+        given, found = iter(values), []
+        for stop, tree, leaves, flags in kept:
+            full = [next(given) if flag else x for x, flag in zip(leaves, flags, strict=True)]
+            found.append(attrs.evolve(stop, variables=tree_unflatten(tree, full)))
+        return found
 
-def _restored(kept: list[Any], values: Iterator[Any]) -> list[Stop]:
-    return [
-        attrs.evolve(
-            stop,
-            variables=tree_unflatten(
-                tree, [next(values) if flag else x for x, flag in zip(leaves, flags, strict=True)]
-            ),
-        )
-        for stop, tree, leaves, flags in kept
-    ]
-
-
-def _is_live(x: Any) -> bool:
-    return isinstance(x, Tracer) and x._trace.main.alive
+    return traced, restored
 
 
 def _frames(filter_frames: bool) -> Iterator[FrameType]:
@@ -108,13 +90,7 @@ def _frames(filter_frames: bool) -> Iterator[FrameType]:
 
 
 class Prompt(cmd.Cmd):
-    """A prompt for commands, and for expressions of the variables of a function.
-
-    Args:
-        stack: the functions, innermost first.
-        stdin: where commands come from, by default the terminal.
-        stdout: where answers go.
-    """
+    """A prompt for commands, and for expressions of the variables of a function."""
 
     prompt = "(bindax) "
 

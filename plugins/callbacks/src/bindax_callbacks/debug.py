@@ -10,10 +10,9 @@ from functools import partial
 from typing import IO, Any
 
 from bindax_callbacks.breakpoint import Prompt, stops
-from bindax_callbacks.host_function import HostFunction, make_callback
+from bindax_callbacks.host_function import make_callback
 from bindax_callbacks.host_rules import effect_of, host_rules, map_elements
 from bindax_core.extend import Effect, Zero, api_boundary, primitive, rules
-from bindax_transforms import check_unordered
 
 __all__ = ["breakpoint", "callback", "debug_callback_p", "log", "print"]
 
@@ -235,9 +234,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Zero], **params: Any) -> tup
 def _vmap(
     axis_size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any
 ) -> tuple[list[Any], list[Any]]:
-    check_unordered(debug_callback_p, params)
-    callback: HostFunction = params["callback"]
-    return map_elements(debug_callback_p, axis_size, operands, dims, callback, params)
+    return map_elements(debug_callback_p, axis_size, operands, dims, params)
 
 
 debug_callback_p = primitive(

@@ -22,24 +22,17 @@ from bindax_core.extend import (
     tree_unflatten,
     unknown_type_message,
 )
+from bindax_transforms import argument_names
 
 Arrays = Sequence[np.ndarray[Any, Any]]
 
 
 @attrs.frozen(eq=False, repr=False)
 class Callback:
-    """A user's function, with the structure of its arguments and results.
+    """A function that a user gave to a ``caller``, with the structure of arguments and results.
 
-    With no results announced, what the function returns is ignored.
-
-    Attributes:
-        caller: what the user called, for messages.
-        function: what is called.
-        name: its name, for messages.
-        in_tree: the structure of its arguments, ``(args, kwargs)``.
-        statics: arguments that are no arrays, by their position among the leaves.
-        out_tree: the structure of its results.
-        result_avals: the types of its results.
+    ``statics`` are arguments that are no arrays, by their position among the leaves of
+    ``(args, kwargs)``. With no results announced, what the function returns is ignored.
     """
 
     caller: str
@@ -93,30 +86,20 @@ class Callback:
             array = _converted(x, aval)
             if array.shape != aval.shape or array.dtype != aval.dtype:
                 sizes = ",".join(map(str, array.shape))
+                numbered = tree_unflatten(self.out_tree, list(range(len(leaves))))
                 raise TypeError(
-                    f"{self.description} returned "
-                    f"{dtype_name(array.dtype)}[{sizes}] at result{self._path(i)}, but "
+                    f"{self.description} returned {dtype_name(array.dtype)}[{sizes}] at "
+                    f"{argument_names(numbered, 'result')[i]}, but "
                     f"{aval.str_short()} was announced in result_shape_dtypes. Convert the "
                     f"result, or announce its type."
                 )
             arrays.append(array)
         return arrays
 
-    def _path(self, i: int) -> str:
-        numbered = tree_unflatten(self.out_tree, list(range(len(self.result_avals))))
-        return keystr(tree_flatten_with_path(numbered)[0][i][0])
-
 
 @attrs.frozen(eq=False, repr=False)
 class ForEach:
-    """A host function on batches: applied to one element after the other, in order.
-
-    Attributes:
-        function: the function on elements.
-        axis_size: the size of the batch.
-        dims: the batch axis of each operand, or None.
-        result_avals: the types of the results, whose batch axis is 0.
-    """
+    """A host function on batches: applied to one element after the other, in order."""
 
     function: Callback | ForEach
     axis_size: int
@@ -154,17 +137,9 @@ def make_callback(
     *,
     name: str | None = None,
 ) -> tuple[Callback, list[Any]]:
-    """A callback and the operands it is applied to.
+    """A callback and the operands it is applied to, from ``(args, kwargs)``, checked.
 
-    Args:
-        caller: what the user called, for messages.
-        function: the user's function.
-        result_shape_dtypes: a tree of what has a ``shape`` and a ``dtype``.
-        arguments: ``(args, kwargs)``.
-        name: how messages call the function.
-
-    Raises:
-        TypeError: when ``function`` is not callable, an argument no array, or a result no type.
+    ``caller`` and ``name`` are how messages call what the user called, and the function.
     """
     if not callable(function):
         raise TypeError(f"{caller} takes a function, but got {function!r:.80}.")

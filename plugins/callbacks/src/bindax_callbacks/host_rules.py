@@ -15,6 +15,7 @@ from bindax_core.extend import (
     as_array,
     rules,
 )
+from bindax_transforms import check_unordered
 
 NO_DERIVATIVE = (
     "what a Python function computes cannot be seen; give its derivative with custom_jvp or "
@@ -34,8 +35,7 @@ def _abstract_eval(*avals: Any, callback: HostFunction, **params: Any) -> list[A
 def host_rules(*, pure: bool = False) -> list[Rule]:
     """Make the rules that type, evaluate and compile the call of a host function.
 
-    Args:
-        pure: whether calls may be dropped, merged and reordered.
+    Calls of a ``pure`` one may be dropped, merged and reordered.
     """
 
     def lower(
@@ -65,10 +65,11 @@ def map_elements(
     axis_size: int,
     operands: Sequence[Any],
     dims: Sequence[int | None],
-    callback: HostFunction,
     params: dict[str, Any],
 ) -> tuple[list[Any], list[Any]]:
     """A ``vmap`` rule: one application, whose host function goes through the elements."""
+    check_unordered(primitive, params)
+    callback: HostFunction = params["callback"]
     avals = [a.update(shape=(axis_size, *a.shape)) for a in callback.result_avals]
     batched = ForEach(callback, axis_size, tuple(dims), tuple(avals))
     outs = primitive.bind(*operands, **{**params, "callback": batched})

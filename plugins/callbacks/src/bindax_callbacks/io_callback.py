@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_callbacks.host_function import HostFunction, make_callback
+from bindax_callbacks.host_function import make_callback
 from bindax_callbacks.host_rules import NO_DERIVATIVE, effect_of, host_rules, map_elements
 from bindax_core.extend import Effect, api_boundary, primitive, rules, tree_unflatten
-from bindax_transforms import check_unordered
 
 __all__ = ["io_callback", "io_callback_p"]
 
@@ -69,12 +68,10 @@ def io_callback(
     return tree_unflatten(made.out_tree, outs)
 
 
-def _vmap_io(
+def _vmap(
     axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[list[Any], list[Any]]:
-    check_unordered(io_callback_p, params)
-    callback: HostFunction = params["callback"]
-    return map_elements(io_callback_p, axis_size, operands, dims, callback, params)
+    return map_elements(io_callback_p, axis_size, operands, dims, params)
 
 
 io_callback_p = primitive(
@@ -82,7 +79,7 @@ io_callback_p = primitive(
     host_rules(),
     rules.effects(effect_of(IO, ORDERED_IO)),
     rules.jvp.absent(NO_DERIVATIVE),
-    rules.vmap(_vmap_io),
+    rules.vmap(_vmap),
     rules.transpose.absent(NO_DERIVATIVE),
     multiple_results=True,
 )

@@ -78,10 +78,8 @@ def visualize_array_sharding(arr: Any, *, use_color: bool = False, scale: float 
     └...┘
     """
     shape = typeof(arr).shape
-    inspect_array_sharding(
-        arr,
-        callback=partial(visualize_sharding, shape, use_color=use_color, scale=scale),
-    )
+    draw = partial(visualize_sharding, shape, use_color=use_color, scale=scale)
+    inspect_array_sharding(arr, callback=draw)
 
 
 def visualize_sharding(

@@ -10,7 +10,7 @@ import attrs
 
 from bindax_core.errors import TreeError
 from bindax_core.extend import NodeDefinition
-from bindax_core.tree_util import GetAttrKey, register_node
+from bindax_core.tree_util import register_node
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -105,16 +105,40 @@ def attrs_definition(cls: type, /, *, static: Sequence[str] = ()) -> NodeDefinit
     return _definition(cls, static, site)
 
 
-def _definition(cls: type, static: Sequence[str], site: tuple[str, str, int]) -> NodeDefinition:
+def _definition(cls: Any, static: Sequence[str], site: tuple[str, str, int]) -> NodeDefinition:
     data, meta = _fields(cls, static)
-    return NodeDefinition(
-        cls,
-        _Flatten(cls, data, meta),
-        _Unflatten(cls, data, meta),
-        _FlattenWithKeys(cls, data, meta),
-        attributes=data,
-        site=site,
-    )
+    # A class with cache_hash=True has one attribute more, which its __init__ sets.
+    code = getattr(cls.__hash__, "__code__", None)
+    caches_hash = code is not None and _CACHED_HASH in (*code.co_names, *code.co_consts)
+
+    def values(node: Any, names: Iterable[str]) -> tuple[Any, ...]:
+        try:
+            return tuple([getattr(node, name) for name in names])
+        except AttributeError as error:
+            unset = [name for name in (*data, *meta) if not hasattr(node, name)]
+            if not unset:
+                raise
+            raise TreeError(
+                f"The fields {unset} of this instance of {cls.__qualname__} are not set, so "
+                f"that it cannot be flattened. Set fields with init=False in "
+                f"__attrs_post_init__, or give them a default."
+            ) from error
+
+    def flatten(node: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        return values(node, data), values(node, meta)
+
+    def unflatten(metadata: Any, children: Any) -> Any:
+        node: Any = cls.__new__(cls)
+        # object.__setattr__ also sets the fields of frozen classes, and runs no hook of attrs.
+        for name, value in zip(data, children, strict=True):
+            object.__setattr__(node, name, value)
+        for name, value in zip(meta, metadata, strict=True):
+            object.__setattr__(node, name, value)
+        if caches_hash:
+            object.__setattr__(node, _CACHED_HASH, None)
+        return node
+
+    return NodeDefinition(cls, flatten, unflatten, attributes=data, site=site)
 
 
 def _fields(cls: Any, static: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -140,71 +164,6 @@ def _fields(cls: Any, static: Sequence[str]) -> tuple[tuple[str, ...], tuple[str
         if field.metadata.get("static", False) or field.name in static
     )
     return tuple(name for name in names if name not in meta), meta
-
-
-class _Fields:
-    """The fields of one attrs class."""
-
-    __slots__ = ("cls", "data", "meta")
-
-    def __init__(self, cls: Any, data: tuple[str, ...], meta: tuple[str, ...]) -> None:
-        self.cls, self.data, self.meta = cls, data, meta
-
-    def values(self, node: Any, names: Iterable[str]) -> tuple[Any, ...]:
-        try:
-            return tuple([getattr(node, name) for name in names])
-        except AttributeError as error:
-            unset = [name for name in (*self.data, *self.meta) if not hasattr(node, name)]
-            if not unset:
-                raise
-            raise TreeError(
-                f"The fields {unset} of this instance of {self.cls.__qualname__} are not set, so "
-                f"that it cannot be flattened. Set fields with init=False in "
-                f"__attrs_post_init__, or give them a default."
-            ) from error
-
-
-class _Flatten(_Fields):
-    """From an instance to its children and metadata."""
-
-    __slots__ = ()
-
-    def __call__(self, node: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        return self.values(node, self.data), self.values(node, self.meta)
-
-
-class _FlattenWithKeys(_Fields):
-    """As ``_Flatten``, with the names of the children."""
-
-    __slots__ = ()
-
-    def __call__(self, node: Any) -> tuple[tuple[tuple[GetAttrKey, Any], ...], tuple[Any, ...]]:
-        keys = map(GetAttrKey, self.data)
-        children = self.values(node, self.data)
-        return tuple(zip(keys, children, strict=True)), self.values(node, self.meta)
-
-
-class _Unflatten(_Fields):
-    """From metadata and children to an instance, without calling ``__init__``."""
-
-    __slots__ = ("caches_hash",)
-
-    def __init__(self, cls: type, data: tuple[str, ...], meta: tuple[str, ...]) -> None:
-        super().__init__(cls, data, meta)
-        # A class with cache_hash=True has one attribute more, which its __init__ sets.
-        code = getattr(cls.__hash__, "__code__", None)
-        self.caches_hash = code is not None and _CACHED_HASH in (*code.co_names, *code.co_consts)
-
-    def __call__(self, metadata: Any, children: Any) -> Any:
-        node: Any = self.cls.__new__(self.cls)
-        # object.__setattr__ also sets the fields of frozen classes, and runs no hook of attrs.
-        for name, value in zip(self.data, children, strict=True):
-            object.__setattr__(node, name, value)
-        for name, value in zip(self.meta, metadata, strict=True):
-            object.__setattr__(node, name, value)
-        if self.caches_hash:
-            object.__setattr__(node, _CACHED_HASH, None)
-        return node
 
 
 _CACHED_HASH = "_attrs_cached_hash"

@@ -10,7 +10,7 @@ import xarray
 
 from bindax_containers.labelled import with_dims
 from bindax_core.errors import TreeError
-from bindax_core.tree_util import tree_flatten, tree_leaves, tree_map, tree_structure
+from bindax_core.tree_util import tree_leaves, tree_map, tree_structure
 from bindax_transforms import vmap
 
 _LABELLED = (xarray.DataArray, xarray.Dataset)
@@ -42,9 +42,8 @@ def vmap_dimension(fun: Callable[..., Any], dim: Hashable) -> Callable[..., Any]
     """
 
     @functools.wraps(fun)
-    def mapped(*args: Any) -> Any:
+    def by_name(*args: Any) -> Any:
         bare, coords = _without_coordinates(args, dim)
-        leaves, _ = tree_flatten(bare)
         axes = [_axis(part, dim) for part in tree_leaves(bare, is_leaf=_is_variable)]
         if all(axis is None for axis in axes):
             dims = sorted({str(name) for part in _variables(args) for name in part.dims})
@@ -52,20 +51,15 @@ def vmap_dimension(fun: Callable[..., Any], dim: Hashable) -> Callable[..., Any]
                 f"vmap_dimension: no variable in the arguments has the dimension {dim!r}; the "
                 f"dimensions are {dims}."
             )
-        reduced = tree_structure(_on_variables(lambda v: _removed(v, dim), bare))
-        structures = []
-
-        def flat(*leaves: Any) -> list[Any]:
-            results, structure = tree_flatten(fun(*reduced.unflatten(leaves)))
-            structures.append(structure)
-            return results
-
-        results = vmap(flat, in_axes=tuple(axes))(*leaves)
-        tree = structures[-1].unflatten(results)
+        reduced = tree_structure(
+            _on_variables(lambda v: with_dims(v, tuple(d for d in v.dims if d != dim)), bare)
+        )
+        mapped = vmap(lambda *leaves: fun(*reduced.unflatten(leaves)), in_axes=tuple(axes))
+        tree = mapped(*tree_leaves(bare))
         tree = _on_variables(lambda v: with_dims(v, (dim, *v.dims)), tree)
         return tree_map(lambda part: _labelled(part, dim, coords), tree, is_leaf=_is_labelled)
 
-    return mapped
+    return by_name
 
 
 def _is_variable(part: Any) -> bool:
@@ -88,10 +82,6 @@ def _on_variables(function: Callable[[xarray.Variable], Any], tree: Any) -> Any:
 
 def _axis(part: Any, dim: Hashable) -> int | None:
     return part.dims.index(dim) if _is_variable(part) and dim in part.dims else None
-
-
-def _removed(variable: xarray.Variable, dim: Hashable) -> xarray.Variable:
-    return with_dims(variable, tuple(name for name in variable.dims if name != dim))
 
 
 def _without_coordinates(args: Any, dim: Hashable) -> tuple[Any, dict[Hashable, Any]]:

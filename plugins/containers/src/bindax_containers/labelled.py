@@ -92,8 +92,8 @@ class Coordinates:
         self, variables: dict[Hashable, xarray.Variable], indexes: dict[Hashable, Any]
     ) -> None:
         self.variables = {
-            name: variable if name in indexes else _snapshot(variable)
-            for name, variable in variables.items()
+            name: v if name in indexes else _variable(v.dims, read_only(v.values), dict(v.attrs))
+            for name, v in variables.items()
         }
         self.indexes = indexes
         self._key = frozenset(self._keys())
@@ -126,10 +126,6 @@ class Coordinates:
 
     def __reduce__(self) -> Any:
         return Coordinates, (self.variables, self.indexes)
-
-
-def _snapshot(variable: xarray.Variable) -> xarray.Variable:
-    return _variable(variable.dims, read_only(variable.values), dict(variable.attrs))
 
 
 _index_keys: dict[int, tuple[weakref.ref[Any], Any]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import bindax_control_flow
@@ -21,6 +22,9 @@ def bindax_primitives() -> Iterable[Primitive]:
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
     """Give the conformance kit calls of the functions."""
-    from bindax_control_flow.samples import conformance_samples
+    from bindax_control_flow.cond.samples import cond_samples
+    from bindax_control_flow.scan.samples import scan_samples
+    from bindax_control_flow.solve.samples import solver_samples
+    from bindax_control_flow.while_loop.samples import while_samples
 
-    return conformance_samples()
+    return chain(cond_samples(), while_samples(), scan_samples(), solver_samples())

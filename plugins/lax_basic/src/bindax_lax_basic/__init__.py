@@ -58,7 +58,6 @@ from bindax_lax_basic.shape.rev import *
 from bindax_lax_basic.shape.slice_and_pad import *
 from bindax_lax_basic.shape.split import *
 from bindax_lax_basic.shape.transpose import *
-from bindax_lax_basic.sorting.approximate_selection import *
 from bindax_lax_basic.sorting.sort import *
 from bindax_lax_basic.sorting.top_k import *
 from bindax_lax_basic.window.convolution.conv_general_dilated import *

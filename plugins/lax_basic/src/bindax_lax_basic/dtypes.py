@@ -1,8 +1,7 @@
 """Data types: which exist, which is the default, and what two of them promote to.
 
-Promotion follows JAX's lattice. Its nodes are the dtypes and three weak types ``int*``, ``float*``
-and ``complex*``, which stand for values that came from Python scalars; the result of a promotion is
-the least upper bound of its operands. Functions of ``lax`` never promote; operators on arrays do.
+The result of a promotion is the least upper bound of its operands in JAX's lattice. Functions of
+``lax`` never promote; operators on arrays do.
 """
 
 from __future__ import annotations
@@ -36,13 +35,12 @@ from bindax_lax_basic.promotion_lattice import (
     NARROW_UNSIGNED_DTYPES,
     SIGNED_DTYPES,
     UNSIGNED_DTYPES,
-    Node,
+    require_one_dtype,
 )
 from bindax_lax_basic.promotion_lattice import DType as DType
 from bindax_lax_basic.promotion_lattice import bfloat16 as bfloat16
 from bindax_lax_basic.promotion_lattice import bool_ as bool_
 from bindax_lax_basic.promotion_lattice import float32 as float32
-from bindax_lax_basic.strict import require_one_dtype
 
 __all__ = ["promote_types", "result_type"]
 
@@ -124,19 +122,15 @@ def summed_dtype(dtype: DType) -> DType:
     """The dtype in which arrays of a dtype are summed: at least the default for integers."""
     if dtype == bool_:
         return default_dtype("int")
-    kind = _KINDS.get(dtype)
-    if kind == "signed integer":
-        return max(dtype, default_dtype("int"), key=lambda d: d.itemsize)
-    if kind == "unsigned integer":
+    if not is_integer(dtype):
+        return dtype
+    wide = default_dtype("int")
+    if _KINDS[dtype] == "unsigned integer":
         wide = UNSIGNED_DTYPES[3] if config.dtype_bits == 64 else UNSIGNED_DTYPES[2]
-        return max(dtype, wide, key=lambda d: d.itemsize)
-    return dtype
+    return max(dtype, wide, key=lambda d: d.itemsize)
 
 
-_REAL_OF: Final[dict[DType, DType]] = {
-    COMPLEX_DTYPES[0]: np.dtype(np.float32),
-    COMPLEX_DTYPES[1]: np.dtype(np.float64),
-}
+_REAL_OF: Final[dict[DType, DType]] = dict(zip(COMPLEX_DTYPES, FLOAT_DTYPES[2:], strict=True))
 
 _ACCUMULATOR: Final[dict[DType, DType]] = {
     **dict.fromkeys((bfloat16, np.dtype(np.float16), *NARROW_FLOAT_DTYPES), float32),
@@ -171,24 +165,22 @@ def byte_dtype(dtype: DType) -> DType:
 
 def smallest(dtype: DType) -> Any:
     """The least value of an ordered dtype: minus infinity, the least integer, or False."""
-    if dtype == bool_:
-        return False
-    if is_integer(dtype):
-        return integer_limits(dtype)[0]
-    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
-    lowest = np.array(-np.inf).astype(dtype)
-    return lowest[()] if np.isinf(lowest.astype(np.float64)) else info.min
+    return _extreme(dtype, 0)
 
 
 def largest(dtype: DType) -> Any:
     """The greatest value of an ordered dtype: infinity, the greatest integer, or True."""
+    return _extreme(dtype, 1)
+
+
+def _extreme(dtype: DType, end: int) -> Any:
     if dtype == bool_:
-        return True
+        return bool(end)
     if is_integer(dtype):
-        return integer_limits(dtype)[1]
+        return integer_limits(dtype)[end]
     info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
-    highest = np.array(np.inf).astype(dtype)
-    return highest[()] if np.isinf(highest.astype(np.float64)) else info.max
+    infinity = np.array((-np.inf, np.inf)[end]).astype(dtype)
+    return infinity[()] if np.isinf(infinity.astype(np.float64)) else (info.min, info.max)[end]
 
 
 # --------------------------------------------------------------------------------- defaults
@@ -210,6 +202,10 @@ _FAMILY_OF_KIND: Final = {
 }
 
 
+def _family(dtype: DType) -> str:
+    return _FAMILY_OF_KIND.get(kind_of(dtype), "unsupported")
+
+
 def default_dtype(family: str) -> DType:
     """The dtype of created arrays of a family when none is named.
 
@@ -221,9 +217,7 @@ def default_dtype(family: str) -> DType:
     >>> default_dtype("float")
     dtype('float32')
     """
-    if family == "bool":
-        return bool_
-    return _DEFAULTS[family, config.dtype_bits]
+    return bool_ if family == "bool" else _DEFAULTS[family, config.dtype_bits]
 
 
 def canonical_dtype(dtype: Any) -> DType:
@@ -240,18 +234,16 @@ def canonical_dtype(dtype: Any) -> DType:
     (dtype('float32'), dtype('float64'))
     """
     found = named_dtype(dtype)
-    if config.enable_x64 is False:
-        admitted = admitted_dtype(found)
-        if admitted is not found:
-            warnings.warn(
-                f"{dtype_name(found)} is asked for, but config.enable_x64 is False, so that the "
-                f"dtype is {admitted.name}; set it to True or 'explicit' for 64 bits. This is at "
-                f"{user_source_info(1)}.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return admitted
-    return found
+    admitted = admitted_dtype(found) if config.enable_x64 is False else found
+    if admitted is not found:
+        warnings.warn(
+            f"{dtype_name(found)} is asked for, but config.enable_x64 is False, so that the "
+            f"dtype is {admitted.name}; set it to True or 'explicit' for 64 bits. This is at "
+            f"{user_source_info(1)}.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return admitted
 
 
 def named_dtype(dtype: Any) -> DType:
@@ -264,7 +256,8 @@ def named_dtype(dtype: Any) -> DType:
         raise TypeError("None does not name a dtype; give for example float or 'float32'.")
     else:
         try:
-            found = _BY_NAME[dtype] if isinstance(dtype, str) else np.dtype(dtype)
+            known = isinstance(dtype, str) and dtype in _BY_NAME
+            found = _BY_NAME[dtype] if known else np.dtype(dtype)
         except (KeyError, TypeError) as error:
             raise TypeError(
                 f"{dtype!r} does not name a dtype of arrays; give for example 'float32', "
@@ -278,24 +271,12 @@ def named_dtype(dtype: Any) -> DType:
     return found
 
 
-class _Names(dict[str, DType]):
-    """Dtypes by name; NumPy knows those of ml_dtypes only once it is asked for their types."""
-
-    def __missing__(self, name: str) -> DType:
-        return np.dtype(name)
-
-
-_BY_NAME: Final = _Names({dtype.name: dtype for dtype in _KINDS if dtype != float0})
+_BY_NAME: Final = {dtype.name: dtype for dtype in _KINDS if dtype != float0}
+"""NumPy knows those of ml_dtypes only once it is asked for their types."""
 
 # --------------------------------------------------------------------------------- promotion
 
 _WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
-
-
-def _node(dtype: DType, weak_type: bool) -> Node:
-    if weak_type:
-        return _WEAK_NODE.get(_FAMILY_OF_KIND.get(kind_of(dtype), ""), dtype)
-    return dtype
 
 
 @lru_cache(maxsize=4096)
@@ -314,11 +295,7 @@ def _are_admitted(operands: Iterable[tuple[DType, bool]]) -> bool:
 
 @lru_cache(maxsize=4096)
 def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[DType, bool]:
-    """The dtype and weak type to which operands promote, each given as (dtype, weak type).
-
-    Args:
-        operands: the dtype and weak type of each.
-        bits: the width of the default dtypes.
+    """The dtype and weak type to which operands promote, where default dtypes have ``bits``.
 
     A result that is weak without an operand of its family and width takes the default dtype. Weak
     64-bit operands are Python scalars; where weak operands of both widths meet, the narrower wins,
@@ -327,7 +304,7 @@ def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tu
     if len(set(operands)) == 1:
         return operands[0]
     require_one_dtype(operands, kind_of)
-    nodes = {_node(dtype, weak) for dtype, weak in operands}
+    nodes = {_WEAK_NODE.get(_family(d), d) if weak else d for d, weak in operands}
     common = frozenset.intersection(*(BOUNDS.get(node, frozenset()) for node in nodes))
     least = [node for node in common if common <= BOUNDS[node]]
     if not least:
@@ -341,16 +318,12 @@ def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tu
         return node, False
     if all(weak for _, weak in operands):
         # Only the scalars' own width is at stake: 64 among Python scalars, else the arrays'.
-        bits = 64 if all(_is_double(dtype) for dtype, _ in operands) else 32
+        bits = 64 if all(real_dtype(d).itemsize == 8 for d, _ in operands) else 32
         family = node[:-1]
-        narrow = [d for d, _ in operands if _FAMILY_OF_KIND[kind_of(d)] == family]
+        narrow = [d for d, _ in operands if _family(d) == family]
         if narrow and bits == 32:
             return min(narrow, key=lambda d: d.itemsize), True
     return _DEFAULTS[node[:-1], bits], True
-
-
-def _is_double(dtype: DType) -> bool:
-    return dtype.itemsize == (16 if dtype.kind == "c" else 8)
 
 
 def promote_types(a: Any, b: Any) -> DType:
@@ -389,7 +362,7 @@ def result_type(*operands: Any) -> DType:
     pairs = tuple([(admitted_dtype(dtype), weak) for dtype, weak in named])
     dtype, weak = promote_avals(pairs, config.dtype_bits)
     if weak:
-        return default_dtype(_FAMILY_OF_KIND[kind_of(dtype)])
+        return default_dtype(_family(dtype))
     return dtype
 
 
@@ -406,20 +379,10 @@ def settled_dtype(aval: ShapedArray) -> DType:
     """The dtype that a value has in an array: the default one for a weak number without axes."""
     if not aval.weak_type or aval.shape:
         return aval.dtype
-    wanted = default_dtype(_FAMILY_OF_KIND[kind_of(aval.dtype)])
+    wanted = default_dtype(_family(aval.dtype))
     return wanted if wanted.itemsize < aval.dtype.itemsize else aval.dtype
 
 
 def promotes_within_kind(aval: ShapedArray, dtype: DType) -> bool:
     """Test whether a weak operand may adopt a dtype within its family (float to float)."""
-    return aval.weak_type and (
-        _FAMILY_OF_KIND.get(kind_of(aval.dtype)) == _FAMILY_OF_KIND.get(kind_of(dtype))
-    )
-
-
-# ----------------------------------------------------------------------------------- scalars
-
-
-def families(dtypes: Iterable[DType]) -> set[str]:
-    """The families (bool, int, float, complex) of some dtypes."""
-    return {_FAMILY_OF_KIND.get(kind_of(dtype), "unsupported") for dtype in dtypes}
+    return aval.weak_type and _family(aval.dtype) == _family(dtype)

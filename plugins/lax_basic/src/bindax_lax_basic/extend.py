@@ -33,14 +33,14 @@ from bindax_lax_basic.elementwise.selection import select_scalars as select_scal
 from bindax_lax_basic.rules.batching import align_batch_axes as align_batch_axes
 from bindax_lax_basic.rules.batching import batch_first as batch_first
 from bindax_lax_basic.rules.batching import elementwise_batch as elementwise_batch
-from bindax_lax_basic.rules.batching import reduction_batch as reduction_batch
 from bindax_lax_basic.rules.composites import composite_batch as composite_batch
 from bindax_lax_basic.rules.composites import composite_impl as composite_impl
 from bindax_lax_basic.rules.composites import composite_tangents as composite_tangents
-from bindax_lax_basic.rules.derivatives import derivative as derivative
-from bindax_lax_basic.rules.derivatives import partials as partials
 from bindax_lax_basic.rules.elementwise import composition as composition
+from bindax_lax_basic.rules.elementwise import derivative as derivative
 from bindax_lax_basic.rules.elementwise import elementwise as elementwise
+from bindax_lax_basic.rules.elementwise import nonlinear as nonlinear
+from bindax_lax_basic.rules.elementwise import partials as partials
 from bindax_lax_basic.rules.evaluation import NumPyArray as NumPyArray
 from bindax_lax_basic.rules.evaluation import choose as choose
 from bindax_lax_basic.rules.evaluation import exact as exact
@@ -77,6 +77,7 @@ from bindax_lax_basic.rules.types import static_ints as static_ints
 from bindax_lax_basic.rules.wider_types import in_wider as in_wider
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_axis as broadcast_axis
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to as broadcast_to
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduction_batch as reduction_batch
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduction_lowering as reduction_lowering
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import sum_axes as sum_axes
 from bindax_lax_basic.shape.creation import filled as filled

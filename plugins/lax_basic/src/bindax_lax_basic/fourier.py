@@ -5,8 +5,6 @@ matrix is symmetric, so that FFT and IFFT are their own transposes. RFFT gives t
 ``n // 2 + 1`` frequencies of a real array, which determine the others, and IRFFT takes them.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import enum
@@ -33,7 +31,7 @@ from bindax_lax_basic.elementwise.complex_numbers import conj, real
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
@@ -129,26 +127,17 @@ def _fft_type(x: ShapedArray, *, fft_type: FftType, fft_lengths: Lengths) -> Sha
     return ShapedArray((*x.shape[:-count], *outer), dtype)
 
 
-_FUNCTIONS = {  # of numpy.fft, which is loaded when one of them is called
-    FftType.FFT: "fftn",
-    FftType.IFFT: "ifftn",
-    FftType.RFFT: "rfftn",
-    FftType.IRFFT: "irfftn",
-}
-
-
 def _fft_impl(x: NumPyArray, *, fft_type: FftType, fft_lengths: Lengths) -> Any:
     aval = _fft_type(ShapedArray(x.shape, x.dtype), fft_type=fft_type, fft_lengths=fft_lengths)
     if 0 in x.shape or 0 in aval.shape:
         return np.zeros(aval.shape, aval.dtype)
     axes = tuple(range(-len(fft_lengths), 0))
-    out = getattr(np.fft, _FUNCTIONS[fft_type])(x, s=fft_lengths, axes=axes)
+    # numpy.fft is loaded when one of its functions is called.
+    out = getattr(np.fft, f"{fft_type.name.lower()}n")(x, s=fft_lengths, axes=axes)
     return out.astype(aval.dtype, copy=False)
 
 
-def _fft_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], **params: Any
-) -> tuple[Any, int]:
+def _fft_vmap(size: int, operands: Values, dims: BatchDims, **params: Any) -> Batched:
     return fft_p.bind(moveaxis(operands[0], dims[0], 0), **params), 0
 
 

@@ -33,10 +33,6 @@ def _stack(xs: Sequence[Any], axis: int) -> Any:
     return concatenate_p.bind(*[expand_dims(x, (axis,)) for x in xs], dimension=axis)
 
 
-def _index_axis(x: Any, i: int, axis: int) -> Any:
-    return index_in_dim(x, i, axis, keepdims=False)
-
-
 @hookimpl
 def bindax_primitives() -> Iterable[Primitive]:
     """The primitives."""
@@ -52,7 +48,7 @@ def bindax_array_operations() -> ArrayOperations:
         add=_add,
         broadcast_axis=broadcast_axis,
         move_axis=moveaxis,
-        index_axis=_index_axis,
+        index_axis=lambda x, i, axis: index_in_dim(x, i, axis, keepdims=False),
         stack=_stack,
         convert=convert,
     )

@@ -6,10 +6,14 @@ values that came from Python scalars.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
+
+from bindax_core.errors import TypePromotionError
+from bindax_core.extend import config, dtype_name
 
 DType = np.dtype[Any]
 
@@ -19,10 +23,7 @@ bfloat16: Final = np.dtype(ml_dtypes.bfloat16)
 
 SIGNED_DTYPES: Final = tuple(np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64))
 UNSIGNED_DTYPES: Final = tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.uint32, np.uint64))
-FLOAT_DTYPES: Final = (
-    bfloat16,
-    *(np.dtype(t) for t in (np.float16, np.float32, np.float64)),
-)
+FLOAT_DTYPES: Final = (bfloat16, *(np.dtype(t) for t in (np.float16, np.float32, np.float64)))
 COMPLEX_DTYPES: Final = (np.dtype(np.complex64), np.dtype(np.complex128))
 NARROW_SIGNED_DTYPES: Final = tuple(np.dtype(t) for t in (ml_dtypes.int2, ml_dtypes.int4))
 NARROW_UNSIGNED_DTYPES: Final = tuple(np.dtype(t) for t in (ml_dtypes.uint2, ml_dtypes.uint4))
@@ -91,3 +92,27 @@ def _upper_bounds() -> dict[Node, frozenset[Node]]:
 
 BOUNDS: Final = _upper_bounds()
 """For each node those that it promotes to, itself included."""
+
+_BREADTH = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "float": 2, "complex": 3}
+
+
+def require_one_dtype(operands: Sequence[tuple[Any, bool]], kind_of: Callable[[Any], str]) -> None:
+    """Raise unless arrays have one dtype to which all scalars go, where promotion is strict.
+
+    Each operand is given by its dtype and weak type; ``kind_of`` names the kind of a dtype. Scalars
+    go to dtypes of their own kind and of wider ones.
+    """
+    if config.numpy_dtype_promotion == "standard":
+        return
+    strong = {dtype for dtype, weak in operands if not weak}
+    if not strong:
+        return
+    breadth = _BREADTH.get(kind_of(next(iter(strong))), 0)
+    scalars = [_BREADTH.get(kind_of(dtype), 0) for dtype, weak in operands if weak]
+    if len(strong) == 1 and all(0 < one <= breadth for one in scalars):
+        return
+    names = ", ".join(dtype_name(d) + (" (a scalar)" if weak else "") for d, weak in operands)
+    raise TypePromotionError(
+        f"the dtypes {names} are different, and config.numpy_dtype_promotion is 'strict'; "
+        f"convert the operands explicitly with .astype(dtype)."
+    )

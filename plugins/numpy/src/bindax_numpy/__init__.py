@@ -38,7 +38,7 @@ from bindax_numpy.conversion import (
     astype, can_cast, copy, from_dlpack, frombuffer, fromfunction, iscomplexobj, isdtype,
     isrealobj, isscalar, iterable,
 )
-from bindax_numpy.correlation import corrcoef, cov
+from bindax_numpy.statistics import corrcoef, cov
 from bindax_numpy.creation import (
     array, asarray, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like,
 )
@@ -69,7 +69,7 @@ from bindax_numpy.index_grids import (
     apply_along_axis, apply_over_axes, indices, ix_, ravel_multi_index,
     unravel_index,
 )
-from bindax_numpy.index_tricks import c_, index_exp, mgrid, ogrid, r_, s_
+from bindax_numpy.index_grids import c_, index_exp, mgrid, ogrid, r_, s_
 from bindax_numpy.indexing import (
     diag, diag_indices, diag_indices_from, diagflat, diagonal, fill_diagonal, put_along_axis, take,
     take_along_axis, trace, tril_indices, tril_indices_from, triu_indices, triu_indices_from,
@@ -82,7 +82,7 @@ from bindax_numpy.joining import (
     array_split, column_stack, concat, concatenate, dstack, hstack, repeat, split, stack, tile,
     vstack,
 )
-from bindax_numpy.moving import flip, fliplr, flipud, roll, rot90
+from bindax_numpy.reshaping import flip, fliplr, flipud, roll, rot90
 from bindax_numpy.nan_reductions import (
     nanargmax, nanargmin, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar,
 )
@@ -93,7 +93,7 @@ from bindax_numpy.padding import pad
 from bindax_numpy.polynomials import (
     poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots, vander,
 )
-from bindax_numpy.printing import (
+from bindax_numpy.files import (
     array_repr, array_str, get_printoptions, printoptions, set_printoptions,
 )
 from bindax_numpy.products import convolve, correlate, cross, kron, matvec, vecdot, vecmat
@@ -106,7 +106,7 @@ from bindax_numpy.reshaping import (
     expand_dims, matrix_transpose, moveaxis, permute_dims, ravel, reshape, rollaxis, squeeze,
     swapaxes, transpose,
 )
-from bindax_numpy.rounding import (
+from bindax_numpy.arithmetic import (
     angle, around, ceil, conj, conjugate, floor, imag, real, rint, round, trunc,
 )
 from bindax_numpy.searching import (
@@ -119,7 +119,7 @@ from bindax_numpy.sets import (
     setxor1d, union1d, unique, unique_all, unique_counts, unique_inverse, unique_values,
 )
 from bindax_numpy.sorting import argpartition, argsort, lexsort, partition, sort, sort_complex
-from bindax_numpy.spacing import geomspace, logspace
+from bindax_numpy.ranges import geomspace, logspace
 from bindax_numpy.special import (
     copysign, fabs, float_power, fmax, fmin, frexp, i0, iscomplex, isreal, ldexp, modf, nextafter,
     signbit, sinc, spacing,

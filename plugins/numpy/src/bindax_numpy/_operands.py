@@ -6,8 +6,6 @@ A weak number without axes is taken for the Python scalar that it was before it 
 computed with. Arrays with axes keep their dtype, weak or not.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -35,6 +33,13 @@ def require_values(name: str, *operands: Any) -> None:
             )
 
 
+def values(name: str, *operands: Any) -> tuple[Any, ...]:
+    """Operands, each of which must be an array or a scalar."""
+    if not all(map(is_value, operands)):
+        require_values(name, *operands)
+    return operands
+
+
 def checked(name: str, x: Any) -> Any:
     """The one operand of a function, which must be an array or a scalar."""
     if not is_value(x):
@@ -43,11 +48,7 @@ def checked(name: str, x: Any) -> Any:
 
 
 def known(name: str, argument: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
-    """A value that decides a shape, as a NumPy array.
-
-    Raises:
-        ConcretizationTypeError: when it is traced.
-    """
+    """A value that decides a shape, as a NumPy array; it must not be traced."""
     try:
         return np.asarray(x)
     except TracerArrayConversionError:
@@ -78,6 +79,11 @@ def as_operand(x: Any) -> Any:
     return as_array(x)
 
 
+def operand(name: str, x: Any) -> Any:
+    """The one operand of an elementwise function, with the operators of arrays."""
+    return as_operand(checked(name, x))
+
+
 def settled(x: Any) -> Any:
     """An operand as an array; a weak scalar of double precision takes the default dtype."""
     aval = typeof(x)
@@ -88,11 +94,7 @@ def settled(x: Any) -> Any:
 
 
 def from_scalar(value: Any, dtype: Any) -> Any:
-    """A Python scalar as a weak array of a dtype of its family.
-
-    Raises:
-        OverflowError: when an integer does not fit.
-    """
+    """A Python scalar as a weak array of a dtype of its family, into which it must fit."""
     try:
         return scalar_array(value, dtype)
     except OverflowError:
@@ -121,14 +123,12 @@ def strong_operand(name: str, x: Any) -> Any:
 
 def promoted(name: str, *operands: Any) -> tuple[Any, ...]:
     """Operands of an elementwise function in one dtype and one shape; scalars stay scalars."""
-    require_values(name, *operands)
-    return broadcast_arrays(*promote_dtypes(*operands))
+    return broadcast_arrays(*promote_dtypes(*values(name, *operands)))
 
 
 def inexact(name: str, *operands: Any) -> tuple[Any, ...]:
     """Like ``promoted``, and booleans and integers as floats; the results have operators."""
-    require_values(name, *operands)
-    return tuple([_to_inexact(x) for x in broadcast_arrays(*promote_dtypes(*operands))])
+    return tuple([as_operand(inexact_operand(name, x)) for x in promoted(name, *operands)])
 
 
 def inexact_operand(name: str, x: Any) -> Any:
@@ -136,13 +136,6 @@ def inexact_operand(name: str, x: Any) -> Any:
     aval = typeof(checked(name, x))
     if dtypes.is_inexact(aval.dtype):
         return x
-    return convert(x, dtypes.inexact_dtype(aval.dtype), aval.weak_type)
-
-
-def _to_inexact(x: Any) -> Any:
-    aval = typeof(x)
-    if dtypes.is_inexact(aval.dtype):
-        return as_operand(x)
     return convert(x, dtypes.inexact_dtype(aval.dtype), aval.weak_type)
 
 
@@ -155,6 +148,13 @@ def require_real(name: str, *operands: Any) -> None:
                 f"{name} is not defined for complex numbers, but an operand is "
                 f"{aval.str_short()}; take its real, imag or abs first."
             )
+
+
+def floats(name: str, *operands: Any) -> tuple[Any, ...]:
+    """Like ``inexact``, of real numbers alone."""
+    made = inexact(name, *operands)
+    require_real(name, *made)
+    return made
 
 
 def constant(value: Any, like: Any) -> Any:

@@ -1,6 +1,4 @@
-"""Arithmetic, elementwise, with promotion and broadcasting."""
-
-# mypy: disable-error-code="no-any-return"
+"""Arithmetic, rounding and the parts of complex numbers, elementwise."""
 
 from __future__ import annotations
 
@@ -11,9 +9,21 @@ from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import broadcast_to, convert, operators
-from bindax_numpy._operands import array_operand, as_operand, promoted, require_real, require_values
+from bindax_lax_basic import RoundingMethod, dtypes
+from bindax_lax_basic.array.reductions import refuse_out
+from bindax_lax_basic.extend import broadcast_to, convert, operators, static_int
+from bindax_numpy._operands import (
+    array_operand,
+    as_operand,
+    checked,
+    constant,
+    inexact_operand,
+    operand,
+    promoted,
+    require_real,
+    require_values,
+    values,
+)
 
 
 def add(x1: Any, x2: Any, /) -> Array:
@@ -134,7 +144,8 @@ def square(x: Any, /) -> Array:
     >>> jnp.square(jnp.array([1, -3]))
     Array([1, 9], dtype=int32)
     """
-    return lax.square(_numbers("square", x))
+    is_bool = typeof(checked("square", x)).dtype == dtypes.bool_
+    return lax.square(convert(x, dtypes.default_dtype("int"), False) if is_bool else x)
 
 
 def negative(x: Any, /) -> Array:
@@ -143,8 +154,7 @@ def negative(x: Any, /) -> Array:
     >>> jnp.negative(jnp.array([1, -3]))
     Array([-1,  3], dtype=int32)
     """
-    require_values("negative", x)
-    return lax.neg(x)
+    return lax.neg(checked("negative", x))
 
 
 def positive(x: Any, /) -> Array:
@@ -153,8 +163,7 @@ def positive(x: Any, /) -> Array:
     >>> jnp.positive(jnp.array([1, -3]))
     Array([ 1, -3], dtype=int32)
     """
-    require_values("positive", x)
-    return as_operand(x)
+    return operand("positive", x)
 
 
 def absolute(x: Any, /) -> Array:
@@ -163,9 +172,9 @@ def absolute(x: Any, /) -> Array:
     >>> jnp.absolute(jnp.array([1.5, -3]))
     Array([1.5, 3. ], dtype=float32)
     """
-    require_values("absolute", x)
+    x = operand("absolute", x)
     unsigned = dtypes.kind_of(typeof(x).dtype) in ("bool", "unsigned integer")
-    return as_operand(x) if unsigned else lax.abs(x)
+    return x if unsigned else lax.abs(x)
 
 
 def abs(x: Any, /) -> Array:
@@ -183,8 +192,7 @@ def sign(x: Any, /) -> Array:
     >>> jnp.sign(jnp.array([1.5, 0, -3]))
     Array([ 1.,  0., -1.], dtype=float32)
     """
-    require_values("sign", x)
-    return lax.sign(x)
+    return lax.sign(checked("sign", x))
 
 
 def maximum(x1: Any, x2: Any, /) -> Array:
@@ -217,8 +225,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
     Array([1, 1, 2, 3, 3], dtype=int32)
     """
     given = [arr, *(x for x in (min, max) if x is not None)]
-    require_values("clip", *given)
-    require_real("clip", *given)
+    require_real("clip", *values("clip", *given))
     out = as_operand(arr)
     if min is not None:
         out = maximum(out, min)
@@ -261,12 +268,131 @@ def _replace(where: Any, value: Any, x: Any) -> Any:
     return lax.select(where, broadcast_to(filler, aval.shape), x)
 
 
-def _numbers(name: str, x: Any) -> Any:
-    """The operand, booleans as integers of the default dtype."""
-    require_values(name, x)
-    if typeof(x).dtype != dtypes.bool_:
-        return x
-    return convert(x, dtypes.default_dtype("int"), False)
-
-
 pow = power
+
+
+# ------------------------------------------------------------------------ rounding, complex parts
+
+
+def floor(x: Any, /) -> Array:
+    """The greatest integer that is not above each element.
+
+    >>> jnp.floor(jnp.array([1.5, -1.5]))
+    Array([ 1., -2.], dtype=float32)
+    """
+    x = _real("floor", x)
+    return lax.floor(x) if dtypes.is_inexact(typeof(x).dtype) else x
+
+
+def ceil(x: Any, /) -> Array:
+    """The least integer that is not below each element.
+
+    >>> jnp.ceil(jnp.array([1.5, -1.5]))
+    Array([ 2., -1.], dtype=float32)
+    """
+    x = _real("ceil", x)
+    return lax.ceil(x) if dtypes.is_inexact(typeof(x).dtype) else x
+
+
+def trunc(x: Any) -> Array:
+    """The elements without their fractions.
+
+    >>> jnp.trunc(jnp.array([1.5, -1.5]))
+    Array([ 1., -1.], dtype=float32)
+    """
+    x = _real("trunc", x)
+    if not dtypes.is_inexact(typeof(x).dtype):
+        return x
+    return lax.select(lax.lt(x, constant(0, x)), lax.ceil(x), lax.floor(x))
+
+
+def rint(x: Any, /) -> Array:
+    """The nearest integers, halves to the even one, as floats.
+
+    >>> jnp.rint(jnp.array([0.5, 1.5, 2.4]))
+    Array([0., 2., 2.], dtype=float32)
+    """
+    x = inexact_operand("rint", x)
+    if dtypes.is_complex(typeof(x).dtype):
+        return lax.complex(rint(as_operand(x).real), rint(as_operand(x).imag))
+    return lax.round(x, RoundingMethod.TO_NEAREST_EVEN)
+
+
+def round(a: Any, decimals: int = 0, out: None = None) -> Array:
+    """The elements rounded to a number of decimals, halves to the even digit.
+
+    Args:
+        a: an array of numbers.
+        decimals: how many; negative ones count digits before the point, for floats alone.
+        out: None.
+
+    >>> jnp.round(jnp.array([1.25, 3.75]), 1)
+    Array([1.2, 3.8], dtype=float32)
+    """
+    refuse_out("round", out)
+    return operators.rounded(array_operand("round", a), static_int("round", "decimals", decimals))
+
+
+def real(val: Any, /) -> Array:
+    """The real parts.
+
+    >>> jnp.real(jnp.array([1 + 2j]))
+    Array([1.], dtype=float32)
+    """
+    x = operand("real", val)
+    return lax.real(x) if dtypes.is_complex(typeof(x).dtype) else x
+
+
+def imag(val: Any, /) -> Array:
+    """The imaginary parts; zeros for real numbers.
+
+    >>> jnp.imag(jnp.array([1 + 2j]))
+    Array([2.], dtype=float32)
+    """
+    x = operand("imag", val)
+    return lax.imag(x) if dtypes.is_complex(typeof(x).dtype) else lax.zeros_like(x)
+
+
+def conjugate(x: Any, /) -> Array:
+    """The complex conjugates.
+
+    >>> jnp.conjugate(jnp.array([1 + 2j]))
+    Array([1.-2.j], dtype=complex64)
+    """
+    x = operand("conjugate", x)
+    return lax.conj(x) if dtypes.is_complex(typeof(x).dtype) else x
+
+
+def conj(x: Any, /) -> Array:
+    """The complex conjugates.
+
+    >>> jnp.conj(jnp.array([1 + 2j]))
+    Array([1.-2.j], dtype=complex64)
+    """
+    return conjugate(x)
+
+
+def absolute_squares(x: Any) -> Any:
+    """The squares of the sizes of elements."""
+    if dtypes.is_complex(typeof(x).dtype):
+        return lax.square(lax.real(x)) + lax.square(lax.imag(x))
+    return lax.square(x)
+
+
+def angle(z: Any, deg: bool = False) -> Array:
+    """The angles of complex numbers with the positive real axis; ``deg`` for degrees.
+
+    >>> jnp.angle(jnp.array([1j, -1.0]))
+    Array([1.5707964, 3.1415927], dtype=float32)
+    """
+    x = as_operand(inexact_operand("angle", z))
+    found = lax.atan2(imag(x), real(x))
+    return found * (180.0 / math.pi) if deg else found
+
+
+def _real(name: str, x: Any) -> Any:
+    require_real(name, checked(name, x))
+    return as_operand(x)
+
+
+around = round

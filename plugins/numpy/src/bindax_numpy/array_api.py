@@ -11,15 +11,15 @@ __array_api_version__: Final = "2024.12"
 SUPPORTED_API_VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12")
 """The versions of the standard that are followed."""
 
-_KINDS: Final[dict[str, tuple[str, ...]]] = {
+KINDS: Final[dict[str, tuple[str, ...]]] = {
     "bool": ("bool",),
     "signed integer": ("int8", "int16", "int32", "int64"),
     "unsigned integer": ("uint8", "uint16", "uint32", "uint64"),
     "real floating": ("float32", "float64"),
     "complex floating": ("complex64", "complex128"),
 }
-_KINDS["integral"] = _KINDS["signed integer"] + _KINDS["unsigned integer"]
-_KINDS["numeric"] = _KINDS["integral"] + _KINDS["real floating"] + _KINDS["complex floating"]
+KINDS["integral"] = KINDS["signed integer"] + KINDS["unsigned integer"]
+KINDS["numeric"] = KINDS["integral"] + KINDS["real floating"] + KINDS["complex floating"]
 
 
 class ArrayNamespaceInfo:
@@ -62,11 +62,9 @@ class ArrayNamespaceInfo:
         kinds = ("bool", "numeric") if kind is None else kind
         kinds = kinds if isinstance(kinds, tuple) else (kinds,)
         for one in kinds:
-            if one not in _KINDS:
-                raise ValueError(
-                    f"dtypes: kind must be one of {sorted(_KINDS)}, but it is {one!r}."
-                )
-        return {name: canonical_dtype(name) for one in kinds for name in _KINDS[one]}
+            if one not in KINDS:
+                raise ValueError(f"dtypes: kind must be one of {sorted(KINDS)}, but it is {one!r}.")
+        return {name: canonical_dtype(name) for one in kinds for name in KINDS[one]}
 
 
 def __array_namespace_info__() -> ArrayNamespaceInfo:

@@ -1,9 +1,8 @@
 """Arrays put together of parts, cut apart, and with slices added and removed."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from bindax_lax_basic.extend import axes_argument, axis_argument, shape_argument
 from bindax_numpy._operands import array_operand, known
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import concatenate, split
-from bindax_numpy.reshaping import broadcast_to, moveaxis, ravel, reshape, squeeze
+from bindax_numpy.reshaping import along, broadcast_to, moveaxis, ravel, reshape, squeeze
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Array:
@@ -122,9 +121,7 @@ def resize(a: Any, new_shape: Any) -> Array:
     """
     x = ravel(array_operand("resize", a))
     shape = shape_argument("resize", new_shape)
-    total = 1
-    for n in shape:
-        total *= n
+    total = math.prod(shape)
     size = typeof(x).size
     if not size or not total:
         return lax.full(shape, 0, typeof(x).dtype)
@@ -178,8 +175,7 @@ def delete(
     Array([1, 3], dtype=int32)
     """
     x = array_operand("delete", arr)
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
-    place = axis_argument("delete", axis, typeof(x).ndim)
+    x, place = along("delete", x, axis)
     size = typeof(x).shape[place]
     if assume_unique_indices and is_value(obj) and typeof(obj).dtype != dtypes.bool_:
         gone = ravel(array_operand("delete", obj))
@@ -208,8 +204,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     Array([1, 9, 2, 3], dtype=int32)
     """
     x, new = array_operand("insert", arr), array_operand("insert", values)
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
-    place = axis_argument("insert", axis, typeof(x).ndim)
+    x, place = along("insert", x, axis)
     shape = list(typeof(x).shape)
     size = shape[place]
     traced = isinstance(obj, Tracer) and dtypes.is_integer(typeof(obj).dtype)

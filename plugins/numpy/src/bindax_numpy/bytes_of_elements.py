@@ -1,7 +1,5 @@
 """The bytes of elements: as elements of another dtype, and in reverse order."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,8 +11,7 @@ from bindax_core.extend import typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType, canonical_dtype
 from bindax_lax_basic.extend import convert
-from bindax_numpy.moving import flip
-from bindax_numpy.reshaping import ravel, reshape
+from bindax_numpy.reshaping import flip, ravel, reshape
 
 _BYTE = np.dtype(np.uint8)
 

@@ -1,7 +1,5 @@
 """Comparison, logic, bits, and tests of elements."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -12,21 +10,18 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.extend import broadcast_to, convert, operators
 from bindax_numpy._operands import (
     array_operand,
     as_operand,
     checked,
+    operand,
     promoted,
     require_real,
-    require_values,
+    values,
 )
 from bindax_numpy.creation import asarray
-
-
-def _values(name: str, x1: Any, x2: Any) -> tuple[Any, Any]:
-    require_values(name, x1, x2)
-    return x1, x2
 
 
 def _array_like(x: Any) -> Any:
@@ -58,7 +53,7 @@ def less(x1: Any, x2: Any, /) -> Array:
     >>> jnp.less(jnp.arange(3), 1)
     Array([ True, False, False], dtype=bool)
     """
-    return operators.less(*_values("less", x1, x2))
+    return operators.less(*values("less", x1, x2))
 
 
 def less_equal(x1: Any, x2: Any, /) -> Array:
@@ -67,7 +62,7 @@ def less_equal(x1: Any, x2: Any, /) -> Array:
     >>> jnp.less_equal(jnp.arange(3), 1)
     Array([ True,  True, False], dtype=bool)
     """
-    return operators.less_equal(*_values("less_equal", x1, x2))
+    return operators.less_equal(*values("less_equal", x1, x2))
 
 
 def greater(x1: Any, x2: Any, /) -> Array:
@@ -76,7 +71,7 @@ def greater(x1: Any, x2: Any, /) -> Array:
     >>> jnp.greater(jnp.arange(3), 1)
     Array([False, False,  True], dtype=bool)
     """
-    return operators.greater(*_values("greater", x1, x2))
+    return operators.greater(*values("greater", x1, x2))
 
 
 def greater_equal(x1: Any, x2: Any, /) -> Array:
@@ -85,7 +80,7 @@ def greater_equal(x1: Any, x2: Any, /) -> Array:
     >>> jnp.greater_equal(jnp.arange(3), 1)
     Array([False,  True,  True], dtype=bool)
     """
-    return operators.greater_equal(*_values("greater_equal", x1, x2))
+    return operators.greater_equal(*values("greater_equal", x1, x2))
 
 
 def logical_and(x1: Any, x2: Any, /) -> Array:
@@ -157,8 +152,7 @@ def bitwise_not(x: Any, /) -> Array:
     >>> jnp.bitwise_not(jnp.array([0, 5]))
     Array([-1, -6], dtype=int32)
     """
-    require_values("bitwise_not", x)
-    return lax.bitwise_not(x)
+    return lax.bitwise_not(checked("bitwise_not", x))
 
 
 bitwise_invert = bitwise_not
@@ -170,13 +164,11 @@ def invert(x: Any, /) -> Array:
     >>> jnp.invert(jnp.array([0, 5]))
     Array([-1, -6], dtype=int32)
     """
-    require_values("invert", x)
-    return lax.bitwise_not(x)
+    return lax.bitwise_not(checked("invert", x))
 
 
 def _truths(name: str, *operands: Any) -> tuple[Any, ...]:
-    require_values(name, *operands)
-    return promoted(name, *(convert(x, dtypes.bool_, False) for x in operands))
+    return promoted(name, *(convert(x, dtypes.bool_, False) for x in values(name, *operands)))
 
 
 # ------------------------------------------------------------------------------ tests of floats
@@ -188,7 +180,7 @@ def isnan(x: Any, /) -> Array:
     >>> jnp.isnan(jnp.array([1.0, jnp.nan]))
     Array([False,  True], dtype=bool)
     """
-    x = _checked("isnan", x)
+    x = operand("isnan", x)
     return lax.ne(x, x)
 
 
@@ -198,7 +190,7 @@ def isfinite(x: Any, /) -> Array:
     >>> jnp.isfinite(jnp.array([1.0, jnp.nan, jnp.inf]))
     Array([ True, False, False], dtype=bool)
     """
-    x = _checked("isfinite", x)
+    x = operand("isfinite", x)
     aval = typeof(x)
     if dtypes.is_complex(aval.dtype):
         return lax.bitwise_and(lax.is_finite(x.real), lax.is_finite(x.imag))
@@ -213,7 +205,7 @@ def isinf(x: Any, /) -> Array:
     >>> jnp.isinf(jnp.array([1.0, jnp.nan, -jnp.inf]))
     Array([False, False,  True], dtype=bool)
     """
-    x = _checked("isinf", x)
+    x = operand("isinf", x)
     aval = typeof(x)
     if dtypes.is_complex(aval.dtype):
         return lax.bitwise_or(isinf(x.real), isinf(x.imag))
@@ -228,11 +220,7 @@ def isposinf(x: Any, /, out: None = None) -> Array:
     >>> jnp.isposinf(jnp.array([jnp.inf, -jnp.inf]))
     Array([ True, False], dtype=bool)
     """
-    if out is not None:
-        raise TypeError("isposinf: arrays are immutable, so out must be None; use the result.")
-    x = _checked("isposinf", x)
-    require_real("isposinf", x)
-    return lax.eq(x, math.inf) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
+    return _equals("isposinf", x, math.inf, out)
 
 
 def isneginf(x: Any, /, out: None = None) -> Array:
@@ -241,16 +229,14 @@ def isneginf(x: Any, /, out: None = None) -> Array:
     >>> jnp.isneginf(jnp.array([jnp.inf, -jnp.inf]))
     Array([False,  True], dtype=bool)
     """
-    if out is not None:
-        raise TypeError("isneginf: arrays are immutable, so out must be None; use the result.")
-    x = _checked("isneginf", x)
-    require_real("isneginf", x)
-    return lax.eq(x, -math.inf) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
+    return _equals("isneginf", x, -math.inf, out)
 
 
-def _checked(name: str, x: Any) -> Any:
-    require_values(name, x)
-    return as_operand(x)
+def _equals(name: str, x: Any, infinity: float, out: None) -> Any:
+    refuse_out(name, out)
+    x = operand(name, x)
+    require_real(name, x)
+    return lax.eq(x, infinity) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
 
 
 # ----------------------------------------------------------------------------- choice, closeness

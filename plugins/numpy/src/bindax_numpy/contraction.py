@@ -1,13 +1,12 @@
 """Products of vectors, matrices and tensors."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
+from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import (
     axis_argument,
@@ -18,14 +17,14 @@ from bindax_lax_basic.extend import (
     static_ints,
 )
 from bindax_numpy._operands import array_operand
-from bindax_numpy.arithmetic import multiply
+from bindax_numpy.arithmetic import conj, multiply
 from bindax_numpy.reshaping import ravel
-from bindax_numpy.rounding import conj
 
 Axes = tuple[int, ...]
 
 
-def _operands(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+def operands(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+    """Two arrays in the one dtype that they promote to."""
     a, b = promote_dtypes(array_operand(name, a), array_operand(name, b))
     return a, b
 
@@ -49,11 +48,18 @@ def contract(
     return lax.dot_general(a, b, (axes, batch), precision, preferred_element_type)
 
 
-def _product(a: Any, b: Any, preferred_element_type: Any) -> Any:
-    out = multiply(a, b)
-    if preferred_element_type is None:
-        return out
-    return convert(out, canonical_dtype(preferred_element_type), False)
+def _summed(name: str, a: Any, b: Any, precision: Any, preferred_element_type: Any) -> Any:
+    """The sums of products of ``dot`` or ``inner``; of a scalar, the product."""
+    a, b = operands(name, a, b)
+    left, right = typeof(a).ndim, typeof(b).ndim
+    if not left or not right:
+        out = multiply(a, b)
+        if preferred_element_type is None:
+            return out
+        return convert(out, canonical_dtype(preferred_element_type), False)
+    axis = right - 1 if name == "inner" else max(0, right - 2)
+    _require_equal(name, a, b, left - 1, axis)
+    return contract(a, b, ((left - 1,), (axis,)), ((), ()), precision, preferred_element_type)
 
 
 def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
@@ -68,13 +74,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
     >>> jnp.dot(jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0]))
     Array(11., dtype=float32)
     """
-    a, b = _operands("dot", a, b)
-    left, right = typeof(a).ndim, typeof(b).ndim
-    if not left or not right:
-        return _product(a, b, preferred_element_type)
-    _require_equal("dot", a, b, left - 1, max(0, right - 2))
-    axes = (left - 1,), (max(0, right - 2),)
-    return contract(a, b, axes, ((), ()), precision, preferred_element_type)
+    return _summed("dot", a, b, precision, preferred_element_type)
 
 
 def _require_equal(name: str, a: Any, b: Any, i: int, j: int) -> None:
@@ -102,7 +102,7 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     >>> jnp.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
-    a, b = _operands("matmul", a, b)
+    a, b = operands("matmul", a, b)
     left, right = typeof(a), typeof(b)
     if not left.shape or not right.shape:
         raise TypeError(
@@ -139,12 +139,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     >>> jnp.inner(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
-    a, b = _operands("inner", a, b)
-    left, right = typeof(a).ndim, typeof(b).ndim
-    if not left or not right:
-        return _product(a, b, preferred_element_type)
-    _require_equal("inner", a, b, left - 1, right - 1)
-    return contract(a, b, ((left - 1,), (right - 1,)), ((), ()), precision, preferred_element_type)
+    return _summed("inner", a, b, precision, preferred_element_type)
 
 
 def outer(a: Any, b: Any, out: None = None) -> Array:
@@ -154,8 +149,7 @@ def outer(a: Any, b: Any, out: None = None) -> Array:
     Array([[3, 4],
            [6, 8]], dtype=int32)
     """
-    if out is not None:
-        raise TypeError("outer: arrays are immutable, so out must be None; use the result.")
+    refuse_out("outer", out)
     return multiply(lax.expand_dims(ravel(a), (1,)), lax.expand_dims(ravel(b), (0,)))
 
 
@@ -175,7 +169,7 @@ def tensordot(
     >>> jnp.tensordot(jnp.ones((2, 3)), jnp.ones((3, 2)), axes=([0, 1], [1, 0]))
     Array(6., dtype=float32)
     """
-    a, b = _operands("tensordot", a, b)
+    a, b = operands("tensordot", a, b)
     left, right = typeof(a).ndim, typeof(b).ndim
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:

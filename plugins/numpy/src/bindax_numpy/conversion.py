@@ -1,7 +1,5 @@
 """Arrays from other arrays, buffers and functions, and questions about dtypes."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,7 +9,6 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof
-from bindax_lax_basic import copy as lax_copy
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, named_dtype
 from bindax_lax_basic.extend import convert
@@ -46,7 +43,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     wanted = default_dtype("float") if dtype is None else canonical_dtype(dtype)
     out = convert(operand, wanted, False)
     if copy and out is operand:
-        out = lax_copy(out)
+        out = lax.copy(out)
     return placed("astype", out, device)
 
 
@@ -62,7 +59,7 @@ def copy(a: Any, order: str | None = None) -> Array:
     """
     if order not in (None, "K", "C"):
         raise ValueError(f"copy: order must be None, 'K' or 'C', but it is {order!r}.")
-    return lax_copy(a if isinstance(a, (Array, Tracer)) else asarray(a))
+    return lax.copy(a if isinstance(a, (Array, Tracer)) else asarray(a))
 
 
 _HOST = 1
@@ -101,8 +98,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         host = np.from_dlpack(x) if on_host else np.from_dlpack(x, device="cpu", copy=True)
     except BufferError as error:
         raise TypeError(f"from_dlpack: {x!r:.60} cannot be exchanged: {error}.") from error
-    out = Array.from_numpy(np.array(host))
-    return placed("from_dlpack", out, device)
+    return placed("from_dlpack", Array.from_numpy(np.array(host)), device)
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:

@@ -1,7 +1,5 @@
 """Making arrays from Python values, from a shape, and like another array."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -199,7 +197,7 @@ def _nested_shape(value: Any, path: str, leaves: list[Any]) -> tuple[int, ...]:
         if inner is not value:
             value = _from_object(inner, None)
         elif not is_value(value):
-            if not _is_foreign(value):
+            if not (hasattr(value, "__array__") or hasattr(value, "__dlpack__")):
                 raise _not_a_number(value, path)
             value = _from_object(value, None)
         leaves.append(value)
@@ -212,10 +210,6 @@ def _nested_shape(value: Any, path: str, leaves: list[Any]) -> tuple[int, ...]:
                 f"{path}[{i}] has the shape {shape}."
             )
     return (len(value), *(shapes[0] if shapes else ()))
-
-
-def _is_foreign(value: Any) -> bool:
-    return any(hasattr(value, name) for name in ("__array__", "__dlpack__"))
 
 
 def _common_dtype(leaves: Sequence[Any]) -> DType:

@@ -1,7 +1,5 @@
 """Cumulative products and sums, differences, and integrals by trapezoids."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -127,7 +125,10 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     Array([3, 5], dtype=int32)
     """
     x = array_operand("diff", a)
-    order = _order("diff", n)
+    given: Any = n
+    if isinstance(given, (tuple, list)):
+        raise TypeError(f"diff takes one integer for n, but got {n!r:.60}.")
+    order = static_int("diff", "n", n)
     if order < 0 or not typeof(x).shape:
         raise ValueError(
             f"diff takes an array with axes and an n that is not negative, but got "
@@ -136,8 +137,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     place = axis_argument("diff", axis, typeof(x).ndim)
     if order == 0:
         return x
-    parts = [_edge(prepend, x, place), [x], _edge(append, x, place)]
-    joined = [part for group in parts for part in group]
+    parts = [_edge(prepend, x, place), x, _edge(append, x, place)]
+    joined = [part for part in parts if part is not None]
     x = concatenate(joined, place) if len(joined) > 1 else x
     size = typeof(x).shape[place]
     if order >= size:
@@ -151,20 +152,14 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     return x
 
 
-def _order(name: str, n: Any) -> int:
-    if isinstance(n, (tuple, list)):
-        raise TypeError(f"{name} takes one integer for n, but got {n!r:.60}.")
-    return static_int(name, "n", n)
-
-
-def _edge(value: Any, x: Any, axis: int) -> list[Any]:
+def _edge(value: Any, x: Any, axis: int) -> Any:
     if value is None:
-        return []
+        return None
     edge = array_operand("diff", value)
     if not typeof(edge).shape:
         shape = [1 if i == axis else n for i, n in enumerate(typeof(x).shape)]
         edge = broadcast_to(edge, tuple(shape))
-    return [edge]
+    return edge
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
@@ -220,8 +215,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
             f"gradient takes no distance, one, or one for each of {len(axes)} axes, but got "
             f"{len(varargs)}."
         )
-    spacings = varargs or (1.0,)
-    spacings = spacings * len(axes) if len(spacings) == 1 else spacings
+    spacings = varargs if len(varargs) > 1 else (varargs or (1.0,)) * len(axes)
     out = [_slope(x, i, h) for i, h in zip(axes, spacings, strict=True)]
     return out[0] if len(out) == 1 else out
 

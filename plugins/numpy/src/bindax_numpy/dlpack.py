@@ -6,27 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from bindax_numpy.array_api import KINDS
 from bindax_numpy.conversion import from_dlpack as from_dlpack
 
-_SUPPORTED = frozenset(
-    np.dtype(name)
-    for name in [
-        "bool",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-        "float16",
-        "float32",
-        "float64",
-        "complex64",
-        "complex128",
-    ]
-)
+_SUPPORTED = frozenset(map(np.dtype, (*KINDS["bool"], *KINDS["numeric"], "float16")))
 
 
 def is_supported_dtype(dtype: Any) -> bool:

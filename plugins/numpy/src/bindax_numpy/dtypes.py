@@ -1,7 +1,5 @@
 """The dtypes by name, what they can hold and promote to, and the constants."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -209,16 +207,7 @@ def _is_abstract(x: Any) -> bool:
 
 
 _ABSTRACT_TYPES: Final = frozenset(
-    {
-        np.generic,
-        np.number,
-        np.integer,
-        np.signedinteger,
-        np.unsignedinteger,
-        np.inexact,
-        np.floating,
-        np.complexfloating,
-    }
+    {generic, number, integer, signedinteger, unsignedinteger, inexact, floating, complexfloating}
 )
 
 

@@ -3,8 +3,6 @@
 Complex results have parts as wide as the elements, but of 32 bits at least.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -14,15 +12,13 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core import device_put
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
 from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_int, static_ints
-from bindax_numpy._operands import strong_operand
-from bindax_numpy.moving import roll
-from bindax_numpy.reshaping import moveaxis
-from bindax_numpy.rounding import conj
+from bindax_numpy._operands import placed, strong_operand
+from bindax_numpy.arithmetic import conj
+from bindax_numpy.reshaping import moveaxis, roll
 
 __all__ = [
     "fft",
@@ -68,12 +64,9 @@ def _axes(name: str, ndim: int, s: Any, axes: Any) -> list[int]:
 
 def _lengths(name: str, s: Any, sizes: Sequence[int]) -> list[int]:
     """Return the number of transformed elements of each axis; by default all."""
-    if s is None:
-        found = list(sizes)
-    else:
-        found = list(static_ints(name, "s", s))
-        if len(found) != len(sizes):
-            raise ValueError(f"{name}: s has {len(found)} lengths for {len(sizes)} axes.")
+    found = list(sizes if s is None else static_ints(name, "s", s))
+    if len(found) != len(sizes):
+        raise ValueError(f"{name}: s has {len(found)} lengths for {len(sizes)} axes.")
     if any(n < 1 for n in found):
         raise ValueError(f"{name}: the lengths must be positive, but they are {found}.")
     return found
@@ -174,13 +167,7 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) 
 
 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The Fourier transform of real numbers: the first half of the frequencies.
-
-    Args:
-        a: an array of real numbers.
-        n: as for ``fft``.
-        axis: as for ``fft``.
-        norm: as for ``fft``.
+    """The first half of the Fourier transform of real numbers; arguments as for ``fft``.
 
     Returns:
         Complex numbers, ``n // 2 + 1`` along the axis. The others are their conjugates.
@@ -217,11 +204,7 @@ def _reversed_norm(name: str, norm: str | None) -> str:
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The Fourier transform, which is real, of a signal whose second half mirrors the first.
 
-    Args:
-        a: the first half, complex.
-        n: how many elements the result has; by default an even number.
-        axis: as for ``fft``.
-        norm: as for ``fft``.
+    The first half is given; other arguments are as for ``irfft``.
 
     >>> jnp.fft.hfft(jnp.array([1.0, 0.0, 0.0]))
     Array([1., 1., 1., 1.], dtype=float32)
@@ -342,8 +325,7 @@ def _frequencies(name: str, n: int, d: Any, dtype: Any, device: Any, counts: Any
     if size < 1:
         raise ValueError(f"{name}: n must be positive, but it is {size}.")
     wanted = default_dtype("float") if dtype is None else canonical_dtype(dtype)
-    out = Array.from_numpy(counts(size).astype(wanted)) / (d * size)
-    return out if device is None else device_put(out, device)
+    return placed(name, Array.from_numpy(counts(size).astype(wanted)) / (d * size), device)
 
 
 def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
@@ -358,11 +340,9 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
     >>> jnp.fft.fftfreq(4)
     Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
     """
-
-    def counts(m: int) -> Any:
-        return (np.arange(m) + m // 2) % m - m // 2
-
-    return _frequencies("fftfreq", n, d, dtype, device, counts)
+    return _frequencies(
+        "fftfreq", n, d, dtype, device, lambda m: (np.arange(m) + m // 2) % m - m // 2
+    )
 
 
 def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:

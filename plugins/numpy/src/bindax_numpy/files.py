@@ -1,6 +1,4 @@
-"""Arrays from files, texts and iterators, and into files: NumPy's formats."""
-
-# mypy: disable-error-code="no-any-return"
+"""Arrays from files, texts and iterators, into files and texts: NumPy's formats and options."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import Array
+from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, named_dtype
 from bindax_numpy.creation import asarray
 
@@ -94,8 +92,7 @@ def fromfile(
     ...     jnp.fromfile(file.name)
     Array([0., 1., 2.], dtype=float32)
     """
-    found = np.fromfile(file, named_dtype(dtype), count, sep, offset)
-    return Array.from_numpy(found)
+    return Array.from_numpy(np.fromfile(file, named_dtype(dtype), count, sep, offset))
 
 
 def fromiter(iter: Iterable[Any], dtype: Any = None, count: int = -1) -> Array:
@@ -126,3 +123,56 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
     Array([1, 2, 3], dtype=int32)
     """
     return Array.from_numpy(np.fromstring(string, canonical_dtype(dtype), count, sep=sep))
+
+
+# ------------------------------------------------------------------------------------------ texts
+
+
+get_printoptions = np.get_printoptions
+set_printoptions = np.set_printoptions
+printoptions = np.printoptions
+
+
+def array_repr(
+    arr: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """The text that shows the elements and the dtype of an array.
+
+    Args:
+        arr: an array.
+        max_line_width: after how many characters a line is broken.
+        precision: how many digits are shown behind the point.
+        suppress_small: whether very small numbers are shown as 0.
+
+    >>> jnp.array_repr(jnp.array([1.23456, 1e-9]), precision=2, suppress_small=True)
+    'Array([1.23, 0.  ], dtype=float32)'
+    """
+    with _options(max_line_width, precision, suppress_small):
+        return repr(_array(arr))
+
+
+def array_str(
+    a: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
+    """The text that shows the elements of an array; arguments as for ``array_repr``.
+
+    >>> jnp.array_str(jnp.array([1.23456, 2.0]), precision=2)
+    '[1.23 2.  ]'
+    """
+    with _options(max_line_width, precision, suppress_small):
+        return str(_array(a))
+
+
+def _array(x: Any) -> Any:
+    return x if is_value(x) and typeof(x).shape else asarray(x)
+
+
+def _options(width: int | None, precision: int | None, suppress: bool | None) -> Any:
+    given = {"linewidth": width, "precision": precision, "suppress": suppress}
+    return np.printoptions(**{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]

@@ -1,7 +1,5 @@
 """Nested containers of arrays as one vector."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import itertools
@@ -13,12 +11,12 @@ import numpy as np
 
 from bindax_core.extend import Array, tree_flatten, tree_unflatten, typeof
 from bindax_lax_basic import convert_element_type
+from bindax_numpy.arithmetic import real
 from bindax_numpy.conversion import iscomplexobj
 from bindax_numpy.creation import asarray, zeros
 from bindax_numpy.dtypes import result_type
 from bindax_numpy.joining import concatenate, split
 from bindax_numpy.reshaping import ravel, reshape
-from bindax_numpy.rounding import real
 
 
 def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:

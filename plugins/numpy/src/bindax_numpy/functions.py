@@ -1,7 +1,5 @@
 """Functions of floats, elementwise; booleans and integers are converted to floats."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -10,8 +8,9 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import broadcast_to, convert
-from bindax_numpy._operands import constant, inexact, inexact_operand, require_real
+from bindax_lax_basic.extend import convert
+from bindax_numpy._operands import floats, inexact, inexact_operand
+from bindax_numpy.comparison import choice
 
 # --------------------------------------------------- exponentials, logarithms, roots
 
@@ -226,8 +225,7 @@ def reciprocal(x: Any, /) -> Array:
     >>> jnp.reciprocal(jnp.array([2.0, 4.0]))
     Array([0.5 , 0.25], dtype=float32)
     """
-    (x,) = inexact("reciprocal", x)
-    return 1.0 / x
+    return 1.0 / inexact("reciprocal", x)[0]
 
 
 def deg2rad(x: Any, /) -> Array:
@@ -236,8 +234,7 @@ def deg2rad(x: Any, /) -> Array:
     >>> jnp.deg2rad(jnp.array([0.0, 180.0]))
     Array([0.       , 3.1415927], dtype=float32)
     """
-    (x,) = inexact("deg2rad", x)
-    return x * (math.pi / 180.0)
+    return inexact("deg2rad", x)[0] * (math.pi / 180.0)
 
 
 def rad2deg(x: Any, /) -> Array:
@@ -246,8 +243,7 @@ def rad2deg(x: Any, /) -> Array:
     >>> jnp.rad2deg(jnp.array([0.0, jnp.pi]))
     Array([  0., 180.], dtype=float32)
     """
-    (x,) = inexact("rad2deg", x)
-    return x * (180.0 / math.pi)
+    return inexact("rad2deg", x)[0] * (180.0 / math.pi)
 
 
 def arctan2(x1: Any, x2: Any, /) -> Array:
@@ -265,17 +261,13 @@ def hypot(x1: Any, x2: Any, /) -> Array:
     >>> jnp.hypot(3.0, jnp.array([4.0, 0.0]))
     Array([5., 3.], dtype=float32)
     """
-    given = inexact("hypot", x1, x2)
-    require_real("hypot", *given)
-    x, y = (abs(v) for v in given)
+    x, y = (abs(v) for v in floats("hypot", x1, x2))
     long, short = lax.max(x, y), lax.min(x, y)
-    zero, one = constant(0.0, long), constant(1.0, long)
-    is_zero = lax.eq(long, zero)
-    ratio = short / _choose(is_zero, one, long)
+    is_zero = lax.eq(long, 0.0)
+    ratio = short / choice(is_zero, 1.0, long)
     length = long * lax.sqrt(1.0 + ratio * ratio)
     infinite = lax.bitwise_or(lax.eq(x, math.inf), lax.eq(y, math.inf))
-    out = _choose(infinite, constant(math.inf, long), _choose(is_zero, long, length))
-    return weak_if_all(out, x1, x2)
+    return weak_if_all(choice(infinite, math.inf, choice(is_zero, long, length)), x1, x2)
 
 
 def logaddexp(x1: Any, x2: Any, /) -> Array:
@@ -284,14 +276,13 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     >>> jnp.logaddexp(jnp.array([0.0, 1000.0]), 0.0)
     Array([6.931472e-01, 1.000000e+03], dtype=float32)
     """
-    x, y = inexact("logaddexp", x1, x2)
-    require_real("logaddexp", x, y)
+    x, y = floats("logaddexp", x1, x2)
     difference = x - y
     # Infinities of one sign have no difference; their sum is the result. The other branch gets
     # finite operands there, so that its derivative is no nan.
     equal = lax.ne(difference, difference)
-    distance = abs(_choose(equal, constant(0.0, difference), difference))
-    return _choose(equal, x + y, lax.max(x, y) + lax.log1p(lax.exp(-distance)))
+    distance = abs(choice(equal, 0.0, difference))
+    return choice(equal, x + y, lax.max(x, y) + lax.log1p(lax.exp(-distance)))
 
 
 def heaviside(x1: Any, x2: Any, /) -> Array:
@@ -300,23 +291,14 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
     >>> jnp.heaviside(jnp.array([-1.0, 0.0, 2.0]), 0.5)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    x, y = inexact("heaviside", x1, x2)
-    require_real("heaviside", x, y)
-    zero, one = constant(0.0, x), constant(1.0, x)
-    step = _choose(lax.lt(x, zero), zero, _choose(lax.gt(x, zero), one, x))
-    return weak_if_all(_choose(lax.eq(x, zero), y, step), x1, x2)
+    x, y = floats("heaviside", x1, x2)
+    step = choice(lax.lt(x, 0.0), 0.0, choice(lax.gt(x, 0.0), 1.0, x))
+    return weak_if_all(choice(lax.eq(x, 0.0), y, step), x1, x2)
 
 
 def weak_if_all(out: Any, *operands: Any) -> Any:
     """A result that is weakly typed where all operands are."""
     return convert(out, typeof(out).dtype, all(typeof(x).weak_type for x in operands))
-
-
-def _choose(condition: Any, on_true: Any, on_false: Any) -> Any:
-    """``lax.select`` between operands of one dtype that broadcast."""
-    shape = lax.broadcast_shapes(*(typeof(x).shape for x in (condition, on_true, on_false)))
-    condition, on_true, on_false = (broadcast_to(x, shape) for x in (condition, on_true, on_false))
-    return lax.select(condition, on_true, on_false)
 
 
 acos = arccos

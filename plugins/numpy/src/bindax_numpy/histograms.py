@@ -1,7 +1,5 @@
 """Counts of elements in intervals, and interpolation between points."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -15,10 +13,11 @@ from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import convert, larger, static_int
 from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
 from bindax_numpy.arithmetic import clip, maximum
-from bindax_numpy.comparison import where
+from bindax_numpy.comparison import equal, where
 from bindax_numpy.cumulative import diff
 from bindax_numpy.indexing import index_operand, take
 from bindax_numpy.joining import concatenate
+from bindax_numpy.linalg._matrices import inexact_operands
 from bindax_numpy.ranges import linspace
 from bindax_numpy.reductions import max, min, sum
 from bindax_numpy.reshaping import ravel, reshape
@@ -159,9 +158,8 @@ def histogram2d(
            [0, 1]], dtype=int32)
     """
     sample = lax.concatenate([reshape(ravel(v), (-1, 1)) for v in inexact("histogram2d", x, y)], 1)
-    if not isinstance(bins, (int, list, tuple)) or (
-        isinstance(bins, (list, tuple)) and len(bins) not in (1, 2)
-    ):
+    one_of_each = isinstance(bins, (list, tuple)) and len(bins) in (1, 2)
+    if not one_of_each and not isinstance(bins, int):
         bins = [bins, bins]
     counts, edges = histogramdd(sample, bins, range, weights, density)
     return counts, edges[0], edges[1]
@@ -215,7 +213,7 @@ def histogramdd(
         x = points[:, i]
         edges.append(histogram_bin_edges(x, count, bounds))
         place = searchsorted(edges[i], x, "right")
-        place = where(lax.eq(*_common(x, edges[i][-1])), place - 1, place)
+        place = where(equal(x, edges[i][-1]), place - 1, place)
         m = typeof(edges[i]).size - 1
         inside = inside & (place > 0) & (place <= m)
         cell = cell * m + clip(place - 1, 0, m - 1)
@@ -224,12 +222,6 @@ def histogramdd(
     counts = bincount(where(inside, cell, total), weights, length=total)
     counts = reshape(counts, sizes)
     return (_density(counts, edges) if density else counts), edges
-
-
-def _common(x: Any, bound: Any) -> tuple[Any, Any]:
-    shape = typeof(x).shape
-    dtype = dtypes.result_type(x, bound)
-    return convert(x, dtype, False), lax.broadcast(convert(bound, dtype, False), shape)
 
 
 def _density(counts: Any, edges: Sequence[Any]) -> Any:
@@ -270,7 +262,7 @@ def interp(
             f"interp: xp and fp must be vectors of one size that is not 0, but they are "
             f"{typeof(places).str_short()} and {typeof(values).str_short()}."
         )
-    at, places = _one_dtype(strong_operand("interp", x), places)
+    at, places = inexact_operands("interp", x, places)
     require_real("interp", at)
     (values,) = inexact("interp", values)
     if period is not None:
@@ -278,8 +270,9 @@ def interp(
         at, places, values = _repeated(at, places, values, abs(period))
     n = typeof(places).size
     above = clip(searchsorted(places, at, "right"), 1, sorted((n - 1, 1))[-1])
-    low, high = take(places, above - 1, mode="clip"), take(places, above, mode="clip")
-    start, end = take(values, above - 1, mode="clip"), take(values, above, mode="clip")
+    low, high, start, end = (
+        take(v, i, mode="clip") for v in (places, values) for i in (above - 1, above)
+    )
     width = high - low
     # Between equal places there is nothing to interpolate.
     flat = lax.eq(width, lax.full_like(width, 0))
@@ -287,11 +280,6 @@ def interp(
     out = start + slope * (end - start)
     out = where(at < places[0], values[0] if left is None else left, out)
     return where(at > places[-1], values[-1] if right is None else right, out)
-
-
-def _one_dtype(*operands: Any) -> tuple[Any, ...]:
-    dtype = dtypes.inexact_dtype(dtypes.result_type(*operands))
-    return tuple([convert(v, dtype, False) for v in operands])
 
 
 def _repeated(at: Any, places: Any, values: Any, period: Any) -> tuple[Any, Any, Any]:

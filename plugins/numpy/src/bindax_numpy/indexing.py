@@ -1,7 +1,5 @@
 """Elements by their indices, diagonals, and arrays of indices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import builtins
@@ -18,7 +16,7 @@ from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import axis_argument, convert, shape_argument, static_int
 from bindax_numpy._operands import array_operand, known
 from bindax_numpy.reductions import sum
-from bindax_numpy.reshaping import moveaxis, ravel, reshape
+from bindax_numpy.reshaping import along, moveaxis, ravel, reshape
 
 _MODES = (None, "fill", "clip", "wrap")
 
@@ -68,13 +66,14 @@ def take(
     """
     refuse_out("take", out)
     x, index = array_operand("take", a), index_operand("take", indices)
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
-    place = axis_argument("take", axis, typeof(x).ndim)
+    x, place = along("take", x, axis)
+    size = typeof(x).shape[place]
     if mode == "raise":
-        _require_inside(index, typeof(x).shape[place])
+        host = known("take", "indices", index, "give another mode than 'raise'")
+        if ((host < -size) | (host >= size)).any():
+            raise IndexError(f"take: an index is out of bounds for an axis of size {size}.")
         mode = None
     chosen = _mode_argument("take", mode)
-    size = typeof(x).shape[place]
     if not size and typeof(index).size:
         raise IndexError(
             f"take: there is nothing to take along axis {place} of {typeof(x).str_short()}, but "
@@ -89,13 +88,6 @@ def take(
         indices_are_sorted=indices_are_sorted,
         wrap_negative_indices=mode != "clip",
     )
-
-
-def _require_inside(index: Any, size: int) -> None:
-    """Raise for indices out of bounds, which must be known while tracing."""
-    host = known("take", "indices", index, "give another mode than 'raise'")
-    if ((host < -size) | (host >= size)).any():
-        raise IndexError(f"take: an index is out of bounds for an axis of size {size}.")
 
 
 def _places_along(name: str, x: Any, index: Any, axis: int) -> tuple[Any, ...]:
@@ -152,14 +144,12 @@ def take_along_axis(
     Array([[1, 2, 3]], dtype=int32)
     """
     x, index = array_operand("take_along_axis", arr), index_operand("take_along_axis", indices)
-    if axis is None:
-        if typeof(index).ndim != 1:
-            raise ValueError(
-                f"take_along_axis without an axis takes a vector of indices, but got "
-                f"{typeof(index).str_short()}."
-            )
-        x, axis = ravel(x), 0
-    place = axis_argument("take_along_axis", axis, typeof(x).ndim)
+    if axis is None and typeof(index).ndim != 1:
+        raise ValueError(
+            f"take_along_axis without an axis takes a vector of indices, but got "
+            f"{typeof(index).str_short()}."
+        )
+    x, place = along("take_along_axis", x, axis)
     wraps = wrap_negative_indices is not False
     if mode == "one_hot":
         return _by_one_hot(x, index, place, wraps)
@@ -287,11 +277,8 @@ def diagflat(v: Any, k: int = 0) -> Array:
     step = n + 1
     filled = (count - 1) * step + 1 if count else 0
     edges = (start, n * n - start - filled, step - 1 if count > 1 else 0)
-    return lax.reshape(lax.pad(x, _zero_like(x), [edges]), (n, n))
-
-
-def _zero_like(x: Any) -> Any:
-    return convert(0, typeof(x).dtype, typeof(x).weak_type)
+    zero = convert(0, typeof(x).dtype, typeof(x).weak_type)
+    return lax.reshape(lax.pad(x, zero, [edges]), (n, n))
 
 
 def trace(
@@ -332,13 +319,10 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False
             f"fill_diagonal takes matrices, and arrays with equal axes, but got "
             f"{typeof(x).str_short()}."
         )
-    if len(shape) == 2:
-        end = typeof(x).size if wrap else shape[1] ** 2
-        flat = np.arange(0, typeof(x).size, shape[1] + 1)
-        flat = flat[flat < end]
-    else:
-        step = builtins.sum(math.prod(shape[i + 1 :]) for i in range(len(shape)))
-        flat = np.arange(0, typeof(x).size, step)
+    size = typeof(x).size
+    end = size if wrap or len(shape) > 2 else builtins.min(size, shape[1] ** 2)
+    step = builtins.sum(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+    flat = np.arange(0, end, step)
     values = ravel(array_operand("fill_diagonal", val))
     chosen = np.arange(len(flat)) % max(typeof(values).size, 1)
     changed = ravel(x).at[flat.astype(np.int32)].set(values[chosen.astype(np.int32)])

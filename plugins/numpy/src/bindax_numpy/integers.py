@@ -1,7 +1,5 @@
 """Shifts, counts and packing of bits, and common divisors."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -12,13 +10,13 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import integer_limits
-from bindax_lax_basic.extend import axis_argument, convert, operators, static_int
+from bindax_lax_basic.extend import convert, operators, static_int
 from bindax_numpy._operands import array_operand, promoted
 from bindax_numpy.arithmetic import abs
 from bindax_numpy.comparison import choice
 from bindax_numpy.joining import concatenate
 from bindax_numpy.reductions import sum
-from bindax_numpy.reshaping import moveaxis, ravel, reshape
+from bindax_numpy.reshaping import along, moveaxis, reshape
 
 
 def _integers(name: str, *operands: Any) -> tuple[Any, ...]:
@@ -116,8 +114,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     """
     (x,) = _integers("packbits", a)
     shifts = _bit_order("packbits", bitorder)
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
-    place = axis_argument("packbits", axis, typeof(x).ndim)
+    x, place = along("packbits", x, axis)
     bits = moveaxis(convert(convert(x, dtypes.bool_, False), np.dtype(np.uint8), False), place, -1)
     *lead, n = typeof(bits).shape
     bits = lax.pad(bits, np.uint8(0), [(0, 0, 0)] * len(lead) + [(0, -n % 8, 0)])
@@ -146,8 +143,7 @@ def unpackbits(
     if typeof(x).dtype != np.uint8:
         raise TypeError(f"unpackbits takes uint8, but got {typeof(x).str_short()}.")
     shifts = _bit_order("unpackbits", bitorder)
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
-    place = axis_argument("unpackbits", axis, typeof(x).ndim)
+    x, place = along("unpackbits", x, axis)
     moved = moveaxis(x, place, -1)
     bits = right_shift(lax.expand_dims(moved, (typeof(moved).ndim,)), shifts) & np.uint8(1)
     *lead, n = typeof(moved).shape

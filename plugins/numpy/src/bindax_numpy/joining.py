@@ -1,7 +1,5 @@
 """Joining arrays, splitting and repeating them, and moving elements along axes."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -14,6 +12,7 @@ import bindax_lax_basic as lax
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_int, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
@@ -32,10 +31,8 @@ def _arrays(name: str, arrays: Any) -> list[Any]:
                 f"{name} takes a sequence of arrays, but got {aval.str_short()}; to join several, "
                 f"put them into a list."
             )
-        arrays = list(array_operand(name, arrays))
-    if not isinstance(arrays, (list, tuple)) and (
-        isinstance(arrays, (Mapping, str)) or not isinstance(arrays, Iterable)
-    ):
+        arrays = array_operand(name, arrays)
+    elif isinstance(arrays, (Mapping, str)) or not isinstance(arrays, Iterable):
         raise TypeError(f"{name} takes a sequence of arrays, but got {arrays!r:.60}.")
     operands = list(arrays)
     if not operands:
@@ -95,8 +92,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
     Array([[0, 0],
            [1, 1]], dtype=int32)
     """
-    if out is not None:
-        raise TypeError("stack: arrays are immutable, so out must be None; use the result.")
+    refuse_out("stack", out)
     operands = _arrays("stack", arrays)
     first = typeof(operands[0])
     for i, x in enumerate(operands):
@@ -222,11 +218,10 @@ def tile(A: Any, reps: Any) -> Array:
     shape = typeof(x).shape
     ndim = max(len(shape), len(counts))
     sizes = (*(1,) * (ndim - len(shape)), *shape)
-    counts = (*(1,) * (ndim - len(counts)), *counts)
-    pairs = [n for pair in zip(counts, sizes, strict=True) for n in pair]
+    pairs = list(zip((*(1,) * (ndim - len(counts)), *counts), sizes, strict=True))
     apart = lax.reshape(x, [n for size in sizes for n in (1, size)])
-    out = [count * size for count, size in zip(counts, sizes, strict=True)]
-    return lax.reshape(lax_broadcast_to(apart, tuple(pairs)), out)
+    repeated = lax_broadcast_to(apart, tuple(n for pair in pairs for n in pair))
+    return lax.reshape(repeated, [count * size for count, size in pairs])
 
 
 def repeat(

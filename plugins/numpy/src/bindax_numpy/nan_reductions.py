@@ -1,7 +1,5 @@
 """Reductions of the elements that are not nan."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -14,15 +12,7 @@ from bindax_lax_basic.dtypes import largest, smallest
 from bindax_lax_basic.extend import axes_argument
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.comparison import isnan, logical_and, logical_not, where
-from bindax_numpy.reductions import (
-    all,
-    argmax,
-    argmin,
-    max,
-    min,
-    prod,
-    sum,
-)
+from bindax_numpy.reductions import all, argmax, argmin, max, min, prod, sum
 from bindax_numpy.statistics import mean, std, var
 
 
@@ -162,24 +152,15 @@ def nanmin(
     return _extremum("nanmin", min, largest, a, axis, out, keepdims, initial, where)
 
 
-def _extremum(
-    name: str,
-    function: Any,
-    neutral: Any,
-    a: Any,
-    axis: Any,
-    out: None,
-    keepdims: bool,
-    initial: Any,
-    chosen: Any,
-) -> Any:
+def _extremum(name: str, function: Any, neutral: Any, a: Any, *options: Any) -> Any:
+    axis, _, keepdims, initial, _ = options
     x = strong_operand(name, a)
     axes_argument(name, axis, typeof(x).ndim, "axis")
     if not dtypes.is_inexact(typeof(x).dtype):
-        return function(x, axis, out, keepdims, initial, chosen)
+        return function(x, *options)
     unknown = isnan(x)
     filler = neutral(dtypes.real_dtype(typeof(x).dtype))
-    found = function(where(unknown, filler, x), axis, out, keepdims, initial, chosen)
+    found = function(where(unknown, filler, x), *options)
     if initial is not None:
         return found
     return where(all(unknown, axis, keepdims=keepdims), math.nan, found)

@@ -1,9 +1,8 @@
 """Quantiles: the elements at given places of the order."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -58,8 +57,7 @@ def quantile(
     >>> jnp.quantile(jnp.array([1.0, 2.0, 3.0, 4.0]), jnp.array([0.0, 0.5]))
     Array([1. , 2.5], dtype=float32)
     """
-    refuse_out("quantile", out)
-    return _quantile("quantile", a, q, axis, method, keepdims, ignore_nan=False, weights=weights)
+    return _quantile("quantile", a, q, axis, out, method, keepdims, weights)
 
 
 def nanquantile(
@@ -78,8 +76,7 @@ def nanquantile(
     >>> jnp.nanquantile(jnp.array([1.0, jnp.nan, 3.0]), 0.5)
     Array(2., dtype=float32)
     """
-    refuse_out("nanquantile", out)
-    return _quantile("nanquantile", a, q, axis, method, keepdims, ignore_nan=True, weights=weights)
+    return _quantile("nanquantile", a, q, axis, out, method, keepdims, weights)
 
 
 def percentile(
@@ -98,10 +95,7 @@ def percentile(
     >>> jnp.percentile(jnp.array([1.0, 2.0, 3.0]), 50)
     Array(2., dtype=float32)
     """
-    refuse_out("percentile", out)
-    return _quantile(
-        "percentile", a, _hundredth(q), axis, method, keepdims, ignore_nan=False, weights=weights
-    )
+    return _quantile("percentile", a, _hundredth(q), axis, out, method, keepdims, weights)
 
 
 def nanpercentile(
@@ -120,10 +114,7 @@ def nanpercentile(
     >>> jnp.nanpercentile(jnp.array([1.0, jnp.nan, 3.0]), 50)
     Array(2., dtype=float32)
     """
-    refuse_out("nanpercentile", out)
-    return _quantile(
-        "nanpercentile", a, _hundredth(q), axis, method, keepdims, ignore_nan=True, weights=weights
-    )
+    return _quantile("nanpercentile", a, _hundredth(q), axis, out, method, keepdims, weights)
 
 
 def _hundredth(q: Any) -> Any:
@@ -149,8 +140,7 @@ def median(
     >>> jnp.median(jnp.array([3.0, 1.0, 2.0, 9.0]))
     Array(2.5, dtype=float32)
     """
-    refuse_out("median", out)
-    return _quantile("median", a, 0.5, axis, "midpoint", keepdims, ignore_nan=False)
+    return _quantile("median", a, 0.5, axis, out, "midpoint", keepdims, None)
 
 
 def nanmedian(
@@ -165,8 +155,7 @@ def nanmedian(
     >>> jnp.nanmedian(jnp.array([3.0, jnp.nan, 1.0, 2.0]))
     Array(2., dtype=float32)
     """
-    refuse_out("nanmedian", out)
-    return _quantile("nanmedian", a, 0.5, axis, "midpoint", keepdims, ignore_nan=True)
+    return _quantile("nanmedian", a, 0.5, axis, out, "midpoint", keepdims, None)
 
 
 def _quantile(
@@ -174,12 +163,13 @@ def _quantile(
     a: Any,
     q: Any,
     axis: Any,
+    out: None,
     method: str,
     keepdims: bool,
-    *,
-    ignore_nan: bool,
     weights: Any = None,
 ) -> Any:
+    refuse_out(name, out)
+    ignore_nan = name.startswith("nan")
     if method not in _METHODS:
         raise ValueError(f"{name}: method must be one of {_METHODS}, but it is {method!r}.")
     x, part = strong_operand(name, a), strong_operand(name, q)
@@ -211,11 +201,8 @@ def _rows(x: Any, axes: tuple[int, ...]) -> Any:
     """The elements over axes along the last axis."""
     shape = typeof(x).shape
     kept = [i for i in range(len(shape)) if i not in axes]
-    sizes = tuple(shape[i] for i in kept)
-    count = 1
-    for i in axes:
-        count *= shape[i]
-    return reshape(transpose(x, (*kept, *axes)), (*sizes, count))
+    sizes = [shape[i] for i in kept]
+    return reshape(transpose(x, (*kept, *axes)), (*sizes, math.prod(shape[i] for i in axes)))
 
 
 def _weights(name: str, weights: Any, x: Any, axes: tuple[int, ...], method: str) -> Any:

@@ -1,10 +1,8 @@
 """Arrays with more elements around them."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,22 +12,17 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axis_argument, convert
 from bindax_numpy._operands import array_operand
+from bindax_numpy.arithmetic import round
 from bindax_numpy.index_grids import apply_along_axis
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import concatenate
-from bindax_numpy.moving import flip
 from bindax_numpy.order_statistics import median
 from bindax_numpy.ranges import linspace
 from bindax_numpy.reductions import max, min
-from bindax_numpy.rounding import round
+from bindax_numpy.reshaping import broadcast_to, flip
 from bindax_numpy.statistics import mean
 
-_STATISTICS: dict[str, Callable[..., Any]] = {
-    "maximum": max,
-    "minimum": min,
-    "mean": mean,
-    "median": median,
-}
+_STATISTICS: dict[str, Any] = {"maximum": max, "minimum": min, "mean": mean, "median": median}
 _OPTIONS: dict[str, set[str]] = {
     "constant": {"constant_values"},
     "edge": set(),
@@ -68,8 +61,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     >>> jnp.pad(jnp.array([1, 2, 3]), 2, mode="reflect")
     Array([3, 2, 1, 2, 3, 2, 1], dtype=int32)
     """
+    x = array_operand("pad", array)
     if callable(mode):
-        x = array_operand("pad", array)
         return _by_function(x, _widths(pad_width, typeof(x).ndim), mode, kwargs)
     if mode not in _OPTIONS:
         raise ValueError(f"pad: mode must be one of {sorted(_OPTIONS)}, but it is {mode!r}.")
@@ -79,7 +72,6 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
             f"pad with mode {mode!r} takes {sorted(_OPTIONS[mode]) or 'no further arguments'}, but "
             f"not {sorted(unknown)}."
         )
-    x = array_operand("pad", array)
     widths = _widths(pad_width, typeof(x).ndim)
     if mode in ("constant", "empty"):
         return _with_constants(x, widths, kwargs.get("constant_values", 0))
@@ -127,18 +119,13 @@ def _value_per_side(name: str, x: Any, given: Any) -> tuple[Any, bool]:
     """Values of the dtype of the array, one for each side of each axis, or one for all."""
     aval = typeof(x)
     host = np.asarray(given) if isinstance(given, (list, tuple)) else given
-    values = array_operand("pad", host)
-    values = convert(values, aval.dtype, aval.weak_type)
+    values = convert(array_operand("pad", host), aval.dtype, aval.weak_type)
     shape = typeof(values).shape
     if not shape:
         return values, True
     ndim = aval.ndim
-    if shape in ((1,), (1, 1)):
-        return lax.broadcast(lax.reshape(values, ()), (ndim, 2)), False
-    if shape in ((2,), (1, 2)):
-        return lax.broadcast(lax.reshape(values, (2,)), (ndim,)), False
-    if shape in ((ndim, 2), (ndim, 1)):
-        return lax.broadcast_in_dim(values, (ndim, 2), (0, 1)), False
+    if shape in ((1,), (1, 1), (2,), (1, 2), (ndim, 2), (ndim, 1)):
+        return broadcast_to(values, (ndim, 2)), False
     raise ValueError(
         f"pad: {name} must be a scalar, a pair, or a pair for each of {ndim} axes, but their "
         f"shape is {shape}."
@@ -160,10 +147,6 @@ def _with_constants(x: Any, widths: list[tuple[int, int]], given: Any) -> Any:
     return x
 
 
-def _around(x: Any, axis: int, before: Any, after: Any) -> Any:
-    return concatenate([part for part in (before, x, after) if part is not None], axis)
-
-
 def _edges(x: Any, axis: int) -> tuple[Any, Any]:
     size = typeof(x).shape[axis]
     if not size:
@@ -182,7 +165,7 @@ def _with_ramps(x: Any, widths: list[tuple[int, int]], given: Any) -> Any:
             edge = lax.squeeze(edge, (axis,))
             ramp = linspace(end, edge, width, endpoint=False, dtype=dtype, axis=axis)
             ramps.append(flip(ramp, axis) if side else ramp)
-        x = _around(x, axis, *ramps)
+        x = concatenate([ramps[0], x, ramps[1]], axis)
     return x
 
 
@@ -207,7 +190,7 @@ def _with_statistics(x: Any, widths: list[tuple[int, int]], mode: str, length: A
             parts.append(
                 lax.broadcast_in_dim(convert(found, aval.dtype, False), shape, range(aval.ndim))
             )
-        x = _around(x, axis, *parts)
+        x = concatenate([parts[0], x, parts[1]], axis)
     return x
 
 

@@ -1,7 +1,5 @@
 """Polynomials by their coefficients, the one of the highest power first."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -22,11 +20,10 @@ from bindax_numpy.creation import zeros
 from bindax_numpy.indexing import diagflat
 from bindax_numpy.joining import concatenate, stack
 from bindax_numpy.linalg import eigvals, inv, lstsq
-from bindax_numpy.moving import roll
 from bindax_numpy.products import convolve
 from bindax_numpy.ranges import arange
 from bindax_numpy.reductions import cumsum, sum
-from bindax_numpy.reshaping import atleast_1d, ravel
+from bindax_numpy.reshaping import atleast_1d, ravel, roll
 from bindax_numpy.searching import flatnonzero
 from bindax_numpy.sorting import argsort
 
@@ -109,8 +106,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
     p, q = _coefficients("polymul", a1, a2)
     if trim_leading_zeros:
         p, q = _from_first_nonzero(p), _from_first_nonzero(q)
-    p, q = inexact("polymul", p), inexact("polymul", q)
-    return convolve(p[0], q[0])
+    return convolve(p, q)
 
 
 def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:

@@ -1,7 +1,5 @@
 """Further products: of vectors, Kronecker's, convolution."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -11,24 +9,19 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_int
-from bindax_numpy._operands import array_operand, inexact_operand
-from bindax_numpy.arithmetic import multiply
-from bindax_numpy.contraction import matmul
+from bindax_lax_basic.extend import axis_argument, convert, static_int
+from bindax_numpy._operands import inexact_operand
+from bindax_numpy.arithmetic import conj, multiply
+from bindax_numpy.contraction import matmul, operands
 from bindax_numpy.joining import concatenate, stack
-from bindax_numpy.moving import flip
 from bindax_numpy.reshaping import (
     broadcast_arrays,
     broadcast_to,
     expand_dims,
+    flip,
     moveaxis,
     reshape,
 )
-from bindax_numpy.rounding import conj
-
-
-def _operands(name: str, *operands: Any) -> list[Any]:
-    return list(promote_dtypes(*(array_operand(name, x) for x in operands)))
 
 
 def kron(a: Any, b: Any) -> Array:
@@ -37,7 +30,7 @@ def kron(a: Any, b: Any) -> Array:
     >>> jnp.kron(jnp.array([1, 10]), jnp.array([1, 2]))
     Array([ 1,  2, 10, 20], dtype=int32)
     """
-    x, y = _operands("kron", a, b)
+    x, y = operands("kron", a, b)
     ndim = max(typeof(x).ndim, typeof(y).ndim)
     left, right = ((1,) * (ndim - typeof(v).ndim) + typeof(v).shape for v in (x, y))
     spread = reshape(x, [n for size in left for n in (size, 1)])
@@ -71,15 +64,14 @@ def vecdot(
     Array([3, 7], dtype=int32)
     """
     axis = static_int("vecdot", "axis", axis)
-    x, y = (moveaxis(v, axis, -1) for v in _operands("vecdot", x1, x2))
+    x, y = (moveaxis(v, axis, -1) for v in operands("vecdot", x1, x2))
     if typeof(x).shape[-1] != typeof(y).shape[-1]:
         raise ValueError(
             f"vecdot: axis {axis} must have one size in both arrays, but they are "
             f"{typeof(x).shape[-1]} and {typeof(y).shape[-1]}."
         )
     options = {"precision": precision, "preferred_element_type": preferred_element_type}
-    out = matmul(conj(expand_dims(x, -2)), expand_dims(y, -1), **options)
-    return out[..., 0, 0]
+    return matmul(conj(expand_dims(x, -2)), expand_dims(y, -1), **options)[..., 0, 0]
 
 
 def _require_matrices(name: str, argument: str, x: Any) -> None:
@@ -96,7 +88,7 @@ def matvec(x1: Any, x2: Any, /) -> Array:
     >>> jnp.matvec(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
-    x, y = _operands("matvec", x1, x2)
+    x, y = operands("matvec", x1, x2)
     _require_matrices("matvec", "x1", x)
     return matmul(x, expand_dims(y, -1))[..., 0]
 
@@ -107,7 +99,7 @@ def vecmat(x1: Any, x2: Any, /) -> Array:
     >>> jnp.vecmat(jnp.array([1, 1]), jnp.array([[1, 2], [3, 4]]))
     Array([4, 6], dtype=int32)
     """
-    x, y = _operands("vecmat", x1, x2)
+    x, y = operands("vecmat", x1, x2)
     _require_matrices("vecmat", "x2", y)
     return matmul(conj(expand_dims(x, -2)), y)[..., 0, :]
 
@@ -134,7 +126,7 @@ def cross(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = _operands("cross", a, b)
+    x, y = operands("cross", a, b)
     x, y = moveaxis(x, axisa, -1), moveaxis(y, axisb, -1)
     sizes = typeof(x).shape[-1], typeof(y).shape[-1]
     if not set(sizes) <= {2, 3}:
@@ -195,12 +187,7 @@ def correlate(
 ) -> Array:
     """The correlation of two vectors: sums of products with a window that is moved along.
 
-    Args:
-        a: a vector.
-        v: a vector, which is conjugated.
-        mode: as for ``convolve``.
-        precision: as for ``dot``.
-        preferred_element_type: as for ``dot``.
+    The window ``v`` is conjugated; other arguments are as for ``convolve``.
 
     >>> jnp.correlate(jnp.array([1.0, 2.0, 3.0]), jnp.array([0.0, 1.0]))
     Array([2., 3.], dtype=float32)
@@ -209,7 +196,7 @@ def correlate(
 
 
 def _convolved(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: Any) -> Any:
-    x, y = _operands(name, a, v)
+    x, y = operands(name, a, v)
     for operand in (x, y):
         aval = typeof(operand)
         if aval.ndim != 1 or not aval.size:

@@ -1,7 +1,5 @@
 """Making arrays of numbers in order, and of patterns: ranges, grids, triangles, identity."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -16,7 +14,9 @@ from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, result_type
 from bindax_lax_basic.extend import axis_argument, convert, larger, static_int, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, constant, placed, require_values
+from bindax_numpy.arithmetic import power
 from bindax_numpy.creation import array
+from bindax_numpy.reshaping import moveaxis, ravel
 
 # -------------------------------------------------------------------------------------- ranges
 
@@ -46,17 +46,16 @@ def arange(
 def _arange(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     given = [x for x in (start, stop, step) if x is not None]
     for x in given:
-        _require_known("arange", x)
+        _require_known(x)
     if any(dtypes.is_complex(typeof(x).dtype) for x in given):
         raise ValueError(f"arange takes real numbers, but got {given}.")
     wanted = result_type(*given) if dtype is None else canonical_dtype(dtype)
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
-    first, last, width = (_number("arange", x) for x in (start, stop, step))
+    numbers = first, last, width = [_number(x) for x in (start, stop, step)]
     if width == 0:
         raise ValueError("arange: step must not be 0.")
-    numbers = (first, last, width)
     symbolic = any(isinstance(x, Dimension) for x in numbers)
     if symbolic or (all(isinstance(x, int) for x in numbers) and dtypes.is_integer(wanted)):
         made: Any = lax.iota(wanted, _count(first, last, width))
@@ -74,22 +73,22 @@ def _count(first: Any, last: Any, width: Any) -> Any:
     return length if abs(width) == 1 else -(-length // abs(width))
 
 
-def _require_known(name: str, x: Any) -> None:
-    require_values(name, x)
+def _require_known(x: Any) -> None:
+    require_values("arange", x)
     if isinstance(x, Tracer):
         raise TypeError(
-            f"{name}: the arguments decide the shape of the result and must be known while "
+            f"arange: the arguments decide the shape of the result and must be known while "
             f"tracing, but one is a traced {typeof(x).str_short()}; mark it static, or make a "
             f"range of fixed length and compare it with the bound."
         )
 
 
-def _number(name: str, x: Any) -> Any:
+def _number(x: Any) -> Any:
     """A scalar as a Python number; a symbolic size as it is."""
     if isinstance(x, Dimension):
         return x
     if typeof(x).shape:
-        raise TypeError(f"{name} takes scalars, but got {typeof(x).str_short()}.")
+        raise TypeError(f"arange takes scalars, but got {typeof(x).str_short()}.")
     kind = dtypes.kind_of(typeof(x).dtype)
     if kind in dtypes.COMPLEX:
         return complex(x)
@@ -143,8 +142,7 @@ def linspace(
         out = lax.concatenate([head, lax.expand_dims(last, (0,))], 0)
     place = axis_argument("linspace", axis, len(shape) + 1)
     if place:
-        order = [*range(1, place + 1), 0, *range(place + 1, len(shape) + 1)]
-        out = lax.transpose(out, order)
+        out = moveaxis(out, 0, place)
     if dtypes.is_integer(wanted):
         out = lax.floor(out)
     out = placed("linspace", convert(out, wanted, False), device)
@@ -168,9 +166,7 @@ def meshgrid(
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', but it is {indexing!r}.")
-    vectors = [
-        lax.reshape(v, (typeof(v).size,)) for v in (array_operand("meshgrid", x) for x in xi)
-    ]
+    vectors = [ravel(array_operand("meshgrid", x)) for x in xi]
     places = list(range(len(vectors)))
     if indexing == "xy" and len(places) > 1:
         places[0], places[1] = 1, 0
@@ -263,18 +259,11 @@ def _offsets(name: str, rows: Any, columns: Any, compare: Any, k: Any) -> Any:
     row, column = (lax.broadcasted_iota("int32", shape, axis) for axis in (0, 1))
     if isinstance(k, int | np.integer):
         # Diagonals outside of the matrix are all the same, however far away they are.
-        offset: Any = np.int32(min(max(static_int(name, "k", k), -shape[0]), shape[1]))
-    else:
-        offset = _offset(name, k)
-    return compare(column - row, offset)
-
-
-def _offset(name: str, k: Any) -> Any:
-    """A diagonal, traced or not, as the offset of its columns."""
-    x = array_operand(name, k)
-    if typeof(x).shape or not dtypes.is_integer(typeof(x).dtype):
-        raise TypeError(f"{name} takes an integer for k, but got {typeof(x).str_short()}.")
-    return convert(x, np.dtype(np.int32), False)
+        return compare(column - row, np.int32(min(max(int(k), -shape[0]), shape[1])))
+    offset = array_operand(name, k)
+    if typeof(offset).shape or not dtypes.is_integer(typeof(offset).dtype):
+        raise TypeError(f"{name} takes an integer for k, but got {typeof(offset).str_short()}.")
+    return compare(column - row, convert(offset, np.dtype(np.int32), False))
 
 
 def _triangle(name: str, m: Any, compare: Any, k: Any) -> Any:
@@ -284,3 +273,73 @@ def _triangle(name: str, m: Any, compare: Any, k: Any) -> Any:
         raise ValueError(f"{name} takes matrices, but got {typeof(x).str_short()}.")
     mask = lax_broadcast_to(_offsets(name, shape[-2], shape[-1], compare, k), shape)
     return lax.select(mask, x, lax_broadcast_to(constant(0, x), shape))
+
+
+# ----------------------------------------------------------------------------- logarithmic scales
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Array:
+    """Powers of a base, whose exponents are evenly spaced; other arguments as for ``linspace``.
+
+    Args:
+        start: the first exponents.
+        stop: the last ones.
+        num: how many.
+        endpoint: whether ``stop`` is the last one.
+        base: the base.
+        dtype: the dtype of the result.
+        axis: where the new axis is in the result.
+
+    >>> jnp.logspace(0, 2, 3)
+    Array([  1.,  10., 100.], dtype=float32)
+    """
+    wanted = None if dtype is None else canonical_dtype(dtype)
+    exact = dtypes.inexact_dtype(result_type(start, stop) if wanted is None else wanted)
+    exponents = linspace(start, stop, num, endpoint, dtype=exact, axis=axis)
+    out = power(convert(array_operand("logspace", base), exact, False), exponents)
+    return out if wanted is None else convert(out, wanted, False)
+
+
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+) -> Array:
+    """Numbers in a geometric sequence from ``start`` to ``stop``; arguments as for ``linspace``.
+
+    Both ends must have one sign, and not be 0.
+
+    >>> jnp.round(jnp.geomspace(1, 100, 3), 3)
+    Array([  1.,  10., 100.], dtype=float32)
+    """
+    wanted = None if dtype is None else canonical_dtype(dtype)
+    exact = dtypes.inexact_dtype(result_type(start, stop) if wanted is None else wanted)
+    shape = lax.broadcast_shapes(typeof(start).shape, typeof(stop).shape)
+    first, last = (lax_broadcast_to(convert(x, exact, False), shape) for x in (start, stop))
+    if dtypes.is_complex(exact):
+        ratio = lax.log(last / first)
+        steps = linspace(lax.full_like(ratio, 0), ratio, num, endpoint, dtype=exact, axis=axis)
+        out = lax.expand_dims(first, (axis % (len(shape) + 1),)) * lax.exp(steps)
+    else:
+        turned = lax.sign(first)
+        low, high = lax.log(first * turned), lax.log(last * turned)
+        out = lax.exp(linspace(low, high, num, endpoint, dtype=exact, axis=axis))
+        out = out * lax.expand_dims(turned, (axis_argument("geomspace", axis, len(shape) + 1),))
+    out = _with_exact_ends(out, first, last, endpoint, axis)
+    return out if wanted is None else convert(out, wanted, False)
+
+
+def _with_exact_ends(out: Any, first: Any, last: Any, endpoint: bool, axis: int) -> Any:
+    place = axis_argument("geomspace", axis, typeof(out).ndim)
+    size = typeof(out).shape[place]
+    if size > 0:
+        out = out.at[(*[slice(None)] * place, 0)].set(first)
+    if size > 1 and endpoint:
+        out = out.at[(*[slice(None)] * place, size - 1)].set(last)
+    return out

@@ -3,8 +3,6 @@
 A reduction of Python scalars has the default dtype, and no reduction is weakly typed.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,6 +1,4 @@
-"""The shape of arrays: reshaping, axes, broadcasting."""
-
-# mypy: disable-error-code="no-any-return"
+"""The shape of arrays: reshaping, axes, broadcasting; and elements moved along axes."""
 
 from __future__ import annotations
 
@@ -8,10 +6,18 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, typeof
-from bindax_lax_basic import broadcast_shapes as lax_broadcast_shapes
-from bindax_lax_basic.extend import axis_argument, shape_argument, static_ints
+from bindax_core.extend import Array, Tracer, typeof
+from bindax_lax_basic.extend import (
+    axes_argument,
+    axis_argument,
+    convert,
+    shape_argument,
+    static_int,
+    static_ints,
+)
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand
 
@@ -50,8 +56,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
         return lax.reshape(x, sizes)
     if order != "F":
         raise ValueError(f"reshape: order must be 'C' or 'F', but it is {order!r}.")
-    backward = lax.reshape(transpose(x), sizes[::-1])
-    return transpose(backward)
+    return transpose(lax.reshape(transpose(x), sizes[::-1]))
 
 
 def ravel(a: Any, order: str = "C") -> Array:
@@ -62,6 +67,13 @@ def ravel(a: Any, order: str = "C") -> Array:
     """
     x = array_operand("ravel", a)
     return reshape(x, (typeof(x).size,), order)
+
+
+def along(name: str, x: Any, axis: Any) -> tuple[Any, int]:
+    """An array and the number of an axis; where that is None, all elements, in order."""
+    if axis is None:
+        return ravel(x), 0
+    return x, axis_argument(name, axis, typeof(x).ndim)
 
 
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
@@ -135,11 +147,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
         given = static_ints("moveaxis", name, axes)
         pairs.append([axis_argument("moveaxis", axis, ndim, name) for axis in given])
     origins, places = pairs
-    if (
-        len(origins) != len(places)
-        or len(set(origins)) < len(origins)
-        or len(set(places)) < len(places)
-    ):
+    if not len(origins) == len(places) == len(set(origins)) == len(set(places)):
         raise ValueError(
             f"moveaxis: source and destination must name as many axes, each once, but they are "
             f"{source} and {destination}."
@@ -219,7 +227,7 @@ def broadcast_arrays(*args: Any) -> list[Array]:
     [(3, 2), (3, 2)]
     """
     arrays = [array_operand("broadcast_arrays", x) for x in args]
-    shape = lax_broadcast_shapes(*(typeof(x).shape for x in arrays))
+    shape = lax.broadcast_shapes(*(typeof(x).shape for x in arrays))
     return [lax_broadcast_to(x, shape) for x in arrays]
 
 
@@ -229,14 +237,15 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     >>> jnp.broadcast_shapes((3, 1), 2)
     (3, 2)
     """
-    return lax_broadcast_shapes(*(shape_argument("broadcast_shapes", s) for s in shapes))
+    return lax.broadcast_shapes(*(shape_argument("broadcast_shapes", s) for s in shapes))
 
 
-def _at_least(name: str, arrays: Sequence[Any], expand: Any) -> Any:
-    made = []
-    for a in arrays:
-        x = array_operand(name, a)
-        made.append(expand(x, typeof(x).ndim))
+def _at_least(name: str, arrays: Sequence[Any], new_axes: Sequence[tuple[int, ...]]) -> Any:
+    """Arrays with new axes, as many as those with none, one and so on get."""
+    made = [array_operand(name, a) for a in arrays]
+    for i, x in enumerate(made):
+        if typeof(x).ndim < len(new_axes):
+            made[i] = lax.expand_dims(x, new_axes[typeof(x).ndim])
     return made[0] if len(made) == 1 else made
 
 
@@ -246,7 +255,7 @@ def atleast_1d(*arys: Any) -> Any:
     >>> jnp.atleast_1d(1.0)
     Array([1.], dtype=float32, weak_type=True)
     """
-    return _at_least("atleast_1d", arys, lambda x, n: x if n else lax.expand_dims(x, (0,)))
+    return _at_least("atleast_1d", arys, ((0,),))
 
 
 def atleast_2d(*arys: Any) -> Any:
@@ -255,11 +264,7 @@ def atleast_2d(*arys: Any) -> Any:
     >>> jnp.atleast_2d(jnp.arange(2))
     Array([[0, 1]], dtype=int32)
     """
-
-    def expand(x: Any, n: int) -> Any:
-        return x if n >= 2 else lax.expand_dims(x, range(2 - n))
-
-    return _at_least("atleast_2d", arys, expand)
+    return _at_least("atleast_2d", arys, ((0, 1), (0,)))
 
 
 def atleast_3d(*arys: Any) -> Any:
@@ -268,11 +273,7 @@ def atleast_3d(*arys: Any) -> Any:
     >>> jnp.atleast_3d(jnp.arange(2)).shape
     (1, 2, 1)
     """
-
-    def expand(x: Any, n: int) -> Any:
-        return x if n >= 3 else lax.expand_dims(x, ((0, 1, 2), (0, 2), (2,))[n])
-
-    return _at_least("atleast_3d", arys, expand)
+    return _at_least("atleast_3d", arys, ((0, 1, 2), (0, 2), (2,)))
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
@@ -290,3 +291,111 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     origin = axis_argument("rollaxis", axis, ndim)
     before = axis_argument("rollaxis", start, ndim + 1, "start") if start >= 0 else start + ndim
     return moveaxis(a, origin, before - (origin < before))
+
+
+# --------------------------------------------------------------------- flips, rolls and rotations
+
+
+def flip(m: Any, axis: Any = None) -> Array:
+    """The elements in reverse order along axes.
+
+    Args:
+        m: an array.
+        axis: an axis, several, or None for all.
+
+    >>> jnp.flip(jnp.arange(3))
+    Array([2, 1, 0], dtype=int32)
+    """
+    x = array_operand("flip", m)
+    return lax.rev(x, axes_argument("flip", axis, typeof(x).ndim, "axis"))
+
+
+def flipud(m: Any) -> Array:
+    """The elements in reverse order along the first axis.
+
+    >>> jnp.flipud(jnp.arange(3))
+    Array([2, 1, 0], dtype=int32)
+    """
+    return flip(m, 0)
+
+
+def fliplr(m: Any) -> Array:
+    """The elements in reverse order along the second axis.
+
+    >>> jnp.fliplr(jnp.array([[1, 2]]))
+    Array([[2, 1]], dtype=int32)
+    """
+    return flip(m, 1)
+
+
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+    """An array turned by right angles in the plane of two axes.
+
+    Args:
+        m: an array.
+        k: how many right angles, from the first axis towards the second.
+        axes: the two axes.
+
+    >>> jnp.rot90(jnp.array([[1, 2], [3, 4]]))
+    Array([[2, 4],
+           [1, 3]], dtype=int32)
+    """
+    x = array_operand("rot90", m)
+    ndim = typeof(x).ndim
+    given = static_ints("rot90", "axes", axes)
+    places = [axis_argument("rot90", axis, ndim, "axes") for axis in given]
+    if len(places) != 2 or places[0] == places[1]:
+        raise ValueError(f"rot90: axes must name two different axes, but they are {axes}.")
+    first, second = places
+    turns = static_int("rot90", "k", k) % 4
+    if turns == 0:
+        return x
+    if turns == 2:
+        return flip(x, (first, second))
+    turned = swapaxes(x, first, second)
+    return flip(turned, first if turns == 1 else second)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Array:
+    """The elements moved along axes; what leaves at the end enters at the start.
+
+    Args:
+        a: an array.
+        shift: by how many places: an integer, which may be traced, or one for each axis.
+        axis: an axis, several, or None for all elements, in order.
+
+    >>> jnp.roll(jnp.arange(4), 1)
+    Array([3, 0, 1, 2], dtype=int32)
+    """
+    x = array_operand("roll", a)
+    if axis is None:
+        return reshape(roll(ravel(x), shift, 0), typeof(x).shape)
+    axes = [axis_argument("roll", i, typeof(x).ndim) for i in static_ints("roll", "axis", axis)]
+    if isinstance(shift, Tracer):
+        shifts: list[Any] = [shift] * len(axes) if not typeof(shift).shape else list(shift)
+    else:
+        shifts = list(static_ints("roll", "shift", shift))
+    if len(shifts) == 1:
+        shifts = shifts * len(axes)
+    if len(axes) == 1:
+        axes = axes * len(shifts)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll: {len(shifts)} shifts cannot be paired with {len(axes)} axes.")
+    for place, by in zip(axes, shifts, strict=True):
+        x = _roll_axis(x, by, place)
+    return x
+
+
+def _roll_axis(x: Any, by: Any, axis: int) -> Any:
+    size = typeof(x).shape[axis]
+    if size == 0:
+        return x
+    if isinstance(by, Tracer):
+        # The part that starts at `size - by` of the array and its copy behind it.
+        start = convert((-by) % size, np.dtype(np.int32), False)
+        return lax.dynamic_slice_in_dim(lax.concatenate([x, x], axis), start, size, axis)
+    start = -by % size
+    if start == 0:
+        return x
+    tail = lax.slice_in_dim(x, start, size, axis=axis)
+    return lax.concatenate([tail, lax.slice_in_dim(x, 0, start, axis=axis)], axis)

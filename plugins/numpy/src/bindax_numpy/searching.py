@@ -4,8 +4,6 @@ How many elements are not zero depends on values. Where those are traced, ``size
 are returned: what is over is left out, and ``fill_value`` stands for what is missing.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -19,20 +17,16 @@ from bindax_core.extend import Array, Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import convert, promote_dtypes, static_int
+from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes, static_int
 from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.index_grids import unravel_index
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import stack
-from bindax_numpy.reshaping import moveaxis, ravel
+from bindax_numpy.reshaping import along, moveaxis, ravel
 
 
 def static_size(name: str, count: Any, size: Any, argument: str = "size") -> int:
-    """Return the number of elements of a result: as asked for, or as counted.
-
-    Raises:
-        ConcretizationTypeError: when none is asked for, and the count is traced.
-    """
+    """Return the number of elements of a result: as asked for, or as counted."""
     if size is not None:
         return static_int(name, argument, size)
     try:
@@ -58,6 +52,21 @@ def true_places(name: str, mask: Any, size: Any) -> tuple[Any, Any]:
     target = lax.select(mask, counts - 1, lax.full_like(counts, n))
     places = lax.full((n,), length, default_dtype("int"))
     return places.at[target].set(index, mode="drop"), count
+
+
+def present(places: Any, count: Any) -> Any:
+    """Tell which of some elements count, the first ones."""
+    return lax.lt(lax.iota(default_dtype("int"), typeof(places).size), count)
+
+
+def filled(values: Any, counts: Any, fill_value: Any) -> Any:
+    """Slices with a filler, by default the first one, where they do not count."""
+    aval = typeof(values)
+    if not aval.shape[0]:
+        return values
+    own = values[:1] if fill_value is None else convert(fill_value, aval.dtype, aval.weak_type)
+    counts = lax.broadcast_in_dim(counts, aval.shape, (0,))
+    return lax.select(counts, values, broadcast_to(own, aval.shape))
 
 
 def filled_places(index: Any, count: Any, fill_value: Any) -> Any:
@@ -177,8 +186,7 @@ def compress(
     """
     refuse_out("compress", out)
     mask = convert(array_operand("compress", condition), dtypes.bool_, False)
-    x = array_operand("compress", a)
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
+    x, axis = along("compress", array_operand("compress", a), axis)
     x = moveaxis(x, axis, 0)
     if typeof(mask).ndim != 1:
         raise ValueError(f"compress: condition must be a vector, not {typeof(mask).str_short()}.")
@@ -189,12 +197,9 @@ def compress(
             f"beyond the {length} slices along axis {axis} of {typeof(a).str_short()}."
         )
     places, count = true_places("compress", mask[:length], size)
-    taken = take(x, places, 0, mode="clip") if length else x[:0]
-    present = lax.lt(lax.iota(default_dtype("int"), typeof(places).size), count)
-    shape = typeof(taken).shape
-    present = lax.broadcast_in_dim(present, shape, (0,))
-    filler = lax.full_like(taken, convert(fill_value, typeof(x).dtype, False))
-    return moveaxis(lax.select(present, taken, filler), 0, axis)
+    nothing = lax.full_like(x, 0, shape=(typeof(places).size, *typeof(x).shape[1:]))
+    taken = take(x, places, 0, mode="clip") if length else nothing
+    return moveaxis(filled(taken, present(places, count), fill_value), 0, axis)
 
 
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Array:

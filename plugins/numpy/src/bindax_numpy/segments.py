@@ -1,10 +1,9 @@
 """Reductions of the rows of an array that share a number."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,8 @@ def _reduced(
     indices_are_sorted: bool,
     unique_indices: bool,
     mode: Any,
-    method: str,
-    neutral: Any,
 ) -> Any:
+    method, neutral = _METHODS[name]
     data, ids = asarray(data), asarray(segment_ids)
     if not data.shape:  # one number for all rows
         data = broadcast_to(data, ids.shape)
@@ -50,24 +48,21 @@ def _reduced(
     )
 
 
-def _zero(dtype: Any) -> Any:
-    return 0
-
-
-def _one(dtype: Any) -> Any:
-    return 1
-
-
-def _smallest(dtype: Any) -> Any:
+def _extreme(dtype: Any, bound: str) -> Any:
     if dtype == np.dtype(bool):
-        return False
-    return -np.inf if issubdtype(dtype, np.inexact) else iinfo(dtype).min
+        return bound == "max"
+    if issubdtype(dtype, np.inexact):
+        return np.inf if bound == "max" else -np.inf
+    return getattr(iinfo(dtype), bound)
 
 
-def _largest(dtype: Any) -> Any:
-    if dtype == np.dtype(bool):
-        return True
-    return np.inf if issubdtype(dtype, np.inexact) else iinfo(dtype).max
+_METHODS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "segment_sum": ("add", lambda dtype: 0),
+    "segment_prod": ("multiply", lambda dtype: 1),
+    "segment_max": ("max", lambda dtype: _extreme(dtype, "min")),
+    "segment_min": ("min", lambda dtype: _extreme(dtype, "max")),
+}
+"""The method of ``x.at`` that reduces, and what it starts from."""
 
 
 def segment_sum(
@@ -99,15 +94,7 @@ def segment_sum(
     Array([3., 3.], dtype=float32)
     """
     return _reduced(
-        "segment_sum",
-        data,
-        segment_ids,
-        num_segments,
-        indices_are_sorted,
-        unique_indices,
-        mode,
-        "add",
-        _zero,
+        "segment_sum", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode
     )
 
 
@@ -120,35 +107,14 @@ def segment_prod(
     bucket_size: int | None = None,
     mode: Any = None,
 ) -> Array:
-    """The product of the rows of each number.
-
-    Args:
-        data: an array.
-        segment_ids: a number for each row; those out of range do not count.
-        num_segments: how many numbers there are; by default one more than the largest, which has
-            to be known before the program runs.
-        indices_are_sorted: the numbers do not fall.
-        unique_indices: no number comes twice.
-        bucket_size: not used.
-        mode: what is done with numbers out of range, as for ``x.at``.
-
-    Raises:
-        ValueError: when the numbers are not integers, or not as many as rows.
+    """The product of the rows of each number; arguments as for ``segment_sum``.
 
     >>> from bindax_numpy.segments import segment_prod
     >>> segment_prod(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 1]))
     Array([2., 3.], dtype=float32)
     """
     return _reduced(
-        "segment_prod",
-        data,
-        segment_ids,
-        num_segments,
-        indices_are_sorted,
-        unique_indices,
-        mode,
-        "multiply",
-        _one,
+        "segment_prod", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode
     )
 
 
@@ -161,35 +127,14 @@ def segment_max(
     bucket_size: int | None = None,
     mode: Any = None,
 ) -> Array:
-    """The largest element of the rows of each number.
-
-    Args:
-        data: an array.
-        segment_ids: a number for each row; those out of range do not count.
-        num_segments: how many numbers there are; by default one more than the largest, which has
-            to be known before the program runs.
-        indices_are_sorted: the numbers do not fall.
-        unique_indices: no number comes twice.
-        bucket_size: not used.
-        mode: what is done with numbers out of range, as for ``x.at``.
-
-    Raises:
-        ValueError: when the numbers are not integers, or not as many as rows.
+    """The largest element of the rows of each number; arguments as for ``segment_sum``.
 
     >>> from bindax_numpy.segments import segment_max
     >>> segment_max(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 1]))
     Array([2., 3.], dtype=float32)
     """
     return _reduced(
-        "segment_max",
-        data,
-        segment_ids,
-        num_segments,
-        indices_are_sorted,
-        unique_indices,
-        mode,
-        "max",
-        _smallest,
+        "segment_max", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode
     )
 
 
@@ -202,33 +147,12 @@ def segment_min(
     bucket_size: int | None = None,
     mode: Any = None,
 ) -> Array:
-    """The smallest element of the rows of each number.
-
-    Args:
-        data: an array.
-        segment_ids: a number for each row; those out of range do not count.
-        num_segments: how many numbers there are; by default one more than the largest, which has
-            to be known before the program runs.
-        indices_are_sorted: the numbers do not fall.
-        unique_indices: no number comes twice.
-        bucket_size: not used.
-        mode: what is done with numbers out of range, as for ``x.at``.
-
-    Raises:
-        ValueError: when the numbers are not integers, or not as many as rows.
+    """The smallest element of the rows of each number; arguments as for ``segment_sum``.
 
     >>> from bindax_numpy.segments import segment_min
     >>> segment_min(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 1]))
     Array([1., 3.], dtype=float32)
     """
     return _reduced(
-        "segment_min",
-        data,
-        segment_ids,
-        num_segments,
-        indices_are_sorted,
-        unique_indices,
-        mode,
-        "min",
-        _largest,
+        "segment_min", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode
     )

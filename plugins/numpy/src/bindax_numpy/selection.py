@@ -1,7 +1,5 @@
 """Choices between several arrays or functions, by conditions and indices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ How many elements a result has depends on values. Where those are traced, ``size
 returned: what is over is left out, and ``fill_value`` stands for what is missing.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -23,7 +21,7 @@ from bindax_numpy.indexing import take
 from bindax_numpy.joining import concatenate
 from bindax_numpy.reductions import count_nonzero
 from bindax_numpy.reshaping import moveaxis, ravel, reshape
-from bindax_numpy.searching import searchsorted, true_places
+from bindax_numpy.searching import filled, present, searchsorted, true_places
 from bindax_numpy.sorting import argsort, sort
 
 
@@ -94,14 +92,13 @@ def unique(
     order, starts = _grouped(rows, equal_nan)
     n = typeof(starts).size
     firsts, count = true_places("unique", starts, size)
-    present = lax.lt(lax.iota(default_dtype("int"), typeof(firsts).size), count)
+    counts = present(firsts, count)
     index = take(order, firsts, mode="clip") if n else firsts
     values = take(rows, index, 0, mode="clip") if n else rows[:0]
-    values = _filled(values, present, fill_value)
-    out = [moveaxis(values, 0, place)]
+    out = [moveaxis(filled(values, counts, fill_value), 0, place)]
     if return_index:
         first = index[:1] if n else index
-        out.append(where(present, index, first) if typeof(index).size else index)
+        out.append(where(counts, index, first) if typeof(index).size else index)
     groups = lax.cumsum(convert(starts, default_dtype("int"), False), 0) - 1
     if return_inverse:
         inverse = lax.full_like(groups, 0).at[order].set(groups)
@@ -129,16 +126,6 @@ def _grouped(rows: Any, equal_nan: bool) -> tuple[Any, Any]:
             one = lax.bitwise_and(one, known)
         differs = lax.bitwise_or(differs, one)
     return order, lax.concatenate([lax.full((1,), True, dtypes.bool_), differs], 0)
-
-
-def _filled(values: Any, present: Any, fill_value: Any) -> Any:
-    """Slices with a filler, by default the first one, where none is present."""
-    shape = typeof(values).shape
-    if not shape[0]:
-        return values
-    filler = values[:1] if fill_value is None else convert(fill_value, typeof(values).dtype, False)
-    column = reshape(present, (shape[0], *(1,) * (len(shape) - 1)))
-    return where(column, values, filler)
 
 
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Array:
@@ -244,13 +231,9 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
 def _chosen(name: str, x: Any, mask: Any, size: int | None, fill_value: Any) -> Any:
     """The elements of a vector for which a mask holds, those missing filled."""
     places, count = true_places(name, mask, size)
-    values = (
-        take(x, places, mode="clip")
-        if typeof(x).size
-        else lax.full_like(places, 0, typeof(x).dtype)
-    )
-    present = lax.lt(lax.iota(default_dtype("int"), typeof(places).size), count)
-    return _filled(values, present, fill_value)
+    zeros = lax.full_like(places, 0, typeof(x).dtype)
+    values = take(x, places, mode="clip") if typeof(x).size else zeros
+    return filled(values, present(places, count), fill_value)
 
 
 def setdiff1d(
@@ -311,12 +294,8 @@ def setxor1d(
         return _chosen("setxor1d", ordered, logical_not(alike), size, fill_value)
     # Those of each that the other one has not; nan equals no element of the other.
     (own, first), (other, second) = _distinct(x), _distinct(y)
-    mask = concatenate(
-        [
-            logical_and(first, isin(own, y, invert=True)),
-            logical_and(second, isin(other, x, invert=True)),
-        ]
-    )
+    mine, theirs = isin(own, y, invert=True), isin(other, x, invert=True)
+    mask = concatenate([logical_and(first, mine), logical_and(second, theirs)])
     both = concatenate([own, other])
     order = argsort(both)
     if typeof(both).size:
@@ -362,9 +341,8 @@ def intersect1d(
     values = _chosen("intersect1d", ordered, mask, size, fill_value)
     if not return_indices:
         return values
-    n = typeof(values).size
-    present = lax.lt(lax.iota(default_dtype("int"), n), count_nonzero(mask))
-    return values, *(where(present, _first_places(v, values), typeof(v).size) for v in (x, y))
+    counts = present(values, count_nonzero(mask))
+    return values, *(where(counts, _first_places(v, values), typeof(v).size) for v in (x, y))
 
 
 def _first_places(x: Any, values: Any) -> Any:

@@ -1,7 +1,5 @@
 """Sorting, and the order in which elements would be."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -12,20 +10,12 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
 from bindax_lax_basic.extend import axis_argument, convert, static_int
 from bindax_numpy._operands import array_operand, strong_operand
-from bindax_numpy.reshaping import ravel
+from bindax_numpy.reshaping import along
 
 
 def _refuse(name: str, kind: Any, order: Any) -> None:
     if kind is not None or order is not None:
         raise ValueError(f"{name}: kind and order must be None; stable says which method is used.")
-
-
-def _along(name: str, a: Any, axis: int | None) -> tuple[Any, int]:
-    """The operand and its axis; without one, all elements, in order."""
-    x = strong_operand(name, a)
-    if axis is None:
-        return ravel(x), 0
-    return x, axis_argument(name, axis, typeof(x).ndim)
 
 
 def sort(
@@ -51,7 +41,7 @@ def sort(
     Array([3, 2, 1], dtype=int32)
     """
     _refuse("sort", kind, order)
-    x, place = _along("sort", a, axis)
+    x, place = along("sort", strong_operand("sort", a), axis)
     out = lax.sort(x, place, stable)
     return lax.rev(out, (place,)) if descending else out
 
@@ -68,20 +58,13 @@ def argsort(
 ) -> Array:
     """The indices at which the elements in order are found; arguments as for ``sort``.
 
-    Args:
-        a: an array.
-        axis: the axis; None sorts all elements.
-        kind: None.
-        order: None.
-        stable: whether equal elements keep their order.
-        descending: whether the largest comes first.
-        dtype: the dtype of the indices; by default the default integer.
+    Their ``dtype`` is by default the default integer.
 
     >>> jnp.argsort(jnp.array([3, 1, 2]))
     Array([1, 2, 0], dtype=int32)
     """
     _refuse("argsort", kind, order)
-    x, place = _along("argsort", a, axis)
+    x, place = along("argsort", strong_operand("argsort", a), axis)
     wanted = default_dtype("int") if dtype is None else canonical_dtype(dtype)
     index = lax.broadcasted_iota(wanted, typeof(x).shape, place)
     if not descending:

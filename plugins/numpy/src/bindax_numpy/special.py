@@ -1,7 +1,5 @@
 """Signs, neighbours and parts of floats, and further functions of them, elementwise."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -19,40 +17,27 @@ from bindax_numpy._operands import (
     array_operand,
     as_operand,
     constant,
+    floats,
     inexact,
     inexact_operand,
     promoted,
     require_real,
-    require_values,
     strong_operand,
 )
-from bindax_numpy.arithmetic import maximum, minimum, power
+from bindax_numpy.arithmetic import maximum, minimum, power, trunc
 from bindax_numpy.comparison import choice, isinf, isnan
 from bindax_numpy.functions import logaddexp, weak_if_all
-from bindax_numpy.rounding import trunc
 from bindax_special import bessel_i0e
-
-_BITS: dict[int, np.dtype[Any]] = {
-    2: np.dtype(np.int16),
-    4: np.dtype(np.int32),
-    8: np.dtype(np.int64),
-}
-
-
-def _floats(name: str, *operands: Any) -> tuple[Any, ...]:
-    made = inexact(name, *operands)
-    require_real(name, *made)
-    return made
 
 
 def _parted(name: str, x: Any) -> Any:
     """The operand of a function of the bits of floats, whose results have a type of their own."""
-    (made,) = _floats(name, strong_operand(name, x))
+    (made,) = floats(name, strong_operand(name, x))
     return made
 
 
 def _bit_pattern(x: Any) -> Any:
-    return lax.bitcast_convert_type(x, _BITS[typeof(x).dtype.itemsize])
+    return lax.bitcast_convert_type(x, np.dtype(f"i{typeof(x).dtype.itemsize}"))
 
 
 def signbit(x: Any, /) -> Array:
@@ -61,7 +46,6 @@ def signbit(x: Any, /) -> Array:
     >>> jnp.signbit(jnp.array([-1.0, 0.0, -0.0]))
     Array([ True, False,  True], dtype=bool)
     """
-    require_values("signbit", x)
     x = array_operand("signbit", x)
     require_real("signbit", x)
     if dtypes.is_inexact(typeof(x).dtype):
@@ -77,7 +61,7 @@ def copysign(x1: Any, x2: Any, /) -> Array:
     >>> jnp.copysign(jnp.array([1.0, -2.0]), jnp.array([-0.0, 3.0]))
     Array([-1.,  2.], dtype=float32)
     """
-    x, y = _floats("copysign", x1, x2)
+    x, y = floats("copysign", x1, x2)
     size = lax.abs(x)
     out = choice(signbit(y), -size, size)
     return convert(out, typeof(out).dtype, typeof(x).weak_type and typeof(y).weak_type)
@@ -112,7 +96,7 @@ def nextafter(x: Any, y: Any, /) -> Array:
     >>> jnp.nextafter(jnp.array(1.0), 2.0) - 1
     Array(1.1920929e-07, dtype=float32, weak_type=True)
     """
-    return lax.nextafter(*_floats("nextafter", x, y))
+    return lax.nextafter(*floats("nextafter", x, y))
 
 
 def spacing(x: Any, /) -> Array:
@@ -144,10 +128,9 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
     normal = choice(tiny, x * 2.0**shift, x)
     # What the hardware takes for zero is its own fraction, too.
     ordinary = lax.is_finite(x) & (normal != 0)
-    field = lax.bitwise_and(
-        lax.shift_right_logical(_bit_pattern(normal), constant(int(info.nmant), _bit_pattern(x))),
-        constant(2 ** int(info.nexp) - 1, _bit_pattern(x)),
-    )
+    bits = _bit_pattern(normal)
+    field = lax.shift_right_logical(bits, constant(int(info.nmant), bits))
+    field = lax.bitwise_and(field, constant(2 ** int(info.nexp) - 1, bits))
     bias = 2 ** (int(info.nexp) - 1) - 2
     exponent = convert(field, np.dtype(np.int32), False) - bias
     exponent = choice(ordinary, choice(tiny, exponent - shift, exponent), 0)
@@ -163,7 +146,7 @@ def _power_of_two(exponent: Any, like: Any) -> Any:
     dtype = typeof(like).dtype
     info: Any = finfo(dtype)  # type: ignore[no-untyped-call]
     field = exponent + (2 ** (int(info.nexp) - 1) - 1)
-    bits = convert(field, _BITS[dtype.itemsize], False)
+    bits = convert(field, np.dtype(f"i{dtype.itemsize}"), False)
     shifted = lax.shift_left(bits, constant(int(info.nmant), bits))
     return lax.bitcast_convert_type(shifted, dtype)
 
@@ -190,11 +173,8 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
     # From the least to the greatest number, and what rounding takes, it is four steps at most.
     limit = 4 * normal
     low, high = integer_limits(typeof(power_of_two).dtype)
-    left = convert(
-        minimum(maximum(power_of_two, max(-limit, low)), min(limit, high)),
-        np.dtype(np.int32),
-        False,
-    )
+    left = minimum(maximum(power_of_two, max(-limit, low)), min(limit, high))
+    left = convert(left, np.dtype(np.int32), False)
     for _ in range(4):
         step = minimum(maximum(left, -normal), normal)
         x, left = x * _power_of_two(step, x), left - step
@@ -209,7 +189,7 @@ def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
     """
     if out is not None:
         raise TypeError("modf: arrays are immutable, so out must be None; use the results.")
-    (x,) = _floats("modf", x)
+    (x,) = floats("modf", x)
     whole = trunc(x)
     return choice(isinf(x), copysign(constant(0, x), x), x - whole), whole
 
@@ -229,7 +209,7 @@ def logaddexp2(x1: Any, x2: Any, /) -> Array:
     >>> jnp.logaddexp2(jnp.array(3.0), 3.0)
     Array(4., dtype=float32, weak_type=True)
     """
-    x, y = _floats("logaddexp2", x1, x2)
+    x, y = floats("logaddexp2", x1, x2)
     log2 = math.log(2)
     numbers = [v for v in (x1, x2) if typeof(v).dtype != dtypes.bool_]
     return weak_if_all(logaddexp(x * log2, y * log2) / log2, *numbers)
@@ -241,7 +221,7 @@ def fabs(x: Any, /) -> Array:
     >>> jnp.fabs(jnp.array([1, -3]))
     Array([1., 3.], dtype=float32)
     """
-    (x,) = _floats("fabs", x)
+    (x,) = floats("fabs", x)
     return lax.abs(x)
 
 
@@ -268,7 +248,7 @@ def i0(x: Any) -> Array:
     >>> jnp.i0(jnp.array([0.0, 1.0]))
     Array([1.      , 1.266066], dtype=float32)
     """
-    (x,) = _floats("i0", x)
+    (x,) = floats("i0", x)
     return lax.exp(lax.abs(x)) * bessel_i0e(x)
 
 

@@ -1,6 +1,4 @@
-"""Means, variances and weighted averages."""
-
-# mypy: disable-error-code="no-any-return"
+"""Means, variances and weighted averages, covariances and correlations."""
 
 from __future__ import annotations
 
@@ -12,18 +10,22 @@ from bindax_core.extend import Array, Dimension, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array import reductions
 from bindax_lax_basic.array.reductions import averaged, mask_operand, reduced, refuse_out, selected
-from bindax_lax_basic.dtypes import result_type
-from bindax_lax_basic.extend import axes_argument, broadcast_to, convert
-from bindax_numpy._operands import checked, constant, strong_operand
+from bindax_lax_basic.dtypes import canonical_dtype, result_type
+from bindax_lax_basic.extend import axes_argument, broadcast_to, convert, promote_dtypes
+from bindax_numpy._operands import array_operand, checked, constant, strong_operand
+from bindax_numpy.arithmetic import absolute_squares, clip, conj
+from bindax_numpy.contraction import dot
+from bindax_numpy.indexing import diagonal
+from bindax_numpy.joining import concatenate
 from bindax_numpy.reductions import sum as array_sum
+from bindax_numpy.reshaping import atleast_2d, expand_dims, squeeze
 
 
 def _count(name: str, x: Any, axis: Any, keepdims: bool, where: Any) -> Any:
     aval = typeof(x)
     if where is None:
-        count: Any = 1
-        for i in axes_argument(name, axis, aval.ndim, "axis"):
-            count *= aval.shape[i]
+        axes = axes_argument(name, axis, aval.ndim, "axis")
+        count: Any = math.prod(aval.shape[i] for i in axes)
         known = not isinstance(count, Dimension)
         return float(count) if known else convert(count, aval.dtype, True)
     mask = broadcast_to(mask_operand(name, where), aval.shape)
@@ -94,11 +96,7 @@ def var(
             f"making it larger."
         )
     # Elements that do not count must not reach the derivative either.
-    distance = selected("var", x - center, where, 0)
-    if dtypes.is_complex(typeof(distance).dtype):
-        squares = lax.square(lax.real(distance)) + lax.square(lax.imag(distance))
-    else:
-        squares = lax.square(distance)
+    squares = absolute_squares(selected("var", x - center, where, 0))
     if dtypes.is_complex(wanted):
         wanted = dtypes.real_dtype(wanted)
     total = reduced("var", lax.reduce_sum_p, squares, axis, keepdims)
@@ -191,3 +189,105 @@ def average(
     x = x * (w if typeof(w).dtype == dtypes.bool_ else counts)
     result = array_sum(x, axis, keepdims=keepdims) / total
     return (result, total) if returned else result
+
+
+# ------------------------------------------------------------------- covariances and correlations
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    dtype: Any = None,
+) -> Array:
+    """The covariances of variables.
+
+    Args:
+        m: the observations: a vector, or a matrix.
+        y: further variables, in the same form.
+        rowvar: whether each row is a variable, rather than each column.
+        bias: whether sums are divided by the number of observations, rather than by one less.
+        ddof: what is subtracted from the number of observations instead.
+        fweights: integers: how often each observation counts.
+        aweights: weights of the observations.
+        dtype: the dtype of the result.
+
+    Raises:
+        ValueError: when there are more than two axes, or weights do not fit.
+
+    >>> jnp.cov(jnp.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
+    Array([[ 1., -1.],
+           [-1.,  1.]], dtype=float32)
+    """
+    x = _variables("cov", m, rowvar)
+    if y is not None:
+        x = concatenate(promote_dtypes(x, _variables("cov", y, rowvar)))
+    wanted = dtypes.inexact_dtype(typeof(x).dtype) if dtype is None else canonical_dtype(dtype)
+    if not dtypes.is_inexact(wanted):
+        raise ValueError(f"dtype of covariances must be float or complex, but is {wanted.name}.")
+    x = convert(x, wanted, False)
+    n = typeof(x).shape[1]
+    less = (0 if bias else 1) if ddof is None else ddof
+    weights = _weights(fweights, n, wanted, "fweights")
+    importance = _weights(aweights, n, wanted, "aweights")
+    if importance is not None:
+        weights = importance if weights is None else weights * importance
+    if weights is None:
+        center = array_sum(x, 1, keepdims=True) / n
+        freedom: Any = n - less if n else math.nan
+    else:
+        total = array_sum(weights)
+        center = array_sum(x * weights, 1, keepdims=True) / total
+        # Weights that are no counts make up fewer observations than their sum says.
+        effective = 1 if aweights is None else array_sum(weights * importance) / total
+        freedom = total - less * effective
+    distance = x - center
+    weighted = distance if weights is None else distance * weights
+    found = dot(weighted, conj(distance).T, precision="highest")
+    return squeeze(found / convert(array_operand("cov", freedom), wanted, False))
+
+
+def _variables(name: str, m: Any, rowvar: bool) -> Any:
+    x = strong_operand(name, m)
+    aval = typeof(x)
+    if aval.ndim > 2:
+        raise ValueError(f"{name} takes vectors and matrices, but got {aval.str_short()}.")
+    x = atleast_2d(x)
+    return x.T if not rowvar and aval.ndim == 2 else x
+
+
+def _weights(given: Any, n: int, dtype: Any, argument: str) -> Any:
+    if given is None:
+        return None
+    weights = strong_operand("cov", given)
+    if typeof(weights).shape != (n,):
+        raise ValueError(
+            f"cov: {argument} must be a vector of {n} weights, but they are "
+            f"{typeof(weights).str_short()}."
+        )
+    if argument == "fweights" and not dtypes.is_integer(typeof(weights).dtype):
+        raise TypeError(
+            f"cov: fweights must be integers, but they are {typeof(weights).str_short()}."
+        )
+    return convert(weights, dtype, False)
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Array:
+    """The correlations of variables, from -1 to 1; arguments as for ``cov``.
+
+    >>> jnp.corrcoef(jnp.array([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]]))[0, 1] < -0.999
+    Array(True, dtype=bool)
+    """
+    c = cov(x, y, rowvar, dtype=dtype)
+    if not typeof(c).shape:
+        return c / c
+    spread = lax.sqrt(lax.real(diagonal(c)) if dtypes.is_complex(typeof(c).dtype) else diagonal(c))
+    spread = convert(spread, typeof(c).dtype, False)
+    r = c / expand_dims(spread, 1) / expand_dims(spread, 0)
+    if dtypes.is_complex(typeof(r).dtype):
+        return lax.complex(clip(lax.real(r), -1, 1), clip(lax.imag(r), -1, 1))
+    return clip(r, -1, 1)

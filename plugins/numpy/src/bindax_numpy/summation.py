@@ -1,7 +1,5 @@
 """Einstein's summation convention."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import string
@@ -12,6 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, is_value, typeof
+from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import broadcast_to, constant, convert, promote_dtypes
 from bindax_numpy._operands import array_operand
@@ -52,8 +51,7 @@ def einsum(
     >>> jnp.einsum("ii", jnp.array([[1, 2], [3, 4]]))
     Array(5, dtype=int32)
     """
-    if out is not None:
-        raise TypeError("einsum: arrays are immutable, so out must be None; use the result.")
+    refuse_out("einsum", out)
     if is_value(subscripts) and not isinstance(subscripts, str):
         subscripts, operands = _named("einsum", (subscripts, *operands))
     if not isinstance(subscripts, str):
@@ -67,13 +65,12 @@ def einsum(
     inputs, output = _parse(subscripts, [typeof(x).ndim for x in arrays])
     sizes = _sizes(subscripts, arrays, inputs)
     terms = [
-        _without_repeats(_fill_ones(x, labels, sizes), labels)
+        _without_repeats(broadcast_to(x, tuple(sizes[label] for label in labels)), labels)
         for x, labels in zip(arrays, inputs, strict=True)
     ]
     while len(terms) > 1:
         needed = {*output, *(label for _, labels in terms[2:] for label in labels)}
-        joined = _join(terms[0], terms[1], needed, precision, preferred_element_type)
-        terms[:2] = [joined]
+        terms[:2] = [_join(terms[0], terms[1], needed, precision, preferred_element_type)]
     x, labels = _sum_out(terms[0], set(output))
     if labels != output:
         x = lax.transpose(x, [labels.index(label) for label in output])
@@ -145,11 +142,6 @@ def _sizes(subscripts: str, arrays: Sequence[Any], inputs: Sequence[Labels]) -> 
 
 
 # -------------------------------------------------------------------------------- contraction
-
-
-def _fill_ones(x: Any, labels: Labels, sizes: dict[str, int]) -> Any:
-    """The operand with axes of size one broadcast to the size that they have elsewhere."""
-    return broadcast_to(x, tuple(sizes[label] for label in labels))
 
 
 def _without_repeats(x: Any, labels: Labels) -> Term:

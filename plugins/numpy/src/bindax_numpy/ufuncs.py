@@ -1,12 +1,12 @@
 """Elementwise functions with the methods of NumPy's ufuncs, and ufuncs of Python functions."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_control_flow import scan
@@ -16,7 +16,6 @@ from bindax_lax_basic.array.reductions import (
     mask_operand,
     reduced,
     refuse_out,
-    running,
     selected,
 )
 from bindax_lax_basic.dtypes import canonical_dtype
@@ -312,36 +311,32 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
 _SCATTERED = (arithmetic.add, arithmetic.subtract, arithmetic.multiply)
 
 
-def _accumulation(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x, axis: running(name, function, x, axis)
-
-
-def _bitwise(name: str, primitive: Any, combine: Callable[..., Any]) -> Any:
-    """The reduction of a bitwise function, where all elements count."""
+def _bitwise(combine: Callable[..., Any], primitive: Any, identity: int) -> ufunc:
+    """A bitwise function, whose reduction is an operation."""
+    name = combine.__name__
 
     def reduction(
         x: Any, axes: Any, *, dtype: Any, keepdims: bool, initial: Any, where: Any
     ) -> Any:
-        neutral: Any = -1 if name == "bitwise_and" and typeof(x).dtype.kind == "i" else 0
-        if name == "bitwise_and" and typeof(x).dtype.kind in "ub":
-            neutral = lax.bitwise_not(lax.full((), 0, typeof(x).dtype))
-        chosen = selected(name, x, where, neutral)
-        found = reduced(name, primitive, chosen, axes, keepdims)
+        neutral = np.array(identity).astype(typeof(x).dtype).item()
+        found = reduced(name, primitive, selected(name, x, where, neutral), axes, keepdims)
         if initial is None:
             return found
         return combine(found, initial_operand(name, initial, typeof(found).dtype))
 
-    return reduction
+    return ufunc(combine, 2, 1, identity=identity, reduction=reduction)
 
 
-def _logical(function: Callable[..., Any], combine: Callable[..., Any]) -> Any:
+def _logical(combine: Callable[..., Any], function: Callable[..., Any], identity: bool) -> ufunc:
+    """A logical function, whose reduction is another function."""
+
     def reduction(
         x: Any, axes: Any, *, dtype: Any, keepdims: bool, initial: Any, where: Any
     ) -> Any:
         found = function(x, axes, keepdims=keepdims, where=where)
         return found if initial is None else combine(found, initial)
 
-    return reduction
+    return ufunc(combine, 2, 1, identity=identity, reduction=reduction)
 
 
 def _extremum(function: Callable[..., Any]) -> Any:
@@ -360,41 +355,11 @@ subtract = ufunc(arithmetic.subtract, 2, 1)
 negative = ufunc(arithmetic.negative, 1, 1)
 maximum = ufunc(arithmetic.maximum, 2, 1, reduction=_extremum(reductions.max))
 minimum = ufunc(arithmetic.minimum, 2, 1, reduction=_extremum(reductions.min))
-bitwise_and = ufunc(
-    comparison.bitwise_and,
-    2,
-    1,
-    identity=-1,
-    reduction=_bitwise("bitwise_and", lax.reduce_and_p, comparison.bitwise_and),
-)
-bitwise_or = ufunc(
-    comparison.bitwise_or,
-    2,
-    1,
-    identity=0,
-    reduction=_bitwise("bitwise_or", lax.reduce_or_p, comparison.bitwise_or),
-)
-bitwise_xor = ufunc(
-    comparison.bitwise_xor,
-    2,
-    1,
-    identity=0,
-    reduction=_bitwise("bitwise_xor", lax.reduce_xor_p, comparison.bitwise_xor),
-)
-logical_and = ufunc(
-    comparison.logical_and,
-    2,
-    1,
-    identity=True,
-    reduction=_logical(reductions.all, comparison.logical_and),
-)
-logical_or = ufunc(
-    comparison.logical_or,
-    2,
-    1,
-    identity=False,
-    reduction=_logical(reductions.any, comparison.logical_or),
-)
+bitwise_and = _bitwise(comparison.bitwise_and, lax.reduce_and_p, -1)
+bitwise_or = _bitwise(comparison.bitwise_or, lax.reduce_or_p, 0)
+bitwise_xor = _bitwise(comparison.bitwise_xor, lax.reduce_xor_p, 0)
+logical_and = _logical(comparison.logical_and, reductions.all, True)
+logical_or = _logical(comparison.logical_or, reductions.any, False)
 logical_xor = ufunc(comparison.logical_xor, 2, 1, identity=False)
 logaddexp = ufunc(functions.logaddexp, 2, 1, identity=-float("inf"))
 logaddexp2 = ufunc(special.logaddexp2, 2, 1, identity=-float("inf"))

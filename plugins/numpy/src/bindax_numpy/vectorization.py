@@ -1,7 +1,5 @@
 """Functions of small arrays applied to large ones."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import functools
@@ -45,18 +43,13 @@ def vectorize(
     Array([3., 3.], dtype=float32)
     """
     fixed = set(excluded)
-    if signature is not None:
-        _parse_signature(signature)
+    parsed = None if signature is None else _parse_signature(signature)
 
     @functools.wraps(pyfunc)
     def vectorized(*args: Any, **kwargs: Any) -> Any:
         places = [i for i in range(len(args)) if i not in fixed]
         arrays = [array_operand(f"vectorize of {_name(pyfunc)}", args[i]) for i in places]
-        if signature is None:
-            cores: Sequence[CoreDims] = [()] * len(arrays)
-            results = None
-        else:
-            cores, results = _parse_signature(signature)
+        cores, results = parsed or ([()] * len(arrays), None)
         sizes = _check_arguments(pyfunc, signature, arrays, cores)
 
         def call(*operands: Any) -> Any:

@@ -1,7 +1,5 @@
 """Windows: the factors by which a signal fades in and out."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,26 +1,27 @@
 """Modified Bessel functions of the first kind, exponentially scaled."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.extend import Array, Primitive, primitive, rules, typeof
+import numpy as np
+
+from bindax_core.extend import Array, Primitive, primitive, typeof
 from bindax_lax_basic import add_p, div_p, dtypes, eq_p, mul_p, sign_p, sub_p
 from bindax_lax_basic.dtypes import FLOAT
 from bindax_lax_basic.extend import (
     broadcast_to,
     constant,
-    derivative,
     elementwise,
     in_wider,
+    nonlinear,
     operation,
     select_scalars,
 )
-from bindax_special.evaluation import bessel, evaluation
-from bindax_special.evaluation.lowering import program
-from bindax_special.gamma_functions import digamma
+from bindax_special.evaluation import bessel
+from bindax_special.evaluation.functions import Functions
+from bindax_special.evaluation.realisations import by_numpy
+from bindax_special.gamma_functions import by_algorithm
 
 __all__ = ["bessel_i0e", "bessel_i0e_p", "bessel_i1e", "bessel_i1e_p"]
 
@@ -39,10 +40,11 @@ def bessel_i0e(x: Any) -> Array:
 
 bessel_i0e_p: Primitive = primitive(
     "bessel_i0e",
-    *elementwise("bessel_i0e", evaluation.bessel_i0e, FLOAT, slow=True),
-    derivative(lambda x, y: sub_p.bind(bessel_i1e(x), mul_p.bind(sign_p.bind(x), y))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](program(lambda f, x: bessel.scaled_bessel(f, 0, x), digamma)),
+    *by_algorithm(
+        "bessel_i0e",
+        lambda f, x: bessel.scaled_bessel(f, 0, x),
+        lambda x, y: sub_p.bind(bessel_i1e(x), mul_p.bind(sign_p.bind(x), y)),
+    ),
 )
 
 
@@ -54,6 +56,10 @@ def bessel_i1e(x: Any) -> Array:
     Array([ 0.        , -0.20791042], dtype=float64)
     """
     return bessel_i1e_p.bind(x)
+
+
+def _i1e(f: Functions, x: Any) -> Any:
+    return np.copysign(bessel.scaled_bessel(f, 1, x), x)
 
 
 def _i1e_derivative(x: Any, y: Any) -> Any:
@@ -68,8 +74,6 @@ def _i1e_derivative(x: Any, y: Any) -> Any:
 
 bessel_i1e_p: Primitive = primitive(
     "bessel_i1e",
-    *elementwise("bessel_i1e", evaluation.bessel_i1e, FLOAT, slow=True),
-    derivative(_i1e_derivative),
-    rules.transpose.absent("not linear"),
-    in_wider(operation("chlo.bessel_i1e"), dtypes.accumulator_dtype),
+    *elementwise("bessel_i1e", by_numpy(_i1e), FLOAT, slow=True),
+    *nonlinear(in_wider(operation("chlo.bessel_i1e"), dtypes.accumulator_dtype), _i1e_derivative),
 )

@@ -1,13 +1,11 @@
 """The logarithm of the gamma function, its derivatives, and the Hurwitz zeta function."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from bindax_core.extend import Array, LoweringContext, Primitive, primitive, rules, typeof
+from bindax_core.extend import Array, LoweringContext, Primitive, Rule, primitive, typeof
 from bindax_lax_basic import add_p, mul_p, neg_p
 from bindax_lax_basic.dtypes import FLOAT
 from bindax_lax_basic.extend import (
@@ -15,16 +13,14 @@ from bindax_lax_basic.extend import (
     broadcast_to,
     compare,
     constant,
-    derivative,
     elementwise,
     full,
-    operation,
-    partials,
+    in_double,
+    nonlinear,
 )
-from bindax_special.evaluation import evaluation
-from bindax_special.evaluation import polygamma as polygamma_function
+from bindax_special.evaluation import gamma
 from bindax_special.evaluation import zeta as zeta_function
-from bindax_special.evaluation.lowering import program
+from bindax_special.evaluation.realisations import by_numpy, program
 
 __all__ = [
     "digamma",
@@ -52,10 +48,8 @@ def lgamma(x: Any) -> Array:
 
 lgamma_p: Primitive = primitive(
     "lgamma",
-    *elementwise("lgamma", evaluation.lgamma, FLOAT, slow=True),
-    derivative(lambda x, y: digamma(x)),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.lgamma")),
+    *elementwise("lgamma", in_double(gamma.lgamma), FLOAT, slow=True),
+    *nonlinear("chlo.lgamma", lambda x, y: digamma(x)),
 )
 
 
@@ -85,11 +79,15 @@ def _digamma_lowering(ctx: LoweringContext, x: Any) -> Any:
 
 digamma_p: Primitive = primitive(
     "digamma",
-    *elementwise("digamma", evaluation.digamma, FLOAT, slow=True),
-    derivative(_trigamma),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](_digamma_lowering),
+    *elementwise("digamma", in_double(gamma.digamma), FLOAT, slow=True),
+    *nonlinear(_digamma_lowering, _trigamma),
 )
+
+
+def by_algorithm(name: str, algorithm: Any, *factors: Any) -> tuple[Rule, ...]:
+    """All rules of a primitive that one algorithm evaluates, and lowers as a program."""
+    evaluated = elementwise(name, by_numpy(algorithm), *[FLOAT] * len(factors), slow=True)
+    return *evaluated, *nonlinear(program(algorithm, digamma), *factors)
 
 
 def zeta(x: Any, q: Any) -> Array:
@@ -126,11 +124,7 @@ def _zeta_in_q(x: Any, q: Any, out: Any) -> Any:
 
 
 zeta_p: Primitive = primitive(
-    "zeta",
-    *elementwise("zeta", evaluation.zeta, FLOAT, FLOAT, slow=True),
-    partials(unknown_derivative("zeta", "x"), _zeta_in_q),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](program(zeta_function.zeta, digamma)),
+    "zeta", *by_algorithm("zeta", zeta_function.zeta, unknown_derivative("zeta", "x"), _zeta_in_q)
 )
 
 
@@ -152,17 +146,10 @@ def polygamma(m: Any, x: Any) -> Array:
 
 polygamma_p: Primitive = primitive(
     "polygamma",
-    *elementwise(
+    *by_algorithm(
         "polygamma",
-        evaluation.polygamma,
-        FLOAT,
-        FLOAT,
-        slow=True,
-    ),
-    partials(
+        gamma.polygamma,
         unknown_derivative("polygamma", "m"),
         lambda m, x, out: polygamma_p.bind(add_p.bind(m, constant(1.0, m)), x),
     ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](program(polygamma_function.polygamma, digamma)),
 )

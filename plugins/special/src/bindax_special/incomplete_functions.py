@@ -1,18 +1,15 @@
 """Incomplete gamma and beta functions."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.extend import Array, Primitive, primitive, rules
+from bindax_core.extend import Array, Primitive, primitive
 from bindax_lax_basic import add_p, div_p, exp, log, log1p, mul_p, neg_p, sub_p
-from bindax_lax_basic.dtypes import FLOAT
-from bindax_lax_basic.extend import adopt_type, constant, elementwise, partials
-from bindax_special.evaluation import evaluation, incomplete_beta, incomplete_gamma
-from bindax_special.evaluation.lowering import in_double, program
-from bindax_special.gamma_functions import digamma, lgamma, unknown_derivative
+from bindax_lax_basic.extend import adopt_type, constant
+from bindax_special.evaluation import incomplete_beta, incomplete_gamma
+from bindax_special.evaluation.realisations import by_lax
+from bindax_special.gamma_functions import by_algorithm, digamma, lgamma, unknown_derivative
 
 __all__ = [
     "betainc",
@@ -32,7 +29,7 @@ def _less_one(x: Any) -> Any:
     return sub_p.bind(x, constant(1.0, x))
 
 
-_gamma_density = in_double(incomplete_gamma.density, digamma)
+_gamma_density = by_lax(incomplete_gamma.density, digamma)
 
 
 def igamma(a: Any, x: Any) -> Array:
@@ -54,13 +51,12 @@ def igamma(a: Any, x: Any) -> Array:
 
 igamma_p: Primitive = primitive(
     "igamma",
-    *elementwise("igamma", evaluation.igamma, FLOAT, FLOAT, slow=True),
-    partials(
+    *by_algorithm(
+        "igamma",
+        incomplete_gamma.lower,
         lambda a, x, out: igamma_grad_a_p.bind(a, x),
         lambda a, x, out: _gamma_density(a, x),
     ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](program(incomplete_gamma.lower, digamma)),
 )
 
 
@@ -78,13 +74,12 @@ def igammac(a: Any, x: Any) -> Array:
 
 igammac_p: Primitive = primitive(
     "igammac",
-    *elementwise("igammac", evaluation.igammac, FLOAT, FLOAT, slow=True),
-    partials(
+    *by_algorithm(
+        "igammac",
+        incomplete_gamma.upper,
         lambda a, x, out: neg_p.bind(igamma_grad_a_p.bind(a, x)),
         lambda a, x, out: neg_p.bind(_gamma_density(a, x)),
     ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](program(incomplete_gamma.upper, digamma)),
 )
 
 
@@ -106,19 +101,12 @@ def _slope_in_x(a: Any, x: Any, out: Any) -> Any:
 
 igamma_grad_a_p: Primitive = primitive(
     "igamma_grad_a",
-    *elementwise(
+    *by_algorithm(
         "igamma_grad_a",
-        evaluation.igamma_grad_a,
-        FLOAT,
-        FLOAT,
-        slow=True,
-    ),
-    partials(
+        incomplete_gamma.lower_slope,
         unknown_derivative("igamma_grad_a", "a"),
         _slope_in_x,
     ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](program(incomplete_gamma.lower_slope, digamma)),
 )
 
 
@@ -145,19 +133,12 @@ def _sample_slope_in_x(a: Any, x: Any, out: Any) -> Any:
 
 random_gamma_grad_p: Primitive = primitive(
     "random_gamma_grad",
-    *elementwise(
+    *by_algorithm(
         "random_gamma_grad",
-        evaluation.random_gamma_grad,
-        FLOAT,
-        FLOAT,
-        slow=True,
-    ),
-    partials(
+        incomplete_gamma.sample_slope,
         unknown_derivative("random_gamma_grad", "a"),
         _sample_slope_in_x,
     ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](program(incomplete_gamma.sample_slope, digamma)),
 )
 
 
@@ -189,19 +170,11 @@ def _beta_density(a: Any, b: Any, x: Any, out: Any) -> Any:
 
 regularized_incomplete_beta_p: Primitive = primitive(
     "regularized_incomplete_beta",
-    *elementwise(
+    *by_algorithm(
         "regularized_incomplete_beta",
-        evaluation.betainc,
-        FLOAT,
-        FLOAT,
-        FLOAT,
-        slow=True,
-    ),
-    partials(
+        incomplete_beta.incomplete_beta,
         unknown_derivative("betainc", "a"),
         unknown_derivative("betainc", "b"),
         _beta_density,
     ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](program(incomplete_beta.incomplete_beta, digamma)),
 )

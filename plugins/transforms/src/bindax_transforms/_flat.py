@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bindax_core.extend import (
+    ClosedJaxpr,
     Origin,
     PyTreeDef,
+    Zero,
     as_array,
     is_value,
     keystr,
@@ -56,6 +58,13 @@ def flatten_function(
     return flat_function, lambda: store[-1]
 
 
+def check_values(leaves: Iterable[Any], names: Callable[[], list[str]], before: str) -> None:
+    """Raise when a leaf is no array; the message begins with some words and the leaf's name."""
+    for i, x in enumerate(leaves):
+        if not is_value(x):
+            raise TypeError(f"{before} {names()[i]}: {unknown_type_message(x)}")
+
+
 def own_value(x: Any) -> Any:
     """A value that nobody can write to: an ``Array`` of its own in place of a NumPy array."""
     return as_array(x) if isinstance(x, np.ndarray) else x
@@ -82,6 +91,27 @@ def split(values: Sequence[T], *sizes: int) -> list[list[T]]:
     return [list(values[a:b]) for a, b in itertools.pairwise(cuts)]
 
 
+def with_zeros(flags: Sequence[bool], values: Iterable[Any], avals: Sequence[Any]) -> list[Any]:
+    """A tangent or cotangent for each flag: the next value, or a ``Zero`` of the type."""
+    values = iter(values)
+    return [
+        next(values) if flag else Zero(aval.tangent_aval())
+        for flag, aval in zip(flags, avals, strict=True)
+    ]
+
+
+def remembered(program: ClosedJaxpr, key: Any, make: Callable[[], T]) -> T:
+    """Something derived from a program, made once and kept with it."""
+    if key not in program.cache:
+        program.cache[key] = make()
+    return program.cache[key]  # type: ignore[no-any-return]
+
+
+def for_results(program: ClosedJaxpr, flags: bool | Sequence[bool]) -> tuple[bool, ...]:
+    """One flag for each result of a program; a single one serves all."""
+    return (flags,) * len(program.jaxpr.outvars) if isinstance(flags, bool) else tuple(flags)
+
+
 def parameter_names(fun: Any, args: Any, kwargs: Any) -> list[str]:
     """The path of each leaf of the arguments of a function, by the names of its parameters.
 
@@ -93,14 +123,18 @@ def parameter_names(fun: Any, args: Any, kwargs: Any) -> list[str]:
     return [name for root, value in named for name in argument_names(value, root)]
 
 
+def parameters_of(fun: Any) -> list[inspect.Parameter] | None:
+    """The parameters of a function; None of a builtin that does not tell."""
+    try:
+        return list(inspect.signature(fun).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
 def parameter_roots(fun: Any, count: int) -> list[str]:
     """The names of so many positional arguments of a function, as it calls them itself."""
     roots = [f"args[{i}]" for i in range(count)]
-    try:
-        parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):  # a builtin that does not tell
-        parameters = []
-    for i, parameter in enumerate(parameters[:count]):
+    for i, parameter in enumerate((parameters_of(fun) or [])[:count]):
         if parameter.kind is parameter.VAR_POSITIONAL:
             roots[i:] = [f"{parameter.name}[{j}]" for j in range(count - i)]
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):

@@ -13,6 +13,7 @@ import numpy as np
 
 from bindax_core.extend import (
     Array,
+    ClosedJaxpr,
     Primitive,
     Tracer,
     UndefPrimal,
@@ -53,14 +54,10 @@ def check_counts(
     avals: Sequence[Any],
     params: dict[str, Any],
 ) -> None:
-    """Check that each part of what a rule returned is a sequence with an entry for each result.
+    """Check that each part of what a rule of a ``kind`` returned has an entry for each result.
 
-    Args:
-        primitive: the primitive, with several results.
-        kind: the name of the rule kind.
-        parts: what each part is called, and the part.
-        avals: the types of the operands that the rule was applied to.
-        params: the parameters.
+    ``parts`` are pairs of what messages call a part, and the part; ``avals`` are the types of the
+    operands.
     """
     for what, part in parts:
         if not isinstance(part, _SEQUENCES):
@@ -80,6 +77,16 @@ def check_counts(
             raise rule_output_error(
                 primitive, kind, f"{what} are {len(part)} values, but {counted}"
             )
+
+
+def check_program_operands(name: str, jaxpr: ClosedJaxpr, given: Sequence[Any]) -> None:
+    """Check that a primitive is applied to operands of the types that its program takes."""
+    expected = jaxpr.in_avals
+    if [a.strip_weak_type() for a in given] != [a.strip_weak_type() for a in expected]:
+        raise TypeError(
+            f"{name} of a program that takes ({', '.join(a.str_short() for a in expected)}) was "
+            f"applied to ({', '.join(a.str_short() for a in given)})."
+        )
 
 
 def check_tangent_result(primitive: Primitive, primal: Any, tangent: Any) -> None:
@@ -109,17 +116,7 @@ def _is_of_dtype(found: Any, aval: Any) -> bool:
 def check_batch_result(
     primitive: Primitive, size: int, result: int, x: Any, d: Any, tracers: Any, params: Any
 ) -> None:
-    """Check that a ``vmap`` rule gave a value that has the batch where the rule says.
-
-    Args:
-        primitive: the primitive.
-        size: the size of the batch.
-        result: which result it is.
-        x: the result.
-        d: its batch dimension, as the rule says.
-        tracers: the operands.
-        params: the parameters.
-    """
+    """Check that ``x``, of which a ``vmap`` rule gave the batch dimension ``d``, has it there."""
     aval = _aval(primitive, "vmap", "the result", x)
     shape = _shape(aval)
     if d is None:
@@ -133,7 +130,7 @@ def check_batch_result(
             f"gave a result of shape {shape} without a batch dimension, where each element has "
             f"the shape {wanted}"
         )
-    elif not _is_axis(d):
+    elif isinstance(d, bool) or not isinstance(d, (int, np.integer)):
         problem = f"gave {d!r} as the batch dimension of a result; it must be an integer or None"
     elif not 0 <= d < len(shape):
         problem = (
@@ -147,11 +144,6 @@ def check_batch_result(
     else:
         return
     raise rule_output_error(primitive, "vmap", problem)
-
-
-def _is_axis(d: Any) -> bool:
-    """Tell whether something is an integer, of Python or NumPy."""
-    return isinstance(d, (int, np.integer)) and not isinstance(d, bool)
 
 
 def check_cotangents(primitive: Primitive, operands: Sequence[Any], result: Any) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from bindax_core.extend import (
     Array,
     Primitive,
+    RuleKind,
     impl,
     is_differentiable,
     is_extended,
@@ -25,29 +26,20 @@ from bindax_testing._compare import NotApplicable, host
 
 @attrs.frozen
 class Setting:
-    """Where checks run.
-
-    Attributes:
-        compiler: the name of the compiling backend, or None when none is installed.
-    """
+    """Where checks run: with which compiling backend, None when none is installed."""
 
     compiler: str | None = None
 
 
 @attrs.frozen(eq=False)
 class Check:
-    """A property that the rules of a primitive have.
+    """A property that the rules of a primitive have, and the rule kind to blame when it fails.
 
-    Attributes:
-        name: what reports call it.
-        kind: the rule kind to blame when it fails.
-        run: takes a case and the setting; raises ``Mismatch`` when the property does not hold and
-            ``NotApplicable`` when it says nothing about the case.
-        rank: 0 for the one check that everything rests on, 1 when it needs nothing but ``impl`` and
-            abstract evaluation, 2 when it needs one more rule, 3 when derivatives or batches of
-            other rules take part, 4 for compositions. A failure may be the consequence of one of a
-            lower rank.
-        why_not: why the check says nothing about a primitive, or None when it does.
+    ``run`` raises ``Mismatch`` when the property does not hold and ``NotApplicable`` when it says
+    nothing about a case; ``why_not`` tells why it says nothing about a primitive. The rank is 0 for
+    the one check that everything rests on, 1 when it needs nothing but ``impl`` and abstract
+    evaluation, 2 when it needs one more rule, 3 when derivatives or batches of other rules take
+    part, 4 for compositions. A failure may be the consequence of one of a lower rank.
     """
 
     name: str
@@ -62,26 +54,31 @@ def differentiable(values: Sequence[Any]) -> list[int]:
     return [i for i, x in enumerate(values) if is_differentiable(typeof(x).dtype)]
 
 
-def direction(rng: np.random.Generator, aval: Any) -> np.ndarray[Any, Any]:
+def direction(rng: np.random.Generator, aval: Any) -> Any:
     """A random tangent or cotangent of a type, with no element near zero."""
 
     def real() -> np.ndarray[Any, Any]:
         signs = np.where(rng.random(aval.shape) < 0.5, -1.0, 1.0)
         return np.asarray(signs * rng.uniform(0.4, 1.6, aval.shape))
 
-    made = real() + 1j * real() if aval.dtype.kind == "c" else real()
-    return np.asarray(made).astype(aval.dtype)
+    return value(real() + 1j * real() if aval.dtype.kind == "c" else real(), aval)
 
 
 def with_operands(case: Case, positions: Sequence[int]) -> Callable[..., list[Any]]:
     """The primitive as a function of some operands, the others fixed."""
-    fixed = case.operands
+    return of_some(case.call, case.operands, positions)
+
+
+def of_some(
+    call: Callable[..., Any], operands: Sequence[Any], positions: Sequence[int]
+) -> Callable[..., list[Any]]:
+    """A function as one of some of its operands, the others fixed."""
 
     def function(*given: Any) -> list[Any]:
-        full = list(fixed)
+        full = list(operands)
         for i, x in zip(positions, given, strict=True):
             full[i] = x
-        return case.call(*full)
+        return list(call(*full))
 
     return function
 
@@ -128,12 +125,20 @@ def why_not_called(primitive: Primitive) -> str | None:
     return f"it cannot be called on values: {rule.reason}"
 
 
-def require_derivative(case: Case) -> tuple[list[int], list[int]]:
-    """The positions of differentiable operands and results.
+def unless_absent(rules: RuleKind) -> Callable[[Primitive, Setting], str | None]:
+    """The reason why checks of a kind of rules say nothing about primitives without such a rule."""
 
-    Raises:
-        NotApplicable: when there are none.
-    """
+    def why_not(primitive: Primitive, setting: Setting) -> str | None:
+        rule = rules.rule_of(primitive)
+        if rule is not None and rule.reason is not None:
+            return f"it has no {rules.name} rule: {rule.reason}"
+        return None if rules.find(primitive) is not None else f"it has no {rules.name} rule"
+
+    return why_not
+
+
+def require_derivative(case: Case) -> tuple[list[int], list[int]]:
+    """The positions of differentiable operands and results; not applicable without any."""
     positions = case.positions
     if not positions:
         raise NotApplicable("no operand has a tangent")

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, typeof
+from bindax_core.extend import typeof
 from bindax_core.extend import vmap as vmap_rules
 from bindax_testing._cases import DRAWS, Case, replaced
-from bindax_testing._checks._base import Check, Setting, mapped_choices, value
+from bindax_testing._checks._base import Check, Setting, mapped_choices, unless_absent, value
 from bindax_testing._checks._purity import copies, require_unchanged, special_case
 from bindax_testing._compare import Mismatch, NotApplicable, host, require_same, require_type
 from bindax_transforms import vmap
@@ -27,14 +27,14 @@ def stacked(case: Case, i: int, axis: int, size: int = DRAWS) -> Any:
     return value(made, aval.update(shape=shape))
 
 
-def rows_of(case: Case, mapped: Sequence[bool], size: int = DRAWS) -> list[list[Any]]:
+def rows_of(case: Case, mapped: Sequence[bool]) -> list[list[Any]]:
     """The operands of each element of a batch."""
     return [
         [
             case.draws[k % len(case.draws)][i] if flag else case.operands[i]
             for i, flag in enumerate(mapped)
         ]
-        for k in range(size)
+        for k in range(DRAWS)
     ]
 
 
@@ -45,12 +45,7 @@ def require_loop(what: str, outs: Sequence[Any], rows: Sequence[Sequence[Any]]) 
         aval = typeof(rows[0][i])
         full = aval.update(shape=(len(rows), *aval.shape))
         require_type(f"{what}: result {i}", typeof(out), full)
-        require_same(
-            f"{what}: result {i}",
-            out,
-            value(np.stack(wanted), full),
-            types=False,
-        )
+        require_same(f"{what}: result {i}", out, value(np.stack(wanted), full), types=False)
 
 
 def placements(case: Case, mapped: Sequence[bool]) -> list[list[int | None]]:
@@ -124,9 +119,8 @@ def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> No
     ]
     batch = []
     for i, aval in enumerate(case.avals):
-        grid = [host(row[i]) for row in rows]
-        full = np.stack(grid).reshape(2, 3, *aval.shape)
-        full = np.moveaxis(full, 1, -1)
+        grid = np.stack([host(row[i]) for row in rows]).reshape(2, 3, *aval.shape)
+        full = np.moveaxis(grid, 1, -1)
         full = full if inner[i] else full[..., 0]
         full = full if outer[i] else full[0]
         batch.append(value(full, aval.update(shape=full.shape)))
@@ -136,12 +130,11 @@ def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> No
     wanted = [case.call(*row) for row in rows]
     flat = []
     for out in outs:
-        if typeof(out).shape[:2] != (2, 3):
-            raise Mismatch(f"nested vmap: a result has the shape {typeof(out).shape}.")
         aval = typeof(out)
-        flat.append(
-            value(host(out).reshape(6, *aval.shape[2:]), aval.update(shape=(6, *aval.shape[2:])))
-        )
+        if aval.shape[:2] != (2, 3):
+            raise Mismatch(f"nested vmap: a result has the shape {aval.shape}.")
+        shape = (6, *aval.shape[2:])
+        flat.append(value(host(out).reshape(shape), aval.update(shape=shape)))
     require_loop("nested vmap", flat, wanted)
 
 
@@ -151,13 +144,6 @@ def _special(case: Case, setting: Setting) -> None:
     rows = [special.call(*row) for row in rows_of(special, mapped)]
     batch = [stacked(special, i, 0) for i in range(len(case.operands))]
     require_loop("vmap over special values", vmap(special.call)(*batch), rows)
-
-
-def _why_not(primitive: Primitive, setting: Setting) -> str | None:
-    rule = vmap_rules.rule_of(primitive)
-    if rule is not None and rule.reason is not None:
-        return f"it has no vmap rule: {rule.reason}"
-    return None if vmap_rules.find(primitive) is not None else "it has no vmap rule"
 
 
 def _with_operands(run: Callable[[Case, Setting], None]) -> Callable[[Case, Setting], None]:
@@ -171,7 +157,7 @@ def _with_operands(run: Callable[[Case, Setting], None]) -> Callable[[Case, Sett
 
 
 CHECKS = tuple(
-    Check(name, "vmap", _with_operands(run), rank=rank, why_not=_why_not)
+    Check(name, "vmap", _with_operands(run), rank=rank, why_not=unless_absent(vmap_rules))
     for name, run, rank in (
         ("vmap", _vmap, 2),
         ("batch sizes", _sizes, 3),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core import config
-from bindax_core.extend import Primitive, float0, tree_leaves, typeof
+from bindax_core.extend import float0, tree_leaves, typeof
 from bindax_core.extend import jvp as jvp_rules
 from bindax_testing._cases import DRAWS, Case, replaced
 from bindax_testing._checks._base import (
@@ -17,7 +17,9 @@ from bindax_testing._checks._base import (
     differentiable,
     has_forward_mode,
     has_reverse_mode,
+    of_some,
     require_derivative,
+    unless_absent,
     value,
 )
 from bindax_testing._checks._batching import rows_of, stacked
@@ -28,70 +30,43 @@ from bindax_transforms import jit, jvp, linearize, vjp, vmap
 Function = Callable[..., Any]
 
 
-def _forward(case: Case, positions: list[int], tangents: Sequence[Any]) -> Function:
-    """The tangents of the results, as a function of all operands."""
-
-    def function(*operands: Any) -> list[Any]:
-        def part(*given: Any) -> list[Any]:
-            full = list(operands)
-            for i, x in zip(positions, given, strict=True):
-                full[i] = x
-            return case.call(*full)
-
-        return _real(jvp(part, [operands[i] for i in positions], tangents)[1])
-
-    return function
-
-
-def _linear(case: Case, positions: list[int], tangents: Sequence[Any]) -> Function:
-    def function(*operands: Any) -> list[Any]:
-        def part(*given: Any) -> list[Any]:
-            full = list(operands)
-            for i, x in zip(positions, given, strict=True):
-                full[i] = x
-            return case.call(*full)
-
-        return _real(linearize(part, *[operands[i] for i in positions])[1](*tangents))
-
-    return function
-
-
-def _backward(case: Case, positions: list[int], cotangents: Sequence[Any]) -> Function:
-    """The cotangents of the operands, as a function of all operands."""
-
-    def function(*operands: Any) -> list[Any]:
-        def part(*given: Any) -> list[Any]:
-            full = list(operands)
-            for i, x in zip(positions, given, strict=True):
-                full[i] = x
-            return case.call(*full)
-
-        return list(vjp(part, *[operands[i] for i in positions])[1](list(cotangents)))
-
-    return function
-
-
 def _real(tangents: Sequence[Any]) -> list[Any]:
     return [t for t in tangents if typeof(t).dtype != float0]
 
 
-def _parts(case: Case) -> dict[str, Function]:
-    positions, _ = require_derivative(case)
-    tangents = tangents_of(case, positions)
-    outs = case.call(*case.operands)
+def _cotangents(outs: Sequence[Any]) -> list[Any]:
     avals = [typeof(out).tangent_aval() for out in outs]
-    cotangents = [
+    return [
         np.zeros(aval.shape, float0)
         if aval.dtype == float0
         else value(np.full(aval.shape, 0.7), aval)
         for aval in avals
     ]
-    parts = {}
+
+
+def _parts(case: Case, call: Function) -> dict[str, Function]:
+    """The derivatives of the primitive, called in some way, as functions of all operands."""
+    positions, _ = require_derivative(case)
+    tangents = tangents_of(case, positions)
+    cotangents = _cotangents(call(*case.operands))
+
+    def forward(*operands: Any) -> list[Any]:
+        primals = [operands[i] for i in positions]
+        return _real(jvp(of_some(call, operands, positions), primals, tangents)[1])
+
+    def linear(*operands: Any) -> list[Any]:
+        primals = [operands[i] for i in positions]
+        return _real(linearize(of_some(call, operands, positions), *primals)[1](*tangents))
+
+    def backward(*operands: Any) -> list[Any]:
+        primals = [operands[i] for i in positions]
+        return list(vjp(of_some(call, operands, positions), *primals)[1](cotangents))
+
+    parts: dict[str, Function] = {}
     if has_forward_mode(case):
-        parts["jvp"] = _forward(case, positions, tangents)
-        parts["linearize"] = _linear(case, positions, tangents)
+        parts |= {"jvp": forward, "linearize": linear}
     if has_reverse_mode(case):
-        parts["vjp"] = _backward(case, positions, cotangents)
+        parts["vjp"] = backward
     return parts
 
 
@@ -102,32 +77,11 @@ def _same(what: str, got: Any, wanted: Any) -> None:
 
 def _jit(case: Case, setting: Setting) -> None:
     with config.override(backend="numpy"):
-        for name, function in _parts(case).items():
-            _same(f"jit of {name}", jit(function)(*case.operands), function(*case.operands))
-        jitted = _jitted(case)
-        inside = _parts_of_jitted(case, jitted)
-        for name, function in _parts(case).items():
+        inside = _parts(case, jit(case.fresh()))
+        for name, function in _parts(case, case.call).items():
             wanted = function(*case.operands)
+            _same(f"jit of {name}", jit(function)(*case.operands), wanted)
             _same(f"{name} of jit", inside[name](*case.operands), wanted)
-
-
-def _jitted(case: Case) -> Function:
-    return jit(case.fresh())
-
-
-class _Jitted:
-    """A case whose primitive is called under ``jit``."""
-
-    def __init__(self, case: Case, function: Function) -> None:
-        self._case = case
-        self.call = function
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._case, name)
-
-
-def _parts_of_jitted(case: Case, function: Function) -> dict[str, Function]:
-    return _parts(_Jitted(case, function))  # type: ignore[arg-type]
 
 
 def _vmap(case: Case, setting: Setting) -> None:
@@ -143,7 +97,7 @@ def _vmap(case: Case, setting: Setting) -> None:
         _same("vmap of jit", vmap(jit(case.fresh()))(*batch), outs)
     if not case.positions or not differentiable(case.call(*case.operands)):
         return
-    for name, function in _parts(case).items():
+    for name, function in _parts(case, case.call).items():
         wanted = [tree_leaves(function(*row)) for row in rows]
         got = tree_leaves(vmap(function)(*batch))
         for i, out in enumerate(got):
@@ -155,17 +109,10 @@ def _of_vmap(case: Case, setting: Setting) -> None:
     require_derivative(case)
     case = case if len(case.draws) > 1 else replaced(case, case.draws * DRAWS)
     mapped = [True] * len(case.operands)
-    batched = vmap(case.call)
     batch = [stacked(case, i, 0) for i in range(len(mapped))]
     positions = case.positions
     tangents = tangents_of(case, positions)
-
-    def part(*given: Any) -> list[Any]:
-        full = list(batch)
-        for i, x in zip(positions, given, strict=True):
-            full[i] = x
-        return list(batched(*full))
-
+    part = of_some(vmap(case.call), batch, positions)
     repeated = [
         value(
             np.stack([np.asarray(t)] * len(rows_of(case, mapped))),
@@ -174,20 +121,14 @@ def _of_vmap(case: Case, setting: Setting) -> None:
         for i, t in zip(positions, tangents, strict=True)
     ]
     primals = [batch[i] for i in positions]
-    rows, parts = rows_of(case, mapped), _parts(case)
+    rows, parts = rows_of(case, mapped), _parts(case, case.call)
     if has_forward_mode(case):
         got = jvp(part, primals, repeated)[1]
         _same_rows("jvp of vmap", _real(got), [parts["jvp"](*row) for row in rows])
     if has_reverse_mode(case):
         outs, pullback = vjp(part, *primals)
-        cotangents = [
-            np.zeros(typeof(out).shape, float0)
-            if not differentiable([out])
-            else value(np.full(typeof(out).shape, 0.7), typeof(out))
-            for out in outs
-        ]
         wanted = [parts["vjp"](*row) for row in rows]
-        _same_rows("vjp of vmap", pullback(cotangents), wanted)
+        _same_rows("vjp of vmap", pullback(_cotangents(outs)), wanted)
 
 
 def _same_rows(what: str, got: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
@@ -195,12 +136,8 @@ def _same_rows(what: str, got: Sequence[Any], rows: Sequence[Sequence[Any]]) -> 
         _same(what, out, np.stack([host(row[i]) for row in rows]))
 
 
-def _has_no_jvp(primitive: Primitive, setting: Setting) -> str | None:
-    return None if jvp_rules.find(primitive) is not None else "it has no jvp rule"
-
-
 CHECKS = (
-    Check("jit with derivatives", "jvp", _jit, rank=4, why_not=_has_no_jvp),
+    Check("jit with derivatives", "jvp", _jit, rank=4, why_not=unless_absent(jvp_rules)),
     Check("vmap of others", "vmap", _vmap, rank=4),
-    Check("derivatives of vmap", "vmap", _of_vmap, rank=4, why_not=_has_no_jvp),
+    Check("derivatives of vmap", "vmap", _of_vmap, rank=4, why_not=unless_absent(jvp_rules)),
 )

@@ -1,15 +1,18 @@
-"""Derivatives: forward mode against differences, linearization and reverse mode against it."""
+"""Derivatives: forward mode against differences, linearization and reverse mode against it.
+
+Differences are of double precision, with Richardson extrapolation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, Zero, float0, typeof
+from bindax_core.extend import Zero, abstract_eval, float0, is_differentiable, typeof
 from bindax_core.extend import jvp as jvp_rules
-from bindax_testing._cases import Case
+from bindax_testing._cases import Case, replaced
 from bindax_testing._checks._base import (
     Check,
     Setting,
@@ -18,25 +21,100 @@ from bindax_testing._checks._base import (
     has_forward_mode,
     has_reverse_mode,
     require_derivative,
+    unless_absent,
     value,
     with_operands,
-)
-from bindax_testing._checks._differences import (
-    difference_tolerance,
-    differences,
-    precise,
-    step,
-    widened,
 )
 from bindax_testing._compare import (
     Mismatch,
     NotApplicable,
+    real_size,
     require_same,
     require_type,
     tolerance,
     wide,
 )
 from bindax_transforms import jvp, linearize, vjp
+
+Values = list[np.ndarray[Any, Any]]
+
+
+def widened(case: Case) -> Case:
+    """The case in double precision; not applicable when its results are not of it even then."""
+    rows = []
+    for row in case.draws:
+        full = list(row)
+        for i in differentiable(row):
+            full[i] = wide(row[i])
+        rows.append(full)
+    made = replaced(case, rows)
+    try:
+        abstract_eval.get(case.primitive)(*made.avals, **case.params)
+        outs = made.call(*made.operands)
+    except Exception as error:
+        raise NotApplicable(f"it does not take double precision: {error!r:.80}") from error
+    for out, narrow in zip(outs, case.call(*case.operands), strict=True):
+        dtype = typeof(out).dtype
+        if is_differentiable(typeof(narrow).dtype) and real_size(dtype) != 8:
+            raise NotApplicable(f"it computes in {dtype.name} even for double precision")
+    return made
+
+
+def precise(case: Case) -> Case:
+    """The case in double precision where it can, else in its own if that is enough."""
+    try:
+        return widened(case)
+    except NotApplicable as reason:
+        results = case.call(*case.operands)
+        used = [case.operands[i] for i in case.positions]
+        used += [results[i] for i in differentiable(results)]
+        if any(real_size(typeof(x).dtype) < 4 for x in used):
+            raise NotApplicable(f"half precision is too coarse, and {reason}") from reason
+        return case
+
+
+def step(values: Sequence[Any]) -> float:
+    """The step of differences, for the precision of values."""
+    least = min((real_size(typeof(x).dtype) for x in values), default=8)
+    return 1e-3 if least == 8 else 3e-2
+
+
+def differences(
+    function: Callable[..., Sequence[Any]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    h: float,
+) -> tuple[Values, Values]:
+    """The derivatives of results along tangents, and where the extrapolation can be trusted."""
+
+    def along(s: float) -> Values:
+        moved = [
+            np.asarray(wide(x) + s * wide(t)).astype(typeof(x).dtype)
+            for x, t in zip(primals, tangents, strict=True)
+        ]
+        return [wide(out) for out in function(*moved)]
+
+    def central(s: float) -> Values:
+        return [(a - b) / (2 * s) for a, b in zip(along(s), along(-s), strict=True)]
+
+    coarse, fine, finest = central(h), central(h / 2), central(h / 4)
+    estimates, trusted = [], []
+    for a, b, c in zip(coarse, fine, finest, strict=True):
+        first, second = (4 * b - a) / 3, (4 * c - b) / 3
+        size = np.maximum(np.abs(second), 1e-2)
+        limit = 1e-5 if h < 1e-2 else 1e-2
+        estimates.append(second)
+        trusted.append(np.isfinite(second) & (np.abs(first - second) <= limit * size))
+    return estimates, trusted
+
+
+def difference_tolerance(got: Any, h: float) -> float:
+    """The relative error of a derivative that rounding explains."""
+    own = {8: 1e-6, 4: 2e-4, 2: 1e-1, 1: 5e-1}[min(real_size(typeof(got).dtype), 8)]
+    return own if h < 1e-2 else max(own, 1e-2)
+
+
+# ----------------------------------------------------------------------------------------- checks
 
 
 def subsets(positions: list[int]) -> list[list[int]]:
@@ -47,10 +125,8 @@ def subsets(positions: list[int]) -> list[list[int]]:
 def tangents_of(case: Case, positions: Sequence[int]) -> list[Any]:
     """Random tangents for some operands, the same ones each time."""
     rng = case.rng()
-    drawn = {
-        i: direction(rng, case.avals[i]) for i in range(len(case.avals)) if i in case.positions
-    }
-    return [value(drawn[i], case.avals[i]) for i in positions]
+    drawn = {i: direction(rng, case.avals[i]) for i in case.positions}
+    return [drawn[i] for i in positions]
 
 
 def _jvp(case: Case, setting: Setting) -> None:
@@ -96,13 +172,9 @@ def _against_differences(
     if all(typeof(t).dtype == float0 for t in out_tangents):
         return True
     try:
-        exact = precise(case)
+        estimates, trusted, h = _by_differences(case, subset)
     except NotApplicable:
         return False
-    primals = [exact.operands[i] for i in subset]
-    tangents = [wide(t) for t in tangents_of(case, subset)]
-    h = step([*primals, *[t for t in exact.call(*exact.operands) if differentiable([t])]])
-    estimates, trusted = differences(_numeric(exact, subset), primals, tangents, h)
     compared = False
     for i, (got, wanted, sure) in enumerate(zip(out_tangents, estimates, trusted, strict=True)):
         if typeof(got).dtype == float0:
@@ -112,13 +184,17 @@ def _against_differences(
     return compared
 
 
-def _numeric(case: Case, subset: list[int]) -> Any:
-    function = with_operands(case, subset)
+def _by_differences(case: Case, subset: list[int]) -> tuple[Values, Values, float]:
+    """Tangents by differences, where they can be trusted, and the step."""
+    exact = precise(case)
+    function = with_operands(exact, subset)
 
     def call(*given: Any) -> list[Any]:
         return [out if differentiable([out]) else np.zeros(()) for out in function(*given)]
 
-    return call
+    primals = [exact.operands[i] for i in subset]
+    h = step([*primals, *[x for x in exact.call(*exact.operands) if differentiable([x])]])
+    return *differences(call, primals, [wide(t) for t in tangents_of(case, subset)], h), h
 
 
 def _require_close(what: str, got: Any, wanted: Any, sure: Any, h: float) -> None:
@@ -207,21 +283,18 @@ def _forward(
     if has_forward_mode(case):
         return jvp(function, primals, tangents)
     outs = function(*primals)
-    exact = precise(case)
-    wide_primals = [exact.operands[i] for i in subset]
-    values = [*wide_primals, *[x for x in exact.call(*exact.operands) if differentiable([x])]]
-    wide_tangents = [wide(t) for t in tangents]
-    found, _ = differences(_numeric(exact, subset), wide_primals, wide_tangents, step(values))
-    keep = differentiable(outs)
-    zeros = [np.zeros(typeof(out).shape, float0) for out in outs]
-    return outs, [found[i] if i in keep else zeros[i] for i in range(len(outs))]
+    found, _, _ = _by_differences(case, subset)
+    return outs, [
+        tangent if differentiable([out]) else np.zeros(typeof(out).shape, float0)
+        for out, tangent in zip(outs, found, strict=True)
+    ]
 
 
 def _cotangent(rng: np.random.Generator, out: Any) -> Any:
     aval = typeof(out).tangent_aval()
     if aval.dtype == float0:
         return np.zeros(aval.shape, float0)
-    return value(direction(rng, aval), aval)
+    return direction(rng, aval)
 
 
 def _second(case: Case, setting: Setting) -> None:
@@ -237,7 +310,7 @@ def _second(case: Case, setting: Setting) -> None:
         return [found[i] for i in keep]
 
     rng = np.random.default_rng(case.seed + 2)
-    along = [value(direction(rng, exact.avals[i]), exact.avals[i]) for i in positions]
+    along = [direction(rng, exact.avals[i]) for i in positions]
     got = jvp(first, primals, along)[1]
     h = 1e-3
     estimates, trusted = differences(first, primals, along, h)
@@ -258,16 +331,9 @@ def _second(case: Case, setting: Setting) -> None:
         require_same(what, a, b, types=False, scale=100.0)
 
 
-def _has_no_jvp(primitive: Primitive, setting: Setting) -> str | None:
-    rule = jvp_rules.rule_of(primitive)
-    if rule is not None and rule.reason is not None:
-        return f"it has no jvp rule: {rule.reason}"
-    return None if jvp_rules.find(primitive) is not None else "it has no jvp rule"
-
-
 CHECKS = (
-    Check("jvp", "jvp", _jvp, rank=2, why_not=_has_no_jvp),
-    Check("linearize", "jvp", _linearize, why_not=_has_no_jvp),
-    Check("reverse", "jvp", _reverse, why_not=_has_no_jvp),
-    Check("second order", "jvp", _second, why_not=_has_no_jvp),
+    Check("jvp", "jvp", _jvp, rank=2, why_not=unless_absent(jvp_rules)),
+    Check("linearize", "jvp", _linearize, why_not=unless_absent(jvp_rules)),
+    Check("reverse", "jvp", _reverse, why_not=unless_absent(jvp_rules)),
+    Check("second order", "jvp", _second, why_not=unless_absent(jvp_rules)),
 )

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, impl, is_differentiable, typeof
+from bindax_core.extend import is_differentiable, typeof
 from bindax_testing._cases import Case, replaced
 from bindax_testing._checks._base import Check, Setting, differentiable, value
-from bindax_testing._checks._types import host_operands, run_impl
+from bindax_testing._checks._types import host_operands, no_impl, run_impl
 from bindax_testing._compare import Mismatch, NotApplicable, host, host_parts, require_same
 
 THREADS = 4
@@ -123,11 +123,7 @@ def _threads(case: Case, setting: Setting) -> None:
 
 
 def special_case(case: Case) -> Case:
-    """The case with zeros, infinities and NaN among its floating-point operands.
-
-    Raises:
-        NotApplicable: when it has no such operand with elements.
-    """
+    """The case with zeros, infinities and NaN among its floating-point operands, if it has any."""
     positions = [i for i in differentiable(case.operands) if case.avals[i].size]
     if not positions:
         raise NotApplicable("no floating-point operand with elements")
@@ -173,12 +169,8 @@ def shown_values(row: Sequence[Any]) -> str:
     return ", ".join(f"{host_parts(x).tolist()!r:.80}" for x in row)
 
 
-def _no_impl(primitive: Primitive, setting: Setting) -> str | None:
-    return None if primitive in impl.functions else "there is no impl rule"
-
-
 CHECKS = (
-    Check("purity", "impl", _pure, rank=1, why_not=_no_impl),
+    Check("purity", "impl", _pure, rank=1, why_not=no_impl),
     Check("threads", "impl", _threads, rank=2),
     Check("special values", "impl", _special, rank=2),
 )

@@ -95,12 +95,13 @@ def _params(case: Case, setting: Setting) -> None:
             raise Mismatch(f"the parameter {name}={param!r:.80} does not equal itself.")
 
 
-def _no_impl(primitive: Primitive, setting: Setting) -> str | None:
+def no_impl(primitive: Primitive, setting: Setting) -> str | None:
+    """The reason why checks of ``impl`` say nothing about a primitive without it."""
     return None if primitive in impl.functions else "there is no impl rule"
 
 
 CHECKS = (
-    Check("types", "abstract_eval", _types, rank=0, why_not=_no_impl),
+    Check("types", "abstract_eval", _types, rank=0, why_not=no_impl),
     Check("staging", "abstract_eval", _staged, rank=1),
     Check("weak types", "abstract_eval", _weak_types, rank=1),
     Check("parameters", "abstract_eval", _params, rank=1),

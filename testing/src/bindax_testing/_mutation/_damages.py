@@ -11,21 +11,18 @@ from functools import partial
 from typing import Any
 
 from bindax_core.extend import Primitive, RuleKind
-from bindax_testing._mutation._damage import Damage, Rule
-from bindax_testing._mutation._transformations import (
-    jvp_damages,
-    transpose_damages,
-    vmap_damages,
-)
+from bindax_testing._mutation._transformations import jvp_damages, transpose_damages, vmap_damages
 from bindax_testing._mutation._values import (
+    Damage,
+    Rule,
     backwards,
-    changed,
     converted,
     doubled,
     first_pair,
     flipped,
     negated,
     other_dtype,
+    results_changed,
     shifted,
     swapped,
     with_wrong_branch,
@@ -37,13 +34,7 @@ ANY_RANK = 100
 def damages_for(
     kind: RuleKind, primitive: Primitive, params: Sequence[Mapping[str, Any]]
 ) -> Iterator[Damage]:
-    """The mistakes that can be made in a rule.
-
-    Args:
-        kind: the kind of the rule.
-        primitive: whose rule it is.
-        params: the parameters that it has in the cases.
-    """
+    """The mistakes that can be made in a rule of a primitive, which has some parameters."""
     known: dict[str, Callable[[], Iterator[Damage]]] = {
         "impl": _impl,
         "abstract_eval": _abstract_eval,
@@ -51,7 +42,7 @@ def damages_for(
         "vmap": vmap_damages,
         "transpose": transpose_damages,
         "lowering.stablehlo": _lowering,
-        "partial_eval": _partial_eval,
+        "partial_eval": lambda: iter([Damage("swapped operands", _swapped_tracers)]),
         "partial_eval_jaxpr": _partial_eval_jaxpr,
     }
     made = known.get(kind.name)
@@ -106,7 +97,7 @@ def _operands_of(kind: str, args: Sequence[Any]) -> Sequence[Any]:
     if kind == "partial_eval_jaxpr":
         return [x.aval for x in args[1].invars]
     if kind in ("jvp", "vmap", "partial_eval"):
-        return args[{"jvp": 0, "vmap": 1, "partial_eval": 1}[kind]]  # type: ignore[no-any-return]
+        return args[0 if kind == "jvp" else 1]  # type: ignore[no-any-return]
     return [getattr(x, "aval", x) for x in args]
 
 
@@ -114,22 +105,10 @@ def _operands_of(kind: str, args: Sequence[Any]) -> Sequence[Any]:
 
 
 def _impl() -> Iterator[Damage]:
-    for name, change in (("sign", negated), ("factor", doubled)):
-        yield Damage(name, partial(_impl_changed, change))
-    yield Damage("lost dtype", partial(_impl_changed, converted))
-    yield Damage("reversed result", partial(_impl_changed, backwards))
+    changes = {"sign": negated, "factor": doubled, "lost dtype": converted}
+    for name, change in (changes | {"reversed result": backwards}).items():
+        yield Damage(name, partial(results_changed, change))
     yield Damage("swapped operands", _swapped_operands)
-
-
-def _impl_changed(
-    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
-    out = rule(*args, **params)
-    outs = list(out) if isinstance(out, list | tuple) else [out]
-    wrong, touched = changed(outs, change)
-    if not touched:
-        return None
-    return wrong if isinstance(out, list | tuple) else wrong[0]
 
 
 def _swapped_operands(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -184,16 +163,11 @@ def _lowered_changed(
     avals = list(ctx.avals_out)
     if not avals or any(not hasattr(aval, "dtype") for aval in avals):
         return None
-    outs = list(rule(*args, **params))
-    return [_wrong_value(ctx, operation, x, aval) for x, aval in zip(outs, avals, strict=True)]
-
-
-def _wrong_value(ctx: Any, operation: str, x: Any, aval: Any) -> Any:
-    kind = aval.dtype.kind
-    if kind == "b":
-        return ctx.op("stablehlo.not", [x], [aval])[0]
-    operands = [x] if operation == "stablehlo.negate" else [x, x]
-    return ctx.op(operation, operands, [aval])[0]
+    wrong = []
+    for x, aval in zip(rule(*args, **params), avals, strict=True):
+        name = "stablehlo.not" if aval.dtype.kind == "b" else operation
+        wrong += ctx.op(name, [x, x] if name == "stablehlo.add" else [x], [aval])
+    return wrong
 
 
 def _swapped_values(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -204,10 +178,6 @@ def _swapped_values(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> 
             if avals[j] == aval and values[i] is not values[j]:
                 return rule(ctx, *swapped(values, i, j), **params)
     return None
-
-
-def _partial_eval() -> Iterator[Damage]:
-    yield Damage("swapped operands", _swapped_tracers)
 
 
 def _swapped_tracers(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:

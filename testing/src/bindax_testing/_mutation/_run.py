@@ -16,17 +16,11 @@ from bindax_testing._cases import Case
 from bindax_testing._checks import Check
 from bindax_testing._compare import NotApplicable
 from bindax_testing._limits import run_limited
-from bindax_testing._mutation._damage import Damage
 from bindax_testing._mutation._damages import damages_for
-from bindax_testing._mutation._report import (
-    EQUIVALENT,
-    KILLED,
-    SURVIVED,
-    Mutant,
-    MutationReport,
-)
+from bindax_testing._mutation._report import EQUIVALENT, KILLED, SURVIVED, Mutant, MutationReport
+from bindax_testing._mutation._values import Damage
 from bindax_testing._plan import Plan, checking, make_plan
-from bindax_testing._subjects import Subject, subject, subject_of
+from bindax_testing._subjects import Subject, subject_of, subject_with
 
 SECONDS = 6.0
 MANY = 12
@@ -96,9 +90,7 @@ def mutate_rules(
         seconds: as for ``mutate_plugin``.
         progress: as for ``mutate_plugin``.
     """
-    listed = [primitives] if isinstance(primitives, Primitive) else list(primitives)
-    found = subject(", ".join(p.name for p in listed), dict.fromkeys(listed), samples)
-    return _mutate(found, count, seed, seconds, progress)
+    return _mutate(subject_with(primitives, samples), count, seed, seconds, progress)
 
 
 def _mutate(
@@ -109,7 +101,8 @@ def _mutate(
     mutants: list[Mutant] = []
     found = _candidates(plan)
     sound: dict[Step, bool] = {}
-    order = range(len(found)) if count is None else _drawn(len(found), seed)
+    drawn = np.random.default_rng(seed).permutation(len(found))
+    order = range(len(found)) if count is None else drawn.tolist()
     with checking():
         for i in order:
             mutant = _tried(plan, found[i], seconds, sound)
@@ -123,10 +116,6 @@ def _mutate(
     seconds = time.perf_counter() - start
     nothing = "" if subject.kinds else f"{subject.name} declares no primitive, and has no rules."
     return MutationReport(subject.name, seed, seconds, mutants, nothing)
-
-
-def _drawn(count: int, seed: int) -> Sequence[int]:
-    return np.random.default_rng(seed).permutation(count).tolist()  # type: ignore[no-any-return]
 
 
 def narrowed(subject: Subject, names: Sequence[str]) -> Subject:
@@ -235,16 +224,11 @@ def _steps(plan: Plan, candidate: Candidate) -> tuple[list[Step], list[Step]]:
     First all checks on two cases, then those of the damaged rule's kind on every case, then the
     others on a few more: by then a mistake has been met if it ever is.
     """
-    checks = [
-        check
-        for check in plan.checks_of(candidate.primitive)
-        if check.why_not(candidate.primitive, plan.setting) is None
-    ]
-    checks.sort(key=lambda check: (check.kind != candidate.kind.name, check.rank))
+    checks = plan.telling(candidate.primitive)
     own = [check for check in checks if check.kind == candidate.kind.name]
-    others = checks[len(own) :]
+    others = [check for check in checks if check.kind != candidate.kind.name]
     cases = plan.cases[candidate.primitive]
-    first = [(check, case) for case in cases[:2] for check in checks]
+    first = [(check, case) for case in cases[:2] for check in (*own, *others)]
     first += [(check, case) for check in own for case in cases[2:]]
     first += [(check, case) for check in others for case in cases[2:MANY]]
     return first, [(check, case) for check in others for case in cases[MANY:]]

@@ -12,14 +12,7 @@ import numpy as np
 
 from bindax_core.extend import Primitive, plugin_contents
 from bindax_testing._mutation._report import KILLED, SURVIVED, Mutant, MutationReport
-from bindax_testing._mutation._run import (
-    SECONDS,
-    Progress,
-    Step,
-    fails,
-    forget,
-    narrowed,
-)
+from bindax_testing._mutation._run import SECONDS, Progress, Step, fails, forget, narrowed
 from bindax_testing._mutation._text import (
     Edit,
     changed_codes,
@@ -107,12 +100,7 @@ def _place(code: CodeType) -> tuple[str, int, str]:
 
 
 def _steps(plan: Plan, primitive: Primitive, cases: int) -> list[Step]:
-    checks = [
-        check
-        for check in plan.checks_of(primitive)
-        if check.why_not(primitive, plan.setting) is None
-    ]
-    chosen = plan.cases[primitive][:cases]
+    checks, chosen = plan.telling(primitive), plan.cases[primitive][:cases]
     return [(c, case) for case in chosen for c in checks if case.skip.get(c.name) is None]
 
 

@@ -16,28 +16,19 @@ from typing import Any
 
 import attrs
 
-_SWAPPED: dict[Any, Any] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.FloorDiv,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
+_PAIRS: list[tuple[Any, Any]] = [
+    (ast.Add, ast.Sub),
+    (ast.Mult, ast.Div),
+    (ast.BitAnd, ast.BitOr),
+    (ast.And, ast.Or),
+    (ast.Lt, ast.LtE),
+    (ast.Gt, ast.GtE),
+    (ast.Eq, ast.NotEq),
+    (ast.Is, ast.IsNot),
+    (ast.In, ast.NotIn),
+]
+_SWAPPED = {**dict(_PAIRS), **{second: first for first, second in _PAIRS}}
+_SWAPPED |= {ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv}
 _SILENT = (ast.Raise, ast.JoinedStr, ast.arguments, ast.Assert)
 """Texts of errors and types of parameters, in which a mistake changes no result."""
 _CHECKING = {"strict", "maxsize", "stacklevel", "copy", "takes_primitive"}
@@ -57,20 +48,12 @@ _REFUSING = "check", "require", "describe"
 
 @attrs.frozen
 class Edit:
-    """A change of one place in a function.
-
-    Attributes:
-        code: the function's code as it is.
-        place: the number of the place among those of its file.
-        line: where it is.
-        column: where it is in the line, from 1.
-        what: the change, for reports.
-    """
+    """A change of one place in a function, of which the code is given as it is."""
 
     code: CodeType
-    place: int
+    place: int  # among those of its file
     line: int
-    column: int
+    column: int  # from 1
     what: str
 
     def __str__(self) -> str:
@@ -139,7 +122,7 @@ def _changes(node: Any) -> Iterator[tuple[str, Callable[[], None]]]:
             lambda: setattr(node, "op", other()),
         )
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Sub, ast.Div, ast.FloorDiv)):
-        yield "its operands change places", lambda: _exchange(node, "left", "right")
+        yield "its operands change places", lambda: _exchange_operands(node)
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _SWAPPED:
         turned = _SWAPPED[type(node.ops[0])]
         yield (
@@ -152,10 +135,8 @@ def _changes(node: Any) -> Iterator[tuple[str, Callable[[], None]]]:
         yield "two arguments change places", node.args.reverse
 
 
-def _exchange(node: Any, first: str, second: str) -> None:
-    x, y = getattr(node, first), getattr(node, second)
-    setattr(node, first, y)
-    setattr(node, second, x)
+def _exchange_operands(node: ast.BinOp) -> None:
+    node.left, node.right = node.right, node.left
 
 
 def _negated(node: ast.expr) -> ast.expr:

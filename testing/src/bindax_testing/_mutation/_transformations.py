@@ -15,8 +15,9 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.extend import transpose as transpose_rules
-from bindax_testing._mutation._damage import Damage, Rule
 from bindax_testing._mutation._values import (
+    Damage,
+    Rule,
     backwards,
     changed,
     converted,
@@ -25,6 +26,7 @@ from bindax_testing._mutation._values import (
     first_pair,
     is_number,
     negated,
+    results_changed,
     reversed_along,
     swapped,
 )
@@ -37,34 +39,29 @@ MOST_OPERANDS = 3
 
 def jvp_damages(primitive: Primitive) -> Iterator[Damage]:
     for name, change in (("sign", negated), ("factor", doubled), ("lost dtype", converted)):
-        yield Damage(name, partial(_tangents_changed, change))
+        yield Damage(name, partial(_part_changed, 1, change))
     yield Damage("wrong zero", _zero_tangents)
-    yield Damage("wrong value", _values_changed)
+    yield Damage("wrong value", partial(_part_changed, 0, negated))
     yield Damage("swapped tangents", _swapped_tangents)
     yield Damage("swapped primals", _swapped_primals)
-    wrong_place = partial(_tangent_for_primal, _has_transpose(primitive))
-    yield Damage("tangent in place of the primal", wrong_place)
+    rule = transpose_rules.rule_of(primitive)
+    has_transpose = rule is not None and rule.is_present
+    yield Damage("tangent in place of the primal", partial(_tangent_for_primal, has_transpose))
     for i in range(MOST_OPERANDS):
         yield Damage(f"dropped term {i}", partial(_dropped_term, i))
 
 
-def _has_transpose(primitive: Primitive) -> bool:
-    rule = transpose_rules.rule_of(primitive)
-    return rule is not None and rule.is_present
-
-
-def _tangents_changed(
-    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
+def _part_changed(
+    place: int,
+    change: Callable[[Any], Any],
+    rule: Rule,
+    args: Sequence[Any],
+    params: dict[str, Any],
 ) -> Any:
-    outs, tangents = rule(*args, **params)
-    wrong, touched = changed(tangents, change)
-    return (outs, wrong) if touched else None
-
-
-def _values_changed(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    outs, tangents = rule(*args, **params)
-    wrong, touched = changed(outs, negated)
-    return (wrong, tangents) if touched else None
+    """A change to one of the two lists that a rule gives: values and tangents, or batches."""
+    parts = list(rule(*args, **params))
+    parts[place], touched = changed(parts[place], change)
+    return tuple(parts) if touched else None
 
 
 def _zero_tangents(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -132,9 +129,9 @@ def _tangent_for_primal(
 
 def transpose_damages() -> Iterator[Damage]:
     for name, change in (("sign", negated), ("factor", doubled), ("lost dtype", converted)):
-        yield Damage(name, partial(_cotangents_changed, change))
-    yield Damage("reversed cotangent", partial(_cotangents_changed, backwards))
-    yield Damage("transposed cotangent", partial(_cotangents_changed, _with_axes_swapped))
+        yield Damage(name, partial(results_changed, change))
+    yield Damage("reversed cotangent", partial(results_changed, backwards))
+    yield Damage("transposed cotangent", partial(results_changed, _with_axes_swapped))
     yield Damage("swapped cotangents", _swapped_cotangents)
     yield Damage("swapped residuals", _swapped_residuals)
     yield Damage("doubled residual", _doubled_residual)
@@ -147,13 +144,6 @@ def _with_axes_swapped(x: Any) -> Any:
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] == 1:
         return x
     return operations_for(typeof(x)).move_axis(x, len(shape) - 2, len(shape) - 1)
-
-
-def _cotangents_changed(
-    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
-    wrong, touched = changed(list(rule(*args, **params)), change)
-    return wrong if touched else None
 
 
 def _swapped_cotangents(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -192,7 +182,7 @@ def _doubled_residual(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -
 
 def vmap_damages() -> Iterator[Damage]:
     for name, change in (("sign", negated), ("lost dtype", converted)):
-        yield Damage(name, partial(_batch_changed, change))
+        yield Damage(name, partial(_part_changed, 0, change))
     yield Damage("reversed batch", _reversed_batch)
     yield Damage("off-by-one result axis", _shifted_result)
     yield Damage("forgotten batch of the result", _unmapped_result)
@@ -200,14 +190,6 @@ def vmap_damages() -> Iterator[Damage]:
     for i in range(MOST_OPERANDS):
         yield Damage(f"forgotten batch of operand {i}", partial(_forgotten_batch, i))
         yield Damage(f"wrong axis of operand {i}", partial(_wrong_axis, i))
-
-
-def _batch_changed(
-    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
-    outs, dims = rule(*args, **params)
-    wrong, touched = changed(list(outs), change)
-    return (wrong, dims) if touched else None
 
 
 def _reversed_batch(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:

@@ -1,13 +1,28 @@
-"""Mistakes in a value, a list of values, a type or the parameters of a primitive."""
+"""Mistakes in a rule, and in values, types and the parameters of a primitive."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Zero, float0, is_value, operations_for, typeof
+
+Rule = Callable[..., Any]
+
+
+@attrs.frozen
+class Damage:
+    """One kind of mistake.
+
+    ``apply`` takes the true rule, its positional arguments and its parameters; it gives the wrong
+    result, or None where the mistake would change nothing.
+    """
+
+    name: str
+    apply: Callable[[Rule, Sequence[Any], dict[str, Any]], Any]
 
 
 def is_number(x: Any) -> bool:
@@ -66,6 +81,17 @@ def changed(xs: Sequence[Any], change: Callable[[Any], Any]) -> tuple[list[Any],
     """Values with a change made to those that are numbers, and whether there was one."""
     out = [change(x) if is_number(x) and typeof(x).size else x for x in xs]
     return out, any(x is not y for x, y in zip(xs, out, strict=True))
+
+
+def results_changed(
+    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """The result of a rule, or its list of them, with a change."""
+    out = rule(*args, **params)
+    wrong, touched = changed(list(out) if isinstance(out, list | tuple) else [out], change)
+    if not touched:
+        return None
+    return wrong if isinstance(out, list | tuple) else wrong[0]
 
 
 def swapped(xs: Sequence[Any], first: int, second: int) -> list[Any]:

@@ -50,21 +50,13 @@ def described(error: BaseException) -> str:
 
 @attrs.frozen(eq=False)
 class Node:
-    """A node of a registered type.
-
-    Attributes:
-        value: the instance.
-        path: the keys that lead to it.
-        children: its children, as ``flatten`` returned them.
-        metadata: its metadata.
-        error: what ``flatten`` raised; there are no children then.
-    """
+    """A node of a registered type, with what ``flatten`` returned or raised."""
 
     value: Any
     path: tuple[Any, ...]
     children: tuple[Any, ...] = ()
     metadata: Any = None
-    error: Exception | None = None
+    error: Exception | None = None  # there are no children then
 
     @property
     def where(self) -> str:
@@ -126,7 +118,8 @@ def nodes_of(example: Any) -> Iterator[Node]:
         except Exception as error:
             yield Node(value, path, error=error)
             continue
-        if not _is_builtin(type(value)):
+        kind = type(value)
+        if kind not in _BUILTIN and not (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             yield Node(value, path, children, metadata)
         stack.extend(reversed(_below(value, path, children)))
 
@@ -139,7 +132,3 @@ def _below(
         return [((*path, key), child) for key, child in pairs]
     except Exception:  # a check of its own reports what is wrong with the keys
         return [(path, child) for child in children]
-
-
-def _is_builtin(kind: type) -> bool:
-    return kind in _BUILTIN or (issubclass(kind, tuple) and hasattr(kind, "_fields"))

@@ -7,15 +7,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from bindax_testing._pytrees import _instance_checks as instances
 from bindax_testing._pytrees import _metadata_checks as metadata
-from bindax_testing._pytrees._nodes import (
-    Failed,
-    Node,
-    Skipped,
-    described,
-    nodes_of,
-    qualified,
-)
-from bindax_testing._pytrees._report import PyTreeCheck, PyTreeReport
+from bindax_testing._pytrees._nodes import Failed, Node, Skipped, described, nodes_of, qualified
+from bindax_testing._pytrees._report import PyTreeCheck, PyTreeReport, PyTreeStatus
 from bindax_testing._pytrees._stand_ins import STAND_INS
 
 _Check: TypeAlias = Callable[[Node], None]
@@ -103,35 +96,32 @@ def check_pytree(
 
 def _run(node: Node, expected: Mapping[str, str]) -> list[PyTreeCheck]:
     results: dict[str, PyTreeCheck] = {}
-    for planned in _PLAN:
-        name = planned.name
-        missing = [need for need in planned.needs if results[need].status != "passed"]
+    for name, run, needs in _PLAN:
+        missing = [need for need in needs if results[need].status != "passed"]
+        status: PyTreeStatus = "skipped"
         if missing:
             reason = f"it needs the check {missing[0]!r} to pass"
-            results[name] = PyTreeCheck(name, node.name, node.where, "skipped", reason)
-            continue
-        results[name] = _outcome(planned, node, expected.get(name))
+        else:
+            status, reason = _outcome(run, node, expected.get(name))
+        results[name] = PyTreeCheck(name, node.name, node.where, status, reason)
     return list(results.values())
 
 
-def _outcome(planned: _Planned, node: Node, excuse: str | None) -> PyTreeCheck:
-    name = planned.name
+def _outcome(run: _Check, node: Node, excuse: str | None) -> tuple[PyTreeStatus, str]:
     try:
-        planned.run(node)
+        run(node)
     except Skipped as skipped:
-        return PyTreeCheck(name, node.name, node.where, "skipped", str(skipped))
+        return "skipped", str(skipped)
     except Failed as failed:
         reason = str(failed)
     except Exception as error:  # what the definition raises where no check expected it
         reason = f"It raised {described(error)}."
     else:
         if excuse is None:
-            return PyTreeCheck(name, node.name, node.where, "passed")
+            return "passed", ""
         reason = f"It was expected to fail ({excuse}), and passed. Do not expect it any longer."
-        return PyTreeCheck(name, node.name, node.where, "failed", reason)
-    if excuse is None:
-        return PyTreeCheck(name, node.name, node.where, "failed", reason)
-    return PyTreeCheck(name, node.name, node.where, "expected failure", f"{excuse}. {reason}")
+        return "failed", reason
+    return ("failed", reason) if excuse is None else ("expected failure", f"{excuse}. {reason}")
 
 
 def _nothing(examples: tuple[Any, ...]) -> PyTreeCheck:

@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from bindax_control_flow.shared.arguments import check_values, structure_difference
+from bindax_control_flow.shared.arguments import (
+    check_values,
+    structure_difference,
+    structure_paths,
+)
 from bindax_control_flow.shared.programs import Programs, join_consts, with_results
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -20,9 +24,7 @@ from bindax_core.extend import (
     config,
     describe_function,
     eval_jaxpr,
-    keystr,
     tree_flatten,
-    tree_flatten_with_path,
     tree_unflatten,
     zeros_like_aval,
 )
@@ -38,17 +40,7 @@ def trace_branches(
     operands: tuple[Any, ...],
     avals: Sequence[Any],
 ) -> tuple[list[ClosedJaxpr], PyTreeDef]:
-    """The programs of the branch functions, whose results agree in structure and type.
-
-    Args:
-        name: what the user called, for messages.
-        functions: the branches.
-        operands: the operands, for their structure.
-        avals: the types of the operands' leaves.
-
-    Raises:
-        TypeError: when the branches' results differ; the message names the path and both types.
-    """
+    """The programs of the branch functions, whose results agree in structure and type."""
     _, in_tree = tree_flatten(operands)
     traced = []
     trees: list[PyTreeDef] = []
@@ -81,14 +73,13 @@ def _agreeing_results(
     for i, row in enumerate(rows):
         common = _common_type(row)
         if common is None:
-            numbered = tree_unflatten(tree, list(range(len(rows))))
-            paths = [keystr(path) for path, _ in tree_flatten_with_path(numbered)[0]]
+            place = structure_paths("output", tree)[i]
             listed = "; ".join(
                 f"{describe_function(function)} returns {aval.str_short()}"
                 for function, aval in zip(functions, row, strict=True)
             )
             raise TypeError(
-                f"the branches of {name} must return the same types, but at output{paths[i]} "
+                f"the branches of {name} must return the same types, but at {place} "
                 f"{listed}. Convert with .astype, or broadcast, in one of them."
             )
         wanted.append(common)
@@ -137,17 +128,13 @@ class SplitBranches(NamedTuple):
         known: from the known operands to the known results and the computed residuals.
         unknown: from all residuals and the unknown operands to the unknown results.
         consts: leading operands of the known branches.
-        out_unknowns: which results are unknown.
-        sources: for each residual, the known operand that it is, or None when it is computed.
-        residual_avals: the types of the computed residuals.
+        split: how operands, residuals and results divide, the same for all branches.
     """
 
     known: Branches
     unknown: Branches
     consts: list[Any]
-    out_unknowns: list[bool]
-    sources: list[int | None]
-    residual_avals: list[Any]
+    split: Any
 
 
 def split_branches(branches: Branches, in_unknowns: Sequence[bool]) -> SplitBranches:
@@ -155,9 +142,11 @@ def split_branches(branches: Branches, in_unknowns: Sequence[bool]) -> SplitBran
     first = [partial_eval_jaxpr(branch, in_unknowns) for branch in branches]
     out_unknowns = [any(flags) for flags in zip(*[s.out_unknowns for s in first], strict=True)]
     splits = [partial_eval_jaxpr(branch, in_unknowns, out_unknowns) for branch in branches]
-    slots = _residual_slots(splits)
+    slots_of = _slots_of(splits)
+    # Residuals of one type take the same place in all branches.
+    slots = list(dict.fromkeys(slot for mine in slots_of for slot in mine))
     known_programs, unknown_programs = [], []
-    for split, mine in zip(splits, _slots_of(splits), strict=True):
+    for split, mine in zip(splits, slots_of, strict=True):
         known_programs.append(_known_program(split, mine, slots))
         residual_vars = dict(zip(mine, split.unknown.jaxpr.invars, strict=False))
         rest = split.unknown.jaxpr.invars[len(mine) :]
@@ -165,14 +154,11 @@ def split_branches(branches: Branches, in_unknowns: Sequence[bool]) -> SplitBran
         jaxpr = split.unknown.jaxpr.replace(invars=[*invars, *rest])
         unknown_programs.append(ClosedJaxpr(jaxpr))
     known, consts = join_consts(agreeing(known_programs))
-    return SplitBranches(
-        known,
-        tuple(agreeing(unknown_programs)),
-        consts,
-        out_unknowns,
-        [slot[2] if slot[0] == "operand" else None for slot in slots],
-        [slot[1] for slot in slots if slot[0] == "computed"],
+    split = splits[0]._replace(
+        residual_avals=[slot[1] for slot in slots],
+        forwarded=[slot[2] if slot[0] == "operand" else None for slot in slots],
     )
+    return SplitBranches(known, tuple(agreeing(unknown_programs)), consts, split)
 
 
 Slot = tuple[str, Any, int]
@@ -192,14 +178,6 @@ def _slots_of(splits: Sequence[Any]) -> list[list[Slot]]:
                 mine.append(("computed", aval, counts[aval]))
         named.append(mine)
     return named
-
-
-def _residual_slots(splits: Sequence[Any]) -> list[Slot]:
-    """The residuals of all branches; those of one type take the same place."""
-    found: dict[Slot, None] = {}
-    for mine in _slots_of(splits):
-        found.update(dict.fromkeys(mine))
-    return list(found)
 
 
 def _known_program(split: Any, mine: list[Slot], slots: list[Slot]) -> ClosedJaxpr:

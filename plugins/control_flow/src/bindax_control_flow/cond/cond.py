@@ -59,7 +59,9 @@ def cond(
     -2.0
     """
     if _is_five_argument_form(true_fun, false_fun, operands):
-        return _with_two_operands(pred, true_fun, false_fun, *operands)
+        x, then = true_fun, false_fun
+        y, otherwise = operands
+        return cond(pred, lambda x, y: then(x), lambda x, y: otherwise(y), x, y)
     check_function("cond", "true_fun", true_fun)
     check_function("cond", "false_fun", false_fun)
     operands = _all_operands("cond", operands, operand)
@@ -86,14 +88,6 @@ def _all_operands(name: str, operands: tuple[Any, ...], operand: Any) -> tuple[A
 def _is_five_argument_form(second: Any, third: Any, rest: tuple[Any, ...]) -> bool:
     """Say whether cond was given ``pred, true_operand, true_fun, false_operand, false_fun``."""
     return len(rest) == 2 and callable(third) and callable(rest[1]) and not callable(second)
-
-
-def _with_two_operands(
-    pred: Any, true_operand: Any, true_fun: Any, false_operand: Any, false_fun: Any
-) -> Any:
-    return cond(
-        pred, lambda x, y: true_fun(x), lambda x, y: false_fun(y), true_operand, false_operand
-    )
 
 
 @api_boundary

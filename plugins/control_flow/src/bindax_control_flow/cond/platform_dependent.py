@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 
 from bindax_control_flow.cond.cond import bind_branches
-from bindax_control_flow.cond.platforms import DEFAULT, branch_for
-from bindax_control_flow.cond.primitive import INDEX
-from bindax_core.extend import (
-    api_boundary,
-    find_backend,
-    primitive,
-    rules,
-)
+from bindax_control_flow.cond.primitive import DEFAULT, INDEX, branch_for
+from bindax_core.extend import api_boundary, find_backend, primitive, rules
 from bindax_transforms import check_function
 
 __all__ = ["platform_dependent", "platform_index_p"]

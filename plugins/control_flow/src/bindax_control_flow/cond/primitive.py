@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from bindax_control_flow.cond.branches import Branches, agreeing, split_branches
-from bindax_control_flow.cond.platforms import branch_for
+from bindax_control_flow.shared.lists import kept, partition, with_zeros
 from bindax_control_flow.shared.programs import join_consts
+from bindax_control_flow.shared.values import batch_in_front, spread
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -18,15 +19,14 @@ from bindax_core.extend import (
     Region,
     ShapedArray,
     Tracer,
-    Var,
     Zero,
     as_array,
     eval_jaxpr,
     format_application,
     full_lower,
+    instantiate_zeros,
     is_differentiable,
     is_undef_primal,
-    operations_for,
     primitive,
     rules,
     typeof,
@@ -45,6 +45,12 @@ __all__ = ["cond_p"]
 
 INDEX = ShapedArray((), np.int32)
 PREDICATE = ShapedArray((), np.bool_)
+
+DEFAULT = "default"
+"""In place of the name of a platform: all platforms that are not named."""
+
+_PLATFORMS = {"gpu": ("cuda", "rocm"), "cpu": ("host",)}
+"""Names that stand for others too; programs that are interpreted run on the ``host``."""
 
 
 def _impl(index: Any, *operands: Any, branches: Branches, **which: Any) -> list[Any]:
@@ -82,12 +88,7 @@ def _jvp(
     given = [t for t in tangents[1:] if type(t) is not Zero]
     outs = cond_p.bind(index, *consts, *primals, *given, branches=joined, **which)
     count = len(nonzeros_out)
-    rest = iter(outs[count:])
-    tangents_out = [
-        next(rest) if nonzero else Zero(aval.tangent_aval())
-        for nonzero, aval in zip(nonzeros_out, branches[0].out_avals, strict=True)
-    ]
-    return outs[:count], tangents_out
+    return outs[:count], with_zeros(nonzeros_out, outs[count:], branches[0].out_avals)
 
 
 def _vmap(
@@ -134,11 +135,12 @@ def _select(
     which = convert_element_type(index, np.bool_) if len(branches) == 2 else index
     outs = []
     for cases, unreached in zip(zip(*rows, strict=True), same, strict=True):
-        spread = _spread(which, typeof(cases[0]).shape)
         if unreached is not None:
             outs.append(unreached)
+        elif len(cases) == 1:
+            outs.append(cases[0])
         else:
-            outs.append(select_n(spread, *cases) if len(cases) > 1 else cases[0])
+            outs.append(select_n(spread(which, typeof(cases[0]).shape), *cases))
     return outs, [0 if unreached is None else None for unreached in same]
 
 
@@ -165,19 +167,8 @@ def _guarded(axis_size: int, taken: Any, x: Any, dim: int | None) -> tuple[Any, 
     aval = typeof(x)
     if not isinstance(x, Tracer) or not is_differentiable(aval.dtype):
         return x, dim
-    operations = operations_for(aval)
-    if dim is None:
-        x = operations.broadcast_axis(x, axis_size, 0)
-    elif dim != 0:
-        x = operations.move_axis(x, dim, 0)
-    return select_n(_spread(taken, typeof(x).shape), stop_gradient(x), x), 0
-
-
-def _spread(which: Any, shape: tuple[int, ...]) -> Any:
-    """A vector along the first axis, repeated along the others of a shape."""
-    for axis in range(1, len(shape)):
-        which = operations_for(typeof(which)).broadcast_axis(which, shape[axis], axis)
-    return which
+    x = batch_in_front(axis_size, x, dim)
+    return select_n(spread(taken, typeof(x).shape), stop_gradient(x), x), 0
 
 
 def _partial_eval(
@@ -190,13 +181,11 @@ def _partial_eval(
         return outs
     in_unknowns = [not t.is_known for t in operands]
     parts = split_branches(branches, in_unknowns)
-    known = [full_lower(t.value) for t in operands if t.is_known]
-    unknown = [t for t in operands if not t.is_known]
+    known_tracers, unknown = partition(in_unknowns, operands)
+    known = [full_lower(t.value) for t in known_tracers]
     index_value = full_lower(index.value)
     outs = cond_p.bind(index_value, *parts.consts, *known, branches=parts.known, **which)
-    num_known = sum(not flag for flag in parts.out_unknowns)
-    computed = iter(outs[num_known:])
-    residuals = [next(computed) if s is None else known[s] for s in parts.sources]
+    known_outs, residuals = parts.split.residual_values(known, outs)
     unknown_outs = [trace.unknown(aval) for aval in parts.unknown[0].out_avals]
     trace.add_eqn(
         cond_p,
@@ -204,8 +193,7 @@ def _partial_eval(
         unknown_outs,
         {"branches": parts.unknown, **which},
     )
-    known_iter, unknown_iter = iter(outs), iter(unknown_outs)
-    return [next(unknown_iter) if flag else next(known_iter) for flag in parts.out_unknowns]
+    return parts.split.merge_results(known_outs, unknown_outs)  # type: ignore[no-any-return]
 
 
 def _partial_eval_jaxpr(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
@@ -217,23 +205,15 @@ def _partial_eval_jaxpr(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
         # An equation has no place for constants; they are zeros, so the whole waits instead.
         return None, eqn, [True] * len(eqn.outvars), []
     index, *operands = eqn.invars
-    known = [x for x, flag in zip(operands, in_unknowns[1:], strict=True) if not flag]
-    unknown = [x for x, flag in zip(operands, in_unknowns[1:], strict=True) if flag]
-    computed = [Var(aval) for aval in parts.residual_avals]
-    fresh = iter(computed)
-    residuals = [next(fresh) if s is None else known[s] for s in parts.sources]
-    outs = list(zip(eqn.outvars, parts.out_unknowns, strict=True))
-    known_eqn = eqn.replace(
-        invars=[index, *known],
-        outvars=[*(v for v, flag in outs if not flag), *computed],
-        params={**eqn.params, "branches": parts.known},
+    known_eqn, unknown_eqn, residuals = parts.split.split_equation(
+        eqn.replace(invars=operands),
+        in_unknowns[1:],
+        {**eqn.params, "branches": parts.known},
+        {**eqn.params, "branches": parts.unknown},
     )
-    unknown_eqn = eqn.replace(
-        invars=[index, *residuals, *unknown],
-        outvars=[v for v, flag in outs if flag],
-        params={**eqn.params, "branches": parts.unknown},
-    )
-    return known_eqn, unknown_eqn, parts.out_unknowns, residuals
+    known_eqn = known_eqn.replace(invars=[index, *known_eqn.invars])
+    unknown_eqn = unknown_eqn.replace(invars=[index, *unknown_eqn.invars])
+    return known_eqn, unknown_eqn, parts.split.out_unknowns, residuals
 
 
 def _transpose(
@@ -256,14 +236,11 @@ def _transposed(
     program, nonzero_out = transpose_jaxpr(branch, linear, nonzero_cts)
     if all(nonzero_out):
         return program
-    linear_avals = [a for a, flag in zip(branch.in_avals, linear, strict=True) if flag]
+    linear_avals = partition(linear, branch.in_avals)[1]
 
     def function(*operands: Any) -> list[Any]:
-        outs = iter(eval_jaxpr(program.jaxpr, program.consts, *operands))
-        return [
-            next(outs) if flag else operations_for(aval).zeros(aval)
-            for flag, aval in zip(nonzero_out, linear_avals, strict=True)
-        ]
+        outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
+        return [instantiate_zeros(ct) for ct in with_zeros(nonzero_out, outs, linear_avals)]
 
     return trace_to_jaxpr(function, program.in_avals, Origin("cond"))
 
@@ -272,16 +249,26 @@ def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     pruned = [dce_jaxpr(branch.jaxpr, used_outputs) for branch in eqn.params["branches"]]
     used = [any(flags) for flags in zip(*[flags for _, flags in pruned], strict=True)]
     branches = tuple(
-        ClosedJaxpr(
-            jaxpr.replace(invars=[v for v, flag in zip(jaxpr.invars, used, strict=True) if flag])
-        )
-        for jaxpr, _ in pruned
+        ClosedJaxpr(jaxpr.replace(invars=kept(jaxpr.invars, used))) for jaxpr, _ in pruned
     )
     index, *operands = eqn.invars
     return eqn.replace(
-        invars=[index, *(x for x, flag in zip(operands, used, strict=True) if flag)],
-        outvars=[v for v, flag in zip(eqn.outvars, used_outputs, strict=True) if flag],
+        invars=[index, *kept(operands, used)],
+        outvars=kept(eqn.outvars, used_outputs),
         params={**eqn.params, "branches": branches},
+    )
+
+
+def branch_for(platforms: Sequence[str], platform: str) -> int:
+    """Find the branch, each for one platform, that belongs to a platform."""
+    for i, name in enumerate(platforms):
+        if platform == name or platform in _PLATFORMS.get(name, ()):
+            return i
+    if DEFAULT in platforms:
+        return list(platforms).index(DEFAULT)
+    raise ValueError(
+        f"platform_dependent has no function for the platform {platform}, only for "
+        f"{', '.join(platforms)}; add {platform}=..., or default=... for all others."
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
 from bindax_control_flow.scan.loop import slice_aval
-from bindax_control_flow.shared.arguments import as_integer, check_values, leaf_paths
+from bindax_control_flow.shared.arguments import as_integer, check_values
 from bindax_control_flow.shared.carry import Carry
 from bindax_control_flow.shared.lists import split
 from bindax_core.errors import ConcretizationTypeError
@@ -24,43 +24,23 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_transforms import trace_to_jaxpr, traced_once
-
-
-class Step(NamedTuple):
-    """The function of a scan, traced.
-
-    Attributes:
-        jaxpr: one step, without constants.
-        consts: its leading arguments.
-        carry: the carry to begin with, of the types that a step keeps.
-        y_tree: the structure of the stacked results.
-    """
-
-    jaxpr: ClosedJaxpr
-    consts: list[Any]
-    carry: Carry
-    y_tree: PyTreeDef
+from bindax_transforms import argument_names, trace_to_jaxpr, traced_once
 
 
 def common_length(name: str, xs: Any) -> int | None:
-    """The size of the first axis of all leaves; None without any.
-
-    Raises:
-        ValueError: when a leaf has no axis, or the sizes differ.
-    """
+    """The size of the first axis of all leaves; None without any."""
     check_values(name, "xs", xs)
-    leaves = tree_flatten(xs)[0]
+    leaves, names = tree_flatten(xs)[0], argument_names(xs, "xs")
     lengths: dict[int, str] = {}
     for i, x in enumerate(leaves):
         shape = typeof(x).shape
         if not shape:
             raise ValueError(
-                f"{name} runs along the first axis of xs, but {leaf_paths('xs', xs)[i]} has none: "
-                f"it is {typeof(x).str_short()}. Let the function close over what is the same in "
+                f"{name} runs along the first axis of xs, but {names[i]} has none: it is "
+                f"{typeof(x).str_short()}. Let the function close over what is the same in "
                 f"all steps."
             )
-        lengths.setdefault(shape[0], leaf_paths("xs", xs)[i])
+        lengths.setdefault(shape[0], names[i])
     if len(lengths) > 1:
         listed = " and ".join(f"{path} has {length}" for length, path in lengths.items())
         raise ValueError(
@@ -70,12 +50,7 @@ def common_length(name: str, xs: Any) -> int | None:
 
 
 def checked_length(xs: Any, length: Any) -> int:
-    """The number of steps, from the sequences and the argument ``length``.
-
-    Raises:
-        ValueError: when they contradict each other, or neither tells.
-        ConcretizationTypeError: when ``length`` is traced.
-    """
+    """The number of steps, from the sequences and the argument ``length``."""
     found = common_length("scan", xs)
     if length is None:
         if found is None:
@@ -87,25 +62,20 @@ def checked_length(xs: Any, length: Any) -> int:
             f"{length.aval.str_short()}. Make it static with static_argnums, or use while_loop or "
             f"fori_loop for a number of steps that is not known."
         )
-    if isinstance(length, Dimension):
-        given: Any = length
-    else:
-        given = as_integer("scan", "length", length)
+    symbolic = isinstance(length, Dimension)
+    given: Any = length if symbolic else as_integer("scan", "length", length)
     if given < 0:
         raise ValueError(f"the length of scan must not be negative, but it is {given}.")
     if found is not None and given != found:
         raise ValueError(
-            f"scan was given length={given}, but {leaf_paths('xs', xs)[0]} has the length {found}."
+            f"scan was given length={given}, but {argument_names(xs, 'xs')[0]} has the length "
+            f"{found}."
         )
     return given  # type: ignore[no-any-return]
 
 
 def checked_unroll(unroll: Any, length: int) -> int:
-    """Check how many steps one round of a compiled loop makes.
-
-    Raises:
-        ValueError: when it is negative.
-    """
+    """Check how many steps one round of a compiled loop makes."""
     if isinstance(unroll, bool):
         return max(length, 1) if unroll else 1
     count = as_integer("scan", "unroll", unroll, "an integer or a bool")
@@ -116,11 +86,13 @@ def checked_unroll(unroll: Any, length: int) -> int:
     return max(count, 1)  # 0 is False
 
 
-def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:
+def trace_step(
+    f: Callable[..., Any], init: Any, xs: Any
+) -> tuple[ClosedJaxpr, list[Any], Carry, PyTreeDef]:
     """Trace one step, if ``f`` may see other values of what it closes over than before.
 
-    Raises:
-        TypeError: when ``f`` returns no pair, or a carry of another structure or other types.
+    Gives the step, its constants, the carry to begin with, of the types that a step keeps, and the
+    structure of the stacked results.
     """
     carry = Carry.of("scan", "init", init)
     sequences, xs_tree = tree_flatten(xs)
@@ -130,7 +102,13 @@ def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:
     def flat(*values: Any) -> list[Any]:
         c, x = split(values, len(carry.leaves))
         result = f(tree_unflatten(carry.tree, c), tree_unflatten(xs_tree, x))
-        carry_out, y = _checked_pair(f, result)
+        if not isinstance(result, (tuple, list)) or len(result) != 2:
+            raise TypeError(
+                f"the function of scan must return a pair (carry, y), but {describe_function(f)} "
+                f"returned {result!r:.80} of type {type(result).__name__}. Return (carry, None) "
+                f"when nothing is stacked."
+            )
+        carry_out, y = result
         leaves = carry.flatten(f, carry_out)
         check_values(f"what {describe_function(f)} returned to scan", "y", y)
         ys, y_tree = tree_flatten(y)
@@ -147,14 +125,4 @@ def trace_step(f: Callable[..., Any], init: Any, xs: Any) -> Step:
 
     key = ("scan", carry.tree, xs_tree, tuple(carry.avals), tuple(x_avals))
     jaxpr, consts, avals, y_tree = traced_once([f], key, trace)
-    return Step(jaxpr, list(consts), attrs.evolve(carry, avals=avals), y_tree)
-
-
-def _checked_pair(f: Callable[..., Any], result: Any) -> tuple[Any, Any]:
-    if not isinstance(result, (tuple, list)) or len(result) != 2:
-        raise TypeError(
-            f"the function of scan must return a pair (carry, y), but {describe_function(f)} "
-            f"returned {result!r:.80} of type {type(result).__name__}. Return (carry, None) "
-            f"when nothing is stacked."
-        )
-    return result[0], result[1]
+    return jaxpr, list(consts), attrs.evolve(carry, avals=avals), y_tree

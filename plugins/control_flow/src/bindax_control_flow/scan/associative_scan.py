@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_control_flow.shared.arguments import check_values, leaf_paths
+from bindax_control_flow.shared.arguments import check_values
 from bindax_core.extend import (
     api_boundary,
     describe_function,
@@ -15,7 +15,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import concatenate, expand_dims, reshape, rev, slice_in_dim
-from bindax_transforms import check_function
+from bindax_transforms import argument_names, check_function
 
 __all__ = ["associative_scan"]
 
@@ -85,7 +85,7 @@ def _axes(elems: Any, leaves: Sequence[Any], axis: int) -> tuple[list[int], int]
     axis = operator.index(axis)
     axes: list[int] = []
     lengths: dict[int, str] = {}
-    for path, x in zip(leaf_paths("elems", elems), leaves, strict=True):
+    for path, x in zip(argument_names(elems, "elems"), leaves, strict=True):
         aval = typeof(x)
         if not -aval.ndim <= axis < aval.ndim:
             raise ValueError(
@@ -111,7 +111,7 @@ def _check_types(
         if expected != found:
             raise TypeError(
                 f"the function of associative_scan must return the types that it takes, but at "
-                f"{leaf_paths('elems', elems)[i]} {describe_function(fn)} returned "
+                f"{argument_names(elems, 'elems')[i]} {describe_function(fn)} returned "
                 f"{found.str_short()} for {expected.str_short()}. It must combine any number of "
                 f"elements along the axis, element by element, and keep the dtype."
             )

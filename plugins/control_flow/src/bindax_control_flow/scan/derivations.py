@@ -11,27 +11,22 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_control_flow.scan.loop import Loop
-from bindax_control_flow.shared.lists import fixpoint, merge, partition, split
+from bindax_control_flow.shared.lists import fixpoint, partition, split, with_zeros
 from bindax_core.extend import (
     ClosedJaxpr,
     Jaxpr,
     Origin,
-    Zero,
     add_tangents,
     eval_jaxpr,
-    operations_for,
+    instantiate_zeros,
 )
 from bindax_transforms import dce_jaxpr, jvp_jaxpr, trace_to_jaxpr, transpose_jaxpr, vmap_jaxpr
 
 
 class Derived(NamedTuple):
-    """A loop made from another one.
+    """A loop made from another one, and the values of its leading constants.
 
-    Attributes:
-        loop: the new loop.
-        consts: the values of its leading constants.
-        carry: for each carry of the old loop, whether the question is answered with yes.
-        stacked: the same for each stacked result.
+    ``carry`` and ``stacked`` answer the question for each carry and stacked result of the old one.
     """
 
     loop: Loop
@@ -96,8 +91,7 @@ def batched(loop: Loop, axis_size: int, dims: Sequence[int | None]) -> Derived:
 def pruned(loop: Loop, used_outputs: Sequence[bool]) -> tuple[Loop, list[bool], list[bool]]:
     """A loop without what the used results do not need.
 
-    Returns:
-        The loop, which operands it still takes, and which results it still returns.
+    Gives also which operands it still takes, and which results it still returns.
     """
     carry, stacked = loop.results(used_outputs)
 
@@ -117,16 +111,11 @@ def pruned(loop: Loop, used_outputs: Sequence[bool]) -> tuple[Loop, list[bool], 
 
 
 class Transposed(NamedTuple):
-    """The transpose of a loop.
+    """The transpose of a loop, and the values of its leading constants.
 
-    Attributes:
-        loop: takes ``residual consts | cotangents of consts so far, cotangents of the carry |
-            residual xs, cotangents of ys``; returns the cotangents of consts and of the carry, and
-            stacked those of xs.
-        consts: the values of its leading constants.
-        linear_consts: for each linear constant, whether it has a cotangent.
-        carry: for each carry, whether it has one.
-        linear_xs: for each linear sequence, whether it has one.
+    It takes ``residual consts | cotangents of consts so far, cotangents of the carry | residual xs,
+    cotangents of ys``, and returns the cotangents of consts and of the carry, and stacked those of
+    xs. For each linear constant, each carry and each linear sequence, whether it has a cotangent.
     """
 
     loop: Loop
@@ -164,11 +153,8 @@ def transposed(loop: Loop, linear: Sequence[bool], nonzero_cts: Sequence[bool]) 
         )
         outs = iter(eval_jaxpr(program.jaxpr, program.consts, *residuals, *cts, *cts_y))
         added = [add_tangents(total, next(outs)) for total in sums]
-        flowed = [next(outs) if flag else None for flag in has_carry]
-        back = [
-            operations_for(aval).zeros(aval.tangent_aval()) if ct is None else ct
-            for ct, aval in zip(partition(carry, flowed)[1], carry_avals, strict=True)
-        ]
+        flowed = with_zeros(has_carry, outs, loop.carry_avals)
+        back = [instantiate_zeros(ct) for ct in partition(carry, flowed)[1]]
         return [*added, *back, *outs]
 
     cotangent_avals = [a.tangent_aval() for a in (*const_avals, *carry_avals, *y_avals)]
@@ -186,9 +172,3 @@ def transposed(loop: Loop, linear: Sequence[bool], nonzero_cts: Sequence[bool]) 
         reverse=not loop.reverse,
     )
     return Transposed(new_loop, values, has_const, carry, has_x)
-
-
-def spread(flags: Sequence[bool], values: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
-    """One tangent or cotangent for each flag: the next value, or a ``Zero`` of the type."""
-    zeros = [Zero(a.tangent_aval()) for a, flag in zip(avals, flags, strict=True) if not flag]
-    return merge(flags, zeros, values)

@@ -72,16 +72,10 @@ class Loop:
         results: Sequence[Sequence[Any]],
         **changes: Any,
     ) -> tuple[Loop, list[Any]]:
-        """A loop with another step, whose arguments and results come in another order.
+        """A loop with a step made from this one's, and the values of its leading constants.
 
-        Args:
-            program: a step, made from this one's; its constants become constants of the loop.
-            arguments: its arguments, as constants, carry and sequences.
-            results: its results, as carry and stacked results.
-            changes: other fields.
-
-        Returns:
-            The loop, and the values of its leading constants.
+        The arguments of the step are given as constants, carry and sequences, its results as carry
+        and stacked results; ``changes`` are other fields.
         """
         consts, carry, xs = arguments
         jaxpr = program.jaxpr.replace(

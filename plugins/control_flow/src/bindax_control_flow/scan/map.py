@@ -43,7 +43,10 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     length = common_length("map", xs)
     if length is None:
         raise ValueError("map needs an array to run along, but xs holds none.")
-    size = _checked_batch_size(batch_size)
+    given = 0 if batch_size is None else batch_size
+    size = as_integer("map", "batch_size", given, "an integer or None")
+    if size < 0:
+        raise ValueError(f"batch_size of map must not be negative, but it is {size}.")
     if not size:
         return _one_by_one(f, xs)
     whole = length // size * size
@@ -58,15 +61,6 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
 
 def _one_by_one(f: Callable[[Any], Any], xs: Any) -> Any:
     return scan(lambda _, x: ((), f(x)), (), xs)[1]
-
-
-def _checked_batch_size(batch_size: Any) -> int:
-    if batch_size is None:
-        return 0
-    size = as_integer("map", "batch_size", batch_size, "an integer or None")
-    if size < 0:
-        raise ValueError(f"batch_size of map must not be negative, but it is {size}.")
-    return size
 
 
 def _batches(x: Any, size: int) -> Any:

@@ -11,18 +11,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_control_flow.scan.loop import Loop, stacked_aval
-from bindax_control_flow.shared.lists import fixpoint, split
+from bindax_control_flow.shared.lists import fixpoint, merge, partition, split
 from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, Var
 from bindax_transforms import partial_eval_jaxpr
 
 
 class Residual(NamedTuple):
-    """The origin of a residual.
-
-    Attributes:
-        is_operand: whether it is a known operand of the scan; else a result of the known program.
-        place: which one.
-    """
+    """The origin of a residual: a known operand of the scan, or a result of the known program."""
 
     is_operand: bool
     place: int
@@ -58,15 +53,10 @@ class SplitLoop(NamedTuple):
     def later_operands(
         self, known: Sequence[Any], known_outs: Sequence[Any], unknown: Sequence[Any]
     ) -> list[Any]:
-        """The operands of the later loop.
+        """The operands of the later loop, from known ones, what they gave, and the unknown ones.
 
         They are the residuals that are the same in all steps and the unknown constants; the
         unknown carry; the residuals that differ and the unknown sequences.
-
-        Args:
-            known: the known operands of the scan.
-            known_outs: what the known program gave for them.
-            unknown: the other operands of the scan.
         """
         same, different = (
             [known[r.place] if r.is_operand else known_outs[r.place] for r in residuals]
@@ -79,13 +69,7 @@ class SplitLoop(NamedTuple):
 
 
 def split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> SplitLoop:
-    """Unzip a loop, of which some operands are unknown.
-
-    Args:
-        scan_p: the primitive that the known program applies.
-        loop: the loop.
-        unknowns: which of its operands are unknown.
-    """
+    """Unzip a loop, of which some operands are unknown; the known program applies ``scan_p``."""
     fields = {name: value for name, value in loop.params.items() if name != "jaxpr"}
     key = ("split", *fields.items(), *unknowns)
     cache = loop.jaxpr.cache
@@ -105,16 +89,11 @@ def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> Spli
     parts = unzipped(carry)
     step = _KnownStep(parts, consts.count(False), carry.count(False))
     known, invariant_outs = _known_program(scan_p, loop, step)
-    same, different, from_same, from_different = [], [], [], []
-    for v, residual in zip(parts.unknown.jaxpr.invars, step.residuals, strict=False):
-        if step.is_invariant(residual, invariant_outs):
-            same.append(v)
-            from_same.append(residual)
-        else:
-            different.append(v)
-            from_different.append(residual)
+    varies = [not step.is_invariant(residual, invariant_outs) for residual in step.residuals]
+    from_same, from_different = partition(varies, step.residuals)
+    same, different = partition(varies, parts.unknown.jaxpr.invars[: len(varies)])
     later_consts, later_carry, later_xs = split(
-        parts.unknown.jaxpr.invars[len(step.residuals) :], sum(consts), sum(carry)
+        parts.unknown.jaxpr.invars[len(varies) :], sum(consts), sum(carry)
     )
     unknown, _ = loop.derive(
         parts.unknown,
@@ -128,13 +107,10 @@ def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> Spli
 
 
 class _KnownStep:
-    """The known part of a step, and what its residuals are.
+    """The known part of a step, and where its residuals come from.
 
-    Attributes:
-        program: from the known constants, carries and slices to the known carries, the known
-            stacked results, and the residuals that must be computed.
-        num_outs: how many of its results are results of the whole step.
-        residuals: where each residual comes from.
+    The program goes from the known constants, carries and slices to the known carries and stacked
+    results, ``num_outs`` in all, and the residuals that must be computed.
     """
 
     def __init__(self, parts: Any, num_consts: int, num_carry: int) -> None:
@@ -175,8 +151,7 @@ class _KnownStep:
 def _known_program(scan_p: Primitive, loop: Loop, step: _KnownStep) -> tuple[ClosedJaxpr, set[int]]:
     """The program that runs first: what is the same in all steps, then the known loop.
 
-    Returns:
-        The program, and which of its results are the same in all steps.
+    Gives also which of its results are the same in all steps.
     """
     num_residuals = len(step.program.jaxpr.outvars) - step.num_outs
     consts, carry, xs = split(step.program.jaxpr.invars, step.num_consts, step.num_carry)
@@ -198,8 +173,7 @@ def _known_program(scan_p: Primitive, loop: Loop, step: _KnownStep) -> tuple[Clo
     if outs or jaxpr.effects:
         eqns.append(JaxprEqn(scan_p, [*outer, *carry, *sequences], outs, made.params))
     known_outs, stacked = split(outs, step.num_outs)
-    same, different = iter(hoisted.jaxpr.outvars), iter(stacked)
-    residuals = [next(different) if flag else next(same) for flag in varies]
+    residuals = merge(varies, hoisted.jaxpr.outvars[: varies.count(False)], stacked)
     program = Jaxpr((), [*consts, *carry, *sequences], [*known_outs, *residuals], eqns)
     invariant = {step.num_outs + i for i, flag in enumerate(varies) if not flag}
     return ClosedJaxpr(program), invariant

@@ -10,12 +10,11 @@ from bindax_control_flow.scan.derivations import (
     batched,
     differentiated,
     pruned,
-    spread,
     transposed,
 )
 from bindax_control_flow.scan.loop import Loop, slice_aval
 from bindax_control_flow.scan.partial_eval import split_loop
-from bindax_control_flow.shared.lists import merge, partition, split
+from bindax_control_flow.shared.lists import merge, partition, split, with_zeros
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -79,8 +78,8 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
         outs, loop.num_carry, sum(new.carry), loop.num_stacked
     )
     tangents_out = [
-        *spread(new.carry, carry_out_dots, loop.carry_avals),
-        *spread(new.stacked, y_dots, loop.stacked_avals),
+        *with_zeros(new.carry, carry_out_dots, loop.carry_avals),
+        *with_zeros(new.stacked, y_dots, loop.stacked_avals),
     ]
     return [*carry_out, *ys], tangents_out
 
@@ -163,12 +162,12 @@ def _placed(flags: Sequence[bool], cts: Sequence[Any], operands: Sequence[Any]) 
     """The cotangents of the linear ones among operands, None for the others."""
     linear = [is_undef_primal(x) for x in operands]
     undefined = [x.aval for x in operands if is_undef_primal(x)]
-    return merge(linear, [None] * linear.count(False), spread(flags, cts, undefined))
+    return merge(linear, [None] * linear.count(False), with_zeros(flags, cts, undefined))
 
 
 def _placed_carry(flags: Sequence[bool], cts: Sequence[Any], carry: Sequence[Any]) -> list[Any]:
     """The same for the carry, all of which may have cotangents: an initial zero needs none."""
-    found = spread(flags, cts, [x.aval if is_undef_primal(x) else typeof(x) for x in carry])
+    found = with_zeros(flags, cts, [x.aval if is_undef_primal(x) else typeof(x) for x in carry])
     return [ct if is_undef_primal(x) else None for x, ct in zip(carry, found, strict=True)]
 
 

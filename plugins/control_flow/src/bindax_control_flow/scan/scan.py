@@ -8,8 +8,8 @@ from typing import Any, SupportsIndex
 from bindax_control_flow.scan.arguments import checked_length, checked_unroll, trace_step
 from bindax_control_flow.scan.loop import Loop
 from bindax_control_flow.scan.primitive import scan_p
-from bindax_control_flow.shared.untraced import repeat_scan
 from bindax_core.extend import api_boundary, config, tree_flatten, tree_unflatten
+from bindax_lax_basic import index_in_dim, stack
 from bindax_transforms import check_function
 
 __all__ = ["scan"]
@@ -68,10 +68,23 @@ def scan(
     steps = checked_length(xs, length)
     rounds = checked_unroll(unroll, steps)
     if config.disable_jit and steps:
-        return repeat_scan(f, init, xs, steps, bool(reverse))
-    step = trace_step(f, init, xs)
-    carry = step.carry.operands()
-    loop = Loop(step.jaxpr, steps, bool(reverse), len(step.consts), len(carry), rounds)
-    outs = scan_p.bind(*step.consts, *carry, *tree_flatten(xs)[0], **loop.params)
+        return _untraced(f, init, xs, steps, bool(reverse))
+    jaxpr, consts, carry, y_tree = trace_step(f, init, xs)
+    loop = Loop(jaxpr, steps, bool(reverse), len(consts), len(carry.leaves), rounds)
+    outs = scan_p.bind(*consts, *carry.operands(), *tree_flatten(xs)[0], **loop.params)
     carry_out, ys = loop.results(outs)
-    return tree_unflatten(step.carry.tree, carry_out), tree_unflatten(step.y_tree, ys)
+    return tree_unflatten(carry.tree, carry_out), tree_unflatten(y_tree, ys)
+
+
+def _untraced(
+    f: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, steps: int, reverse: bool
+) -> tuple[Any, Any]:
+    """The results of at least one step in Python, as ``config.disable_jit`` wants them."""
+    leaves, tree = tree_flatten(xs)
+    slices: list[Any] = [None] * steps
+    y_tree: Any = None
+    for i in range(steps)[::-1] if reverse else range(steps):
+        x = tree_unflatten(tree, [index_in_dim(leaf, i, keepdims=False) for leaf in leaves])
+        carry, y = f(carry, x)
+        slices[i], y_tree = tree_flatten(y)
+    return carry, tree_unflatten(y_tree, [stack(parts) for parts in zip(*slices, strict=True)])

@@ -8,33 +8,28 @@ from typing import Any
 from bindax_core.extend import (
     PyTreeDef,
     is_value,
-    keystr,
     tree_flatten,
-    tree_flatten_with_path,
     tree_unflatten,
     unknown_type_message,
 )
+from bindax_transforms import argument_names
 
 
 def check_values(name: str, argument: str, tree: Any) -> None:
     """Raise when a leaf of an argument is no array."""
     for i, x in enumerate(tree_flatten(tree)[0]):
         if not is_value(x):
-            place = leaf_paths(argument, tree)[i]
+            place = argument_names(tree, argument)[i]
             raise TypeError(f"{place} of {name}: {unknown_type_message(x)}")
 
 
-def leaf_paths(argument: str, tree: Any) -> list[str]:
-    """The path of each leaf of an argument, such as ``carry['h'][0]``."""
-    return [argument + keystr(path) for path, _ in tree_flatten_with_path(tree)[0]]
+def structure_paths(root: str, tree: PyTreeDef) -> list[str]:
+    """The path of each leaf of a structure."""
+    return argument_names(tree_unflatten(tree, list(range(tree.num_leaves))), root)
 
 
 def as_integer(name: str, argument: str, value: Any, expected: str = "an integer") -> int:
-    """An argument as an integer.
-
-    Raises:
-        TypeError: when it is none.
-    """
+    """An argument as an integer."""
     try:
         return operator.index(value)
     except TypeError as error:
@@ -51,10 +46,7 @@ def describe_type(aval: Any) -> str:
 
 def structure_difference(root: str, expected: PyTreeDef, found: PyTreeDef) -> str:
     """List the leaves that one of two structures has and the other has not, for messages."""
-    paths = []
-    for tree in (expected, found):
-        numbered = tree_unflatten(tree, list(range(tree.num_leaves)))
-        paths.append([root + keystr(path) for path, _ in tree_flatten_with_path(numbered)[0]])
+    paths = [structure_paths(root, tree) for tree in (expected, found)]
     parts = []
     for what, mine, others in (("missing", *paths), ("new", *reversed(paths))):
         different = [path for path in mine if path not in others]

@@ -10,36 +10,27 @@ import attrs
 from bindax_control_flow.shared.arguments import (
     check_values,
     describe_type,
-    leaf_paths,
     structure_difference,
 )
 from bindax_control_flow.shared.programs import with_results
+from bindax_control_flow.shared.values import converted
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
     PyTreeDef,
     config,
     describe_function,
-    operations_for,
     tree_flatten,
     tree_unflatten,
     typeof,
 )
 from bindax_lax_basic.dtypes import kind_of, promote_avals
-from bindax_transforms import trace_to_jaxpr, traced_once
+from bindax_transforms import argument_names, trace_to_jaxpr, traced_once
 
 
 @attrs.frozen(eq=False)
 class Carry:
-    """The carry that a loop begins with.
-
-    Attributes:
-        name: the name of the loop, for messages.
-        initial: what the user gave.
-        leaves: its leaves.
-        tree: its structure.
-        avals: the types of the leaves in the loop.
-    """
+    """The carry that a loop of a name begins with; ``avals`` are the types in the loop."""
 
     name: str
     initial: Any
@@ -49,28 +40,17 @@ class Carry:
 
     @staticmethod
     def of(name: str, argument: str, initial: Any) -> Carry:
-        """Make a carry of an argument that a user gave.
-
-        Raises:
-            TypeError: when it holds something that is no array.
-        """
+        """Make a carry of an argument that a user gave."""
         check_values(name, argument, initial)
         leaves, tree = tree_flatten(initial)
         return Carry(name, initial, leaves, tree, [typeof(x) for x in leaves])
 
     def operands(self) -> list[Any]:
         """The leaves, converted to the types that they have in the loop."""
-        return [
-            x if typeof(x) is aval else operations_for(aval).convert(x, aval.dtype, aval.weak_type)
-            for x, aval in zip(self.leaves, self.avals, strict=True)
-        ]
+        return converted(self.leaves, self.avals)
 
     def flatten(self, body: Callable[..., Any], returned: Any) -> list[Any]:
-        """The leaves of the carry that a body returned.
-
-        Raises:
-            TypeError: when it has another structure, or holds something that is no array.
-        """
+        """The leaves of the carry that a body returned, checked."""
         leaves, tree = tree_flatten(returned)
         if tree != self.tree:
             raise TypeError(
@@ -89,14 +69,7 @@ class Carry:
 
         A component that starts weakly typed takes the type that the body promotes it to, so that a
         loop may start from Python numbers; weakly typed results take the type of their component.
-
-        Args:
-            body: what the user gave, for messages.
-            trace: gives the program of the body for types of the carry. Its results begin with the
-                carry.
-
-        Raises:
-            TypeError: when the body returns other types than it takes.
+        ``trace`` gives the program for types of the carry, with which its results begin.
         """
         avals = self.avals
         while True:
@@ -112,7 +85,7 @@ class Carry:
         return settled, with_results(program, wanted)
 
     def _check_types(self, body: Callable[..., Any], returned: Sequence[Any]) -> None:
-        paths = leaf_paths("carry", self.initial)
+        paths = argument_names(self.initial, "carry")
         wrong = [
             f"{path} comes in as {describe_type(a)} and goes out as {describe_type(b)} "
             f"({_remedy(a, b)})"
@@ -129,18 +102,9 @@ class Carry:
 def trace_body(
     carry: Carry, body: Callable[..., Any], leading: Sequence[Any] = ()
 ) -> tuple[Carry, ClosedJaxpr]:
-    """Trace a body that takes leading operands and the carry, and returns the carry.
+    """The carry as a body keeps it, and the program of the body on leaves.
 
-    Args:
-        carry: the carry to begin with.
-        body: what the user gave.
-        leading: the types of the leading operands.
-
-    Returns:
-        The carry as the body keeps it, and the program of the body on leaves.
-
-    Raises:
-        TypeError: when the body returns another structure or other types than it takes.
+    The body takes operands of the ``leading`` types and the carry, and returns the carry.
     """
 
     def flat(*values: Any) -> list[Any]:

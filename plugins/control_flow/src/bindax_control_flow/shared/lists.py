@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from bindax_core.extend import Zero
+
 T = TypeVar("T")
 
 
@@ -42,6 +44,12 @@ def either(left: Sequence[bool], right: Sequence[bool]) -> list[bool]:
 def kept(values: Iterable[T], flags: Sequence[bool]) -> list[T]:
     """The values whose flag is set."""
     return [x for x, flag in zip(values, flags, strict=True) if flag]
+
+
+def with_zeros(flags: Sequence[bool], values: Iterable[Any], avals: Sequence[Any]) -> list[Any]:
+    """One tangent or cotangent for each flag: the next value, or a ``Zero`` of the type."""
+    zeros = [Zero(a.tangent_aval()) for a, flag in zip(avals, flags, strict=True) if not flag]
+    return merge(flags, zeros, values)
 
 
 def fixpoint(grow: Callable[[list[bool]], Sequence[bool]], flags: Sequence[bool]) -> list[bool]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, operations_for
+from bindax_control_flow.shared.values import converted
+from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr
 from bindax_transforms import trace_to_jaxpr
 
 Programs = tuple[ClosedJaxpr, ...]
@@ -17,13 +18,7 @@ def with_results(program: ClosedJaxpr, avals: Sequence[Any]) -> ClosedJaxpr:
         return program
 
     def function(*operands: Any) -> list[Any]:
-        outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
-        return [
-            x
-            if aval == wanted
-            else operations_for(wanted).convert(x, wanted.dtype, wanted.weak_type)
-            for x, aval, wanted in zip(outs, program.out_avals, avals, strict=True)
-        ]
+        return converted(eval_jaxpr(program.jaxpr, program.consts, *operands), avals)
 
     return trace_to_jaxpr(function, program.in_avals, Origin("cond"))
 

@@ -9,6 +9,7 @@ import attrs
 
 from bindax_control_flow.shared.lists import either, partition, split
 from bindax_control_flow.shared.programs import join_consts
+from bindax_control_flow.shared.values import batch_in_front, converted
 from bindax_control_flow.solve.functions import (
     Function,
     Unknowns,
@@ -25,11 +26,9 @@ from bindax_core.extend import (
     eval_jaxpr,
     instantiate_zeros,
     is_undef_primal,
-    operations_for,
     primitive,
     rules,
     tree_unflatten,
-    typeof,
 )
 from bindax_lax_basic import neg
 from bindax_transforms import dce_jaxpr, linear_transpose, vmap_jaxpr
@@ -89,7 +88,7 @@ def custom_linear_solve(
     check_functions(NAME, matvec=matvec, solve=solve, transpose_solve=transpose_solve or solve)
     unknowns, leaves = Unknowns.of(NAME, "b", b)
     unknowns = unknowns.promoted(matvec, "matvec")
-    leaves = unknowns.convert(leaves)
+    leaves = converted(leaves, unknowns.avals)
     solver = Function(unknowns, "solve", lambda b: solve(matvec, b), has_aux)
     traced = [Function(unknowns, "matvec", matvec).trace(), solver.trace()]
     if transpose_solve is not None:
@@ -153,8 +152,7 @@ class System:
     @property
     def programs(self) -> list[ClosedJaxpr]:
         """Those that there are."""
-        found = (self.matvec, self.solve, self.vecmat, self.transpose_solve)
-        return [program for program in found if program is not None]
+        return [program for program in self.params.values() if program is not None]
 
     @property
     def size(self) -> int:
@@ -223,7 +221,7 @@ def _vmap(
         if batched == before:
             break
     b = [
-        _first_axis(x, d, axis_size) if flag else x
+        batch_in_front(axis_size, x, d) if flag else x
         for x, d, flag in zip(b, b_dims, batched, strict=True)
     ]
     made = {
@@ -235,13 +233,6 @@ def _vmap(
     new = System(**dict(zip(made, programs, strict=True)))
     outs = linear_solve_p.bind(*values, *consts, *b, **new.params)
     return outs, [0 if flag else None for flag in (*batched, *aux["solve"])]
-
-
-def _first_axis(x: Any, dim: int | None, axis_size: int) -> Any:
-    operations = operations_for(typeof(x))
-    if dim is None:
-        return operations.broadcast_axis(x, axis_size, 0)
-    return operations.move_axis(x, dim, 0)
 
 
 def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from bindax_control_flow.shared.lists import split
 from bindax_control_flow.shared.programs import join_consts
+from bindax_control_flow.shared.values import converted
 from bindax_control_flow.solve.functions import (
     Function,
     Unknowns,
@@ -85,7 +86,7 @@ def custom_root(
         Function(unknowns, "tangent_solve", tangent_solver, arguments=2).trace(),
     ]
     programs, consts = join_consts(traced)
-    outs = _root(programs, len(leaves))(consts, unknowns.convert(leaves))
+    outs = _root(programs, len(leaves))(consts, converted(leaves, unknowns.avals))
     x, aux = split(outs, len(leaves))
     solution = tree_unflatten(unknowns.tree, x)
     return (solution, tree_unflatten(solver.aux_tree, aux)) if solver.aux_tree else solution

@@ -7,9 +7,14 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow.shared.arguments import describe_type, structure_difference
+from bindax_control_flow.shared.arguments import (
+    check_values,
+    describe_type,
+    structure_difference,
+    structure_paths,
+)
 from bindax_control_flow.shared.carry import promoted, yields
-from bindax_control_flow.shared.lists import split
+from bindax_control_flow.shared.lists import split, with_zeros
 from bindax_control_flow.shared.programs import with_results
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -19,10 +24,7 @@ from bindax_core.extend import (
     describe_function,
     eval_jaxpr,
     is_value,
-    keystr,
-    operations_for,
     tree_flatten,
-    tree_flatten_with_path,
     tree_unflatten,
     typeof,
     unknown_type_message,
@@ -32,14 +34,7 @@ from bindax_transforms import check_function, dce_jaxpr, jvp_jaxpr, trace_to_jax
 
 @attrs.frozen(eq=False)
 class Unknowns:
-    """The unknowns of an equation: the structure and types of an argument of a solver.
-
-    Attributes:
-        solver: the name of the solver, for messages.
-        argument: the name of the argument.
-        tree: its structure.
-        avals: the types of its leaves.
-    """
+    """The unknowns of an equation: the structure and types of an argument of a solver."""
 
     solver: str
     argument: str
@@ -49,10 +44,8 @@ class Unknowns:
     @staticmethod
     def of(solver: str, argument: str, value: Any) -> tuple[Unknowns, list[Any]]:
         """The structure and types of a value, and its leaves."""
+        check_values(solver, argument, value)
         leaves, tree = tree_flatten(value)
-        for path, x in tree_flatten_with_path(value)[0]:
-            if not is_value(x):
-                raise TypeError(f"{argument}{keystr(path)} of {solver}: {unknown_type_message(x)}")
         return Unknowns(solver, argument, tree, [typeof(x) for x in leaves]), leaves
 
     def promoted(self, function: Callable[[Any], Any], what: str) -> Unknowns:
@@ -65,25 +58,13 @@ class Unknowns:
                 return found
             found = attrs.evolve(found, avals=wider)
 
-    def convert(self, leaves: Sequence[Any]) -> list[Any]:
-        """Leaves, converted to the types."""
-        return [
-            x if typeof(x) == aval else operations_for(aval).convert(x, aval.dtype, aval.weak_type)
-            for x, aval in zip(leaves, self.avals, strict=True)
-        ]
-
 
 @attrs.define(eq=False)
 class Function:
-    """A function from unknowns to something like them.
+    """A function from ``arguments`` trees like the unknowns to one more.
 
-    Attributes:
-        like: the unknowns.
-        what: the name of the function's argument, for messages.
-        function: takes ``arguments`` trees like the unknowns.
-        has_aux: whether it returns a pair, of which the second is anything.
-        arguments: how many it takes.
-        aux_tree: the structure of that second, once it is traced.
+    With ``has_aux`` it returns a pair, of which the second is anything: ``aux_tree`` is the
+    structure of that, once it is traced. ``what`` is how messages call it.
     """
 
     like: Unknowns
@@ -94,22 +75,19 @@ class Function:
     aux_tree: PyTreeDef | None = None
 
     def trace(self, checked: bool = True) -> ClosedJaxpr:
-        """The function as a program on leaves; its results are those like the unknowns, and aux.
-
-        Raises:
-            TypeError: when it returns another structure or, if ``checked``, other types.
-        """
+        """The function as a program on leaves; its results are those like the unknowns, and aux."""
         like = self.like
         avals = like.avals * self.arguments
         program = trace_to_jaxpr(self._flat, avals, Origin(self._name(), self.function))
         found, aux = split(program.out_avals, len(like.avals))
         if not checked:
             return program
-        for path, taken, returned in zip(self._paths(), like.avals, found, strict=True):
+        paths = structure_paths(like.argument, like.tree)
+        for path, taken, returned in zip(paths, like.avals, found, strict=True):
             if not yields(returned, taken):
                 raise TypeError(
                     f"{self._name()} must return the types of {like.argument}, but "
-                    f"{like.argument}{path} is {describe_type(taken)} and "
+                    f"{path} is {describe_type(taken)} and "
                     f"{describe_function(self.function)} returns {describe_type(returned)} there. "
                     f"Reshape or convert with .astype, in the function or before."
                 )
@@ -117,10 +95,6 @@ class Function:
 
     def _name(self) -> str:
         return f"{self.what} of {self.like.solver}"
-
-    def _paths(self) -> list[str]:
-        numbered = tree_unflatten(self.like.tree, list(range(len(self.like.avals))))
-        return [keystr(path) for path, _ in tree_flatten_with_path(numbered)[0]]
 
     def _flat(self, *leaves: Any) -> list[Any]:
         size = len(self.like.avals)
@@ -160,12 +134,7 @@ def tangents_of(
     """The tangents of a program's results; ``Zero`` where there is none."""
     nonzeros = [type(t) is not Zero for t in tangents]
     derivative, found = jvp_jaxpr(program, nonzeros)
-    size = len(found)
-    wanted = [False] * size + [True] * sum(found)
-    jaxpr, _ = dce_jaxpr(derivative.jaxpr, wanted)
+    jaxpr, _ = dce_jaxpr(derivative.jaxpr, [False] * len(found) + [True] * sum(found))
     given = [t for t in tangents if type(t) is not Zero]
-    outs = iter(eval_jaxpr(jaxpr, derivative.consts, *operands, *given))
-    return [
-        next(outs) if flag else Zero(aval.tangent_aval())
-        for flag, aval in zip(found, program.out_avals, strict=True)
-    ]
+    outs = eval_jaxpr(jaxpr, derivative.consts, *operands, *given)
+    return with_zeros(found, outs, program.out_avals)

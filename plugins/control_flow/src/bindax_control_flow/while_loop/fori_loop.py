@@ -11,7 +11,6 @@ import numpy as np
 from bindax_control_flow.scan.scan import scan
 from bindax_control_flow.shared.arguments import check_values
 from bindax_control_flow.shared.carry import Carry, trace_body
-from bindax_control_flow.shared.untraced import repeat_for
 from bindax_control_flow.while_loop.while_loop import run_loop
 from bindax_core.extend import (
     Array,
@@ -74,23 +73,21 @@ def fori_loop(
     check_function("fori_loop", "body_fun", body_fun)
     index = _index_type(lower, upper)
     traced = [name for name, x in (("lower", lower), ("upper", upper)) if isinstance(x, Tracer)]
-    symbolic = any(isinstance(x, Dimension) for x in (lower, upper))
     if config.disable_jit and not traced:
-        integers = (_of_type(index, i) for i in range(int(lower), int(upper)))
-        return repeat_for(integers, body_fun, init_val)
+        value = init_val
+        for i in range(int(lower), int(upper)):
+            value = body_fun(_of_type(index, i), value)
+        return value
     carry, body = trace_body(Carry.of("fori_loop", "init_val", init_val), body_fun, [index])
-    if symbolic:
-        leaves = _with_traced_bounds(index, lower, upper, body, carry)
-    elif not traced:
-        leaves = _with_known_bounds(index, lower, upper, body, carry, unroll)
-    elif unroll is None:
-        leaves = _with_traced_bounds(index, lower, upper, body, carry)
-    else:
+    symbolic = any(isinstance(x, Dimension) for x in (lower, upper))
+    if traced and not symbolic and unroll is not None:
         raise ValueError(
             f"fori_loop was given unroll={unroll!r}, but {' and '.join(traced)} "
             f"{'is' if len(traced) == 1 else 'are'} traced, so the number of iterations is not "
             f"known. Leave unroll away, or make the bounds static with static_argnums."
         )
+    rounds = None if traced or symbolic else 1 if unroll is None else unroll
+    leaves = _last_carry(index, lower, upper, body, carry, rounds)
     return tree_unflatten(carry.tree, leaves)
 
 
@@ -127,39 +124,22 @@ def _of_type(index: ShapedArray, x: Any) -> Any:
     return operations_for(index).convert(x, index.dtype, index.weak_type)
 
 
-def _with_known_bounds(
-    index: ShapedArray,
-    lower: Any,
-    upper: Any,
-    body: ClosedJaxpr,
-    carry: Carry,
-    unroll: int | bool | None,
+def _last_carry(
+    index: ShapedArray, lower: Any, upper: Any, body: ClosedJaxpr, carry: Carry, unroll: Any
 ) -> list[Any]:
+    """The leaves of the last carry; with ``unroll`` None by a loop of unknown length."""
     one = _of_type(index, 1)
 
-    def step(state: Any, _: None) -> tuple[Any, None]:
-        i, leaves = state
-        outs = eval_jaxpr(body.jaxpr, body.consts, i, *leaves)
-        return (add(i, one), outs), None
-
-    start = (_of_type(index, lower), carry.operands())
-    number: Any = int if is_integer(index.dtype) else float
-    length = max(0, math.ceil(number(upper) - number(lower)))
-    (_, leaves), _ = scan(step, start, None, length=length, unroll=1 if unroll is None else unroll)
-    return list(leaves)
-
-
-def _with_traced_bounds(
-    index: ShapedArray, lower: Any, upper: Any, body: ClosedJaxpr, carry: Carry
-) -> list[Any]:
-    origin = Origin("fori_loop")
-    one, last = _of_type(index, 1), _of_type(index, upper)
-
     def step(i: Any, *leaves: Any) -> list[Any]:
-        outs = eval_jaxpr(body.jaxpr, body.consts, i, *leaves)
-        return [add(i, one), *outs]
+        return [add(i, one), *eval_jaxpr(body.jaxpr, body.consts, i, *leaves)]
 
-    avals = [index, *carry.avals]
-    condition = trace_to_jaxpr(lambda i, *_: [lt(i, last)], avals, origin)
-    program = trace_to_jaxpr(step, avals, origin)
-    return run_loop(condition, program, [_of_type(index, lower), *carry.operands()])[1:]
+    state = [_of_type(index, lower), *carry.operands()]
+    if unroll is None:
+        last, avals = _of_type(index, upper), [index, *carry.avals]
+        condition = trace_to_jaxpr(lambda i, *_: [lt(i, last)], avals, Origin("fori_loop"))
+        state = run_loop(condition, trace_to_jaxpr(step, avals, Origin("fori_loop")), state)
+    else:
+        number: Any = int if is_integer(index.dtype) else float
+        length = max(0, math.ceil(number(upper) - number(lower)))
+        state, _ = scan(lambda s, _: (step(*s), None), state, None, length=length, unroll=unroll)
+    return state[1:]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bindax_control_flow.shared.compiled import application_of, run_compiled
-from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.lists import kept, with_zeros
+from bindax_control_flow.shared.values import batch_in_front, converted
 from bindax_control_flow.while_loop.programs import (
     BatchDims,
     Derived,
@@ -34,10 +35,8 @@ from bindax_core.extend import (
     find_backend,
     full_lower,
     instantiate_zeros,
-    operations_for,
     primitive,
     rules,
-    typeof,
 )
 from bindax_transforms import check_repeatable
 
@@ -62,12 +61,7 @@ def _impl(*operands: Any, **params: Any) -> list[Any]:
     condition, body = loop.cond_jaxpr, loop.body_jaxpr
     while bool(eval_jaxpr(condition.jaxpr, condition.consts, *cond_consts, *carry)[0]):
         carry = eval_jaxpr(body.jaxpr, body.consts, *body_consts, *carry)
-    return [
-        as_array(x)
-        if typeof(x) == aval
-        else operations_for(aval).convert(x, aval.dtype, aval.weak_type)
-        for x, aval in zip(carry, loop.carry_avals, strict=True)
-    ]
+    return [as_array(x) for x in converted(carry, loop.carry_avals)]
 
 
 def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
@@ -111,12 +105,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     given_consts = kept(const_dots, nonzero_consts)
     given_carry = [instantiate_zeros(t) for t in kept(carry_dots, nonzeros)]
     outs = _bind_derived(made, cond_consts, [*body_consts, *given_consts], [*carry, *given_carry])
-    found = iter(outs[len(carry) :])
-    tangents_out = [
-        next(found) if nonzero else Zero(aval.tangent_aval())
-        for nonzero, aval in zip(nonzeros, loop.carry_avals, strict=True)
-    ]
-    return outs[: len(carry)], tangents_out
+    return outs[: len(carry)], with_zeros(nonzeros, outs[len(carry) :], loop.carry_avals)
 
 
 def _vmap(
@@ -127,7 +116,7 @@ def _vmap(
     cond_dims, body_dims, carry_dims = loop.split(dims)
     how = batching(loop, axis_size, cond_dims, body_dims, [d is not None for d in carry_dims])
     carry = [
-        _batch_in_front(axis_size, x, d) if flag else x
+        batch_in_front(axis_size, x, d) if flag else x
         for x, d, flag in zip(carry, carry_dims, how.carry, strict=True)
     ]
     made = remembered(loop, ("vmap", how), lambda: vmap_loop(loop, how))
@@ -140,15 +129,6 @@ def _vmap(
     going = eval_jaxpr(condition.jaxpr, condition.consts, *cond_consts, *carry)
     _, *outs = _bind_derived(made, [], [*cond_consts, *body_consts], [*going, *carry])
     return outs, batch_dims(how.carry)
-
-
-def _batch_in_front(axis_size: int, x: Any, dim: int | None) -> Any:
-    if dim == 0:
-        return x
-    operations = operations_for(typeof(x))
-    if dim is None:
-        return operations.broadcast_axis(x, axis_size, 0)
-    return operations.move_axis(x, dim, 0)
 
 
 def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any]:

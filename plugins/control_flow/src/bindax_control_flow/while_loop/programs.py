@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from bindax_control_flow.shared.lists import either, fixpoint, kept
 from bindax_control_flow.shared.programs import with_results
+from bindax_control_flow.shared.values import spread
 from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, hoist_consts, typeof
-from bindax_lax_basic import broadcast_in_dim, reduce_or, select_n
+from bindax_lax_basic import reduce_or, select_n
 from bindax_transforms import (
     check_repeatable,
     dce_jaxpr,
@@ -55,13 +56,7 @@ class Loop(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """A loop made from another one, with what its programs close over.
-
-    Attributes:
-        loop: the new loop; its constants begin with the ones below.
-        cond_consts: constants of the condition, before those of the old loop.
-        body_consts: constants of the body, before those of the old loop.
-    """
+    """A loop made from another one, and the values of constants that it has before those."""
 
     loop: Loop
     cond_consts: list[Any]
@@ -71,11 +66,7 @@ class Derived(NamedTuple):
 def derived(condition: ClosedJaxpr, body: ClosedJaxpr, cond_count: int, body_count: int) -> Derived:
     """The loop of two programs that may have constants, which become operands of the loop.
 
-    Args:
-        condition: takes its operands and the carry.
-        body: takes its operands and the carry; its results are converted to the carry's types.
-        cond_count: how many operands the condition has besides the carry.
-        body_count: how many the body has.
+    The counts are of operands besides the carry, to whose types the body's results are converted.
     """
     body = with_results(body, body.in_avals[body_count:])
     condition, cond_consts = hoist_consts(condition)
@@ -102,12 +93,9 @@ def carry_with_tangents(loop: Loop, consts: Flags, carry: Flags) -> Flags:
 
 
 def jvp_loop(loop: Loop, consts: Flags, carry: Flags) -> Derived:
-    """The loop that carries tangents, after the primals.
+    """The loop that carries tangents after the primals, and takes those of constants after these.
 
-    Args:
-        loop: the loop.
-        consts: which constants of the body have a tangent; those come after the constants.
-        carry: which components of the carry have one.
+    The flags tell which constants of the body, and which components of the carry, have one.
     """
     made, _ = jvp_jaxpr(loop.body_jaxpr, consts + carry, carry)
     invars = made.jaxpr.invars
@@ -131,14 +119,9 @@ def jvp_loop(loop: Loop, consts: Flags, carry: Flags) -> Derived:
 
 
 class Batching(NamedTuple):
-    """The mapping of a loop.
+    """The mapping of a loop, ``masked`` where each element has its own condition.
 
-    Attributes:
-        axis_size: the size of the batch.
-        cond_dims: the batch axes of the condition's constants.
-        body_dims: the batch axes of the body's constants.
-        carry: which components of the carry have a batch axis, the first.
-        masked: whether each element has its own condition.
+    The batch axes of constants, and which components of the carry have one, in front.
     """
 
     axis_size: int
@@ -162,7 +145,9 @@ def batching(
     _, (dim,) = vmap_jaxpr(loop.cond_jaxpr, axis_size, cond_dims + batch_dims(carry))
     if dim is not None:
         # Elements end at different times, so all that the body changes differs between them.
-        changed = [not flag for flag in _invariant(loop)]
+        jaxpr = loop.body_jaxpr.jaxpr
+        pairs = zip(jaxpr.invars[loop.body_nconsts :], jaxpr.outvars, strict=True)
+        changed = [taken is not returned for taken, returned in pairs]
         carry = fixpoint(grow, either(carry, changed))
     return Batching(axis_size, tuple(cond_dims), tuple(body_dims), tuple(carry), dim is not None)
 
@@ -170,13 +155,6 @@ def batching(
 def batch_dims(flags: Sequence[bool]) -> BatchDims:
     """The batch axes of values that have it in front, or have none."""
     return [0 if flag else None for flag in flags]
-
-
-def _invariant(loop: Loop) -> Flags:
-    """Find which components of the carry the body returns as they are."""
-    jaxpr = loop.body_jaxpr.jaxpr
-    pairs = zip(jaxpr.invars[loop.body_nconsts :], jaxpr.outvars, strict=True)
-    return [taken is returned for taken, returned in pairs]
 
 
 def mapped_condition(loop: Loop, how: Batching) -> ClosedJaxpr:
@@ -218,11 +196,6 @@ def _masked_loop(loop: Loop, condition: ClosedJaxpr, body: ClosedJaxpr, how: Bat
     origin = Origin("vmap")
     any_goes_on = trace_to_jaxpr(lambda going, *_: [reduce_or(going, (0,))], carry_avals, origin)
     return derived(any_goes_on, trace_to_jaxpr(step, avals, origin), 0, second)
-
-
-def spread(flags: Any, shape: tuple[int, ...]) -> Any:
-    """One flag for each element of a batch, repeated along the other axes."""
-    return flags if len(shape) == 1 else broadcast_in_dim(flags, shape, (0,))
 
 
 # --------------------------------------------------------- partial evaluation, elimination

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from bindax_control_flow.shared.arguments import describe_type
 from bindax_control_flow.shared.carry import Carry, trace_body
-from bindax_control_flow.shared.untraced import NOT_CONCRETE, repeat_while
 from bindax_control_flow.while_loop.primitive import bind_while
 from bindax_control_flow.while_loop.programs import derived
+from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -60,9 +61,11 @@ def while_loop(
     check_function("while_loop", "cond_fun", cond_fun)
     check_function("while_loop", "body_fun", body_fun)
     if config.disable_jit:
-        result = repeat_while(cond_fun, body_fun, init_val)
-        if result is not NOT_CONCRETE:
-            return result
+        with suppress(ConcretizationTypeError):  # a loop with a traced condition is traced, too
+            value = init_val
+            while bool(cond_fun(value)):
+                value = body_fun(value)
+            return value
     carry, body = trace_body(Carry.of("while_loop", "init_val", init_val), body_fun)
     condition = _trace_condition(cond_fun, carry)
     return tree_unflatten(carry.tree, run_loop(condition, body, carry.operands()))

@@ -16,7 +16,7 @@ def get_abstract_mesh() -> AbstractMesh:
     return AbstractMesh((), ()) if mesh is None else mesh.abstract_mesh
 
 
-def use_abstract_mesh(mesh: AbstractMesh) -> AbstractContextManager[None]:
+def use_abstract_mesh(mesh: AbstractMesh) -> AbstractContextManager[object]:
     """The mesh at work inside of a ``with`` block: none, or the one that is there already.
 
     Raises:

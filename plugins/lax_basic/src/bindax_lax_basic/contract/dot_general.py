@@ -1,7 +1,5 @@
 """Contraction of two arrays: dot_general, and dot for vectors and matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -21,21 +19,12 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.contract.precision import (
-    DotAlgorithm,
-    PrecisionLike,
-    ProductPrecision,
-    element_type_argument,
-    of_one_dtype,
-    precision_attributes,
-    product_precision,
-    rounded,
-    swapped,
-)
+from bindax_lax_basic.contract import precision as precisions
+from bindax_lax_basic.contract.precision import DotAlgorithm, PrecisionLike, ProductPrecision
 from bindax_lax_basic.dtypes import ANY, DType
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import multilinear
+from bindax_lax_basic.rules.linear import Batched, Values, multilinear
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import describe, require_kind, require_same_dtype, static_ints
 from bindax_lax_basic.rules.wider_types import in_wider
@@ -90,51 +79,35 @@ def dot_general(
     (2, 4)
     """
     if dimension_numbers is None:
-        kinds = {"precision": precision, "preferred_element_type": preferred_element_type}
-        return dot(lhs, rhs, **kinds)
-    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = _pairs(dimension_numbers)
-    ranks = typeof(lhs).ndim, typeof(rhs).ndim
+        return dot(lhs, rhs, precision=precision, preferred_element_type=preferred_element_type)
+    try:
+        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"dot_general: dimension_numbers must be ((lhs_contracting, rhs_contracting), "
+            f"(lhs_batch, rhs_batch)), but got {dimension_numbers!r}."
+        ) from None
 
-    def axes(values: Any, side: int) -> Dims:
+    def axes(values: Any, side: Any) -> Dims:
         numbers = static_ints("dot_general", "dimension_numbers", values)
-        rank = ranks[side]
+        rank = typeof(side).ndim
         return tuple([axis + rank if -rank <= axis < 0 else axis for axis in numbers])
 
-    contract = axes(lhs_contract, 0), axes(rhs_contract, 1)
-    batch = axes(lhs_batch, 0), axes(rhs_batch, 1)
+    contract = axes(lhs_contract, lhs), axes(rhs_contract, rhs)
+    batch = axes(lhs_batch, lhs), axes(rhs_batch, rhs)
     return _contracted(lhs, rhs, (contract, batch), precision, preferred_element_type)
 
 
 def _contracted(
-    lhs: Any,
-    rhs: Any,
-    numbers: DimensionNumbers,
-    precision: PrecisionLike,
-    preferred_element_type: Any,
+    lhs: Any, rhs: Any, numbers: DimensionNumbers, precision: PrecisionLike, element_type: Any
 ) -> Any:
     """The product over axes that are counted from the start."""
-    wanted = element_type_argument(preferred_element_type)
+    wanted = precisions.element_type_argument(element_type)
     lhs, rhs = adopt_dtype(lhs, rhs)
-    lhs, rhs = of_one_dtype(lhs, rhs, wanted)
+    lhs, rhs = precisions.of_one_dtype(lhs, rhs, wanted)
     types = typeof(lhs).dtype, typeof(rhs).dtype
-    how = product_precision(precision, *types, types[0] if wanted is None else wanted)
+    how = precisions.product_precision(precision, *types, types[0] if wanted is None else wanted)
     return _product(lhs, rhs, numbers, how, wanted)
-
-
-def _pairs(numbers: Any) -> Any:
-    """Two pairs of axes.
-
-    Raises:
-        TypeError: when they are something else.
-    """
-    try:
-        (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"dot_general: dimension_numbers must be ((lhs_contracting, rhs_contracting), "
-            f"(lhs_batch, rhs_batch)), but got {numbers!r}."
-        ) from None
-    return (lhs_contract, rhs_contract), (lhs_batch, rhs_batch)
 
 
 def _product(
@@ -149,7 +122,7 @@ def _product(
     dtype = avals[0].dtype if wanted is None else wanted
     check_result_dtype("dot_general", avals[0].dtype, dtype)
     out = dot_general_p.bind(
-        *rounded(lhs, rhs, how),
+        *precisions.rounded(lhs, rhs, how),
         dimension_numbers=numbers,
         precision=how,
         preferred_element_type=how.accumulation_type,
@@ -269,8 +242,7 @@ def check_result_dtype(name: str, dtype: DType, result: DType) -> None:
             f"{name}: a product of {dtype.name} cannot be returned as {result.name}, since "
             f"backends differ in what they do with fractions; convert the result instead."
         )
-    whole = not dtypes.is_inexact(dtype) and not dtypes.is_inexact(result)
-    if whole and result.itemsize < dtype.itemsize:
+    if not dtypes.is_inexact(result) and result.itemsize < dtype.itemsize:
         raise TypeError(
             f"{name}: preferred_element_type {result.name} is narrower than the operands' "
             f"{dtype.name}; convert the result instead."
@@ -280,9 +252,14 @@ def check_result_dtype(name: str, dtype: DType, result: DType) -> None:
 def _parts(lhs: Dims, rhs: Dims, numbers: DimensionNumbers) -> tuple[Dims, Dims, Dims]:
     """The sizes of the batch axes, and of the other axes of either side that remain."""
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
-    left = [s for i, s in enumerate(lhs) if i not in lhs_contract and i not in lhs_batch]
-    right = [s for i, s in enumerate(rhs) if i not in rhs_contract and i not in rhs_batch]
-    return tuple([lhs[i] for i in lhs_batch]), tuple(left), tuple(right)
+    left = tuple([lhs[i] for i in free(len(lhs), lhs_contract, lhs_batch)])
+    right = tuple([rhs[i] for i in free(len(rhs), rhs_contract, rhs_batch)])
+    return tuple([lhs[i] for i in lhs_batch]), left, right
+
+
+def free(rank: int, contract: Dims, batch: Dims) -> Dims:
+    """The axes of an operand that remain: neither contracted nor batch axes."""
+    return tuple([i for i in range(rank) if i not in contract and i not in batch])
 
 
 # ------------------------------------------------------------------------------------- rules
@@ -311,10 +288,8 @@ def _contract(lhs: NumPyArray, rhs: NumPyArray, numbers: DimensionNumbers) -> An
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
     batch, left, right = _parts(lhs.shape, rhs.shape, numbers)
     summed = math.prod([lhs.shape[i] for i in lhs_contract])
-    rest = [i for i in range(lhs.ndim) if i not in lhs_contract and i not in lhs_batch]
-    a = lhs.transpose(*lhs_batch, *rest, *lhs_contract)
-    rest = [i for i in range(rhs.ndim) if i not in rhs_contract and i not in rhs_batch]
-    b = rhs.transpose(*rhs_batch, *rhs_contract, *rest)
+    a = lhs.transpose(*lhs_batch, *free(lhs.ndim, lhs_contract, lhs_batch), *lhs_contract)
+    b = rhs.transpose(*rhs_batch, *rhs_contract, *free(rhs.ndim, rhs_contract, rhs_batch))
     a = a.reshape(*batch, math.prod(left), summed)
     b = b.reshape(*batch, summed, math.prod(right))
     return np.matmul(a, b).reshape((*batch, *left, *right))
@@ -322,12 +297,12 @@ def _contract(lhs: NumPyArray, rhs: NumPyArray, numbers: DimensionNumbers) -> An
 
 def _dot_vmap(
     size: int,
-    operands: Sequence[Any],
+    operands: Values,
     dims: Sequence[int | None],
     *,
     dimension_numbers: DimensionNumbers,
     **params: Any,
-) -> tuple[Any, int]:
+) -> Batched:
     (lhs, rhs), (ld, rd) = operands, dims
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
     lhs, rhs = (x if d is None else moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
@@ -361,35 +336,28 @@ def _dot_transpose(
     if type(lhs) is UndefPrimal and type(rhs) is UndefPrimal:
         raise TypeError("dot_general is linear in each operand by itself, not in both at once.")
     if type(lhs) is UndefPrimal:
-        grad = _transpose_to_lhs(ct, lhs.aval, rhs, dimension_numbers, precision)
-        return [grad, None]
+        return [_transpose_to_lhs(ct, lhs.aval, rhs, dimension_numbers, precision), None]
     # The result's axes are batch, left, right; exchanging the sides exchanges the last two.
     (contract, batch) = dimension_numbers
-    ranks = len(batch[0]), typeof(lhs).ndim - len(contract[0]) - len(batch[0])
-    order = list(range(typeof(ct).ndim))
-    start = ranks[0] + ranks[1]
-    order = [*order[: ranks[0]], *order[start:], *order[ranks[0] : start]]
-    ct = transpose_p.bind(ct, permutation=tuple(order))
+    order = tuple(range(typeof(ct).ndim))
+    left, right = len(batch[0]), typeof(lhs).ndim - len(contract[0])
+    exchanged = (*order[:left], *order[right:], *order[left:right])
+    ct = transpose_p.bind(ct, permutation=exchanged)
     turned = (contract[1], contract[0]), (batch[1], batch[0])
-    return [None, _transpose_to_lhs(ct, rhs.aval, lhs, turned, swapped(precision))]
+    return [None, _transpose_to_lhs(ct, rhs.aval, lhs, turned, precisions.swapped(precision))]
 
 
 def _transpose_to_lhs(
-    ct: Any,
-    lhs: ShapedArray,
-    rhs: Any,
-    numbers: DimensionNumbers,
-    precision: ProductPrecision,
+    ct: Any, lhs: ShapedArray, rhs: Any, numbers: DimensionNumbers, precision: ProductPrecision
 ) -> Any:
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
-    rank = typeof(rhs).ndim
-    lhs_free = [i for i in range(lhs.ndim) if i not in lhs_contract and i not in lhs_batch]
-    rhs_free = [i for i in range(rank) if i not in rhs_contract and i not in rhs_batch]
+    lhs_free = free(lhs.ndim, lhs_contract, lhs_batch)
+    rhs_free = free(typeof(rhs).ndim, rhs_contract, rhs_batch)
     start = len(lhs_batch) + len(lhs_free)
     ct_right = tuple(range(start, start + len(rhs_free)))
     ct_batch = tuple(range(len(lhs_batch)))
     rhs_converted = convert(rhs, typeof(ct).dtype, typeof(rhs).weak_type)
-    numbers = (ct_right, tuple(rhs_free)), (ct_batch, rhs_batch)
+    numbers = (ct_right, rhs_free), (ct_batch, rhs_batch)
     out = _product(ct, rhs_converted, numbers, precision, lhs.dtype)
     # The result's axes: batch, free of lhs, contracted ones in the order that they have in rhs.
     by_rhs = sorted(range(len(rhs_contract)), key=rhs_contract.__getitem__)
@@ -417,7 +385,7 @@ def _dot_lowering(
     texts = [f"{key} = [{', '.join(map(str, axes))}]" for key, axes in fields.items()]
     attributes = {
         "dot_dimension_numbers": f"#stablehlo.dot<{', '.join(texts)}>",
-        **precision_attributes(precision),
+        **precisions.precision_attributes(precision),
     }
     return ctx.op("stablehlo.dot_general", [lhs, rhs], attributes=attributes)[0]
 

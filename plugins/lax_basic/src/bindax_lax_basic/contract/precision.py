@@ -1,7 +1,5 @@
 """Precision of products: dtypes of operands, and whole algorithms."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import enum
@@ -151,13 +149,10 @@ def product_precision(value: Any, lhs: DType, rhs: DType, result: DType) -> Prod
         return _algorithm_of_preset(value, lhs, rhs, result)
     if not isinstance(value, DotAlgorithm):
         return precision_argument(value)
-    sides = [_format(one) for one in (value.lhs_precision_type, value.rhs_precision_type)]
-    accumulation = _format(value.accumulation_type)
+    left, right, accumulation = map(_format, value[:3])
     if accumulation == _TF32:
         raise ValueError("DotAlgorithm: accumulation_type must be a dtype, but it is 'tf32'.")
-    return value._replace(
-        lhs_precision_type=sides[0], rhs_precision_type=sides[1], accumulation_type=accumulation
-    )
+    return DotAlgorithm(left, right, accumulation, *value[3:])
 
 
 def _format(value: Any) -> Any:
@@ -215,28 +210,20 @@ def swapped(precision: ProductPrecision) -> ProductPrecision:
     """The precision of a product whose operands change places."""
     if not isinstance(precision, DotAlgorithm):
         return None if precision is None else (precision[1], precision[0])
-    lhs, rhs, _, lhs_count, rhs_count = precision[:5]
-    return precision._replace(
-        lhs_precision_type=rhs,
-        rhs_precision_type=lhs,
-        lhs_component_count=rhs_count,
-        rhs_component_count=lhs_count,
-    )
+    lhs, rhs, accumulation, lhs_count, rhs_count = precision[:5]
+    return DotAlgorithm(rhs, lhs, accumulation, rhs_count, lhs_count, *precision[5:])
 
 
 def precision_attributes(precision: ProductPrecision) -> dict[str, str]:
     """The attributes of StableHLO's products that say how they are computed."""
-    default = Precision.DEFAULT, Precision.DEFAULT
     if not isinstance(precision, DotAlgorithm):
-        return {"precision_config": precision_attribute(precision or default)}
+        return {"precision_config": precision_attribute(precision)}
     types = [form if form == _TF32 else _NAMES[form.name] for form in precision[:3]]
     imprecise = str(precision.allow_imprecise_accumulation).lower()
-    values = [*types, *map(str, precision[3:6]), imprecise]
-    fields = ", ".join(
-        f"{name} = {value}" for name, value in zip(DotAlgorithm._fields, values, strict=True)
-    )
+    pairs = zip(DotAlgorithm._fields, [*types, *precision[3:6], imprecise], strict=True)
+    fields = ", ".join(f"{name} = {value}" for name, value in pairs)
     return {
-        "precision_config": precision_attribute(default),
+        "precision_config": precision_attribute(None),
         "algorithm": f"#stablehlo.dot_algorithm<{fields}>",
     }
 

@@ -1,7 +1,5 @@
 """Contraction of two arrays where the groups of one axis have sizes that are an array."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bindax_core.extend import Array, ShapedArray, typeof
-from bindax_lax_basic.contract.dot_general import dot_general
+from bindax_lax_basic.contract.dot_general import dot_general, free
 from bindax_lax_basic.contract.precision import PrecisionLike
 from bindax_lax_basic.dtypes import is_integer
 from bindax_lax_basic.elementwise.arithmetic import sub_p
@@ -17,14 +15,11 @@ from bindax_lax_basic.elementwise.comparison import and_p, ge_p, lt_p
 from bindax_lax_basic.elementwise.selection import select_n_p
 from bindax_lax_basic.reductions.cumulative import cumsum
 from bindax_lax_basic.rules.types import describe, static_ints
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p
 from bindax_lax_basic.shape.creation import filled, iota_p
 from bindax_lax_basic.shape.transpose import transpose_p
 
 __all__ = ["RaggedDotDimensionNumbers", "ragged_dot", "ragged_dot_general"]
-
-
-Dims = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -134,7 +129,7 @@ def ragged_dot_general(
     if kind == "batch":
         _check_sizes(x, sizes, _outer(axis, batch[0]))
         return dot_general(lhs, rhs, (contract, batch), *arguments)
-    own = contract[0] if kind == "contracting" else _free(x.ndim, contract[0], batch[0])
+    own = contract[0] if kind == "contracting" else free(x.ndim, contract[0], batch[0])
     prefix = (*batch[0], *_outer(axis, own))
     _check_sizes(x, sizes, prefix)
     left = _by_group(lhs, axis, group_sizes, prefix)
@@ -178,10 +173,6 @@ def _check_axes(x: ShapedArray, y: ShapedArray, numbers: RaggedDotDimensionNumbe
         )
 
 
-def _free(rank: int, contract: Dims, batch: Dims) -> Dims:
-    return tuple([i for i in range(rank) if i not in contract and i not in batch])
-
-
 def _outer(axis: int, axes: Dims) -> Dims:
     return axes[: axes.index(axis)]
 
@@ -218,8 +209,8 @@ def _check_groups(
             )
         return
     contract, batch = numbers.dot_dimension_numbers
-    free = len(groups) == 1 and groups[0] in _free(rhs.ndim, contract[1], batch[1])
-    if not free or rhs.shape[groups[0]] != sizes.shape[-1]:
+    legal = len(groups) == 1 and groups[0] in free(rhs.ndim, contract[1], batch[1])
+    if not legal or rhs.shape[groups[0]] != sizes.shape[-1]:
         raise TypeError(
             f"ragged_dot_general: rhs_group_dimensions must be one axis of the right operand "
             f"{rhs.str_short()} that is neither contracted nor a batch axis and has an entry for "

@@ -1,26 +1,19 @@
 """Contraction of two arrays with a scale for each block of either."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
 
 from bindax_core.extend import Array, ShapedArray, typeof
-from bindax_lax_basic import dtypes
 from bindax_lax_basic.contract.dot_general import DotDimensionNumbers, dot_general
-from bindax_lax_basic.dtypes import DType
+from bindax_lax_basic.dtypes import bfloat16
 from bindax_lax_basic.elementwise.arithmetic import mul_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.types import describe
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p
 from bindax_lax_basic.shape.reshape import reshape_p
 
 __all__ = ["scaled_dot"]
-
-
-Dims = tuple[int, ...]
-_BFLOAT16: DType = dtypes.canonical_dtype("bfloat16")
 
 
 def scaled_dot(
@@ -69,17 +62,17 @@ def scaled_dot(
     (left, right), _ = dimension_numbers
     a = _scaled("lhs", lhs, lhs_scale, tuple(left))
     b = _scaled("rhs", rhs, rhs_scale, tuple(right))
-    result = _BFLOAT16 if preferred_element_type is None else preferred_element_type
+    result = bfloat16 if preferred_element_type is None else preferred_element_type
     return dot_general(a, b, dimension_numbers, preferred_element_type=result)
 
 
 def _scaled(name: str, x: Any, scale: Any, contracted: Dims) -> Any:
-    narrow = convert(x, _BFLOAT16, False)
+    narrow = convert(x, bfloat16, False)
     if scale is None:
         return narrow
     aval = typeof(x)
     blocks = _block_sizes(name, aval, typeof(scale), contracted)
-    return mul_p.bind(narrow, _repeated(convert(scale, _BFLOAT16, False), aval.shape, blocks))
+    return mul_p.bind(narrow, _repeated(convert(scale, bfloat16, False), aval.shape, blocks))
 
 
 def _block_sizes(name: str, x: ShapedArray, scale: ShapedArray, contracted: Dims) -> Dims:

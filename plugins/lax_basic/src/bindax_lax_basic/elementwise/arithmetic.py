@@ -1,10 +1,7 @@
 """The ring operations: negation, addition, subtraction, multiplication. All are multilinear."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,16 +11,13 @@ from bindax_lax_basic.dtypes import NUMBER
 from bindax_lax_basic.elementwise.conversion import same_dims
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.evaluation import exact
-from bindax_lax_basic.rules.linear import linear, multilinear, zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, linear, multilinear, zero_tangent
 from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import adopt_type
 from bindax_lax_basic.rules.types import elementwise_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to, sum_axes
 
 __all__ = ["add", "add_p", "mul", "mul_p", "neg", "neg_p", "sub", "sub_p"]
-
-
-Tangents = Sequence[Any]
 
 
 def neg(x: Any) -> Array:
@@ -47,8 +41,6 @@ neg_p: Primitive = primitive(
     rules.transpose(lambda ct, x: [neg_p.bind(ct)]),
     rules.lowering["stablehlo"](operation("stablehlo.negate")),
 )
-
-# --------------------------------------------------------------------- addition, subtraction
 
 
 def add(x: Any, y: Any) -> Array:
@@ -75,19 +67,18 @@ def unbroadcast(ct: Any, x: UndefPrimal) -> Any:
     return ct if present == shape else sum_axes(ct, tuple(range(len(present))))
 
 
-def _shaped_tangent(t: Any, out: Any) -> Any:
-    """A tangent of a scalar operand, repeated to the shape of the result."""
-    return t if type(t) is Zero else broadcast_to(t, typeof(out).shape)
-
-
-def _add_jvp(primals: Sequence[Any], tangents: Tangents) -> tuple[Any, Any]:
+def _sum_jvp(primitive: Primitive, primals: Values, tangents: Values) -> Dual:
+    """The rule of sums and differences; what a scalar operand adds is repeated."""
     (x, y), (tx, ty) = primals, tangents
-    out = add_p.bind(x, y)
-    if type(tx) is Zero:
-        return out, zero_tangent(out) if type(ty) is Zero else _shaped_tangent(ty, out)
+    out = primitive.bind(x, y)
+    if type(tx) is not Zero and type(ty) is not Zero:
+        return out, primitive.bind(tx, ty)
+    if type(tx) is not Zero:
+        return out, broadcast_to(tx, typeof(out).shape)
     if type(ty) is Zero:
-        return out, _shaped_tangent(tx, out)
-    return out, add_p.bind(tx, ty)
+        return out, zero_tangent(out)
+    t = broadcast_to(ty, typeof(out).shape)
+    return out, neg_p.bind(t) if primitive is sub_p else t
 
 
 def _add_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
@@ -98,7 +89,7 @@ add_p: Primitive = primitive(
     "add",
     rules.impl(np.add),
     rules.abstract_eval(elementwise_type("add", NUMBER, NUMBER)),
-    rules.jvp(_add_jvp, symbolic_zeros=True),
+    rules.jvp(_sum_jvp, symbolic_zeros=True, takes_primitive=True),
     elementwise_batch(),
     rules.transpose(_add_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.add")),
@@ -114,18 +105,6 @@ def sub(x: Any, y: Any) -> Array:
     return sub_p.bind(*adopt_type(x, y))
 
 
-def _sub_jvp(primals: Sequence[Any], tangents: Tangents) -> tuple[Any, Any]:
-    (x, y), (tx, ty) = primals, tangents
-    out = sub_p.bind(x, y)
-    if type(tx) is Zero:
-        if type(ty) is Zero:
-            return out, zero_tangent(out)
-        return out, neg_p.bind(_shaped_tangent(ty, out))
-    if type(ty) is Zero:
-        return out, _shaped_tangent(tx, out)
-    return out, sub_p.bind(tx, ty)
-
-
 def _sub_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
     return [
         unbroadcast(ct, x) if type(x) is UndefPrimal else None,
@@ -137,13 +116,11 @@ sub_p: Primitive = primitive(
     "sub",
     rules.impl(np.subtract),
     rules.abstract_eval(elementwise_type("sub", NUMBER, NUMBER)),
-    rules.jvp(_sub_jvp, symbolic_zeros=True),
+    rules.jvp(_sum_jvp, symbolic_zeros=True, takes_primitive=True),
     elementwise_batch(),
     rules.transpose(_sub_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.subtract")),
 )
-
-# ---------------------------------------------------------------------------- multiplication
 
 
 def mul(x: Any, y: Any) -> Array:

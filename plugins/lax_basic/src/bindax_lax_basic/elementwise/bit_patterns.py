@@ -1,10 +1,7 @@
 """Bits of values taken as values of another dtype, and floats rounded to fewer bits."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -16,7 +13,7 @@ from bindax_lax_basic.dtypes import FLOAT, DType
 from bindax_lax_basic.elementwise.bits import bit_width
 from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, no_derivative
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear, no_derivative
 from bindax_lax_basic.rules.types import static_int
 from bindax_lax_basic.shape.transpose import moveaxis
 
@@ -26,9 +23,6 @@ __all__ = [
     "reduce_precision",
     "reduce_precision_p",
 ]
-
-
-# ---------------------------------------------------------------------- bitcast_convert_type
 
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Array:
@@ -87,66 +81,30 @@ def _bitcast_type(x: ShapedArray, *, new_dtype: DType) -> ShapedArray:
     return x.update(shape=x.shape[:-1], dtype=new_dtype, weak_type=False)
 
 
-def _is_packed(dtype: DType) -> bool:
-    return _bits(dtype) < 8
-
-
-def _to_bytes(x: NumPyArray) -> NumPyArray:
-    """The bits of each value as bytes; of narrow ones only the low bits of a byte count."""
-    return np.ascontiguousarray(x).reshape(*x.shape, 1).view(np.uint8)
-
-
 def _bitcast_impl(x: NumPyArray, *, new_dtype: DType) -> Any:
     old, new = _bits(x.dtype), _bits(new_dtype)
-    if old == new and not _is_packed(x.dtype):
-        return np.ascontiguousarray(x).view(new_dtype).reshape(x.shape).copy()
-    parts = _to_bytes(x)
-    if _is_packed(x.dtype):
-        parts = parts & np.uint8((1 << old) - 1)
+    x = np.ascontiguousarray(x).reshape(x.shape)  # which makes an axis for scalars
+    if old < 8 or new < 8:
+        return _repacked(x, old, new, new_dtype)
     if old == new:
-        return _from_parts(parts[..., 0], new_dtype)
-    if old < new and old < 8:
-        parts = _join(parts[..., 0], old, min(new, 8))
-    elif old < new:
-        parts = parts.reshape(*x.shape[:-1], new // 8)
-    if old > new and new < 8:
-        return _from_parts(_divide(parts, new), new_dtype)
-    if new < 8:
-        return _from_parts(parts[..., 0], new_dtype)
-    shape = x.shape if old > new else x.shape[:-1]
-    out = np.ascontiguousarray(parts).view(new_dtype)
-    return out if old > new else out.reshape(shape)
+        return x.view(new_dtype).copy()
+    return x[..., None].view(new_dtype) if old > new else x.view(new_dtype)[..., 0]
 
 
-def _join(parts: NumPyArray, width: int, target: int) -> NumPyArray:
-    """Values of a few bits as values of up to a byte, the first ones lowest."""
-    count = target // width
-    groups = parts.reshape(*parts.shape[:-1], parts.shape[-1] // count, count)
-    shifts = np.arange(count, dtype=np.uint8) * np.uint8(width)
-    return np.bitwise_or.reduce(groups << shifts, axis=-1).astype(np.uint8)
-
-
-def _divide(values: NumPyArray, width: int) -> NumPyArray:
-    """The groups of a few bits in bytes, lowest first."""
-    shifts = np.arange(8 // width, dtype=np.uint8) * np.uint8(width)
-    groups = (values[..., None] >> shifts) & np.uint8((1 << width) - 1)
-    return groups.reshape(*values.shape[:-1], values.shape[-1] * (8 // width))
-
-
-def _from_parts(bits: NumPyArray, dtype: DType) -> NumPyArray:
-    """Values of a narrow dtype from their bits in bytes."""
+def _repacked(x: NumPyArray, old: int, new: int, dtype: DType) -> NumPyArray:
+    """The same for values of less than a byte, of which the low bits of a byte count."""
+    bits = np.unpackbits(x[..., None].view(np.uint8), axis=-1, bitorder="little")[..., :old]
+    shape = x.shape if old == new else (*x.shape, old // new) if old > new else x.shape[:-1]
+    packed = np.packbits(bits.reshape(*shape, new), axis=-1, bitorder="little")
+    if new >= 8:
+        return packed.view(dtype)[..., 0]
     if dtypes.kind_of(dtype) == "signed integer":
-        width = bit_width(dtype)
-        bits = (bits << np.uint8(8 - width)).view(np.int8) >> np.int8(8 - width)
-        return bits.astype(dtype)
-    if dtypes.is_integer(dtype):
-        return bits.astype(dtype)
-    return np.ascontiguousarray(bits).view(dtype)
+        unused = 8 - new
+        return ((packed << np.uint8(unused)).view(np.int8) >> np.int8(unused))[..., 0].astype(dtype)
+    return packed[..., 0].astype(dtype) if dtypes.is_integer(dtype) else packed.view(dtype)[..., 0]
 
 
-def _bitcast_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], *, new_dtype: DType
-) -> tuple[Any, int]:
+def _bitcast_vmap(size: int, operands: Values, dims: BatchDims, *, new_dtype: DType) -> Batched:
     # The last axis may be one of parts; the batch axis is never last.
     x = moveaxis(operands[0], dims[0], 0)
     return bitcast_convert_type_p.bind(x, new_dtype=new_dtype), 0
@@ -167,8 +125,6 @@ bitcast_convert_type_p: Primitive = primitive(
     rules.transpose.absent("its derivative is zero by definition"),
     rules.lowering["stablehlo"](_bitcast_lowering),
 )
-
-# -------------------------------------------------------------------------- reduce_precision
 
 
 def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Array:
@@ -249,12 +205,7 @@ def _reduce_precision_lowering(
 
 reduce_precision_p: Primitive = primitive(
     "reduce_precision",
-    *elementwise(
-        "reduce_precision",
-        _reduce_precision,
-        FLOAT,
-        result=lambda d: d,
-    ),
+    *elementwise("reduce_precision", _reduce_precision, FLOAT, result=lambda d: d),
     linear(),
     rules.transpose(lambda p, ct, x, **params: [p.bind(ct, **params)], takes_primitive=True),
     rules.lowering["stablehlo"](_reduce_precision_lowering),

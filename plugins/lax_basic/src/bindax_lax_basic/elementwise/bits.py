@@ -1,22 +1,18 @@
 """Operations on the bits of integers: counts, shifts, and the upper half of a product."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, primitive, rules
+from bindax_core.extend import Array, LoweringContext, Primitive, Rule, primitive
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import INTEGER, DType
-from bindax_lax_basic.elementwise.comparison import DISCRETE
+from bindax_lax_basic.elementwise.comparison import discrete
 from bindax_lax_basic.rules.elementwise import elementwise
-from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import no_derivative
-from bindax_lax_basic.rules.lowering import full, operation, same_shape
+from bindax_lax_basic.rules.evaluation import NumPyArray, NumPyFunction
+from bindax_lax_basic.rules.lowering import full, same_shape
 from bindax_lax_basic.rules.operands import adopt_type
 
 __all__ = [
@@ -48,9 +44,6 @@ def _unsigned(x: NumPyArray) -> NumPyArray:
     return wide.view(np.uint64) & np.uint64((1 << width) - 1)
 
 
-# ------------------------------------------------------------------------------------ counts
-
-
 def population_count(x: Any) -> Array:
     """Elementwise number of bits that are set in an array of integers.
 
@@ -75,14 +68,8 @@ def _population_count_lowering(ctx: LoweringContext, x: Any) -> Any:
 
 population_count_p: Primitive = primitive(
     "population_count",
-    *elementwise(
-        "population_count",
-        lambda x: np.bitwise_count(_unsigned(x)),
-        INTEGER,
-    ),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_population_count_lowering),
+    *elementwise("population_count", lambda x: np.bitwise_count(_unsigned(x)), INTEGER),
+    *discrete(_population_count_lowering),
 )
 
 
@@ -104,30 +91,32 @@ def _clz(x: NumPyArray) -> Any:
 
 
 clz_p: Primitive = primitive(
-    "clz",
-    *elementwise("clz", _clz, INTEGER),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.count_leading_zeros")),
+    "clz", *elementwise("clz", _clz, INTEGER), *discrete("stablehlo.count_leading_zeros")
 )
 
-# ------------------------------------------------------------------------------------ shifts
+
+def _amounts(y: NumPyArray, width: int) -> NumPyArray:
+    """By how many bits to shift: a count of the width or more, or below zero, moves all out."""
+    return np.minimum(_unsigned(y), np.uint64(width))
 
 
-def _shifts(function: Callable[[NumPyArray, NumPyArray, int], Any]) -> Callable[..., Any]:
-    """A shift on NumPy arrays, where a count of the width or more, or below zero, moves all out."""
+def _logical(shift: np.ufunc) -> NumPyFunction:
+    """A shift on NumPy arrays that fills with zeros."""
 
     def run(x: NumPyArray, y: NumPyArray) -> Any:
         width = bit_width(x.dtype)
-        amount = np.minimum(_unsigned(y), np.uint64(width))
-        return function(x, amount, width)
+        amount = _amounts(y, width)
+        kept = np.where(amount < width, _unsigned(x), np.uint64(0))
+        return _as_dtype(shift(kept, amount & np.uint64(63)), x.dtype, width)
 
     return run
 
 
-def _left(x: NumPyArray, amount: NumPyArray, width: int) -> Any:
-    kept = np.where(amount < width, _unsigned(x), np.uint64(0))
-    return _as_dtype(kept << (amount & np.uint64(63)), x.dtype, width)
+def _right_arithmetic(x: NumPyArray, y: NumPyArray) -> Any:
+    width = bit_width(x.dtype)
+    signed = _as_dtype(_unsigned(x), np.dtype(np.int64), width)
+    moved = signed >> np.minimum(_amounts(y, width), np.uint64(width - 1)).astype(np.int64)
+    return _as_dtype(np.asarray(moved).view(np.uint64), x.dtype, width)
 
 
 def _as_dtype(bits: NumPyArray, dtype: DType, width: int) -> Any:
@@ -139,15 +128,8 @@ def _as_dtype(bits: NumPyArray, dtype: DType, width: int) -> Any:
     return (top >> unused).astype(dtype)
 
 
-def _right_logical(x: NumPyArray, amount: NumPyArray, width: int) -> Any:
-    kept = np.where(amount < width, _unsigned(x), np.uint64(0))
-    return _as_dtype(kept >> (amount & np.uint64(63)), x.dtype, width)
-
-
-def _right_arithmetic(x: NumPyArray, amount: NumPyArray, width: int) -> Any:
-    signed = _as_dtype(_unsigned(x), np.dtype(np.int64), width)
-    moved = signed >> np.minimum(amount, np.uint64(width - 1)).astype(np.int64)
-    return _as_dtype(np.asarray(moved).view(np.uint64), x.dtype, width)
+def _shift(name: str, function: NumPyFunction) -> tuple[Rule, ...]:
+    return *elementwise(name, function, INTEGER, INTEGER), *discrete(f"stablehlo.{name}")
 
 
 def shift_left(x: Any, y: Any) -> Array:
@@ -164,18 +146,7 @@ def shift_left(x: Any, y: Any) -> Array:
     return shift_left_p.bind(*adopt_type(x, y))
 
 
-shift_left_p: Primitive = primitive(
-    "shift_left",
-    *elementwise(
-        "shift_left",
-        _shifts(_left),
-        INTEGER,
-        INTEGER,
-    ),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.shift_left")),
-)
+shift_left_p: Primitive = primitive("shift_left", *_shift("shift_left", _logical(np.left_shift)))
 
 
 def shift_right_arithmetic(x: Any, y: Any) -> Array:
@@ -190,16 +161,7 @@ def shift_right_arithmetic(x: Any, y: Any) -> Array:
 
 
 shift_right_arithmetic_p: Primitive = primitive(
-    "shift_right_arithmetic",
-    *elementwise(
-        "shift_right_arithmetic",
-        _shifts(_right_arithmetic),
-        INTEGER,
-        INTEGER,
-    ),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.shift_right_arithmetic")),
+    "shift_right_arithmetic", *_shift("shift_right_arithmetic", _right_arithmetic)
 )
 
 
@@ -215,19 +177,8 @@ def shift_right_logical(x: Any, y: Any) -> Array:
 
 
 shift_right_logical_p: Primitive = primitive(
-    "shift_right_logical",
-    *elementwise(
-        "shift_right_logical",
-        _shifts(_right_logical),
-        INTEGER,
-        INTEGER,
-    ),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.shift_right_logical")),
+    "shift_right_logical", *_shift("shift_right_logical", _logical(np.right_shift))
 )
-
-# ------------------------------------------------------------------------------------- mulhi
 
 
 def mulhi(x: Any, y: Any) -> Array:
@@ -283,9 +234,5 @@ def _mulhi_lowering(ctx: LoweringContext, *values: Any) -> Any:
 
 
 mulhi_p: Primitive = primitive(
-    "mulhi",
-    *elementwise("mulhi", _mulhi, INTEGER, INTEGER),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_mulhi_lowering),
+    "mulhi", *elementwise("mulhi", _mulhi, INTEGER, INTEGER), *discrete(_mulhi_lowering)
 )

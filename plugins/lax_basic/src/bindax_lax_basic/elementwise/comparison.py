@@ -1,7 +1,5 @@
 """Comparisons, and the bitwise and logical operations. None has a derivative."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -14,19 +12,20 @@ from bindax_core.extend import (
     Array,
     LoweringContext,
     Primitive,
+    Rule,
     ShapedArray,
     physical_array,
     primitive,
     rules,
 )
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import ANY, BITS, EXTENDED, FLOAT, ORDERED
+from bindax_lax_basic.dtypes import ANY, BITS, EXTENDED, FLOAT, ORDERED, bool_
 from bindax_lax_basic.elementwise.conversion import compare, convert
-from bindax_lax_basic.rules.elementwise import elementwise
-from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.elementwise import elementwise, lowers_to
+from bindax_lax_basic.rules.evaluation import NumPyArray, NumPyFunction
 from bindax_lax_basic.rules.linear import no_derivative
-from bindax_lax_basic.rules.lowering import Lowering, operation, same_shape
+from bindax_lax_basic.rules.lowering import Lowering, same_shape
 from bindax_lax_basic.rules.operands import adopt_type
+from bindax_lax_basic.rules.types import Kinds
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, reduce_sum_p
 
 __all__ = [
@@ -62,29 +61,35 @@ _COMPARED = ANY | EXTENDED
 DISCRETE = rules.transpose.absent("its result is discrete, so nothing linear reaches it")
 
 
-def _comparison(direction: str) -> Lowering:
-    def rule(ctx: LoweringContext, *values: Any) -> Any:
+def discrete(lowering: str | Lowering, transpose: Rule = DISCRETE) -> tuple[Rule, Rule, Rule]:
+    """The ``jvp``, ``transpose`` and lowering rules of an elementwise primitive of steps."""
+    return no_derivative(), transpose, lowers_to(lowering)
+
+
+def _comparison(name: str, function: NumPyFunction, accepts: Kinds) -> tuple[Rule, ...]:
+    def lowering(ctx: LoweringContext, *values: Any) -> Any:
         x, y = same_shape(ctx, values)
         aval = ctx.avals_in[0].update(shape=ctx.avals_out[0].shape)
-        return compare(ctx, direction, x, y, aval)
+        return compare(ctx, name.upper(), x, y, aval)
 
-    return rule
+    evaluated = elementwise(name, function, accepts, accepts, result=bool_)
+    return *evaluated, *discrete(lowering)
+
+
+def _bitwise(name: str, ufunc: np.ufunc) -> tuple[Rule, ...]:
+    return *elementwise(name, ufunc, *[BITS] * ufunc.nin), *discrete(f"stablehlo.{name}")
 
 
 def _equal(x: NumPyArray, y: NumPyArray) -> Any:
     if x.dtype.names is None:
         return np.equal(x, y)
     # Elements of an extended dtype are equal if all that represents them is.
-    same = np.equal(*_parts(x, y))
+    same = np.equal(*[physical_array(v) for v in np.broadcast_arrays(x, y)])
     return same.all(tuple(range(max(x.ndim, y.ndim), same.ndim)))
 
 
 def _not_equal(x: NumPyArray, y: NumPyArray) -> Any:
     return np.not_equal(x, y) if x.dtype.names is None else np.logical_not(_equal(x, y))
-
-
-def _parts(*arrays: NumPyArray) -> list[NumPyArray]:
-    return [physical_array(x) for x in np.broadcast_arrays(*arrays)]
 
 
 def _physical_equal(avals: Sequence[ShapedArray], *operands: Any) -> list[Any]:
@@ -128,12 +133,7 @@ def eq(x: Any, y: Any) -> Array:
 
 
 eq_p: Primitive = primitive(
-    "eq",
-    *elementwise("eq", _equal, _COMPARED, _COMPARED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.physical(_physical_equal),
-    rules.lowering["stablehlo"](_comparison("EQ")),
+    "eq", *_comparison("eq", _equal, _COMPARED), rules.physical(_physical_equal)
 )
 
 
@@ -147,12 +147,7 @@ def ne(x: Any, y: Any) -> Array:
 
 
 ne_p: Primitive = primitive(
-    "ne",
-    *elementwise("ne", _not_equal, _COMPARED, _COMPARED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.physical(_physical_unequal),
-    rules.lowering["stablehlo"](_comparison("NE")),
+    "ne", *_comparison("ne", _not_equal, _COMPARED), rules.physical(_physical_unequal)
 )
 
 
@@ -165,13 +160,7 @@ def lt(x: Any, y: Any) -> Array:
     return lt_p.bind(*adopt_type(x, y))
 
 
-lt_p: Primitive = primitive(
-    "lt",
-    *elementwise("lt", np.less, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_comparison("LT")),
-)
+lt_p: Primitive = primitive("lt", *_comparison("lt", np.less, ORDERED))
 
 
 def le(x: Any, y: Any) -> Array:
@@ -183,13 +172,7 @@ def le(x: Any, y: Any) -> Array:
     return le_p.bind(*adopt_type(x, y))
 
 
-le_p: Primitive = primitive(
-    "le",
-    *elementwise("le", np.less_equal, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_comparison("LE")),
-)
+le_p: Primitive = primitive("le", *_comparison("le", np.less_equal, ORDERED))
 
 
 def gt(x: Any, y: Any) -> Array:
@@ -201,13 +184,7 @@ def gt(x: Any, y: Any) -> Array:
     return gt_p.bind(*adopt_type(x, y))
 
 
-gt_p: Primitive = primitive(
-    "gt",
-    *elementwise("gt", np.greater, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_comparison("GT")),
-)
+gt_p: Primitive = primitive("gt", *_comparison("gt", np.greater, ORDERED))
 
 
 def ge(x: Any, y: Any) -> Array:
@@ -219,13 +196,7 @@ def ge(x: Any, y: Any) -> Array:
     return ge_p.bind(*adopt_type(x, y))
 
 
-ge_p: Primitive = primitive(
-    "ge",
-    *elementwise("ge", np.greater_equal, ORDERED, ORDERED, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](_comparison("GE")),
-)
+ge_p: Primitive = primitive("ge", *_comparison("ge", np.greater_equal, ORDERED))
 
 
 greater = gt
@@ -243,13 +214,9 @@ def is_finite(x: Any) -> Array:
 
 is_finite_p: Primitive = primitive(
     "is_finite",
-    *elementwise("is_finite", np.isfinite, FLOAT, result=dtypes.bool_),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.is_finite")),
+    *elementwise("is_finite", np.isfinite, FLOAT, result=bool_),
+    *discrete("stablehlo.is_finite"),
 )
-
-# ------------------------------------------------------------------------------------ bitwise
 
 
 def bitwise_not(x: Any) -> Array:
@@ -261,13 +228,7 @@ def bitwise_not(x: Any) -> Array:
     return not_p.bind(x)
 
 
-not_p: Primitive = primitive(
-    "not",
-    *elementwise("not", np.invert, BITS),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.not")),
-)
+not_p: Primitive = primitive("not", *_bitwise("not", np.invert))
 
 
 def bitwise_and(x: Any, y: Any) -> Array:
@@ -284,13 +245,7 @@ def bitwise_and(x: Any, y: Any) -> Array:
     return and_p.bind(*adopt_type(x, y))
 
 
-and_p: Primitive = primitive(
-    "and",
-    *elementwise("and", np.bitwise_and, BITS, BITS),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.and")),
-)
+and_p: Primitive = primitive("and", *_bitwise("and", np.bitwise_and))
 
 
 def bitwise_or(x: Any, y: Any) -> Array:
@@ -302,13 +257,7 @@ def bitwise_or(x: Any, y: Any) -> Array:
     return or_p.bind(*adopt_type(x, y))
 
 
-or_p: Primitive = primitive(
-    "or",
-    *elementwise("or", np.bitwise_or, BITS, BITS),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.or")),
-)
+or_p: Primitive = primitive("or", *_bitwise("or", np.bitwise_or))
 
 
 def bitwise_xor(x: Any, y: Any) -> Array:
@@ -320,10 +269,4 @@ def bitwise_xor(x: Any, y: Any) -> Array:
     return xor_p.bind(*adopt_type(x, y))
 
 
-xor_p: Primitive = primitive(
-    "xor",
-    *elementwise("xor", np.bitwise_xor, BITS, BITS),
-    no_derivative(),
-    DISCRETE,
-    rules.lowering["stablehlo"](operation("stablehlo.xor")),
-)
+xor_p: Primitive = primitive("xor", *_bitwise("xor", np.bitwise_xor))

@@ -14,15 +14,13 @@ from bindax_core.extend import LoweringContext
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import compare
 from bindax_lax_basic.rules.evaluation import NumPyArray, NumPyFunction
-from bindax_lax_basic.rules.lowering import full
+from bindax_lax_basic.rules.lowering import Lowering, full
 
 
 def from_above(function: NumPyFunction, at_zero: bool = False) -> NumPyFunction:
-    """A function that takes what is left of its branch cut for a limit from above.
+    """NumPy's function, but that what is left of its branch cut is a limit from above.
 
-    Args:
-        function: NumPy's, for which the sign of a zero tells the sides apart.
-        at_zero: whether zero, too, lies on the cut; minus infinity does in any case.
+    NumPy tells the sides apart by the sign of a zero. Minus infinity lies on the cut in any case.
     """
 
     def run(x: NumPyArray) -> Any:
@@ -127,27 +125,27 @@ def direction(x: NumPyArray) -> Any:
     return out
 
 
-def lowered(ctx: LoweringContext, x: Any, name: str, part: str) -> Any:
-    """A circular function of which one part vanishes on the imaginary axis, at infinities, too.
+def circular(name: str, part: str) -> Lowering:
+    """Lower to an operation whose real or imaginary part vanishes on the imaginary axis.
 
-    Args:
-        ctx: the context of the lowering.
-        x: the operand.
-        name: the operation.
-        part: the part that vanishes, ``"real"`` or ``"imag"``.
+    It does at infinities, too, where XLA gives something else.
     """
-    (aval,) = ctx.avals_in
-    (out,) = ctx.op(name, [x], result_avals=[aval])
-    if not dtypes.is_complex(aval.dtype):
-        return out
-    real = aval.update(dtype=dtypes.real_dtype(aval.dtype))
-    (a,) = ctx.op("stablehlo.real", [x], result_avals=[real])
-    zero = full(ctx, real, 0)
-    on_axis = compare(ctx, "EQ", a, zero, real)
-    parts = []
-    for each in ("real", "imag"):
-        (value,) = ctx.op(f"stablehlo.{each}", [out], result_avals=[real])
-        if each == part:
-            (value,) = ctx.op("stablehlo.select", [on_axis, zero, value], result_avals=[real])
-        parts.append(value)
-    return ctx.op("stablehlo.complex", parts, result_avals=[aval])[0]
+
+    def rule(ctx: LoweringContext, x: Any) -> Any:
+        (aval,) = ctx.avals_in
+        (out,) = ctx.op(name, [x], result_avals=[aval])
+        if not dtypes.is_complex(aval.dtype):
+            return out
+        real = aval.update(dtype=dtypes.real_dtype(aval.dtype))
+        (a,) = ctx.op("stablehlo.real", [x], result_avals=[real])
+        zero = full(ctx, real, 0)
+        on_axis = compare(ctx, "EQ", a, zero, real)
+        parts = []
+        for each in ("real", "imag"):
+            (value,) = ctx.op(f"stablehlo.{each}", [out], result_avals=[real])
+            if each == part:
+                (value,) = ctx.op("stablehlo.select", [on_axis, zero, value], result_avals=[real])
+            parts.append(value)
+        return ctx.op("stablehlo.complex", parts, result_avals=[aval])[0]
+
+    return rule

@@ -4,11 +4,8 @@ Differentiation treats a complex function as linear over the reals where it is n
 transposition is with respect to the bilinear (not the Hermitian) pairing, as in JAX.
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +16,6 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     UndefPrimal,
-    Zero,
-    instantiate_zeros,
     primitive,
     rules,
     typeof,
@@ -32,7 +27,7 @@ from bindax_lax_basic.elementwise.conversion import same_dims
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, zero_tangent
+from bindax_lax_basic.rules.linear import jointly_linear, linear
 from bindax_lax_basic.rules.lowering import full, operation
 from bindax_lax_basic.rules.operands import adopt_type, constant
 from bindax_lax_basic.rules.types import elementwise_type
@@ -111,14 +106,6 @@ def _complex_impl(x: NumPyArray, y: NumPyArray) -> Any:
     return out
 
 
-def _complex_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    out = complex_p.bind(*primals)
-    if all(type(t) is Zero for t in tangents):
-        return out, zero_tangent(out)
-    tangent = complex_p.bind(*[instantiate_zeros(t) for t in tangents])
-    return out, broadcast_to(tangent, typeof(out).shape)
-
-
 def _complex_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
     return [
         unbroadcast(real_p.bind(ct), x) if type(x) is UndefPrimal else None,
@@ -130,7 +117,7 @@ complex_p: Primitive = primitive(
     "complex",
     rules.impl(_complex_impl),
     rules.abstract_eval(_complex_type),
-    rules.jvp(_complex_jvp, symbolic_zeros=True),
+    jointly_linear(),
     elementwise_batch(),
     rules.transpose(_complex_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.complex")),
@@ -147,8 +134,7 @@ def conj(x: Any) -> Array:
 
 
 def _conj_type(x: ShapedArray, *, input_dtype: DType) -> ShapedArray:
-    kinds = COMPLEX | FLOAT
-    out = elementwise_type("conj", kinds)(x)
+    out = elementwise_type("conj", COMPLEX | FLOAT)(x)
     if dtypes.is_complex(x.dtype):
         return out
     if x.dtype not in (np.float32, np.float64):

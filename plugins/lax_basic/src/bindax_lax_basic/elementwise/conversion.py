@@ -1,10 +1,7 @@
 """Changing the dtype of an array, copying it, and cutting it out of differentiation."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +24,15 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, no_derivative, zero_tangent
+from bindax_lax_basic.rules.linear import (
+    BatchDims,
+    Batched,
+    Dual,
+    Values,
+    linear,
+    no_derivative,
+    zero_tangent,
+)
 
 __all__ = [
     "convert_element_type",
@@ -44,14 +49,11 @@ def same_dims() -> Rule:
     """The ``vmap`` rule of an elementwise primitive of one operand."""
 
     def rule(
-        primitive: Primitive, size: int, operands: Sequence[Any], dims: Sequence[int], **params: Any
-    ) -> tuple[Any, int]:
+        primitive: Primitive, size: int, operands: Values, dims: BatchDims, **params: Any
+    ) -> Batched:
         return primitive.bind(operands[0], **params), dims[0]
 
     return rules.vmap(rule, takes_primitive=True)
-
-
-# -------------------------------------------------------------------- convert_element_type
 
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Array:
@@ -130,9 +132,7 @@ def _saturate(x: NumPyArray, dtype: DType) -> Any:
     return out
 
 
-def _convert_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, new_dtype: DType, weak_type: bool
-) -> tuple[Any, Any]:
+def _convert_jvp(primals: Values, tangents: Values, *, new_dtype: DType, weak_type: bool) -> Dual:
     (x,), (t,) = primals, tangents
     out = convert_element_type_p.bind(x, new_dtype=new_dtype, weak_type=weak_type)
     if type(t) is Zero or not dtypes.is_inexact(new_dtype):
@@ -159,13 +159,13 @@ def _convert_lowering(ctx: LoweringContext, x: Any, *, new_dtype: DType, weak_ty
     return ctx.op("stablehlo.convert", [x])[0]
 
 
-def compare(ctx: LoweringContext, direction: str, x: Any, y: Any, aval: ShapedArray) -> Any:
-    """``stablehlo.compare`` of two values of one type."""
+def compare(
+    ctx: LoweringContext, direction: str, x: Any, y: Any, aval: ShapedArray, floats: str = "FLOAT"
+) -> Any:
+    """``stablehlo.compare`` of two values of one type, floats in an order of this name."""
     kind = dtypes.kind_of(aval.dtype)
-    if kind in dtypes.INEXACT:
-        compare_type = "FLOAT"
-    else:
-        compare_type = "SIGNED" if kind == "signed integer" else "UNSIGNED"
+    integers = "SIGNED" if kind == "signed integer" else "UNSIGNED"
+    compare_type = floats if kind in dtypes.INEXACT else integers
     attributes = {
         "comparison_direction": f"#stablehlo<comparison_direction {direction}>",
         "compare_type": f"#stablehlo<comparison_type {compare_type}>",
@@ -198,9 +198,6 @@ def dtype(x: Any) -> DType:
     return dtypes.canonical_dtype(x) if isinstance(x, (str, type, np.dtype)) else typeof(x).dtype
 
 
-# -------------------------------------------------------------------------------------- copy
-
-
 def copy(operand: Any) -> Array:
     """A copy of an array, with bytes of its own.
 
@@ -219,8 +216,6 @@ copy_p: Primitive = primitive(
     rules.transpose(lambda ct, x: [ct]),
     rules.lowering["stablehlo"](lambda ctx, x: x),
 )
-
-# ----------------------------------------------------------------------------- stop_gradient
 
 
 def stop_gradient(x: Any) -> Any:

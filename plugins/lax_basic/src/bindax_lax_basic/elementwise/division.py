@@ -1,10 +1,7 @@
 """Division: true division of floats, division towards zero of integers."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,22 +16,17 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import NUMBER
+from bindax_lax_basic.dtypes import NUMBER, accumulator_dtype, is_integer, kind_of
 from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p, unbroadcast
 from bindax_lax_basic.elementwise.complex_corners import quotient
-from bindax_lax_basic.rules.batching import elementwise_batch
-from bindax_lax_basic.rules.evaluation import NumPyArray, exact
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import adopt_type
-from bindax_lax_basic.rules.types import elementwise_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 __all__ = ["div", "div_p"]
-
-
-# ---------------------------------------------------------------------------------- division
 
 
 def div(x: Any, y: Any) -> Array:
@@ -56,11 +48,11 @@ def div(x: Any, y: Any) -> Array:
 
 
 def _div_impl(x: NumPyArray, y: NumPyArray) -> Any:
-    if x.dtype.kind in "fc" or not dtypes.is_integer(x.dtype):
+    if x.dtype.kind in "fc" or not is_integer(x.dtype):
         return quotient(x, y)
     x, y = _widen(x, y)
     out = np.floor_divide(x, y)
-    if dtypes.kind_of(x.dtype) == "signed integer":
+    if kind_of(x.dtype) == "signed integer":
         out = np.where((out < 0) & (out * y != x), out + out.dtype.type(1), out)
     if not np.all(y):
         out = np.where(y == 0, ~np.zeros((), out.dtype), out)
@@ -69,11 +61,11 @@ def _div_impl(x: NumPyArray, y: NumPyArray) -> Any:
 
 def _widen(x: NumPyArray, y: NumPyArray) -> tuple[NumPyArray, NumPyArray]:
     """The narrow integers of ml_dtypes in 32 bits: their own division is not complete."""
-    wide = dtypes.accumulator_dtype(x.dtype)
+    wide = accumulator_dtype(x.dtype)
     return (x, y) if wide == x.dtype else (x.astype(wide), y.astype(wide))
 
 
-def _div_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _div_jvp(primals: Values, tangents: Values) -> Dual:
     (x, y), (tx, ty) = primals, tangents
     out = div_p.bind(x, y)
     total: Any = zero_tangent(out)
@@ -94,13 +86,8 @@ def _div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 div_p: Primitive = primitive(
     "div",
-    rules.impl(exact(_div_impl)),
-    rules.abstract_eval(elementwise_type("div", NUMBER, NUMBER)),
+    *elementwise("div", _div_impl, NUMBER, NUMBER),
     rules.jvp(_div_jvp, symbolic_zeros=True),
-    elementwise_batch(),
     rules.transpose(_div_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.divide")),
 )
-
-
-# ------------------------------------------------------------------------------------ others

@@ -1,7 +1,5 @@
 """The error function, its complement and its inverse."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -9,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, primitive, rules
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import FLOAT
+from bindax_core.extend import Array, Primitive, primitive
+from bindax_lax_basic.dtypes import FLOAT, accumulator_dtype
 from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p
 from bindax_lax_basic.elementwise.exponential import exp, square
-from bindax_lax_basic.rules.derivatives import derivative
-from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray, choose, in_double, polynomial
 from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import constant
@@ -76,12 +72,7 @@ def _erfc_outer(x: NumPyArray) -> Any:
 
 def _erfc_tail(x: NumPyArray) -> NumPyArray:
     """The complement from 0.46875 on."""
-    return choose(
-        x,
-        _erfc_outer,
-        (x <= _OUTER_BOUND, _erfc_middle),
-        (x > 27.5, np.zeros_like),
-    )
+    return choose(x, _erfc_outer, (x <= _OUTER_BOUND, _erfc_middle), (x > 27.5, np.zeros_like))
 
 
 def _erf_inner(x: NumPyArray) -> Any:
@@ -154,9 +145,7 @@ def erf(x: Any) -> Array:
 erf_p: Primitive = primitive(
     "erf",
     *elementwise("erf", in_double(_erf), FLOAT, slow=True),
-    derivative(lambda x, y: _scaled_gaussian(_TWO_OVER_SQRT_PI, x)),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.erf")),
+    *nonlinear("chlo.erf", lambda x, y: _scaled_gaussian(_TWO_OVER_SQRT_PI, x)),
 )
 
 
@@ -173,9 +162,10 @@ def erfc(x: Any) -> Array:
 erfc_p: Primitive = primitive(
     "erfc",
     *elementwise("erfc", in_double(_erfc), FLOAT, slow=True),
-    derivative(lambda x, y: _scaled_gaussian(-_TWO_OVER_SQRT_PI, x)),
-    rules.transpose.absent("not linear"),
-    in_wider(operation("chlo.erfc"), dtypes.accumulator_dtype),
+    *nonlinear(
+        in_wider(operation("chlo.erfc"), accumulator_dtype),
+        lambda x, y: _scaled_gaussian(-_TWO_OVER_SQRT_PI, x),
+    ),
 )
 
 
@@ -191,10 +181,12 @@ def erf_inv(x: Any) -> Array:
     return erf_inv_p.bind(x)
 
 
+def _erf_inv_derivative(x: Any, y: Any) -> Any:
+    return mul_p.bind(constant(1.0 / _TWO_OVER_SQRT_PI, x), exp(square(y)))
+
+
 erf_inv_p: Primitive = primitive(
     "erf_inv",
     *elementwise("erf_inv", in_double(_erf_inv), FLOAT, slow=True),
-    derivative(lambda x, y: mul_p.bind(constant(1.0 / _TWO_OVER_SQRT_PI, x), exp(square(y)))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.erf_inv")),
+    *nonlinear("chlo.erf_inv", _erf_inv_derivative),
 )

@@ -1,27 +1,18 @@
 """Exponentials, logarithms and roots."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, primitive, rules
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER
+from bindax_core.extend import Array, Primitive, primitive
+from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER, accumulator_dtype
+from bindax_lax_basic.elementwise import complex_corners as corners
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, sub_p
-from bindax_lax_basic.elementwise.complex_corners import (
-    exponential,
-    reciprocal_square_root,
-    square_root,
-)
 from bindax_lax_basic.elementwise.division import div_p
-from bindax_lax_basic.rules.derivatives import derivative
-from bindax_lax_basic.rules.elementwise import composition, elementwise
+from bindax_lax_basic.rules.elementwise import composition, elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.wider_types import in_wider
 
@@ -49,7 +40,11 @@ __all__ = [
 ]
 
 
-LN2 = float(np.log(2.0))
+_LN2 = float(np.log(2.0))
+
+
+def _times_ln2(x: Any) -> Any:
+    return mul_p.bind(constant(_LN2, x), x)
 
 
 def exp(x: Any) -> Array:
@@ -63,10 +58,8 @@ def exp(x: Any) -> Array:
 
 exp_p: Primitive = primitive(
     "exp",
-    *elementwise("exp", exponential, INEXACT),
-    derivative(lambda x, y: y),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.exponential")),
+    *elementwise("exp", corners.exponential, INEXACT),
+    *nonlinear("stablehlo.exponential", lambda x, y: y),
 )
 
 
@@ -82,10 +75,11 @@ def exp2(x: Any) -> Array:
 exp2_p: Primitive = primitive(
     "exp2",
     *elementwise("exp2", np.exp2, INEXACT),
-    derivative(lambda x, y: mul_p.bind(constant(LN2, x), y)),
-    rules.transpose.absent("not linear"),
-    # The product is rounded before the exponential function makes much of its last digits.
-    in_wider(composition(lambda x: exp(mul_p.bind(constant(LN2, x), x))), dtypes.accumulator_dtype),
+    *nonlinear(
+        # The product is rounded before the exponential function makes much of its last digits.
+        in_wider(composition(lambda x: exp(_times_ln2(x))), accumulator_dtype),
+        lambda x, y: _times_ln2(y),
+    ),
 )
 
 
@@ -108,9 +102,7 @@ def expm1(x: Any) -> Array:
 expm1_p: Primitive = primitive(
     "expm1",
     *elementwise("expm1", _expm1, INEXACT),
-    derivative(lambda x, y: add_p.bind(y, constant(1.0, x))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.exponential_minus_one")),
+    *nonlinear("stablehlo.exponential_minus_one", lambda x, y: add_p.bind(y, constant(1.0, x))),
 )
 
 
@@ -126,9 +118,7 @@ def log(x: Any) -> Array:
 log_p: Primitive = primitive(
     "log",
     *elementwise("log", np.log, INEXACT),
-    derivative(lambda x, y: div_p.bind(constant(1.0, x), x)),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.log")),
+    *nonlinear("stablehlo.log", lambda x, y: div_p.bind(constant(1.0, x), x)),
 )
 
 
@@ -156,9 +146,10 @@ def log1p(x: Any) -> Array:
 log1p_p: Primitive = primitive(
     "log1p",
     *elementwise("log1p", _log1p, INEXACT),
-    derivative(lambda x, y: div_p.bind(constant(1.0, x), add_p.bind(x, constant(1.0, x)))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.log_plus_one")),
+    *nonlinear(
+        "stablehlo.log_plus_one",
+        lambda x, y: div_p.bind(constant(1.0, x), add_p.bind(x, constant(1.0, x))),
+    ),
 )
 
 
@@ -187,9 +178,7 @@ def logistic(x: Any) -> Array:
 logistic_p: Primitive = primitive(
     "logistic",
     *elementwise("logistic", _logistic, INEXACT),
-    derivative(lambda x, y: mul_p.bind(y, sub_p.bind(constant(1.0, x), y))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.logistic")),
+    *nonlinear("stablehlo.logistic", lambda x, y: mul_p.bind(y, sub_p.bind(constant(1.0, x), y))),
 )
 
 
@@ -204,10 +193,8 @@ def sqrt(x: Any) -> Array:
 
 sqrt_p: Primitive = primitive(
     "sqrt",
-    *elementwise("sqrt", square_root, INEXACT),
-    derivative(lambda x, y: div_p.bind(constant(0.5, x), y)),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.sqrt")),
+    *elementwise("sqrt", corners.square_root, INEXACT),
+    *nonlinear("stablehlo.sqrt", lambda x, y: div_p.bind(constant(0.5, x), y)),
 )
 
 
@@ -222,10 +209,8 @@ def rsqrt(x: Any) -> Array:
 
 rsqrt_p: Primitive = primitive(
     "rsqrt",
-    *elementwise("rsqrt", reciprocal_square_root, INEXACT),
-    derivative(lambda x, y: mul_p.bind(constant(-0.5, x), div_p.bind(y, x))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.rsqrt")),
+    *elementwise("rsqrt", corners.reciprocal_square_root, INEXACT),
+    *nonlinear("stablehlo.rsqrt", lambda x, y: mul_p.bind(constant(-0.5, x), div_p.bind(y, x))),
 )
 
 
@@ -241,9 +226,7 @@ def cbrt(x: Any) -> Array:
 cbrt_p: Primitive = primitive(
     "cbrt",
     *elementwise("cbrt", np.cbrt, FLOAT),
-    derivative(lambda x, y: div_p.bind(constant(1 / 3, x), square(y))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.cbrt")),
+    *nonlinear("stablehlo.cbrt", lambda x, y: div_p.bind(constant(1 / 3, x), square(y))),
 )
 
 
@@ -259,7 +242,5 @@ def square(x: Any) -> Array:
 square_p: Primitive = primitive(
     "square",
     *elementwise("square", np.square, NUMBER),
-    derivative(lambda x, y: mul_p.bind(constant(2, x), x)),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](composition(lambda x: mul_p.bind(x, x))),
+    *nonlinear(composition(lambda x: mul_p.bind(x, x)), lambda x, y: mul_p.bind(constant(2, x), x)),
 )

@@ -1,24 +1,14 @@
 """The next float in a direction."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    primitive,
-    rules,
-)
+from bindax_core.extend import Array, Primitive, primitive
 from bindax_lax_basic.dtypes import FLOAT
-from bindax_lax_basic.rules.derivatives import partials
-from bindax_lax_basic.rules.elementwise import elementwise
-from bindax_lax_basic.rules.lowering import same_shape
+from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
 from bindax_lax_basic.rules.operands import adopt_type, constant
 
 __all__ = ["nextafter", "nextafter_p"]
@@ -39,17 +29,8 @@ def nextafter(x1: Any, x2: Any) -> Array:
     return nextafter_p.bind(*adopt_type(x1, x2))
 
 
-def _nextafter_lowering(ctx: LoweringContext, *values: Any) -> Any:
-    return ctx.op("chlo.next_after", same_shape(ctx, values))[0]
-
-
 nextafter_p: Primitive = primitive(
     "nextafter",
     *elementwise("nextafter", np.nextafter, FLOAT, FLOAT),
-    partials(
-        lambda x, y, out: constant(1.0, x),
-        None,
-    ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](_nextafter_lowering),
+    *nonlinear("chlo.next_after", lambda x, y, out: constant(1.0, x), None),
 )

@@ -1,10 +1,7 @@
 """Powers: with a float exponent, and with an integer exponent that is known while tracing."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,34 +17,23 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import INEXACT, NUMBER
+from bindax_lax_basic.dtypes import INEXACT, NUMBER, is_inexact, is_integer
 from bindax_lax_basic.elementwise.arithmetic import mul_p, sub_p
 from bindax_lax_basic.elementwise.comparison import and_p, eq_p, ne_p, or_p
 from bindax_lax_basic.elementwise.conversion import convert, same_dims
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.exponential import log
 from bindax_lax_basic.elementwise.selection import select_scalars
+from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.batching import elementwise_batch
-from bindax_lax_basic.rules.derivatives import derivative
-from bindax_lax_basic.rules.elementwise import composition
+from bindax_lax_basic.rules.elementwise import composition, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import same_shape
 from bindax_lax_basic.rules.operands import adopt_type, constant
-from bindax_lax_basic.rules.types import (
-    common_shape,
-    elementwise_type,
-    require_kind,
-    require_same_dtype,
-    static_int,
-)
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 __all__ = ["integer_pow", "integer_pow_p", "pow", "pow_p", "reciprocal"]
-
-
-# --------------------------------------------------------------------------------------- pow
 
 
 def pow(x: Any, y: Any) -> Array:
@@ -69,15 +55,15 @@ def pow(x: Any, y: Any) -> Array:
 
 
 def _pow_type(x: ShapedArray, y: ShapedArray) -> ShapedArray:
-    require_kind("pow", x, INEXACT, 0)
-    if not dtypes.is_integer(y.dtype):
-        require_same_dtype("pow", (x, y))
-    return ShapedArray(common_shape("pow", (x, y)), x.dtype, x.weak_type and y.weak_type)
+    types.require_kind("pow", x, INEXACT, 0)
+    if not is_integer(y.dtype):
+        types.require_same_dtype("pow", (x, y))
+    return ShapedArray(types.common_shape("pow", (x, y)), x.dtype, x.weak_type and y.weak_type)
 
 
 def _pow_impl(x: NumPyArray, y: NumPyArray) -> Any:
     out = np.power(x, y if x.dtype == y.dtype else y.astype(x.dtype))
-    if y.dtype.kind != "c" and not dtypes.is_integer(y.dtype) and (y == 0.5).any():
+    if y.dtype.kind != "c" and not is_integer(y.dtype) and (y == 0.5).any():
         # NumPy takes a square root then: nan of -inf and -0 of -0, where a power is inf and 0.
         out = np.where((y == 0.5) & ((x == -np.inf) | (x == 0)), np.abs(x), out)
     if y.dtype.kind == "c":
@@ -87,14 +73,14 @@ def _pow_impl(x: NumPyArray, y: NumPyArray) -> Any:
     return out
 
 
-def _pow_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _pow_jvp(primals: Values, tangents: Values) -> Dual:
     (x, y), (tx, ty) = primals, tangents
     out = pow_p.bind(x, y)
     shape = typeof(out).shape
     total: Any = zero_tangent(out)
     if type(tx) is not Zero:
         total = broadcast_to(mul_p.bind(_pow_partial(x, y), tx), shape)
-    if type(ty) is not Zero and dtypes.is_inexact(typeof(y).dtype):
+    if type(ty) is not Zero and is_inexact(typeof(y).dtype):
         # Where x is zero, so is the product; log(1) keeps it from being nan.
         zero, one = constant(0.0, x), constant(1.0, x)
         safe = select_scalars(eq_p.bind(x, zero), x, one)
@@ -139,9 +125,6 @@ pow_p: Primitive = primitive(
 )
 
 
-# ------------------------------------------------------------------------------- integer_pow
-
-
 def integer_pow(x: Any, y: int) -> Array:
     """Elementwise power with one fixed integer exponent.
 
@@ -155,7 +138,7 @@ def integer_pow(x: Any, y: int) -> Array:
     >>> integer_pow(np.array([2.0, -3.0]), 3)
     Array([  8., -27.], dtype=float64)
     """
-    return integer_pow_p.bind(x, y=static_int("integer_pow", "y", y))
+    return integer_pow_p.bind(x, y=types.static_int("integer_pow", "y", y))
 
 
 def reciprocal(x: Any) -> Array:
@@ -168,8 +151,8 @@ def reciprocal(x: Any) -> Array:
 
 
 def _integer_pow_type(x: ShapedArray, *, y: int) -> ShapedArray:
-    out = elementwise_type("integer_pow", NUMBER)(x)
-    if y < 0 and not dtypes.is_inexact(x.dtype):
+    out = types.elementwise_type("integer_pow", NUMBER)(x)
+    if y < 0 and not is_inexact(x.dtype):
         raise TypeError(
             f"integer_pow: integers cannot be raised to the negative power {y}, but the operand "
             f"is {x.str_short()}; convert it with .astype('float32')."
@@ -213,8 +196,6 @@ integer_pow_p: Primitive = primitive(
     "integer_pow",
     rules.impl(exact(_integer_pow_impl)),
     rules.abstract_eval(_integer_pow_type),
-    derivative(_integer_pow_partial),
     same_dims(),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](composition(_integer_pow)),
+    *nonlinear(composition(_integer_pow), _integer_pow_partial),
 )

@@ -1,27 +1,18 @@
 """The remainder of division."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    primitive,
-    rules,
-)
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import FLOAT, NUMBER
+from bindax_core.extend import Array, Primitive, primitive, rules
+from bindax_lax_basic.dtypes import FLOAT, INTEGER, NUMBER, is_integer
 from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p
 from bindax_lax_basic.elementwise.division import _widen, div_p
 from bindax_lax_basic.elementwise.rounding import floor_p
 from bindax_lax_basic.elementwise.sign import abs_p, sign_p
-from bindax_lax_basic.rules.derivatives import partials
-from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.elementwise import elementwise, partials
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import adopt_type, constant
@@ -41,7 +32,7 @@ def rem(x: Any, y: Any) -> Array:
 
 
 def _rem_impl(x: NumPyArray, y: NumPyArray) -> Any:
-    if not dtypes.is_integer(x.dtype):
+    if not is_integer(x.dtype):
         return np.fmod(x, y)
     x, y = _widen(x, y)
     out = np.fmod(x, y)
@@ -55,10 +46,9 @@ def _truncated_quotient(x: Any, y: Any) -> Any:
 
 rem_p: Primitive = primitive(
     "rem",
-    *elementwise("rem", _rem_impl, dtypes.INTEGER | FLOAT, NUMBER),
+    *elementwise("rem", _rem_impl, INTEGER | FLOAT, NUMBER),
     partials(
-        lambda x, y, out: constant(1.0, x),
-        lambda x, y, out: neg_p.bind(_truncated_quotient(x, y)),
+        lambda x, y, out: constant(1.0, x), lambda x, y, out: neg_p.bind(_truncated_quotient(x, y))
     ),
     rules.transpose.absent("its derivative is made of linear primitives"),
     rules.lowering["stablehlo"](operation("stablehlo.remainder")),

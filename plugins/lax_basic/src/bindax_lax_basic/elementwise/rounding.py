@@ -1,7 +1,5 @@
 """Rounding to integers: floor, ceil, and round."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import enum
@@ -18,22 +16,14 @@ from bindax_core.extend import (
     rules,
 )
 from bindax_lax_basic.dtypes import FLOAT
-from bindax_lax_basic.elementwise.conversion import same_dims
+from bindax_lax_basic.elementwise.comparison import discrete
 from bindax_lax_basic.rules.elementwise import elementwise
-from bindax_lax_basic.rules.evaluation import NumPyArray, exact
-from bindax_lax_basic.rules.linear import no_derivative
-from bindax_lax_basic.rules.lowering import operation
-from bindax_lax_basic.rules.types import elementwise_type
+from bindax_lax_basic.rules.evaluation import NumPyArray
 
 __all__ = ["RoundingMethod", "ceil", "ceil_p", "floor", "floor_p", "round", "round_p"]
 
 
 STEPWISE = rules.transpose.absent("its derivative is zero, so nothing linear is left to transpose")
-
-# -------------------------------------------------------------------------------------- sign
-
-
-# ------------------------------------------------------------------------------------- floor
 
 
 def floor(x: Any) -> Array:
@@ -46,11 +36,7 @@ def floor(x: Any) -> Array:
 
 
 floor_p: Primitive = primitive(
-    "floor",
-    *elementwise("floor", np.floor, FLOAT),
-    no_derivative(),
-    STEPWISE,
-    rules.lowering["stablehlo"](operation("stablehlo.floor")),
+    "floor", *elementwise("floor", np.floor, FLOAT), *discrete("stablehlo.floor", STEPWISE)
 )
 
 
@@ -64,11 +50,7 @@ def ceil(x: Any) -> Array:
 
 
 ceil_p: Primitive = primitive(
-    "ceil",
-    *elementwise("ceil", np.ceil, FLOAT),
-    no_derivative(),
-    STEPWISE,
-    rules.lowering["stablehlo"](operation("stablehlo.ceil")),
+    "ceil", *elementwise("ceil", np.ceil, FLOAT), *discrete("stablehlo.ceil", STEPWISE)
 )
 
 
@@ -117,13 +99,5 @@ def _round_lowering(ctx: LoweringContext, x: Any, *, rounding_method: RoundingMe
 
 
 round_p: Primitive = primitive(
-    "round",
-    rules.impl(exact(_round_impl)),
-    rules.abstract_eval(elementwise_type("round", FLOAT)),
-    no_derivative(),
-    same_dims(),
-    STEPWISE,
-    rules.lowering["stablehlo"](_round_lowering),
+    "round", *elementwise("round", _round_impl, FLOAT), *discrete(_round_lowering, STEPWISE)
 )
-
-# --------------------------------------------------------------------------------------- abs

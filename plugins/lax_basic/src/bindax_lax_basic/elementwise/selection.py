@@ -1,11 +1,9 @@
 """Elementwise choice between arrays: select_n, clamp, max and min."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,25 +25,16 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY
 from bindax_lax_basic.elementwise.comparison import and_p, eq_p, gt_p, lt_p
 from bindax_lax_basic.elementwise.conversion import compare, convert
+from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.batching import elementwise_batch
-from bindax_lax_basic.rules.derivatives import partials
-from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import Lowering, operation, same_shape
 from bindax_lax_basic.rules.operands import adopt_dtype, adopt_type, broadcast_shapes, constant
-from bindax_lax_basic.rules.types import (
-    common_shape,
-    describe,
-    elementwise_type,
-    require_same_dtype,
-)
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
 __all__ = ["clamp", "clamp_p", "max", "max_p", "min", "min_p", "select", "select_n", "select_n_p"]
-
-
-# -------------------------------------------------------------------------------- select_n
 
 
 def select_n(which: Any, *cases: Any) -> Array:
@@ -90,9 +79,9 @@ def _select_type(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
             f"select_n by the booleans {which.str_short()} takes at most two cases, but got "
             f"{len(cases)}; choose by integers instead."
         )
-    require_same_dtype("select_n", cases)
+    types.require_same_dtype("select_n", cases)
     if len({case.shape for case in cases}) > 1:
-        raise TypeError(f"select_n needs cases of one shape, but got {describe(cases)}.")
+        raise TypeError(f"select_n needs cases of one shape, but got {types.describe(cases)}.")
     shape = cases[0].shape
     if which.shape not in ((), shape):
         raise TypeError(
@@ -110,14 +99,12 @@ def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
     chosen = np.clip(which, 0, len(cases) - 1)
     if not which.shape:
         return cases[int(chosen)]
-    return np.choose(chosen, cases) if len(cases) < 32 else _take_case(chosen, cases)
+    if len(cases) < 32:
+        return np.choose(chosen, cases)
+    return np.take_along_axis(np.stack(cases), chosen[None], 0)[0]
 
 
-def _take_case(which: NumPyArray, cases: Sequence[NumPyArray]) -> Any:
-    return np.take_along_axis(np.stack(cases), which[None], 0)[0]
-
-
-def _select_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _select_jvp(primals: Values, tangents: Values) -> Dual:
     out = select_n_p.bind(*primals)
     cases = tangents[1:]
     if all(type(t) is Zero for t in cases):
@@ -153,10 +140,7 @@ def _select_lowering(ctx: LoweringContext, which: Any, *cases: Any) -> Any:
 
 def _bind_select(which: Any, *cases: Any) -> Any:
     """Bind select_n to batched operands, where a scalar case may stand beside arrays."""
-    shapes = [typeof(case).shape for case in cases]
-    shape = builtins.max(shapes, key=len)
-    if not shape and typeof(which).shape:
-        shape = typeof(which).shape
+    shape = builtins.max([typeof(case).shape for case in cases], key=len) or typeof(which).shape
     return select_n_p.bind(which, *[broadcast_to(case, shape) for case in cases])
 
 
@@ -169,8 +153,6 @@ select_n_p: Primitive = primitive(
     rules.transpose(_select_transpose),
     rules.lowering["stablehlo"](_select_lowering),
 )
-
-# --------------------------------------------------------------------------------- max, min
 
 
 def max(x: Any, y: Any) -> Array:
@@ -267,25 +249,13 @@ def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, dire
 max_p: Primitive = primitive(
     "max",
     *elementwise("max", np.maximum, ANY, ANY),
-    partials(
-        lambda x, y, out: _share(x, y, out),
-        lambda x, y, out: _share(y, x, out),
-    ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](_extremum_lowering("max")),
+    *nonlinear(_extremum_lowering("max"), _share, lambda x, y, out: _share(y, x, out)),
 )
 min_p: Primitive = primitive(
     "min",
     *elementwise("min", np.minimum, ANY, ANY),
-    partials(
-        lambda x, y, out: _share(x, y, out),
-        lambda x, y, out: _share(y, x, out),
-    ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](_extremum_lowering("min")),
+    *nonlinear(_extremum_lowering("min"), _share, lambda x, y, out: _share(y, x, out)),
 )
-
-# ------------------------------------------------------------------------------------ clamp
 
 
 def clamp(min: Any, x: Any, max: Any) -> Array:
@@ -310,8 +280,8 @@ def _clamp_type(low: ShapedArray, x: ShapedArray, high: ShapedArray) -> ShapedAr
                 f"clamp: {argument} must be a scalar or have the shape of the operand, but it is "
                 f"{bound.str_short()} and the operand is {x.str_short()}."
             )
-    out = elementwise_type("clamp", ANY, ANY, ANY)(low, x, high)
-    return out.update(shape=common_shape("clamp", (x,)))
+    out = types.elementwise_type("clamp", ANY, ANY, ANY)(low, x, high)
+    return out.update(shape=types.common_shape("clamp", (x,)))
 
 
 def _clamp_impl(low: NumPyArray, x: NumPyArray, high: NumPyArray) -> Any:
@@ -328,10 +298,9 @@ def _clamp_lowering(ctx: LoweringContext, low: Any, x: Any, high: Any) -> Any:
     return extremum("min")(ctx, ctx.avals_out[0], above, high)
 
 
-def _clamp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _clamp_jvp(primals: Values, tangents: Values) -> Dual:
     low, x, high = primals
     out = clamp_p.bind(low, x, high)
-    shape = typeof(out).shape
     conditions: tuple[Callable[[], Any], ...] = (
         lambda: and_p.bind(gt_p.bind(low, x), lt_p.bind(low, high)),
         lambda: and_p.bind(gt_p.bind(x, low), lt_p.bind(x, high)),
@@ -340,21 +309,14 @@ def _clamp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, An
     total: Any = zero_tangent(out)
     for condition, t in zip(conditions, tangents, strict=True):
         if type(t) is not Zero:
-            zero = constant(0, t)
-            term = _bind_select(condition(), broadcast_to(zero, shape), broadcast_to(t, shape))
-            total = add_tangents(total, term)
+            total = add_tangents(total, select_scalars(condition(), constant(0, t), t))
     return out, total
 
 
 def _bind_clamp(low: Any, x: Any, high: Any) -> Any:
     """Bind clamp to batched operands, where a scalar operand may stand beside batched bounds."""
-    shape = max_shape(low, x, high)
+    shape = next((shape for v in (low, x, high) if (shape := typeof(v).shape)), ())
     return clamp_p.bind(low, broadcast_to(x, shape), high)
-
-
-def max_shape(*operands: Any) -> tuple[int, ...]:
-    """The shape of the operands that are not scalars."""
-    return next((shape for x in operands if (shape := typeof(x).shape)), ())
 
 
 clamp_p: Primitive = primitive(

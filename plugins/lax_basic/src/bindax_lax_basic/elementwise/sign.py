@@ -1,10 +1,7 @@
 """Sign and absolute value."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,14 +22,14 @@ from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
 from bindax_lax_basic.elementwise.comparison import eq_p
 from bindax_lax_basic.elementwise.complex_corners import direction, modulus
 from bindax_lax_basic.elementwise.complex_numbers import complex_p, conj_p, imag_p, real_p
-from bindax_lax_basic.elementwise.conversion import compare, convert, same_dims
+from bindax_lax_basic.elementwise.conversion import compare, convert
+from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.rounding import STEPWISE
 from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import full, operation
 from bindax_lax_basic.rules.operands import constant
-from bindax_lax_basic.rules.types import elementwise_type
 
 __all__ = ["abs", "abs_p", "sign", "sign_p"]
 
@@ -65,16 +62,12 @@ def _sign_lowering(ctx: LoweringContext, x: Any) -> Any:
     return ctx.op("stablehlo.select", [compare(ctx, "EQ", x, zero, aval), zero, one])[0]
 
 
-def _sign_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _sign_jvp(primals: Values, tangents: Values) -> Dual:
     (x,), (t,) = primals, tangents
     out = sign_p.bind(x)
     dtype = typeof(x).dtype
     if type(t) is Zero or not dtypes.is_complex(dtype):
         return out, zero_tangent(out)
-    # Imported here, because division is declared with the help of this module.
-    from bindax_lax_basic.elementwise.comparison import eq_p
-    from bindax_lax_basic.elementwise.division import div_p
-
     # The part of t across x turns the result; at zero, which has no direction, it is zero.
     across = imag_p.bind(mul_p.bind(conj_p.bind(out, input_dtype=dtype), t))
     modulus = abs_p.bind(x)
@@ -107,7 +100,7 @@ def abs(x: Any) -> Array:
     return abs_p.bind(x)
 
 
-def _abs_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _abs_jvp(primals: Values, tangents: Values) -> Dual:
     (x,), (t,) = primals, tangents
     out = abs_p.bind(x)
     if type(t) is Zero:
@@ -131,10 +124,8 @@ def _abs_impl(x: NumPyArray) -> Any:
 
 abs_p: Primitive = primitive(
     "abs",
-    rules.impl(_abs_impl),
-    rules.abstract_eval(elementwise_type("abs", SIGNED_NUMBER, result=dtypes.real_dtype)),
+    *elementwise("abs", _abs_impl, SIGNED_NUMBER, result=dtypes.real_dtype),
     rules.jvp(_abs_jvp, symbolic_zeros=True),
-    same_dims(),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](operation("stablehlo.abs")),
 )

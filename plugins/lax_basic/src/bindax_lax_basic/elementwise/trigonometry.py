@@ -1,33 +1,19 @@
 """Trigonometric and hyperbolic functions, and their inverses. Angles are in radians."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    primitive,
-    rules,
-)
+from bindax_core.extend import Array, Primitive, primitive
 from bindax_lax_basic.dtypes import INEXACT
+from bindax_lax_basic.elementwise import complex_corners as corners
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
-from bindax_lax_basic.elementwise.complex_corners import (
-    arc_tangent,
-    arc_tangent_hyperbolic,
-    from_above,
-    lowered,
-)
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.exponential import rsqrt, square
-from bindax_lax_basic.rules.derivatives import derivative, partials
-from bindax_lax_basic.rules.elementwise import elementwise
+from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import adopt_type, constant
 
 __all__ = [
@@ -88,9 +74,7 @@ def sin(x: Any) -> Array:
 sin_p: Primitive = primitive(
     "sin",
     *elementwise("sin", np.sin, INEXACT),
-    derivative(lambda x, y: cos(x)),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](lambda ctx, x: lowered(ctx, x, "stablehlo.sine", "real")),
+    *nonlinear(corners.circular("stablehlo.sine", "real"), lambda x, y: cos(x)),
 )
 
 
@@ -106,9 +90,7 @@ def cos(x: Any) -> Array:
 cos_p: Primitive = primitive(
     "cos",
     *elementwise("cos", np.cos, INEXACT),
-    derivative(lambda x, y: neg_p.bind(sin(x))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](lambda ctx, x: lowered(ctx, x, "stablehlo.cosine", "imag")),
+    *nonlinear(corners.circular("stablehlo.cosine", "imag"), lambda x, y: neg_p.bind(sin(x))),
 )
 
 
@@ -124,9 +106,7 @@ def tan(x: Any) -> Array:
 tan_p: Primitive = primitive(
     "tan",
     *elementwise("tan", np.tan, INEXACT),
-    derivative(lambda x, y: _one_plus(square(y))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.tan")),
+    *nonlinear("chlo.tan", lambda x, y: _one_plus(square(y))),
 )
 
 
@@ -141,10 +121,8 @@ def asin(x: Any) -> Array:
 
 asin_p: Primitive = primitive(
     "asin",
-    *elementwise("asin", from_above(np.arcsin), INEXACT),
-    derivative(lambda x, y: rsqrt(_one_minus(square(x)))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.asin")),
+    *elementwise("asin", corners.from_above(np.arcsin), INEXACT),
+    *nonlinear("chlo.asin", lambda x, y: rsqrt(_one_minus(square(x)))),
 )
 
 
@@ -159,10 +137,8 @@ def acos(x: Any) -> Array:
 
 acos_p: Primitive = primitive(
     "acos",
-    *elementwise("acos", from_above(np.arccos), INEXACT),
-    derivative(lambda x, y: neg_p.bind(rsqrt(_one_minus(square(x))))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.acos")),
+    *elementwise("acos", corners.from_above(np.arccos), INEXACT),
+    *nonlinear("chlo.acos", lambda x, y: neg_p.bind(rsqrt(_one_minus(square(x))))),
 )
 
 
@@ -177,10 +153,8 @@ def atan(x: Any) -> Array:
 
 atan_p: Primitive = primitive(
     "atan",
-    *elementwise("atan", arc_tangent, INEXACT),
-    derivative(lambda x, y: _reciprocal(_one_plus(square(x)))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.atan")),
+    *elementwise("atan", corners.arc_tangent, INEXACT),
+    *nonlinear("chlo.atan", lambda x, y: _reciprocal(_one_plus(square(x)))),
 )
 
 
@@ -194,11 +168,7 @@ def sinh(x: Any) -> Array:
 
 
 sinh_p: Primitive = primitive(
-    "sinh",
-    *elementwise("sinh", np.sinh, INEXACT),
-    derivative(lambda x, y: cosh(x)),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.sinh")),
+    "sinh", *elementwise("sinh", np.sinh, INEXACT), *nonlinear("chlo.sinh", lambda x, y: cosh(x))
 )
 
 
@@ -212,11 +182,7 @@ def cosh(x: Any) -> Array:
 
 
 cosh_p: Primitive = primitive(
-    "cosh",
-    *elementwise("cosh", np.cosh, INEXACT),
-    derivative(lambda x, y: sinh(x)),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.cosh")),
+    "cosh", *elementwise("cosh", np.cosh, INEXACT), *nonlinear("chlo.cosh", lambda x, y: sinh(x))
 )
 
 
@@ -232,9 +198,7 @@ def tanh(x: Any) -> Array:
 tanh_p: Primitive = primitive(
     "tanh",
     *elementwise("tanh", np.tanh, INEXACT),
-    derivative(lambda x, y: _one_minus(square(y))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.tanh")),
+    *nonlinear("stablehlo.tanh", lambda x, y: _one_minus(square(y))),
 )
 
 
@@ -250,9 +214,7 @@ def asinh(x: Any) -> Array:
 asinh_p: Primitive = primitive(
     "asinh",
     *elementwise("asinh", np.arcsinh, INEXACT),
-    derivative(lambda x, y: rsqrt(_one_plus(square(x)))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.asinh")),
+    *nonlinear("chlo.asinh", lambda x, y: rsqrt(_one_plus(square(x)))),
 )
 
 
@@ -265,16 +227,10 @@ def acosh(x: Any) -> Array:
     return acosh_p.bind(x)
 
 
-def _acosh_derivative(x: Any) -> Any:
-    return mul_p.bind(rsqrt(_minus_one(x)), rsqrt(_one_plus(x)))
-
-
 acosh_p: Primitive = primitive(
     "acosh",
-    *elementwise("acosh", from_above(np.arccosh, at_zero=True), INEXACT),
-    derivative(lambda x, y: _acosh_derivative(x)),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.acosh")),
+    *elementwise("acosh", corners.from_above(np.arccosh, at_zero=True), INEXACT),
+    *nonlinear("chlo.acosh", lambda x, y: mul_p.bind(rsqrt(_minus_one(x)), rsqrt(_one_plus(x)))),
 )
 
 
@@ -289,10 +245,8 @@ def atanh(x: Any) -> Array:
 
 atanh_p: Primitive = primitive(
     "atanh",
-    *elementwise("atanh", arc_tangent_hyperbolic, INEXACT),
-    derivative(lambda x, y: _reciprocal(_one_minus(square(x)))),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("chlo.atanh")),
+    *elementwise("atanh", corners.arc_tangent_hyperbolic, INEXACT),
+    *nonlinear("chlo.atanh", lambda x, y: _reciprocal(_one_minus(square(x)))),
 )
 
 
@@ -326,10 +280,9 @@ def _over_square_norm(z: Any, x: Any, y: Any) -> Any:
 atan2_p: Primitive = primitive(
     "atan2",
     *elementwise("atan2", _atan2_impl, INEXACT, INEXACT),
-    partials(
+    *nonlinear(
+        "stablehlo.atan2",
         lambda x, y, out: _over_square_norm(y, x, y),
         lambda x, y, out: neg_p.bind(_over_square_norm(x, x, y)),
     ),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](operation("stablehlo.atan2")),
 )

@@ -10,10 +10,11 @@ from bindax_core.extend import typeof
 from bindax_lax_basic.elementwise.arithmetic import mul_p
 from bindax_lax_basic.elementwise.comparison import eq_p, not_p, or_p
 from bindax_lax_basic.elementwise.selection import select_scalars
-from bindax_lax_basic.reductions.prefix_scan import Values, every, prefix_scan
+from bindax_lax_basic.reductions.prefix_scan import Values, prefix_scan
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.creation import iota
+from bindax_lax_basic.shape.slice_and_pad import every
 from bindax_lax_basic.sorting.sort import sort_p, take_along
 
 INDEX = np.dtype(np.int32)

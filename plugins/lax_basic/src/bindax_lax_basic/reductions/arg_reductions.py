@@ -1,7 +1,5 @@
 """The index of the largest or smallest element along an axis."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -25,11 +23,11 @@ from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.comparison import DISCRETE
 from bindax_lax_basic.elementwise.conversion import compare
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.batching import reduction_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import no_derivative
 from bindax_lax_basic.rules.types import axis_argument, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduction_batch
 
 __all__ = ["argmax", "argmax_p", "argmin", "argmin_p"]
 
@@ -45,9 +43,7 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Array:
     >>> argmax(np.array([[1, 5, 5], [7, 0, 2]]), 1, "int32")
     Array([1, 0], dtype=int32)
     """
-    axis = axis_argument("argmax", axis, typeof(operand).ndim)
-    dtype = dtypes.canonical_dtype(index_dtype)
-    return argmax_p.bind(operand, axes=(axis,), index_dtype=dtype)
+    return _bind(argmax_p, operand, axis, index_dtype)
 
 
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Array:
@@ -56,9 +52,12 @@ def argmin(operand: Any, axis: int, index_dtype: Any) -> Array:
     >>> argmin(np.array([[1, 5, 5], [7, 0, 0]]), 1, "int32")
     Array([0, 1], dtype=int32)
     """
-    axis = axis_argument("argmin", axis, typeof(operand).ndim)
-    dtype = dtypes.canonical_dtype(index_dtype)
-    return argmin_p.bind(operand, axes=(axis,), index_dtype=dtype)
+    return _bind(argmin_p, operand, axis, index_dtype)
+
+
+def _bind(which: Primitive, operand: Any, axis: int, index_dtype: Any) -> Any:
+    place = axis_argument(which.name, axis, typeof(operand).ndim)
+    return which.bind(operand, axes=(place,), index_dtype=dtypes.canonical_dtype(index_dtype))
 
 
 def _arg_type(name: str) -> Rule:
@@ -142,21 +141,18 @@ def _arg_lowering(direction: str, initial: Callable[[DType], Any]) -> Rule:
     return in_wider(rule)
 
 
-argmax_p: Primitive = primitive(
-    "argmax",
-    _arg_impl(np.argmax),
-    _arg_type("argmax"),
-    no_derivative(),
-    reduction_batch(),
-    DISCRETE,
-    _arg_lowering("GT", dtypes.smallest),
-)
-argmin_p: Primitive = primitive(
-    "argmin",
-    _arg_impl(np.argmin),
-    _arg_type("argmin"),
-    no_derivative(),
-    reduction_batch(),
-    DISCRETE,
-    _arg_lowering("LT", dtypes.largest),
-)
+def _arg_rules(
+    name: str, search: Callable[..., Any], direction: str, initial: Callable[[DType], Any]
+) -> tuple[Rule, ...]:
+    return (
+        _arg_impl(search),
+        _arg_type(name),
+        no_derivative(),
+        reduction_batch(),
+        DISCRETE,
+        _arg_lowering(direction, initial),
+    )
+
+
+argmax_p: Primitive = primitive("argmax", *_arg_rules("argmax", np.argmax, "GT", dtypes.smallest))
+argmin_p: Primitive = primitive("argmin", *_arg_rules("argmin", np.argmin, "LT", dtypes.largest))

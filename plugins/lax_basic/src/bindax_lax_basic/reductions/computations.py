@@ -29,7 +29,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
 from bindax_lax_basic.elementwise.comparison import and_p, or_p, xor_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p
-from bindax_lax_basic.reductions.reductions import all_ones, greatest, least
+from bindax_lax_basic.reductions.reductions import all_ones, greatest, least, zero
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import describe
 from bindax_lax_basic.shape.reshape import reshape_p
@@ -47,17 +47,7 @@ def reduction_operands(
 ) -> tuple[list[Any], Any, ClosedJaxpr]:
     """The leaves of the operands and of their initial values, the tree of each, and the program.
 
-    Args:
-        name: the function's name, for messages.
-        operands: a tree of arrays.
-        init_values: a tree of scalars.
-        computation: the function of two trees of scalars.
-        known: the computations whose neutral element may have any dtype.
-
-    Raises:
-        ValueError: when there are none, or the trees differ, or an initial value is no scalar.
-        TypeError: when shapes or dtypes do not fit together, or the computation is no program of
-            scalars of these types.
+    The neutral element of ``known`` computations may have any dtype.
     """
     xs, tree = tree_flatten(operands)
     inits, init_tree = tree_flatten(init_values)
@@ -68,7 +58,7 @@ def reduction_operands(
         )
     if not xs:
         raise ValueError(f"{name} needs at least one operand, but operands is empty.")
-    scalars = scalar_avals([typeof(x) for x in xs])
+    scalars = [ShapedArray((), typeof(x).dtype) for x in xs]
     program = trace_computation(name, computation, scalars, tree)
     inits = [adopt_dtype(init, x)[0] for x, init in zip(xs, inits, strict=True)]
     which = sole_primitive(program)
@@ -106,19 +96,10 @@ def check_operands(name: str, avals: Sequence[ShapedArray]) -> None:
             )
 
 
-def scalar_avals(avals: Sequence[ShapedArray]) -> list[ShapedArray]:
-    """The types of the elements of arrays."""
-    return [ShapedArray((), aval.dtype) for aval in avals]
-
-
 def trace_computation(
     name: str, computation: Callable[..., Any], scalars: Sequence[ShapedArray], tree: Any
 ) -> ClosedJaxpr:
-    """The program of a function of two trees of scalars: the accumulated, and an element.
-
-    Raises:
-        TypeError: when it does not return a tree of the same types, or it uses a traced array.
-    """
+    """The program of a function of two trees of scalars: the accumulated, and an element."""
     count = len(scalars)
 
     def flat(*values: Any) -> list[Any]:
@@ -205,11 +186,11 @@ def identity_of(which: Primitive, dtype: Any) -> Any:
 
 
 _IDENTITIES: Mapping[Primitive, Callable[[Any], Any]] = {
-    add_p: lambda dtype: 0,
+    add_p: zero,
     mul_p: lambda dtype: 1,
     max_p: least,
     min_p: greatest,
     and_p: all_ones,
-    or_p: lambda dtype: 0,
-    xor_p: lambda dtype: 0,
+    or_p: zero,
+    xor_p: zero,
 }

@@ -1,10 +1,8 @@
 """Cumulative sums, products, extrema and logarithms of sums of exponentials."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,10 +18,10 @@ from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.exponential import exp_p, log1p_p, log_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p, select_scalars
 from bindax_lax_basic.elementwise.sign import abs_p
-from bindax_lax_basic.reductions.prefix_scan import Values, prefix_scan
+from bindax_lax_basic.reductions.prefix_scan import prefix_scan
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, zero_tangent
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Dual, Values, linear, zero_tangent
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import Kinds, axis_argument, rank_of, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
@@ -134,34 +132,20 @@ def _accumulate(function: Function) -> Rule:
     return rules.impl(run)
 
 
-def _of_ufunc(ufunc: np.ufunc) -> Rule:
-    return _accumulate(lambda x, axis: ufunc.accumulate(x, axis, x.dtype))
-
-
 def _cumulative_batch(
-    primitive: Primitive,
-    size: int,
-    operands: Sequence[Any],
-    dims: Sequence[int],
-    *,
-    axis: int,
-    reverse: bool,
-) -> tuple[Any, int]:
+    primitive: Primitive, size: int, operands: Values, dims: BatchDims, *, axis: int, **params: Any
+) -> Batched:
     (x,), (d,) = operands, dims
-    return primitive.bind(x, axis=axis + (axis >= d), reverse=reverse), d
-
-
-def _by_scan(step: Step) -> Function:
-    """The same made of other operations, for compilers: a scan by pairs."""
-
-    def function(x: Any, *, axis: int, reverse: bool) -> Any:
-        return prefix_scan(lambda a, b: [step(a[0], b[0])], [x], axis, reverse)[0]
-
-    return function
+    return primitive.bind(x, axis=axis + (axis >= d), **params), d
 
 
 def _scan_lowering(step: Step) -> Rule:
-    return in_wider(composition(_by_scan(step)), dtypes.summing_dtype)
+    """The same made of other operations, for compilers: a scan by pairs."""
+
+    def function(x: Any, **params: Any) -> Any:
+        return prefix_scan(lambda a, b: [step(a[0], b[0])], [x], **params)[0]
+
+    return in_wider(composition(function), dtypes.summing_dtype)
 
 
 def _scan_jvp(step_jvp: Function) -> Rule:
@@ -170,59 +154,49 @@ def _scan_jvp(step_jvp: Function) -> Rule:
     No division takes part, so zeros and ties are as right as in one step.
     """
 
-    def combine(a: Values, b: Values) -> Values:
+    def combine(a: list[Any], b: list[Any]) -> list[Any]:
         return list(step_jvp((a[0], b[0]), (a[1], b[1])))
 
-    def rule(
-        primitive: Primitive,
-        primals: Sequence[Any],
-        tangents: Sequence[Any],
-        *,
-        axis: int,
-        reverse: bool,
-    ) -> tuple[Any, Any]:
+    def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
         (x,), (t,) = primals, tangents
-        out = primitive.bind(x, axis=axis, reverse=reverse)
+        out = primitive.bind(x, **params)
         if type(t) is Zero:
             return out, zero_tangent(out)
-        return out, prefix_scan(combine, [x, t], axis, reverse)[1]
+        return out, prefix_scan(combine, [x, t], **params)[1]
 
     return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
 
-def _derivative_of(step: Step) -> Function:
-    return lambda primals, tangents: bindax_transforms.jvp(step, primals, tangents)
-
-
-def _choosing(name: str, ufunc: np.ufunc, step: Step) -> Primitive:
-    return primitive(
-        name,
-        _of_ufunc(ufunc),
+def _of_ufunc(name: str, ufunc: np.ufunc, step: Step) -> tuple[Rule, ...]:
+    """The rules that do not differentiate."""
+    return (
+        _accumulate(lambda x, axis: ufunc.accumulate(x, axis, x.dtype)),
         _cumulative_type(name, dtypes.NUMBER),
-        _scan_jvp(_derivative_of(step)),
         rules.vmap(_cumulative_batch, takes_primitive=True),
-        rules.transpose.absent("not linear"),
         _scan_lowering(step),
+    )
+
+
+def _nonlinear(name: str, ufunc: np.ufunc, step: Step) -> tuple[Rule, ...]:
+    return (
+        *_of_ufunc(name, ufunc, step),
+        _scan_jvp(lambda primals, tangents: bindax_transforms.jvp(step, primals, tangents)),
+        rules.transpose.absent("not linear"),
     )
 
 
 cumsum_p: Primitive = primitive(
     "cumsum",
-    _of_ufunc(np.add),
-    _cumulative_type("cumsum", dtypes.NUMBER),
+    *_of_ufunc("cumsum", np.add, add_p.bind),
     linear(),
-    rules.vmap(_cumulative_batch, takes_primitive=True),
     rules.transpose(
         lambda p, ct, x, *, axis, reverse: [p.bind(ct, axis=axis, reverse=not reverse)],
         takes_primitive=True,
     ),
-    _scan_lowering(add_p.bind),
 )
-cumprod_p: Primitive = _choosing("cumprod", np.multiply, mul_p.bind)
-cummax_p: Primitive = _choosing("cummax", np.maximum, max_p.bind)
-cummin_p: Primitive = _choosing("cummin", np.minimum, min_p.bind)
-
-# ------------------------------------------------------------------------------ cumlogsumexp
+cumprod_p: Primitive = primitive("cumprod", *_nonlinear("cumprod", np.multiply, mul_p.bind))
+cummax_p: Primitive = primitive("cummax", *_nonlinear("cummax", np.maximum, max_p.bind))
+cummin_p: Primitive = primitive("cummin", *_nonlinear("cummin", np.minimum, min_p.bind))
 
 
 def _logaddexp(a: Any, b: Any) -> Any:
@@ -244,7 +218,7 @@ def _complex_logaddexp(a: Any, b: Any) -> Any:
     return add_p.bind(log_p.bind(total), shift)
 
 
-def _logaddexp_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _logaddexp_jvp(primals: Values, tangents: Values) -> Dual:
     out = _logaddexp(*primals)
     terms = []
     for x, t in zip(primals, tangents, strict=True):

@@ -23,21 +23,16 @@ from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.creation import broadcasted_iota
 from bindax_lax_basic.shape.reshape import reshape_p
 from bindax_lax_basic.shape.rev import rev_p
-from bindax_lax_basic.shape.slice_and_pad import pad_p, slice_p
+from bindax_lax_basic.shape.slice_and_pad import every, pad_p
 
 Values = list[Any]
 Combine = Callable[[Values, Values], Values]
 
 
 def prefix_scan(combine: Combine, values: Values, axis: int, reverse: bool = False) -> Values:
-    """Combine the elements up to and including each, along an axis.
+    """Combine the elements up to and including each of arrays of one shape, along an axis.
 
-    Args:
-        combine: an associative operation on arrays, elementwise, of what is scanned first and what
-            comes next; takes and returns lists.
-        values: arrays of one shape.
-        axis: the axis to scan along.
-        reverse: whether to scan from the end.
+    ``combine`` is associative, elementwise, and takes what is scanned first and what comes next.
     """
     if not reverse:
         return _scan(combine, values, axis)
@@ -62,7 +57,10 @@ def _scan(combine: Combine, values: Values, axis: int) -> Values:
     evens = firsts
     if size > 2:
         rest = combine(part(odds, 0, (size - 1) // 2), part(values, 2, size, 2))
-        evens = [_join([first, x], axis) for first, x in zip(firsts, rest, strict=True)]
+        evens = [
+            concatenate_p.bind(first, x, dimension=axis)
+            for first, x in zip(firsts, rest, strict=True)
+        ]
     return [_alternate(x, y, axis) for x, y in zip(evens, odds, strict=True)]
 
 
@@ -86,27 +84,16 @@ def _scan_any_size(combine: Combine, values: Values, axis: int, size: Any) -> Va
     return values
 
 
-def every(x: Any, axis: int, start: int, stop: int, step: int = 1) -> Any:
-    """The slice ``start:stop:step`` along one axis."""
-    shape = typeof(x).shape
-    starts, stops, steps = [0] * len(shape), list(shape), [1] * len(shape)
-    starts[axis], stops[axis], steps[axis] = start, stop, step
-    return slice_p.bind(
-        x, start_indices=tuple(starts), limit_indices=tuple(stops), strides=tuple(steps)
-    )
-
-
-def _join(xs: Values, axis: int) -> Any:
-    return concatenate_p.bind(*xs, dimension=axis)
-
-
 def _alternate(evens: Any, odds: Any, axis: int) -> Any:
     """The elements of two arrays in turn; the first may have one more."""
     shape = typeof(odds).shape
     count = shape[axis]
     last = typeof(evens).shape[axis]
     head = evens if last == count else every(evens, axis, 0, count)
-    paired = _join([broadcast_axis(x, 1, axis + 1) for x in (head, odds)], axis + 1)
+    columns = [broadcast_axis(x, 1, axis + 1) for x in (head, odds)]
+    paired = concatenate_p.bind(*columns, dimension=axis + 1)
     sizes = (*shape[:axis], 2 * count, *shape[axis + 1 :])
     out = reshape_p.bind(paired, new_sizes=sizes, dimensions=None)
-    return out if last == count else _join([out, every(evens, axis, count, last)], axis)
+    if last == count:
+        return out
+    return concatenate_p.bind(out, every(evens, axis, count, last), dimension=axis)

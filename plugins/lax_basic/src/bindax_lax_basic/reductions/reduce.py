@@ -1,7 +1,5 @@
 """Reduction by any computation."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,49 +19,33 @@ from bindax_core.extend import (
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
 from bindax_lax_basic.elementwise.comparison import and_p, or_p, xor_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p
-from bindax_lax_basic.reductions.computations import (
-    check_operands,
-    computation_region,
-    is_identity,
-    reduction_operands,
-    sole_primitive,
-    vectorized,
-)
-from bindax_lax_basic.reductions.prefix_scan import every
-from bindax_lax_basic.reductions.reductions import (
-    reduce_and_p,
-    reduce_max_p,
-    reduce_min_p,
-    reduce_or_p,
-    reduce_prod_p,
-    reduce_xor_p,
-    reduced_axes_first,
-)
+from bindax_lax_basic.reductions import computations, reductions
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_tangents
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Batched, Values, zero_tangent
 from bindax_lax_basic.rules.types import axes_argument
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
+    Dims,
     broadcast_to,
+    lift_axes,
     reduce_sum_p,
     reduced_shape,
 )
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.reshape import squeeze_p
+from bindax_lax_basic.shape.slice_and_pad import every
 
 __all__ = ["reduce", "reduce_p"]
 
 
-Axes = tuple[int, ...]
-
 _REDUCTIONS: Mapping[Primitive, Primitive] = {
     add_p: reduce_sum_p,
-    mul_p: reduce_prod_p,
-    max_p: reduce_max_p,
-    min_p: reduce_min_p,
-    and_p: reduce_and_p,
-    or_p: reduce_or_p,
-    xor_p: reduce_xor_p,
+    mul_p: reductions.reduce_prod_p,
+    max_p: reductions.reduce_max_p,
+    min_p: reductions.reduce_min_p,
+    and_p: reductions.reduce_and_p,
+    or_p: reductions.reduce_or_p,
+    xor_p: reductions.reduce_xor_p,
 }
 
 
@@ -103,36 +85,34 @@ def reduce(
     >>> reduce(x, 0.0, lambda a, b: a + b + a * b, (1,))
     Array([ 5., 19.], dtype=float64)
     """
-    values, tree, program = reduction_operands(
+    values, tree, program = computations.reduction_operands(
         "reduce", operands, init_values, computation, _REDUCTIONS
     )
     aval = typeof(values[0])
     axes = axes_argument("reduce", dimensions, aval.ndim, "dimensions")
-    which = sole_primitive(program)
+    which = computations.sole_primitive(program)
     if which is not None:
         out = _REDUCTIONS[which].bind(values[0], axes=axes)
-        outs = [out if is_identity(which, values[1]) else _combined(which, values[1], out)]
+        if not computations.is_identity(which, values[1]):
+            out = which.bind(broadcast_to(values[1], typeof(out).shape), out)
+        outs = [out]
     else:
         outs = reduce_p.bind(*values, computation=program, dimensions=axes)
     return tree_unflatten(tree, outs)
 
 
-def _combined(which: Primitive, init: Any, out: Any) -> Any:
-    return which.bind(broadcast_to(init, typeof(out).shape), out)
-
-
-def _type(*avals: ShapedArray, computation: ClosedJaxpr, dimensions: Axes) -> list[ShapedArray]:
-    check_operands("reduce", avals)
+def _type(*avals: ShapedArray, computation: ClosedJaxpr, dimensions: Dims) -> list[ShapedArray]:
+    computations.check_operands("reduce", avals)
     count = len(avals) // 2
     shape = reduced_shape("reduce", avals[0], dimensions)
     return [ShapedArray(shape, aval.dtype) for aval in avals[:count]]
 
 
-def _by_halves(*values: Any, computation: ClosedJaxpr, dimensions: Axes) -> list[Any]:
+def _by_halves(*values: Any, computation: ClosedJaxpr, dimensions: Dims) -> list[Any]:
     """The same made of other operations: neighbours are combined until one is left."""
-    combine = vectorized(computation)
+    combine = computations.vectorized(computation)
     count = len(values) // 2
-    xs = [reduced_axes_first(x, dimensions) for x in values[:count]]
+    xs = [reductions.reduced_axes_first(x, dimensions) for x in values[:count]]
     length, *kept = typeof(xs[0]).shape
     inits = [broadcast_to(init, tuple(kept)) for init in values[count:]]
     if length == 0:
@@ -144,15 +124,13 @@ def _by_halves(*values: Any, computation: ClosedJaxpr, dimensions: Axes) -> list
         )
         if length % 2:
             lasts = [every(x, 0, even, length) for x in xs]
-            pairs = [
-                concatenate_p.bind(x, last, dimension=0)
-                for x, last in zip(pairs, lasts, strict=True)
-            ]
+            both = zip(pairs, lasts, strict=True)
+            pairs = [concatenate_p.bind(x, last, dimension=0) for x, last in both]
         xs, length = pairs, length // 2 + length % 2
     return combine(inits, [squeeze_p.bind(x, dimensions=(0,)) for x in xs])
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+def _jvp(primals: Values, tangents: Values, **params: Any) -> Any:
     outs = reduce_p.bind(*primals, **params)
     if all(type(t) is Zero for t in tangents):
         return outs, [zero_tangent(out) for out in outs]
@@ -160,41 +138,27 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
 
 
 def _vmap(
-    size: int,
-    operands: Sequence[Any],
-    dims: Sequence[int | None],
-    *,
-    computation: ClosedJaxpr,
-    dimensions: Axes,
-) -> tuple[list[Any], list[int]]:
+    size: int, operands: Values, dims: Sequence[int | None], *, dimensions: Dims, **params: Any
+) -> Batched:
     count = len(operands) // 2
-    if (
-        len(set(dims[:count])) == 1
-        and dims[0] is not None
-        and not any(d is not None for d in dims[count:])
-    ):
-        d = dims[0]
-        lifted = tuple([axis + (axis >= d) for axis in dimensions])
-        outs = reduce_p.bind(*operands, computation=computation, dimensions=lifted)
-        return outs, [d - sum([axis < d for axis in lifted])] * count
+    alike = len(set(dims[:count])) == 1 and all(d is None for d in dims[count:])
+    if alike and dims[0] is not None:
+        lifted, out_dim = lift_axes(dimensions, dims[0])
+        outs = reduce_p.bind(*operands, dimensions=lifted, **params)
+        return outs, [out_dim] * count
 
     def composite(*values: Any) -> list[Any]:
-        return _by_halves(*values, computation=computation, dimensions=dimensions)
+        return _by_halves(*values, dimensions=dimensions, **params)
 
     return composite_batch(composite, size, operands, dims)
 
 
 def _lowering(
-    ctx: LoweringContext, *values: Any, computation: ClosedJaxpr, dimensions: Axes
+    ctx: LoweringContext, *values: Any, computation: ClosedJaxpr, dimensions: Dims
 ) -> list[Any]:
-    return list(
-        ctx.op(
-            "stablehlo.reduce",
-            list(values),
-            attributes={"dimensions": lower.integers(dimensions)},
-            regions=[computation_region(computation)],
-        )
-    )
+    attributes = {"dimensions": lower.integers(dimensions)}
+    regions = [computations.computation_region(computation)]
+    return list(ctx.op("stablehlo.reduce", values, attributes=attributes, regions=regions))
 
 
 reduce_p: Primitive = primitive(

@@ -1,15 +1,14 @@
 """Reductions over axes other than the sum: maximum, minimum, product, and those of bits."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, Rule, ShapedArray, Zero, primitive, rules, typeof
+from bindax_core.extend import Array, Primitive, Rule, Zero, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY, BITS, NUMBER, DType
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
@@ -17,20 +16,22 @@ from bindax_lax_basic.elementwise.comparison import DISCRETE, eq_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.selection import extremum
-from bindax_lax_basic.rules.batching import reduction_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import no_derivative, zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, no_derivative, zero_tangent
 from bindax_lax_basic.rules.operands import constant
-from bindax_lax_basic.rules.types import Kinds, axes_argument, require_kind
+from bindax_lax_basic.rules.types import axes_argument, rank_of
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
+    Dims,
+    accumulation,
     broadcast_in_dim_p,
-    reduced_shape,
+    reduction_batch,
     reduction_lowering,
+    reduction_type,
     sum_axes,
 )
 from bindax_lax_basic.shape.reshape import reshape_p
-from bindax_lax_basic.shape.slice_and_pad import pad_p, slice_p
+from bindax_lax_basic.shape.slice_and_pad import every, pad_p
 from bindax_lax_basic.shape.transpose import transpose_p
 
 __all__ = [
@@ -49,20 +50,16 @@ __all__ = [
 ]
 
 
-Axes = tuple[int, ...]
 NOT_LINEAR = rules.transpose.absent("not linear")
 
 
-def _reduction_type(name: str, accepts: Kinds) -> Rule:
-    def rule(x: ShapedArray, *, axes: Axes) -> ShapedArray:
-        require_kind(name, x, accepts)
-        return x.update(shape=reduced_shape(name, x, axes))
-
-    return rules.abstract_eval(rule)
+def _bind(which: Primitive, operand: Any, axes: Any, axis: Any) -> Any:
+    chosen = axes_argument(which.name, axes if axis is None else axis, rank_of(operand))
+    return which.bind(operand, axes=chosen)
 
 
 def _reduction_impl(ufunc: Any, initial: Callable[[Any], Any]) -> Rule:
-    def run(x: NumPyArray, *, axes: Axes) -> Any:
+    def run(x: NumPyArray, *, axes: Dims) -> Any:
         if x.size:
             out = ufunc.reduce(x, axis=axes)
         else:
@@ -71,15 +68,6 @@ def _reduction_impl(ufunc: Any, initial: Callable[[Any], Any]) -> Rule:
         return out if out.dtype == x.dtype else out.astype(x.dtype)
 
     return rules.impl(run)
-
-
-def _keep_dims(x: Any, shape: tuple[int, ...], axes: Axes) -> Any:
-    """A reduced array, repeated along the axes that were reduced."""
-    kept = tuple([axis for axis in range(len(shape)) if axis not in axes])
-    return broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=kept)
-
-
-# ---------------------------------------------------------------------- maximum and minimum
 
 
 def reduce_max(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
@@ -96,8 +84,7 @@ def reduce_max(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     >>> reduce_max(np.array([[1.0, 5.0], [3.0, 4.0]]), (1,))
     Array([5., 4.], dtype=float64)
     """
-    chosen = axes_argument("reduce_max", axes if axis is None else axis, typeof(operand).ndim)
-    return reduce_max_p.bind(operand, axes=chosen)
+    return _bind(reduce_max_p, operand, axes, axis)
 
 
 def reduce_min(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
@@ -106,8 +93,7 @@ def reduce_min(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     >>> reduce_min(np.array([[1.0, 5.0], [3.0, 4.0]]), (1,))
     Array([1., 3.], dtype=float64)
     """
-    chosen = axes_argument("reduce_min", axes if axis is None else axis, typeof(operand).ndim)
-    return reduce_min_p.bind(operand, axes=chosen)
+    return _bind(reduce_min_p, operand, axes, axis)
 
 
 def least(dtype: DType) -> Any:
@@ -120,43 +106,34 @@ def greatest(dtype: DType) -> Any:
     return dtypes.largest(dtypes.real_dtype(dtype))
 
 
-def _chooser_jvp(function: Callable[..., Any]) -> Rule:
+def _chooser_jvp(primitive: Primitive, primals: Values, tangents: Values, *, axes: Dims) -> Dual:
     """The tangent of a reduction that chooses: the mean over the chosen elements."""
-
-    def rule(primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes) -> tuple[Any, Any]:
-        (x,), (t,) = primals, tangents
-        out = function(x, axes=axes)
-        aval = typeof(x)
-        if type(t) is Zero or not all(aval.shape[axis] for axis in axes):
-            return out, zero_tangent(out)  # the extremum of no elements is constant
-        chosen = eq_p.bind(x, _keep_dims(out, aval.shape, axes))
-        weight = convert(chosen, aval.dtype, aval.weak_type)
-        count = sum_axes(weight, axes)
-        return out, div_p.bind(sum_axes(mul_p.bind(weight, t), axes), count)
-
-    return rules.jvp(rule, symbolic_zeros=True)
+    (x,), (t,) = primals, tangents
+    out = primitive.bind(x, axes=axes)
+    aval = typeof(x)
+    if type(t) is Zero or not all(aval.shape[axis] for axis in axes):
+        return out, zero_tangent(out)  # the extremum of no elements is constant
+    kept = tuple([axis for axis in range(aval.ndim) if axis not in axes])
+    repeated = broadcast_in_dim_p.bind(out, shape=aval.shape, broadcast_dimensions=kept)
+    weight = convert(eq_p.bind(x, repeated), aval.dtype, aval.weak_type)
+    count = sum_axes(weight, axes)
+    return out, div_p.bind(sum_axes(mul_p.bind(weight, t), axes), count)
 
 
-reduce_max_p: Primitive = primitive(
-    "reduce_max",
-    _reduction_impl(np.maximum, least),
-    _reduction_type("reduce_max", ANY),
-    _chooser_jvp(reduce_max),
-    reduction_batch(),
-    NOT_LINEAR,
-    rules.lowering["stablehlo"](reduction_lowering(extremum("max"), least)),
-)
-reduce_min_p: Primitive = primitive(
-    "reduce_min",
-    _reduction_impl(np.minimum, greatest),
-    _reduction_type("reduce_min", ANY),
-    _chooser_jvp(reduce_min),
-    reduction_batch(),
-    NOT_LINEAR,
-    rules.lowering["stablehlo"](reduction_lowering(extremum("min"), greatest)),
-)
+def _choosing(name: str, initial: Callable[[DType], Any]) -> tuple[Rule, ...]:
+    """The rules of ``reduce_max`` and ``reduce_min``."""
+    return (
+        _reduction_impl(np.maximum if name == "max" else np.minimum, initial),
+        reduction_type(f"reduce_{name}", ANY),
+        rules.jvp(_chooser_jvp, symbolic_zeros=True, takes_primitive=True),
+        reduction_batch(),
+        NOT_LINEAR,
+        rules.lowering["stablehlo"](reduction_lowering(extremum(name), initial)),
+    )
 
-# ----------------------------------------------------------------------------------- product
+
+reduce_max_p: Primitive = primitive("reduce_max", *_choosing("max", least))
+reduce_min_p: Primitive = primitive("reduce_min", *_choosing("min", greatest))
 
 
 def reduce_prod(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
@@ -170,41 +147,32 @@ def reduce_prod(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     >>> reduce_prod(np.array([[1.0, 2.0], [3.0, 4.0]]), (0,))
     Array([3., 8.], dtype=float64)
     """
-    chosen = axes_argument("reduce_prod", axes if axis is None else axis, typeof(operand).ndim)
-    return reduce_prod_p.bind(operand, axes=chosen)
+    return _bind(reduce_prod_p, operand, axes, axis)
 
 
-def _prod_impl(x: NumPyArray, *, axes: Axes) -> Any:
-    wide = dtypes.accumulator_dtype(x.dtype)
-    if wide != x.dtype:
-        return np.multiply.reduce(x.astype(wide), axis=axes).astype(x.dtype)
-    return np.multiply.reduce(x, axis=axes, dtype=wide)
-
-
-def _prod_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, axes: Axes) -> tuple[Any, Any]:
+def _prod_jvp(primals: Values, tangents: Values, *, axes: Dims) -> Dual:
     """The product rule along a balanced tree of products, so that zeros need no division."""
     (x,), (t,) = primals, tangents
     out = reduce_prod_p.bind(x, axes=axes)
-    if type(t) is Zero:
-        return out, zero_tangent(out)
-    if typeof(x).size == 0:
+    if type(t) is Zero or typeof(x).size == 0:
         return out, zero_tangent(out)
     x, t = reduced_axes_first(x, axes), reduced_axes_first(t, axes)
     while (size := typeof(x).shape[0]) > 1:
         if size % 2:
             x, t = _append(x, 1), _append(t, 0)
-        (x1, x2), (t1, t2) = _halves(x), _halves(t)
+        half = typeof(x).shape[0] // 2
+        (x1, x2), (t1, t2) = ([every(v, 0, i, i + half) for i in (0, half)] for v in (x, t))
         x, t = mul_p.bind(x1, x2), add_p.bind(mul_p.bind(t1, x2), mul_p.bind(x1, t2))
     return out, reshape_p.bind(t, new_sizes=typeof(out).shape, dimensions=None)
 
 
-def reduced_axes_first(x: Any, axes: Axes) -> Any:
+def reduced_axes_first(x: Any, axes: Dims) -> Any:
     """The array with its reduced axes joined into one in front."""
     shape = typeof(x).shape
     kept = tuple([axis for axis in range(len(shape)) if axis not in axes])
     moved = transpose_p.bind(x, permutation=(*axes, *kept))
     sizes = tuple([shape[axis] for axis in kept])
-    length = int(np.prod([shape[axis] for axis in axes], dtype=np.int64))
+    length = math.prod([shape[axis] for axis in axes])
     return reshape_p.bind(moved, new_sizes=(length, *sizes), dimensions=None)
 
 
@@ -213,32 +181,15 @@ def _append(x: Any, value: int) -> Any:
     return pad_p.bind(x, constant(value, x), padding_config=config)
 
 
-def _halves(x: Any) -> list[Any]:
-    size, *others = typeof(x).shape
-    zeros = (0,) * len(others)
-    half = size // 2
-    return [
-        slice_p.bind(
-            x,
-            start_indices=(start, *zeros),
-            limit_indices=(start + half, *others),
-            strides=None,
-        )
-        for start in (0, half)
-    ]
-
-
 reduce_prod_p: Primitive = primitive(
     "reduce_prod",
-    rules.impl(_prod_impl),
-    _reduction_type("reduce_prod", NUMBER),
+    accumulation(np.multiply),
+    reduction_type("reduce_prod", NUMBER),
     rules.jvp(_prod_jvp, symbolic_zeros=True),
     reduction_batch(),
     NOT_LINEAR,
     in_wider(reduction_lowering("stablehlo.multiply", 1), dtypes.summing_dtype),
 )
-
-# ---------------------------------------------------------------- conjunction and disjunction
 
 
 def reduce_and(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
@@ -247,8 +198,7 @@ def reduce_and(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     >>> reduce_and(np.array([[True, False], [True, True]]), (1,))
     Array([False,  True], dtype=bool)
     """
-    chosen = axes_argument("reduce_and", axes if axis is None else axis, typeof(operand).ndim)
-    return reduce_and_p.bind(operand, axes=chosen)
+    return _bind(reduce_and_p, operand, axes, axis)
 
 
 def reduce_or(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
@@ -257,8 +207,7 @@ def reduce_or(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     >>> reduce_or(np.array([[True, False], [False, False]]), (1,))
     Array([ True, False], dtype=bool)
     """
-    chosen = axes_argument("reduce_or", axes if axis is None else axis, typeof(operand).ndim)
-    return reduce_or_p.bind(operand, axes=chosen)
+    return _bind(reduce_or_p, operand, axes, axis)
 
 
 def reduce_xor(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
@@ -267,8 +216,7 @@ def reduce_xor(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     >>> reduce_xor(np.array([[True, False], [True, True]]), (1,))
     Array([ True, False], dtype=bool)
     """
-    chosen = axes_argument("reduce_xor", axes if axis is None else axis, typeof(operand).ndim)
-    return reduce_xor_p.bind(operand, axes=chosen)
+    return _bind(reduce_xor_p, operand, axes, axis)
 
 
 def all_ones(dtype: Any) -> Any:
@@ -278,30 +226,22 @@ def all_ones(dtype: Any) -> Any:
     return np.array(-1 if dtypes.kind_of(dtype) == "signed integer" else dtypes.largest(dtype))
 
 
-reduce_and_p: Primitive = primitive(
-    "reduce_and",
-    _reduction_impl(np.bitwise_and, all_ones),
-    _reduction_type("reduce_and", BITS),
-    no_derivative(),
-    reduction_batch(),
-    DISCRETE,
-    rules.lowering["stablehlo"](reduction_lowering("stablehlo.and", all_ones)),
-)
-reduce_or_p: Primitive = primitive(
-    "reduce_or",
-    _reduction_impl(np.bitwise_or, lambda dtype: 0),
-    _reduction_type("reduce_or", BITS),
-    no_derivative(),
-    reduction_batch(),
-    DISCRETE,
-    rules.lowering["stablehlo"](reduction_lowering("stablehlo.or", 0)),
-)
-reduce_xor_p: Primitive = primitive(
-    "reduce_xor",
-    _reduction_impl(np.bitwise_xor, lambda dtype: 0),
-    _reduction_type("reduce_xor", BITS),
-    no_derivative(),
-    reduction_batch(),
-    DISCRETE,
-    rules.lowering["stablehlo"](reduction_lowering("stablehlo.xor", 0)),
-)
+def zero(dtype: Any) -> Any:
+    """The neutral element of sums and of disjunctions."""
+    return 0
+
+
+def _of_bits(name: str, ufunc: np.ufunc, initial: Callable[[DType], Any]) -> tuple[Rule, ...]:
+    return (
+        _reduction_impl(ufunc, initial),
+        reduction_type(f"reduce_{name}", BITS),
+        no_derivative(),
+        reduction_batch(),
+        DISCRETE,
+        rules.lowering["stablehlo"](reduction_lowering(f"stablehlo.{name}", initial)),
+    )
+
+
+reduce_and_p: Primitive = primitive("reduce_and", *_of_bits("and", np.bitwise_and, all_ones))
+reduce_or_p: Primitive = primitive("reduce_or", *_of_bits("or", np.bitwise_or, zero))
+reduce_xor_p: Primitive = primitive("reduce_xor", *_of_bits("xor", np.bitwise_xor, zero))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.extend import Primitive, Rule, rules, typeof
+from bindax_lax_basic.rules.linear import Batched, Values
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_axis, broadcast_in_dim_p
 from bindax_lax_basic.shape.transpose import moveaxis
 
@@ -23,12 +24,8 @@ def elementwise_batch(bind: Function | None = None) -> Rule:
     """
 
     def rule(
-        primitive: Primitive,
-        size: int,
-        operands: Sequence[Any],
-        dims: Sequence[int | None],
-        **params: Any,
-    ) -> tuple[Any, int]:
+        primitive: Primitive, size: int, operands: Values, dims: Sequence[int | None], **params: Any
+    ) -> Batched:
         aligned, destination = align_batch_axes(size, operands, dims)
         return (bind or primitive.bind)(*aligned, **params), destination
 
@@ -36,7 +33,7 @@ def elementwise_batch(bind: Function | None = None) -> Rule:
 
 
 def align_batch_axes(
-    size: int, operands: Sequence[Any], dims: Sequence[int | None]
+    size: int, operands: Values, dims: Sequence[int | None]
 ) -> tuple[Sequence[Any], int]:
     """Operands of an elementwise operation with their batch axes in one place, and that place."""
     shapes = [typeof(x).shape for x in operands]
@@ -46,7 +43,9 @@ def align_batch_axes(
     rank = max(ranks)
     leading = [d for d, r in zip(dims, ranks, strict=True) if d is not None and r == rank]
     destination = leading[0] if leading else 0
-    full = _batched_shape(size, shapes[ranks.index(rank)], dims[ranks.index(rank)], destination)
+    whole, dim = shapes[ranks.index(rank)], dims[ranks.index(rank)]
+    own = whole if dim is None else whole[:dim] + whole[dim + 1 :]
+    full = (*own[:destination], size, *own[destination:])
     aligned = []
     for x, d, r in zip(operands, dims, ranks, strict=True):
         if d is None:
@@ -60,32 +59,6 @@ def align_batch_axes(
     return aligned, destination
 
 
-def _batched_shape(
-    size: int, shape: tuple[int, ...], dim: int | None, destination: int
-) -> tuple[int, ...]:
-    own = shape if dim is None else shape[:dim] + shape[dim + 1 :]
-    return (*own[:destination], size, *own[destination:])
-
-
 def batch_first(x: Any, dim: int | None, size: int) -> Any:
     """An operand with its batch axis in front, made by repetition when it has none."""
     return broadcast_axis(x, size, 0) if dim is None else moveaxis(x, dim, 0)
-
-
-def reduction_batch() -> Rule:
-    """The ``vmap`` rule of a primitive that removes the axes of its parameter ``axes``."""
-
-    def rule(
-        primitive: Primitive,
-        size: int,
-        operands: Sequence[Any],
-        dims: Sequence[int],
-        *,
-        axes: Any,
-        **params: Any,
-    ) -> tuple[Any, int]:
-        (x,), (d,) = operands, dims
-        lifted = tuple([axis + (axis >= d) for axis in axes])
-        return primitive.bind(x, axes=lifted, **params), d - sum([axis < d for axis in lifted])
-
-    return rules.vmap(rule, takes_primitive=True)

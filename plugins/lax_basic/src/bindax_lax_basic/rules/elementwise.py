@@ -1,4 +1,4 @@
-"""The family of elementwise primitives: the three rules that all of them share."""
+"""The family of elementwise primitives: the rules that all of them share, or many."""
 
 from __future__ import annotations
 
@@ -7,13 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import LoweringContext, Origin, Rule, rules
+from bindax_core.extend import (
+    LoweringContext,
+    Origin,
+    Primitive,
+    Rule,
+    Zero,
+    add_tangents,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.elementwise.arithmetic import mul_p
 from bindax_lax_basic.elementwise.conversion import same_dims
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.evaluation import exact
-from bindax_lax_basic.rules.lowering import Lowering
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
+from bindax_lax_basic.rules.lowering import Lowering, operation
+from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import Kinds, ResultDType, elementwise_type
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 from bindax_transforms import trace_to_jaxpr
 
 Function = Callable[..., Any]
@@ -47,6 +60,76 @@ def elementwise(
         rules.impl(computed, slow=slow),
         rules.abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
         same_dims() if len(accepts) == 1 else elementwise_batch(),
+    )
+
+
+def derivative(partial: Function) -> Rule:
+    """The ``jvp`` rule of an elementwise primitive of one operand.
+
+    Args:
+        partial: ``(x, out, **params) -> factor``, the derivative at ``x``, where ``out`` is the
+            function's value there; a Python number when it is constant.
+
+    The tangent is ``factor * t``; nothing is computed when the tangent is zero.
+    """
+
+    def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
+        (x,), (t,) = primals, tangents
+        out = primitive.bind(x, **params)
+        if type(t) is Zero:
+            return out, zero_tangent(out)
+        return out, mul_p.bind(*adopt_dtype(partial(x, out, **params), t))
+
+    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
+
+
+def partials(*factors: Function | None) -> Rule:
+    """The ``jvp`` rule of an elementwise primitive of several operands.
+
+    Args:
+        factors: for each operand ``(*operands, out, **params) -> factor``, the partial derivative,
+            or None when the function does not depend on it differentiably.
+
+    Only the terms of operands whose tangents are not zero are computed.
+    """
+
+    def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
+        out = primitive.bind(*primals, **params)
+        total: Any = None
+        shape = typeof(out).shape
+        for factor, t in zip(factors, tangents, strict=True):
+            if type(t) is Zero or factor is None:
+                continue
+            term = mul_p.bind(*adopt_dtype(factor(*primals, out, **params), t))
+            term = broadcast_to(term, shape)
+            total = term if total is None else add_tangents(total, term)
+        return out, zero_tangent(out) if total is None else total
+
+    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
+
+
+def nonlinear(
+    lowering: str | Lowering | Rule, *factors: Function | None
+) -> tuple[Rule, Rule, Rule]:
+    """The ``jvp``, ``transpose`` and lowering rules of an elementwise primitive that is not linear.
+
+    Args:
+        lowering: the name of the one operation that it is, or what lowers it otherwise.
+        factors: for each operand the partial derivative, as for ``derivative`` and ``partials``.
+    """
+    return (
+        derivative(factors[0]) if len(factors) == 1 and factors[0] else partials(*factors),
+        rules.transpose.absent("not linear"),
+        lowers_to(lowering),
+    )
+
+
+def lowers_to(lowering: str | Lowering | Rule) -> Rule:
+    """The lowering rule from the name of one elementwise operation, or from a function."""
+    if isinstance(lowering, Rule):
+        return lowering
+    return rules.lowering["stablehlo"](
+        operation(lowering) if isinstance(lowering, str) else lowering
     )
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import Primitive, Rule, Zero, add_tangents, rules, typeof
+from bindax_core.extend import Primitive, Rule, Zero, add_tangents, instantiate_zeros, rules, typeof
 
 Values = Sequence[Any]
 Dual = tuple[Any, Any]
+"""Results and their tangents."""
+Batched = tuple[Any, Any]
+"""Results and their batch axes."""
+BatchDims = Sequence[int]
 
 
 def zero_tangent(out: Any) -> Zero:
@@ -22,9 +26,21 @@ def linear() -> Rule:
     def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
         (x,), (t,) = primals, tangents
         out = primitive.bind(x, **params)
-        if type(t) is Zero:
+        if type(t) is not Zero:
+            return out, primitive.bind(t, **params)
+        return out, [*map(zero_tangent, out)] if primitive.multiple_results else zero_tangent(out)
+
+    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
+
+
+def jointly_linear() -> Rule:
+    """The ``jvp`` rule of a primitive that is linear in all of its operands together."""
+
+    def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
+        out = primitive.bind(*primals, **params)
+        if all(type(t) is Zero for t in tangents):
             return out, zero_tangent(out)
-        return out, primitive.bind(t, **params)
+        return out, primitive.bind(*[instantiate_zeros(t) for t in tangents], **params)
 
     return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 

@@ -57,12 +57,8 @@ def adopt_type(*operands: Any) -> tuple[Any, ...]:
     if any(len(several) > 1 for several in sizes):
         return operands
     shape = tuple([min(size, default=1) for size in sizes])
-    return tuple(
-        [
-            broadcast_to(x, shape) if aval.shape else x
-            for x, aval in zip(operands, avals, strict=True)
-        ]
-    )
+    pairs = zip(operands, avals, strict=True)
+    return tuple([broadcast_to(x, shape) if aval.shape else x for x, aval in pairs])
 
 
 def _of_one_dtype(operands: tuple[Any, ...], avals: list[ShapedArray]) -> tuple[Any, ...]:
@@ -75,18 +71,10 @@ def _of_one_dtype(operands: tuple[Any, ...], avals: list[ShapedArray]) -> tuple[
     dtype = strong[0] if strong else min((a.dtype for a in avals), key=lambda d: d.itemsize)
     return tuple(
         [
-            _convert_weak(x, aval, dtype) if promotes_within_kind(aval, dtype) else x
+            convert_operand(x, aval, dtype, True) if promotes_within_kind(aval, dtype) else x
             for x, aval in zip(operands, avals, strict=True)
         ]
     )
-
-
-def _convert_weak(x: Any, aval: ShapedArray, dtype: DType) -> Any:
-    if aval.dtype == dtype:
-        return x
-    if type(x) in NUMBERS:
-        return scalar_array(x, dtype)
-    return convert(x, dtype, True)
 
 
 def convert_operand(x: Any, aval: ShapedArray, dtype: DType, weak_type: bool) -> Any:
@@ -142,9 +130,8 @@ def broadcast_arrays(*operands: Any) -> tuple[Any, ...]:
     if config.numpy_rank_promotion != "allow":
         _object_to_ranks(sorted(different, key=len, reverse=True))
     shape = broadcast_shapes(*different)
-    return tuple(
-        [broadcast_to(x, shape) if own else x for x, own in zip(operands, shapes, strict=True)]
-    )
+    pairs = zip(operands, shapes, strict=True)
+    return tuple([broadcast_to(x, shape) if own else x for x, own in pairs])
 
 
 def _object_to_ranks(shapes: list[tuple[int, ...]]) -> None:

@@ -28,7 +28,7 @@ def scalar_array(value: Any, dtype: DType) -> Array:
         if isinstance(value, Dimension):
             from bindax_lax_basic.elementwise.conversion import convert
 
-            return convert(value, dtype, dtype != bool_)  # type: ignore[no-any-return]
+            return convert(value, dtype, dtype != bool_)
         try:
             # NumPy would wrap a scalar of its own around, where a Python integer is an error.
             plain = value.item() if isinstance(value, np.generic) else value

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, Dimension, ShapedArray, dtype_name, typeof
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import DType
+from bindax_lax_basic.dtypes import DType, bool_, kind_of
 
 Kinds = frozenset[str]
 ResultDType = Callable[[DType], DType] | DType | None
 
 _KIND_ORDER = ("bool", "signed integer", "unsigned integer", "float", "complex", "extended")
+_EXAMPLES = {"float": "float32", "complex": "complex64", "signed integer": "int32"}
 
 
 def describe(avals: Iterable[ShapedArray]) -> str:
@@ -26,29 +26,19 @@ def describe(avals: Iterable[ShapedArray]) -> str:
 
 def require_kind(name: str, aval: ShapedArray, accepts: Kinds, position: int | None = None) -> None:
     """Raise unless an operand's dtype is of an accepted kind."""
-    kind = dtypes.kind_of(aval.dtype)
+    kind = kind_of(aval.dtype)
     if kind in accepts:
         return
     which = "its operand" if position is None else f"its operand {position}"
     accepted = ", ".join(k for k in _KIND_ORDER if k in accepts)
-    remedy = f"Convert it first, for example with x.astype({_example_dtype(accepts)!r})."
+    example = next((dtype for k, dtype in _EXAMPLES.items() if k in accepts), "bool")
+    remedy = f"Convert it first, for example with x.astype({example!r})."
     if kind == "extended":
         remedy = "It has no numbers, so only operations that move elements apply to it."
     raise TypeError(
         f"{name} does not accept the dtype {dtype_name(aval.dtype)}: {which} is "
         f"{aval.str_short()}. Accepted kinds: {accepted}. {remedy}"
     )
-
-
-def _example_dtype(accepts: Kinds) -> str:
-    for kind, example in (
-        ("float", "float32"),
-        ("complex", "complex64"),
-        ("signed integer", "int32"),
-    ):
-        if kind in accepts:
-            return example
-    return "bool"
 
 
 def require_same_dtype(name: str, avals: Sequence[ShapedArray]) -> None:
@@ -73,17 +63,8 @@ def common_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
     return shapes.pop() if shapes else ()
 
 
-def _result_dtype(dtype: DType, result: ResultDType) -> DType:
-    if result is None or isinstance(result, np.dtype):
-        return dtype if result is None else result
-    return result(dtype)
-
-
 def elementwise_type(
-    name: str,
-    *accepts: Kinds,
-    result: ResultDType = None,
-    same_dtype: bool = True,
+    name: str, *accepts: Kinds, result: ResultDType = None, same_dtype: bool = True
 ) -> Callable[..., ShapedArray]:
     """The ``abstract_eval`` rule of an elementwise primitive.
 
@@ -103,8 +84,10 @@ def elementwise_type(
             require_kind(name, aval, kinds, position if count > 1 else None)
         if same_dtype:
             require_same_dtype(name, avals)
-        dtype = _result_dtype(avals[0].dtype, result)
-        weak = dtype != dtypes.bool_ and all(aval.weak_type for aval in avals)
+        dtype = avals[0].dtype if result is None else result
+        if not isinstance(dtype, np.dtype):
+            dtype = dtype(avals[0].dtype)
+        weak = dtype != bool_ and all(aval.weak_type for aval in avals)
         return ShapedArray(common_shape(name, avals), dtype, weak)
 
     return rule

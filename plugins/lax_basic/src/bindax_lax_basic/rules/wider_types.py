@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import LoweringContext, Origin, Primitive, Rule, rules, typeof
-from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import DType
+from bindax_lax_basic.dtypes import DType, byte_dtype
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.lowering import Lowering
 from bindax_transforms import trace_to_jaxpr
 
 
-def in_wider(rule: Lowering, wider: Callable[[DType], DType] = dtypes.byte_dtype) -> Rule:
+def in_wider(rule: Lowering, wider: Callable[[DType], DType] = byte_dtype) -> Rule:
     """The lowering rule that computes in wider types where an operand or a result is narrow.
 
     Args:

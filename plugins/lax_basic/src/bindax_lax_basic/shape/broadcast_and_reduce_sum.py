@@ -1,7 +1,5 @@
 """Repeating arrays along axes and summing over them; each is the transpose of the other."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import itertools
@@ -15,6 +13,7 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     Region,
+    Rule,
     ShapedArray,
     UndefPrimal,
     primitive,
@@ -23,15 +22,9 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear
-from bindax_lax_basic.rules.types import (
-    axes_argument,
-    rank_of,
-    require_kind,
-    shape_argument,
-    static_ints,
-)
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.transpose import moveaxis
 
@@ -44,11 +37,7 @@ __all__ = [
     "reduce_sum_p",
 ]
 
-
-# ------------------------------------------------------------------------------- transpose
-
-
-# ------------------------------------------------------------------------------- broadcast
+Dims = tuple[int, ...]
 
 
 def broadcast_in_dim(
@@ -70,13 +59,9 @@ def broadcast_in_dim(
     Array([[0, 0, 0],
            [1, 1, 1]], dtype=int64)
     """
-    return broadcast_in_dim_p.bind(
-        operand,
-        shape=shape_argument("broadcast_in_dim", shape),
-        broadcast_dimensions=static_ints(
-            "broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions
-        ),
-    )
+    sizes = types.shape_argument("broadcast_in_dim", shape)
+    dims = types.static_ints("broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions)
+    return broadcast_in_dim_p.bind(operand, shape=sizes, broadcast_dimensions=dims)
 
 
 def broadcast(operand: Any, sizes: Sequence[int], axes: Sequence[int] | None = None) -> Array:
@@ -94,19 +79,16 @@ def broadcast(operand: Any, sizes: Sequence[int], axes: Sequence[int] | None = N
     >>> broadcast(np.zeros(2), (2, 3), axes=(1,)).shape
     (2, 3)
     """
-    sizes = shape_argument("broadcast", sizes)
+    sizes = types.shape_argument("broadcast", sizes)
     if axes is None:
-        shape = typeof(operand).shape
-        kept = tuple(range(len(sizes), len(sizes) + len(shape)))
-        return broadcast_in_dim_p.bind(operand, shape=(*sizes, *shape), broadcast_dimensions=kept)
-    new = axes_argument("broadcast", axes, len(sizes))
+        axes = range(len(sizes))
+        sizes = (*sizes, *typeof(operand).shape)
+    new = types.axes_argument("broadcast", axes, len(sizes))
     kept = tuple(i for i in range(len(sizes)) if i not in new)
     return broadcast_in_dim_p.bind(operand, shape=sizes, broadcast_dimensions=kept)
 
 
-def _broadcast_type(
-    x: ShapedArray, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
-) -> ShapedArray:
+def _broadcast_type(x: ShapedArray, *, shape: Dims, broadcast_dimensions: Dims) -> ShapedArray:
     dims = broadcast_dimensions
     if len(dims) != x.ndim:
         raise TypeError(
@@ -128,9 +110,7 @@ def _broadcast_type(
     return x.update(shape=shape)
 
 
-def _broadcast_impl(
-    x: NumPyArray, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
-) -> NumPyArray:
+def _broadcast_impl(x: NumPyArray, *, shape: Dims, broadcast_dimensions: Dims) -> NumPyArray:
     if len(broadcast_dimensions) != len(shape):
         expanded = [1] * len(shape)
         for size, d in zip(x.shape, broadcast_dimensions, strict=True):
@@ -140,13 +120,8 @@ def _broadcast_impl(
 
 
 def _broadcast_vmap(
-    size: int,
-    operands: Sequence[Any],
-    dims: Sequence[int],
-    *,
-    shape: tuple[int, ...],
-    broadcast_dimensions: tuple[int, ...],
-) -> tuple[Any, int]:
+    size: int, operands: Values, dims: BatchDims, *, shape: Dims, broadcast_dimensions: Dims
+) -> Batched:
     x = moveaxis(operands[0], dims[0], 0)
     lifted = (0, *(d + 1 for d in broadcast_dimensions))
     out = broadcast_in_dim_p.bind(x, shape=(size, *shape), broadcast_dimensions=lifted)
@@ -154,7 +129,7 @@ def _broadcast_vmap(
 
 
 def _broadcast_transpose(
-    ct: Any, x: UndefPrimal, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+    ct: Any, x: UndefPrimal, *, shape: Dims, broadcast_dimensions: Dims
 ) -> list[Any]:
     sizes = x.aval.shape
     stretched = [d for size, d in zip(sizes, broadcast_dimensions, strict=True) if size != shape[d]]
@@ -167,11 +142,7 @@ def _broadcast_transpose(
 
 
 def _broadcast_lowering(
-    ctx: LoweringContext,
-    x: Any,
-    *,
-    shape: tuple[int, ...],
-    broadcast_dimensions: tuple[int, ...],
+    ctx: LoweringContext, x: Any, *, shape: Dims, broadcast_dimensions: Dims
 ) -> Any:
     return ctx.broadcast(x, ctx.avals_in[0], ctx.avals_out[0], broadcast_dimensions)
 
@@ -196,7 +167,7 @@ def broadcast_axis(x: Any, size: int, axis: int) -> Any:
     )
 
 
-def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+def broadcast_to(x: Any, shape: Dims) -> Any:
     """Broadcast an array to a shape by NumPy's rules: trailing axes are aligned."""
     present = typeof(x).shape
     if present == shape:
@@ -232,9 +203,6 @@ def broadcast_like(arr: Any, like_arr: Any) -> Array:
     return broadcast_in_dim_p.bind(arr, shape=like.shape, broadcast_dimensions=dims)
 
 
-# ------------------------------------------------------------------------------- reduce_sum
-
-
 def reduce_sum(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     """Sum an array over some of its axes.
 
@@ -253,16 +221,17 @@ def reduce_sum(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     >>> reduce_sum(np.array([[1.0, 2.0], [3.0, 4.0]]), axes=(0,))
     Array([4., 6.], dtype=float64)
     """
-    chosen = axes_argument("reduce_sum", axes if axis is None else axis, rank_of(operand))
+    rank = types.rank_of(operand)
+    chosen = types.axes_argument("reduce_sum", axes if axis is None else axis, rank)
     return reduce_sum_p.bind(operand, axes=chosen)
 
 
-def sum_axes(x: Any, axes: tuple[int, ...]) -> Any:
+def sum_axes(x: Any, axes: Dims) -> Any:
     """``reduce_sum`` over axes that are known to be legal; none are a no-op."""
     return reduce_sum_p.bind(x, axes=axes) if axes else x
 
 
-def reduced_shape(name: str, x: ShapedArray, axes: tuple[int, ...]) -> tuple[int, ...]:
+def reduced_shape(name: str, x: ShapedArray, axes: Dims) -> Dims:
     """The shape without the reduced axes; raises when they are out of bounds or repeated."""
     if any(not 0 <= axis < x.ndim for axis in axes) or len(set(axes)) < len(axes):
         raise ValueError(
@@ -272,33 +241,53 @@ def reduced_shape(name: str, x: ShapedArray, axes: tuple[int, ...]) -> tuple[int
     return tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
 
 
-def _sum_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
-    require_kind("reduce_sum", x, dtypes.NUMBER)
-    return x.update(shape=reduced_shape("reduce_sum", x, axes))
+def reduction_type(name: str, accepts: types.Kinds) -> Rule:
+    """The ``abstract_eval`` rule of a reduction."""
+
+    def rule(x: ShapedArray, *, axes: Dims) -> ShapedArray:
+        types.require_kind(name, x, accepts)
+        return x.update(shape=reduced_shape(name, x, axes))
+
+    return rules.abstract_eval(rule)
 
 
-def _sum_impl(x: NumPyArray, *, axes: tuple[int, ...]) -> Any:
-    wide = dtypes.accumulator_dtype(x.dtype)
-    if wide == x.dtype:
-        return np.add.reduce(x, axes, wide)
-    return np.add.reduce(x.astype(wide), axes).astype(x.dtype)
+def accumulation(ufunc: np.ufunc) -> Rule:
+    """The ``impl`` rule of a sum or product, which is formed in a wide dtype and rounded once."""
+
+    def run(x: NumPyArray, *, axes: Dims) -> Any:
+        wide = dtypes.accumulator_dtype(x.dtype)
+        if wide == x.dtype:
+            return ufunc.reduce(x, axes, wide)
+        return ufunc.reduce(x.astype(wide), axes).astype(x.dtype)
+
+    return rules.impl(run)
 
 
-def _sum_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], *, axes: tuple[int, ...]
-) -> tuple[Any, int]:
-    (x,), (d,) = operands, dims
-    lifted, out_dim = lift_axes(axes, d)
-    return reduce_sum_p.bind(x, axes=lifted), out_dim
-
-
-def lift_axes(axes: tuple[int, ...], d: int) -> tuple[tuple[int, ...], int]:
+def lift_axes(axes: Dims, d: int) -> tuple[Dims, int]:
     """The reduced axes beside a batch axis ``d``, and where that axis is afterwards."""
     lifted = tuple([axis + (axis >= d) for axis in axes])
     return lifted, d - sum([axis < d for axis in lifted])
 
 
-def _sum_transpose(ct: Any, x: UndefPrimal, *, axes: tuple[int, ...]) -> list[Any]:
+def reduction_batch() -> Rule:
+    """The ``vmap`` rule of a primitive that removes the axes of its parameter ``axes``."""
+
+    def rule(
+        primitive: Primitive,
+        size: int,
+        operands: Values,
+        dims: BatchDims,
+        *,
+        axes: Any,
+        **params: Any,
+    ) -> Batched:
+        lifted, out_dim = lift_axes(axes, dims[0])
+        return primitive.bind(operands[0], axes=lifted, **params), out_dim
+
+    return rules.vmap(rule, takes_primitive=True)
+
+
+def _sum_transpose(ct: Any, x: UndefPrimal, *, axes: Dims) -> list[Any]:
     shape = x.aval.shape
     kept = tuple([axis for axis in range(len(shape)) if axis not in axes])
     return [broadcast_in_dim_p.bind(ct, shape=shape, broadcast_dimensions=kept)]
@@ -313,7 +302,7 @@ def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
         initial: its neutral element, or a function that gives it for a dtype.
     """
 
-    def rule(ctx: LoweringContext, x: Any, *, axes: tuple[int, ...]) -> Any:
+    def rule(ctx: LoweringContext, x: Any, *, axes: Dims) -> Any:
         scalar = ShapedArray((), ctx.avals_in[0].dtype)
         start = initial(scalar.dtype) if callable(initial) else initial
 
@@ -334,10 +323,10 @@ def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
 
 reduce_sum_p: Primitive = primitive(
     "reduce_sum",
-    rules.impl(_sum_impl),
-    rules.abstract_eval(_sum_type),
+    accumulation(np.add),
+    reduction_type("reduce_sum", dtypes.NUMBER),
     linear(),
-    rules.vmap(_sum_vmap),
+    reduction_batch(),
     rules.transpose(_sum_transpose),
     in_wider(reduction_lowering("stablehlo.add", 0), dtypes.summing_dtype),
 )

@@ -1,7 +1,5 @@
 """Joining arrays along an axis."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -15,22 +13,17 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     UndefPrimal,
-    Zero,
-    instantiate_zeros,
     primitive,
     rules,
     typeof,
 )
 from bindax_lax_basic.rules.batching import batch_first
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Batched, Values, jointly_linear
 from bindax_lax_basic.rules.types import axis_argument, describe, require_same_dtype
 from bindax_lax_basic.rules.wider_types import in_wider
-from bindax_lax_basic.shape.slice_and_pad import slice_p
+from bindax_lax_basic.shape.slice_and_pad import every
 
 __all__ = ["concatenate", "concatenate_p"]
-
-
-Operands = Sequence[Any]
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Array:
@@ -75,34 +68,20 @@ def _concatenate_type(*avals: ShapedArray, dimension: int) -> ShapedArray:
     return first.update(shape=shape, weak_type=all(aval.weak_type for aval in avals))
 
 
-def _concatenate_jvp(primals: Operands, tangents: Operands, *, dimension: int) -> tuple[Any, Any]:
-    out = concatenate_p.bind(*primals, dimension=dimension)
-    if all(type(t) is Zero for t in tangents):
-        return out, zero_tangent(out)
-    return out, concatenate_p.bind(*[instantiate_zeros(t) for t in tangents], dimension=dimension)
-
-
 def _concatenate_vmap(
-    size: int, operands: Operands, dims: Sequence[int | None], *, dimension: int
-) -> tuple[Any, int]:
+    size: int, operands: Values, dims: Sequence[int | None], *, dimension: int
+) -> Batched:
     aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
     return concatenate_p.bind(*aligned, dimension=dimension + 1), 0
 
 
-def _cut(x: Any, starts: Sequence[int], stops: Sequence[int]) -> Any:
-    return slice_p.bind(x, start_indices=tuple(starts), limit_indices=tuple(stops), strides=None)
-
-
 def _concatenate_transpose(ct: Any, *operands: Any, dimension: int) -> list[Any]:
-    shape = typeof(ct).shape
     results: list[Any] = []
     start = 0
     for x in operands:
         undefined = type(x) is UndefPrimal
         stop = start + (x.aval if undefined else typeof(x)).shape[dimension]
-        starts, stops = [0] * len(shape), list(shape)
-        starts[dimension], stops[dimension] = start, stop
-        results.append(_cut(ct, starts, stops) if undefined else None)
+        results.append(every(ct, dimension, start, stop) if undefined else None)
         start = stop
     return results
 
@@ -116,7 +95,7 @@ concatenate_p: Primitive = primitive(
     "concatenate",
     rules.impl(lambda *arrays, dimension: np.concatenate(arrays, axis=dimension)),
     rules.abstract_eval(_concatenate_type),
-    rules.jvp(_concatenate_jvp, symbolic_zeros=True),
+    jointly_linear(),
     rules.vmap(_concatenate_vmap),
     rules.transpose(_concatenate_transpose),
     in_wider(_concatenate_lowering),

@@ -1,7 +1,5 @@
 """Making arrays: iota, full, and what is made like another array."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -38,9 +36,6 @@ __all__ = [
     "shape_as_value",
     "zeros_like",
 ]
-
-
-# -------------------------------------------------------------------------------------- iota
 
 
 def iota(dtype: Any, size: int) -> Array:
@@ -109,8 +104,6 @@ iota_p: Primitive = primitive(
     rules.lowering["stablehlo"](_iota_lowering),
 )
 
-# -------------------------------------------------------------------------------------- full
-
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
     """An array with all elements equal.
@@ -137,10 +130,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
             f"broadcast_in_dim to repeat an array."
         )
     if dtype is None:
+        wanted = dtypes.settled_dtype(aval) if type(fill_value) in NUMBERS else aval.dtype
         weak = aval.weak_type
-        wanted = aval.dtype
-        if type(fill_value) in NUMBERS:
-            wanted = dtypes.settled_dtype(aval)
     else:
         wanted, weak = dtypes.canonical_dtype(dtype), False
     return broadcast_in_dim_p.bind(

@@ -1,7 +1,5 @@
 """Changing the shape of an array without changing its elements: reshape, squeeze, collapse."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math
@@ -10,27 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    ShapedArray,
-    UndefPrimal,
-    primitive,
-    rules,
-    typeof,
-)
-from bindax_lax_basic.rules.linear import linear
+from bindax_core.extend import Array, Primitive, ShapedArray, UndefPrimal, primitive, rules, typeof
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.types import axes_argument, shape_argument, static_int, static_ints
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, lift_axes
 from bindax_lax_basic.shape.transpose import moveaxis, transpose_p
 
 __all__ = ["collapse", "expand_dims", "reshape", "reshape_p", "squeeze", "squeeze_p"]
-
-
-Dims = Sequence[int]
-Operands = Sequence[Any]
-
-# ----------------------------------------------------------------------------------- reshape
 
 
 def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = None) -> Array:
@@ -60,7 +44,7 @@ def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = Non
     return reshape_p.bind(operand, new_sizes=sizes, dimensions=None)
 
 
-def _reshape_type(x: ShapedArray, *, new_sizes: tuple[int, ...], dimensions: None) -> ShapedArray:
+def _reshape_type(x: ShapedArray, *, new_sizes: Dims, dimensions: None) -> ShapedArray:
     if math.prod(new_sizes) != x.size:
         raise TypeError(
             f"reshape: {x.str_short()} has {x.size} elements and cannot take the shape "
@@ -70,8 +54,8 @@ def _reshape_type(x: ShapedArray, *, new_sizes: tuple[int, ...], dimensions: Non
 
 
 def _reshape_vmap(
-    size: int, operands: Operands, dims: Dims, *, new_sizes: tuple[int, ...], dimensions: None
-) -> tuple[Any, int]:
+    size: int, operands: Values, dims: BatchDims, *, new_sizes: Dims, dimensions: None
+) -> Batched:
     x = moveaxis(operands[0], dims[0], 0)
     return reshape_p.bind(x, new_sizes=(size, *new_sizes), dimensions=None), 0
 
@@ -122,9 +106,6 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     return reshape(operand, (*shape[:start], joined, *shape[stop:]))
 
 
-# ----------------------------------------------------------------------- squeeze, expand_dims
-
-
 def squeeze(array: Any, dimensions: Any = None) -> Array:
     """Remove axes of size one.
 
@@ -148,7 +129,7 @@ def squeeze(array: Any, dimensions: Any = None) -> Array:
     return squeeze_p.bind(array, dimensions=axes)
 
 
-def _squeeze_type(x: ShapedArray, *, dimensions: tuple[int, ...]) -> ShapedArray:
+def _squeeze_type(x: ShapedArray, *, dimensions: Dims) -> ShapedArray:
     for axis in dimensions:
         if not 0 <= axis < x.ndim or x.shape[axis] != 1:
             raise ValueError(
@@ -157,15 +138,12 @@ def _squeeze_type(x: ShapedArray, *, dimensions: tuple[int, ...]) -> ShapedArray
     return x.update(shape=tuple([s for i, s in enumerate(x.shape) if i not in dimensions]))
 
 
-def _squeeze_vmap(
-    size: int, operands: Operands, dims: Dims, *, dimensions: tuple[int, ...]
-) -> tuple[Any, int]:
-    (x,), (d,) = operands, dims
-    lifted = tuple([axis + (axis >= d) for axis in dimensions])
-    return squeeze_p.bind(x, dimensions=lifted), d - sum([axis < d for axis in lifted])
+def _squeeze_vmap(size: int, operands: Values, dims: BatchDims, *, dimensions: Dims) -> Batched:
+    lifted, out_dim = lift_axes(dimensions, dims[0])
+    return squeeze_p.bind(operands[0], dimensions=lifted), out_dim
 
 
-def _squeeze_transpose(ct: Any, x: UndefPrimal, *, dimensions: tuple[int, ...]) -> list[Any]:
+def _squeeze_transpose(ct: Any, x: UndefPrimal, *, dimensions: Dims) -> list[Any]:
     return [expand_dims(ct, dimensions)]
 
 
@@ -205,6 +183,3 @@ def expand_dims(array: Any, dimensions: Any) -> Array:
     for i, size in zip(kept, shape, strict=True):
         sizes[i] = size
     return broadcast_in_dim_p.bind(array, shape=tuple(sizes), broadcast_dimensions=kept)
-
-
-# --------------------------------------------------------------------------------------- rev

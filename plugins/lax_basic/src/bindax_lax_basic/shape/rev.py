@@ -1,7 +1,5 @@
 """Reversing the order of elements along axes."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
@@ -19,9 +17,8 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.types import axes_argument
-from bindax_lax_basic.shape.reshape import Dims, Operands
 
 __all__ = ["rev", "rev_p"]
 
@@ -42,8 +39,8 @@ def _rev_type(x: ShapedArray, *, dimensions: tuple[int, ...]) -> ShapedArray:
 
 
 def _rev_vmap(
-    size: int, operands: Operands, dims: Dims, *, dimensions: tuple[int, ...]
-) -> tuple[Any, int]:
+    size: int, operands: Values, dims: BatchDims, *, dimensions: tuple[int, ...]
+) -> Batched:
     (x,), (d,) = operands, dims
     return rev_p.bind(x, dimensions=tuple([axis + (axis >= d) for axis in dimensions])), d
 

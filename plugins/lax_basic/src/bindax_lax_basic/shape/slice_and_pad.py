@@ -1,7 +1,5 @@
 """Cutting boxes out of arrays and padding them; each is the transpose of the other."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import builtins
@@ -16,8 +14,6 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     UndefPrimal,
-    Zero,
-    instantiate_zeros,
     primitive,
     rules,
     typeof,
@@ -27,7 +23,7 @@ from bindax_lax_basic.elementwise.selection import select_scalars
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, zero_tangent
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, jointly_linear, linear
 from bindax_lax_basic.rules.operands import adopt_dtype, constant
 from bindax_lax_basic.rules.types import (
     axis_argument,
@@ -36,16 +32,13 @@ from bindax_lax_basic.rules.types import (
     static_int,
     static_ints,
 )
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, sum_axes
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.reshape import squeeze
 
 __all__ = ["index_in_dim", "pad", "pad_p", "slice", "slice_in_dim", "slice_p"]
 
 
-Operands = Sequence[Any]
 PaddingConfig = tuple[tuple[int, int, int], ...]
-
-# ------------------------------------------------------------------------------------- slice
 
 
 def slice(
@@ -97,11 +90,8 @@ def slice_in_dim(
     size = shape[axis]
     start = 0 if start_index is None else static_int("slice_in_dim", "start_index", start_index)
     stop = size if limit_index is None else static_int("slice_in_dim", "limit_index", limit_index)
-    starts, stops, steps = [0] * len(shape), list(shape), [1] * len(shape)
-    starts[axis] = start + size if start < 0 else start
-    stops[axis] = stop + size if stop < 0 else stop
-    steps[axis] = static_int("slice_in_dim", "stride", stride)
-    return slice(operand, starts, stops, steps)
+    start, stop = (i + size if i < 0 else i for i in (start, stop))
+    return every(operand, axis, start, stop, static_int("slice_in_dim", "stride", stride))
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Array:
@@ -118,17 +108,13 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
             f"index_in_dim: index {index} is out of bounds for the {size} elements of axis {axis} "
             f"of {aval.str_short()}."
         )
-    index = index % size
+    index %= size
     out = slice_in_dim(operand, index, index + 1, 1, axis)
     return out if keepdims else squeeze(out, (axis,))
 
 
 def _slice_type(
-    x: ShapedArray,
-    *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
+    x: ShapedArray, *, start_indices: Dims, limit_indices: Dims, strides: Dims | None
 ) -> ShapedArray:
     steps = (1,) * x.ndim if strides is None else strides
     for argument, values in (
@@ -154,11 +140,7 @@ def _slice_type(
 
 
 def _slice_impl(
-    x: NumPyArray,
-    *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
+    x: NumPyArray, *, start_indices: Dims, limit_indices: Dims, strides: Dims | None
 ) -> NumPyArray:
     steps = strides or (1,) * x.ndim
     return x[tuple(map(builtins.slice, start_indices, limit_indices, steps))]
@@ -166,13 +148,13 @@ def _slice_impl(
 
 def _slice_vmap(
     size: int,
-    operands: Operands,
-    dims: Sequence[int],
+    operands: Values,
+    dims: BatchDims,
     *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
-) -> tuple[Any, int]:
+    start_indices: Dims,
+    limit_indices: Dims,
+    strides: Dims | None,
+) -> Batched:
     d = dims[0]
     out = slice_p.bind(
         operands[0],
@@ -184,12 +166,7 @@ def _slice_vmap(
 
 
 def _slice_transpose(
-    ct: Any,
-    x: UndefPrimal,
-    *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
+    ct: Any, x: UndefPrimal, *, start_indices: Dims, limit_indices: Dims, strides: Dims | None
 ) -> list[Any]:
     config = []
     for axis, size in enumerate(x.aval.shape):
@@ -202,12 +179,7 @@ def _slice_transpose(
 
 
 def _slice_lowering(
-    ctx: LoweringContext,
-    x: Any,
-    *,
-    start_indices: tuple[int, ...],
-    limit_indices: tuple[int, ...],
-    strides: tuple[int, ...] | None,
+    ctx: LoweringContext, x: Any, *, start_indices: Dims, limit_indices: Dims, strides: Dims | None
 ) -> Any:
     attributes = {
         "start_indices": lower.integers(start_indices),
@@ -227,7 +199,18 @@ slice_p: Primitive = primitive(
     rules.lowering["stablehlo"](_slice_lowering),
 )
 
-# --------------------------------------------------------------------------------------- pad
+
+def every(x: Any, axis: int, start: int, stop: int, step: int = 1) -> Any:
+    """The slice ``start:stop:step`` along one axis."""
+    shape = typeof(x).shape
+    starts, stops, steps = [0] * len(shape), list(shape), [1] * len(shape)
+    starts[axis], stops[axis], steps[axis] = start, stop, step
+    return slice_p.bind(
+        x,
+        start_indices=tuple(starts),
+        limit_indices=tuple(stops),
+        strides=None if step == 1 else tuple(steps),
+    )
 
 
 def pad(operand: Any, padding_value: Any, padding_config: Any) -> Array:
@@ -287,29 +270,15 @@ def pad_array(x: NumPyArray, value: Any, *, padding_config: PaddingConfig) -> Nu
         start = low + first * step
         target.append(builtins.slice(start, start + (last - first) * step, step))
         source.append(builtins.slice(first, last))
-    if 0 not in out.shape:
-        _assign(out, tuple(target), x[tuple(source)])
+    values = x[tuple(source)]
+    if 0 not in out.shape and values.size:
+        out[tuple(target)] = values
     return out
 
 
-def _assign(out: NumPyArray, where: tuple[Any, ...], values: NumPyArray) -> None:
-    if values.size:
-        out[where] = values
-
-
-def _pad_jvp(
-    primals: Operands, tangents: Operands, *, padding_config: PaddingConfig
-) -> tuple[Any, Any]:
-    out = pad_p.bind(*primals, padding_config=padding_config)
-    if all(type(t) is Zero for t in tangents):
-        return out, zero_tangent(out)
-    t, tv = (instantiate_zeros(t) for t in tangents)
-    return out, pad_p.bind(t, tv, padding_config=padding_config)
-
-
 def _pad_vmap(
-    size: int, operands: Operands, dims: Sequence[int | None], *, padding_config: PaddingConfig
-) -> tuple[Any, int]:
+    size: int, operands: Values, dims: Sequence[int | None], *, padding_config: PaddingConfig
+) -> Batched:
     (x, value), (d, value_dim) = operands, dims
     if value_dim is None and d is not None:
         config = (*padding_config[:d], (0, 0, 0), *padding_config[d:])
@@ -359,7 +328,7 @@ pad_p: Primitive = primitive(
     "pad",
     rules.impl(pad_array),
     rules.abstract_eval(_pad_type),
-    rules.jvp(_pad_jvp, symbolic_zeros=True),
+    jointly_linear(),
     rules.vmap(_pad_vmap),
     rules.transpose(_pad_transpose),
     rules.lowering["stablehlo"](_pad_lowering),

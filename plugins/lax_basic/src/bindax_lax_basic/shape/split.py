@@ -1,7 +1,5 @@
 """Cutting arrays apart, stacking and repeating them: split, unstack, stack, tile."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -15,33 +13,21 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     UndefPrimal,
-    Zero,
     instantiate_zeros,
     primitive,
     rules,
     typeof,
 )
 from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import linear, zero_tangent
-from bindax_lax_basic.rules.types import (
-    axis_argument,
-    describe,
-    require_same_dtype,
-    static_int,
-    static_ints,
-)
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p, sum_axes
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.reshape import expand_dims, reshape_p, squeeze_p
 
 __all__ = ["broadcast_to_rank", "split", "split_p", "stack", "tile", "tile_p", "unstack"]
-
-
-Sizes = tuple[int, ...]
-
-# ------------------------------------------------------------------------------------- split
 
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Array]:
@@ -61,11 +47,11 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Array]:
     >>> split(np.arange(4), (1, 3))
     [Array([0], dtype=int64), Array([1, 2, 3], dtype=int64)]
     """
-    place = axis_argument("split", axis, typeof(operand).ndim)
-    return split_p.bind(operand, sizes=static_ints("split", "sizes", sizes), axis=place)
+    place = types.axis_argument("split", axis, typeof(operand).ndim)
+    return split_p.bind(operand, sizes=types.static_ints("split", "sizes", sizes), axis=place)
 
 
-def _split_type(x: ShapedArray, *, sizes: Sizes, axis: int) -> list[ShapedArray]:
+def _split_type(x: ShapedArray, *, sizes: Dims, axis: int) -> list[ShapedArray]:
     if not 0 <= axis < x.ndim:
         raise ValueError(f"split: {axis} is not an axis of {x.str_short()}.")
     if any(size < 0 for size in sizes):
@@ -78,36 +64,24 @@ def _split_type(x: ShapedArray, *, sizes: Sizes, axis: int) -> list[ShapedArray]
     return [x.update(shape=(*x.shape[:axis], n, *x.shape[axis + 1 :])) for n in sizes]
 
 
-def _split_impl(x: NumPyArray, *, sizes: Sizes, axis: int) -> list[NumPyArray]:
+def _split_impl(x: NumPyArray, *, sizes: Dims, axis: int) -> list[NumPyArray]:
     pieces = np.split(x, np.cumsum(sizes[:-1], dtype=np.int64), axis)
     return pieces if sizes else []
 
 
-def _split_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-    (x,), (t,) = primals, tangents
-    outs = split_p.bind(x, **params)
-    if type(t) is Zero:
-        return outs, [zero_tangent(out) for out in outs]
-    return outs, split_p.bind(t, **params)
-
-
-def _split_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], *, sizes: Sizes, axis: int
-) -> tuple[list[Any], list[int]]:
+def _split_vmap(size: int, operands: Values, dims: BatchDims, *, sizes: Dims, axis: int) -> Batched:
     (x,), (d,) = operands, dims
     outs = split_p.bind(x, sizes=sizes, axis=axis + (axis >= d))
     return outs, [d] * len(outs)
 
 
-def _split_transpose(
-    cotangents: Sequence[Any], x: UndefPrimal, *, sizes: Sizes, axis: int
-) -> list[Any]:
+def _split_transpose(cotangents: Values, x: UndefPrimal, *, sizes: Dims, axis: int) -> list[Any]:
     if not sizes:
         return [None]
     return [concatenate_p.bind(*[instantiate_zeros(ct) for ct in cotangents], dimension=axis)]
 
 
-def _split_lowering(ctx: LoweringContext, x: Any, *, sizes: Sizes, axis: int) -> list[Any]:
+def _split_lowering(ctx: LoweringContext, x: Any, *, sizes: Dims, axis: int) -> list[Any]:
     shape = ctx.avals_in[0].shape
     outs, start = [], 0
     for aval in ctx.avals_out:
@@ -127,14 +101,12 @@ split_p: Primitive = primitive(
     "split",
     rules.impl(_split_impl),
     rules.abstract_eval(_split_type),
-    rules.jvp(_split_jvp, symbolic_zeros=True),
+    linear(),
     rules.vmap(_split_vmap),
     rules.transpose(_split_transpose, symbolic_zeros=True),
     rules.lowering["stablehlo"](_split_lowering),
     multiple_results=True,
 )
-
-# --------------------------------------------------------------------------- stack, unstack
 
 
 def unstack(x: Any, axis: int = 0) -> tuple[Array, ...]:
@@ -148,7 +120,7 @@ def unstack(x: Any, axis: int = 0) -> tuple[Array, ...]:
     (Array([1, 2], dtype=int64), Array([3, 4], dtype=int64))
     """
     aval = typeof(x)
-    place = axis_argument("unstack", axis, aval.ndim)
+    place = types.axis_argument("unstack", axis, aval.ndim)
     pieces = split_p.bind(x, sizes=(1,) * aval.shape[place], axis=place)
     return tuple([squeeze_p.bind(piece, dimensions=(place,)) for piece in pieces])
 
@@ -173,9 +145,9 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Array:
         raise ValueError("stack needs at least one array, but operands is empty.")
     avals = [typeof(x) for x in xs]
     if len({aval.shape for aval in avals}) > 1:
-        raise ValueError(f"stack requires arrays of equal shapes, but got {describe(avals)}.")
-    require_same_dtype("stack", avals)
-    place = axis_argument("stack", axis, avals[0].ndim + 1)
+        raise ValueError(f"stack requires arrays of equal shapes, but got {types.describe(avals)}.")
+    types.require_same_dtype("stack", avals)
+    place = types.axis_argument("stack", axis, avals[0].ndim + 1)
     return concatenate_p.bind(*[expand_dims(x, (place,)) for x in xs], dimension=place)
 
 
@@ -185,11 +157,8 @@ def broadcast_to_rank(x: Any, rank: int) -> Array:
     >>> broadcast_to_rank(np.zeros(3), 3).shape
     (1, 1, 3)
     """
-    missing = static_int("broadcast_to_rank", "rank", rank) - typeof(x).ndim
+    missing = types.static_int("broadcast_to_rank", "rank", rank) - typeof(x).ndim
     return expand_dims(x, tuple(range(missing))) if missing > 0 else expand_dims(x, ())
-
-
-# -------------------------------------------------------------------------------------- tile
 
 
 def tile(operand: Any, reps: Sequence[int]) -> Array:
@@ -206,10 +175,10 @@ def tile(operand: Any, reps: Sequence[int]) -> Array:
     >>> tile(np.array([1, 2]), (2,))
     Array([1, 2, 1, 2], dtype=int64)
     """
-    return tile_p.bind(operand, reps=static_ints("tile", "reps", reps))
+    return tile_p.bind(operand, reps=types.static_ints("tile", "reps", reps))
 
 
-def _tile_type(x: ShapedArray, *, reps: Sizes) -> ShapedArray:
+def _tile_type(x: ShapedArray, *, reps: Dims) -> ShapedArray:
     if len(reps) != x.ndim:
         raise TypeError(
             f"tile: reps {reps} must have one entry for each of the {x.ndim} axes of "
@@ -220,12 +189,12 @@ def _tile_type(x: ShapedArray, *, reps: Sizes) -> ShapedArray:
     return x.update(shape=tuple([n * size for n, size in zip(reps, x.shape, strict=True)]))
 
 
-def _paired_shape(shape: Sizes, reps: Sizes) -> Sizes:
+def _paired_shape(shape: Dims, reps: Dims) -> Dims:
     """The shape with each axis beside one for its repetitions."""
     return tuple([n for pair in zip(reps, shape, strict=True) for n in pair])
 
 
-def _tiled(x: Any, *, reps: Sizes) -> Any:
+def _tiled(x: Any, *, reps: Dims) -> Any:
     """The same made of other operations."""
     shape = typeof(x).shape
     dims = tuple(range(1, 2 * len(shape), 2))
@@ -235,14 +204,12 @@ def _tiled(x: Any, *, reps: Sizes) -> Any:
     return reshape_p.bind(repeated, new_sizes=sizes, dimensions=None)
 
 
-def _tile_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], *, reps: Sizes
-) -> tuple[Any, int]:
+def _tile_vmap(size: int, operands: Values, dims: BatchDims, *, reps: Dims) -> Batched:
     (x,), (d,) = operands, dims
     return tile_p.bind(x, reps=(*reps[:d], 1, *reps[d:])), d
 
 
-def _tile_transpose(ct: Any, x: UndefPrimal, *, reps: Sizes) -> list[Any]:
+def _tile_transpose(ct: Any, x: UndefPrimal, *, reps: Dims) -> list[Any]:
     pairs = _paired_shape(x.aval.shape, reps)
     apart = reshape_p.bind(ct, new_sizes=pairs, dimensions=None)
     return [sum_axes(apart, tuple(range(0, len(pairs), 2)))]

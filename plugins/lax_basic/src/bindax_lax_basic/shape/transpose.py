@@ -1,7 +1,5 @@
 """Permuting the axes of an array."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -17,7 +15,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.linear import linear
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.types import static_ints
 
 __all__ = ["transpose", "transpose_p"]
@@ -59,8 +57,8 @@ def _transpose_type(x: ShapedArray, *, permutation: tuple[int, ...]) -> ShapedAr
 
 
 def _transpose_vmap(
-    size: int, operands: Sequence[Any], dims: Sequence[int], *, permutation: tuple[int, ...]
-) -> tuple[Any, int]:
+    size: int, operands: Values, dims: BatchDims, *, permutation: tuple[int, ...]
+) -> Batched:
     (x,), (d,) = operands, dims
     lifted = (d, *(i + (i >= d) for i in permutation))
     return transpose_p.bind(x, permutation=lifted), 0

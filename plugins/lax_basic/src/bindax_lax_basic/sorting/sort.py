@@ -1,7 +1,5 @@
 """Sorting along an axis, by one key or several."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -27,7 +25,7 @@ from bindax_lax_basic.gather_scatter.windows import GatherDimensionNumbers, Gath
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import Batched, Dual, Values, zero_tangent
 from bindax_lax_basic.rules.types import axis_argument, describe, require_kind, static_int
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.creation import broadcasted_iota
@@ -36,10 +34,7 @@ from bindax_lax_basic.shape.reshape import expand_dims
 __all__ = ["sort", "sort_key_val", "sort_p"]
 
 
-Operands = Sequence[Any]
 INDEX = np.dtype(np.int32)
-
-# -------------------------------------------------------------------------------------- sort
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
@@ -168,9 +163,7 @@ def _along(tangent: Any, out: Any, order: Any, axis: int) -> Any:
     return take_along(tangent, order, axis)
 
 
-def _sort_jvp(
-    primals: Operands, tangents: Operands, *, dimension: int, **params: Any
-) -> tuple[list[Any], list[Any]]:
+def _sort_jvp(primals: Values, tangents: Values, *, dimension: int, **params: Any) -> Dual:
     if all(type(t) is Zero for t in tangents):
         outs = sort_p.bind(*primals, dimension=dimension, **params)
         return outs, [zero_tangent(out) for out in outs]
@@ -181,8 +174,8 @@ def _sort_jvp(
 
 
 def _sort_vmap(
-    size: int, operands: Operands, dims: Sequence[int | None], *, dimension: int, **params: Any
-) -> tuple[list[Any], list[int]]:
+    size: int, operands: Values, dims: Sequence[int | None], *, dimension: int, **params: Any
+) -> Batched:
     aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
     outs = sort_p.bind(*aligned, dimension=dimension + 1, **params)
     return outs, [0] * len(outs)
@@ -207,10 +200,7 @@ def _sort_lowering(
         return [_less(inner, pairs)]
 
     region = Region([aval for aval in scalars for _ in range(2)], comparator)
-    attributes = {
-        "dimension": f"{dimension} : i64",
-        "is_stable": "true" if is_stable else "false",
-    }
+    attributes = {"dimension": f"{dimension} : i64", "is_stable": "true" if is_stable else "false"}
     return list(ctx.op("stablehlo.sort", values, attributes=attributes, regions=[region]))
 
 
@@ -243,23 +233,13 @@ def _canonical(ctx: LoweringContext, aval: ShapedArray, x: Any) -> Any:
 def _less(ctx: LoweringContext, pairs: Sequence[_Pair]) -> Any:
     """Compare pairs of elements: true where the first ones come before the second ones."""
     *earlier, (aval, x, y) = pairs
-    less = _compare_total(ctx, "LT", x, y, aval)
+    less = compare(ctx, "LT", x, y, aval, "TOTALORDER")
     for aval, x, y in reversed(earlier):
-        equal = _compare_total(ctx, "EQ", x, y, aval)
+        equal = compare(ctx, "EQ", x, y, aval, "TOTALORDER")
         (both,) = ctx.op("stablehlo.and", [equal, less], result_avals=[_FLAG])
-        first = _compare_total(ctx, "LT", x, y, aval)
+        first = compare(ctx, "LT", x, y, aval, "TOTALORDER")
         (less,) = ctx.op("stablehlo.or", [first, both], result_avals=[_FLAG])
     return less
-
-
-def _compare_total(ctx: LoweringContext, direction: str, x: Any, y: Any, aval: ShapedArray) -> Any:
-    if not dtypes.is_inexact(aval.dtype):
-        return compare(ctx, direction, x, y, aval)
-    attributes = {
-        "comparison_direction": f"#stablehlo<comparison_direction {direction}>",
-        "compare_type": "#stablehlo<comparison_type TOTALORDER>",
-    }
-    return ctx.op("stablehlo.compare", [x, y], result_avals=[_FLAG], attributes=attributes)[0]
 
 
 sort_p: Primitive = primitive(
@@ -272,5 +252,3 @@ sort_p: Primitive = primitive(
     in_wider(_sort_lowering),
     multiple_results=True,
 )
-
-# ------------------------------------------------------------------------------------- top_k

@@ -1,6 +1,4 @@
-"""The largest elements along an axis."""
-
-# mypy: disable-error-code="no-any-return"
+"""The largest elements along an axis; also where some may be missed, which here none are."""
 
 from __future__ import annotations
 
@@ -19,14 +17,15 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.elementwise.arithmetic import neg_p
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Dual, Values, zero_tangent
 from bindax_lax_basic.rules.types import axis_argument, require_kind, static_int
 from bindax_lax_basic.rules.wider_types import in_wider
-from bindax_lax_basic.sorting.sort import INDEX, Operands, _along, _comparable
+from bindax_lax_basic.sorting.sort import INDEX, _along, _comparable
 
-__all__ = ["top_k", "top_k_p"]
+__all__ = ["approx_max_k", "approx_min_k", "top_k", "top_k_p"]
 
 
 def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Array, Array]:
@@ -85,17 +84,13 @@ def _top_k_impl(x: NumPyArray, *, k: int, axis: int) -> list[NumPyArray]:
     return [np.take_along_axis(x, order, axis), order.astype(INDEX)]
 
 
-def _top_k_jvp(
-    primals: Operands, tangents: Operands, *, k: int, axis: int
-) -> tuple[list[Any], list[Any]]:
+def _top_k_jvp(primals: Values, tangents: Values, *, k: int, axis: int) -> Dual:
     values, indices = top_k_p.bind(*primals, k=k, axis=axis)
     tangent = zero_tangent(values) if k == 0 else _along(tangents[0], values, indices, axis)
     return [values, indices], [tangent, zero_tangent(indices)]
 
 
-def _top_k_vmap(
-    size: int, operands: Operands, dims: Sequence[int], *, k: int, axis: int
-) -> tuple[list[Any], list[int]]:
+def _top_k_vmap(size: int, operands: Values, dims: BatchDims, *, k: int, axis: int) -> Batched:
     (x,), (d,) = operands, dims
     return top_k_p.bind(x, k=k, axis=axis + (axis >= d)), [d, d]
 
@@ -133,3 +128,72 @@ top_k_p: Primitive = primitive(
     in_wider(_top_k_lowering),
     multiple_results=True,
 )
+
+
+def approx_max_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Array, Array]:
+    """The ``k`` largest elements along an axis, and where they are.
+
+    Other accelerators may miss some of them to be faster; here it is ``top_k``, which misses none,
+    and what is said about the search is checked and not needed.
+
+    Args:
+        operand: an array of real floats.
+        k: how many; from 1 to the size of the axis.
+        reduction_dimension: the axis.
+        recall_target: the part that must be found, above 0 and at most 1.
+        reduction_input_size_override: the number of elements that ``recall_target`` is about,
+            where it is not the size of the axis.
+        aggregate_to_topk: whether there are ``k`` results, in order, and no more.
+
+    Returns:
+        The elements and their int32 indices, the largest first.
+
+    Raises:
+        ValueError: when ``k`` or ``recall_target`` is out of range, or the axis out of bounds.
+        TypeError: when ``operand`` is not made of real floats.
+
+    >>> approx_max_k(np.array([1.0, 4.0, 2.0]), 2)
+    (Array([4., 2.], dtype=float64), Array([1, 2], dtype=int32))
+    """
+    return _extremes("approx_max_k", operand, k, reduction_dimension, recall_target)
+
+
+def approx_min_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Array, Array]:
+    """The ``k`` smallest elements along an axis, and where they are; see ``approx_max_k``.
+
+    >>> approx_min_k(np.array([1.0, 4.0, 2.0]), 2)
+    (Array([1., 2.], dtype=float64), Array([0, 2], dtype=int32))
+    """
+    require_kind("approx_min_k", typeof(operand), dtypes.FLOAT)
+    negated = neg_p.bind(operand)
+    values, indices = _extremes("approx_min_k", negated, k, reduction_dimension, recall_target)
+    return neg_p.bind(values), indices
+
+
+def _extremes(name: str, x: Any, k: Any, axis: Any, recall: Any) -> tuple[Array, Array]:
+    aval = typeof(x)
+    require_kind(name, aval, dtypes.FLOAT)
+    place = axis_argument(name, axis, aval.ndim, "reduction_dimension")
+    count = static_int(name, "k", k)
+    if not 0 < count <= aval.shape[place]:
+        raise ValueError(
+            f"{name}: k must be between 1 and {aval.shape[place]}, the size of axis {place} of "
+            f"{aval.str_short()}, but it is {count}."
+        )
+    if not isinstance(recall, (int, float)) or not 0 < recall <= 1:
+        raise ValueError(f"{name}: recall_target must be above 0 and at most 1, but is {recall!r}.")
+    return top_k(x, count, axis=place)

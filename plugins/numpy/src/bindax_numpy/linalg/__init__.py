@@ -4,6 +4,7 @@ Matrices are the last two axes. Integers are computed with as floats; of floats 
 bits or more.
 """
 
+from bindax_core.extend import public_names as _public_names
 from bindax_numpy.linalg.decompositions import EighResult as EighResult
 from bindax_numpy.linalg.decompositions import EigResult as EigResult
 from bindax_numpy.linalg.decompositions import QRResult as QRResult
@@ -16,13 +17,13 @@ from bindax_numpy.linalg.decompositions import eigvalsh as eigvalsh
 from bindax_numpy.linalg.decompositions import qr as qr
 from bindax_numpy.linalg.decompositions import svd as svd
 from bindax_numpy.linalg.decompositions import svdvals as svdvals
-from bindax_numpy.linalg.determinants import SlogdetResult as SlogdetResult
-from bindax_numpy.linalg.determinants import cond as cond
-from bindax_numpy.linalg.determinants import det as det
-from bindax_numpy.linalg.determinants import matrix_rank as matrix_rank
-from bindax_numpy.linalg.determinants import slogdet as slogdet
+from bindax_numpy.linalg.norms import SlogdetResult as SlogdetResult
+from bindax_numpy.linalg.norms import cond as cond
+from bindax_numpy.linalg.norms import det as det
 from bindax_numpy.linalg.norms import matrix_norm as matrix_norm
+from bindax_numpy.linalg.norms import matrix_rank as matrix_rank
 from bindax_numpy.linalg.norms import norm as norm
+from bindax_numpy.linalg.norms import slogdet as slogdet
 from bindax_numpy.linalg.norms import vector_norm as vector_norm
 from bindax_numpy.linalg.powers import cross as cross
 from bindax_numpy.linalg.powers import diagonal as diagonal
@@ -41,41 +42,4 @@ from bindax_numpy.linalg.systems import tensorsolve as tensorsolve
 from bindax_numpy.products import vecdot as vecdot
 from bindax_numpy.reshaping import matrix_transpose as matrix_transpose
 
-__all__ = [
-    "EigResult",
-    "EighResult",
-    "QRResult",
-    "SVDResult",
-    "SlogdetResult",
-    "cholesky",
-    "cond",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "lstsq",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "matrix_transpose",
-    "multi_dot",
-    "norm",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "tensorinv",
-    "tensorsolve",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
+vars()["__all__"] = _public_names(vars())

@@ -1,18 +1,18 @@
 """Operands of the functions: floats of one dtype, matrices where needed."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any
+
+from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
 from bindax_core.extend import ShapedArray, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes
 from bindax_numpy._operands import strong_operand
+from bindax_numpy.arithmetic import conj
 from bindax_numpy.reshaping import matrix_transpose
-from bindax_numpy.rounding import conj
 
 
 def inexact_operands(name: str, *operands: Any) -> tuple[Any, ...]:
@@ -39,6 +39,12 @@ def broadcast_leading(x: Any, lead: tuple[int, ...], core: int) -> Any:
     """An array with given leading axes before its last ``core`` ones."""
     shape = typeof(x).shape
     return broadcast_to(x, (*lead, *shape[len(shape) - core :]))
+
+
+def rounding(x: Any) -> float:
+    """The rounding error of the dtype of matrices."""
+    info: Any = finfo(typeof(x).dtype)  # type: ignore[no-untyped-call]
+    return float(info.eps)
 
 
 def adjoint(x: Any) -> Any:

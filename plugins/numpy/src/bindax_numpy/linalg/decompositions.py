@@ -1,21 +1,24 @@
 """Decompositions of matrices, and their eigenvalues and singular values."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+import bindax_lax_basic as lax
 import bindax_linalg as lax_linalg
+from bindax_control_flow import scan
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.extend import static_ints
+from bindax_lax_basic import dtypes
+from bindax_lax_basic.extend import convert, static_ints
 from bindax_numpy._operands import constant
-from bindax_numpy.arithmetic import absolute, sign
+from bindax_numpy.arithmetic import abs, absolute, conj, real, sign, square
+from bindax_numpy.comparison import choice
 from bindax_numpy.indexing import take_along_axis
 from bindax_numpy.linalg._matrices import adjoint, matrix_operand
-from bindax_numpy.linalg._reflections import reflections
-from bindax_numpy.moving import flip
-from bindax_numpy.reshaping import expand_dims
+from bindax_numpy.reductions import sum
+from bindax_numpy.reshaping import expand_dims, flip, matrix_transpose, moveaxis, squeeze
 from bindax_numpy.sorting import argsort
 
 
@@ -222,3 +225,52 @@ def svdvals(x: Any, /) -> Array:
     Array([2., 1.], dtype=float32)
     """
     return svd(x, compute_uv=False)
+
+
+# ------------------------------------------------------------------------------------ reflections
+
+
+def reflections(x: Any) -> tuple[Any, Any]:
+    """The transposed matrix of R and the vectors below it, and the factors of the reflections.
+
+    Column by column, each is reflected onto its first element (Golub and Van Loan, *Matrix
+    Computations*, algorithm 5.2.1), in a loop: the program is as short for many columns as for one.
+    """
+    aval = typeof(x)
+    *lead, m, n = aval.shape
+    steps = min(m, n)
+    if not steps:
+        return matrix_transpose(x), lax.full((*lead, 0), 0, aval.dtype)
+    columns = lax.iota(np.int32, n)
+
+    def reflect(a: Any, j: Any) -> tuple[Any, Any]:
+        column, factor = _reflection(lax.dynamic_slice_in_dim(a, j, 1, axis=len(lead) + 1), j)
+        vector = choice(_rows(m) > j, column, convert(_rows(m) == j, aval.dtype, False))
+        others = a - conj(factor) * vector * (matrix_transpose(conj(vector)) @ a)
+        a = choice(columns == j, column, choice(columns > j, others, a))
+        return a, squeeze(factor, (-2, -1))
+
+    packed, factors = scan(reflect, x, np.arange(steps, dtype=np.int32))
+    return matrix_transpose(packed), moveaxis(factors, 0, -1)
+
+
+def _rows(m: int) -> Any:
+    return lax.iota(np.int32, m)[:, None]
+
+
+def _reflection(column: Any, j: Any) -> tuple[Any, Any]:
+    """The column with its element ``j`` reflected and the vector below it, and the factor."""
+    rows = _rows(typeof(column).shape[-2])
+    first = sum(choice(rows == j, column, 0), -2, keepdims=True)
+    below = choice(rows > j, column, 0)
+    tail = sum(real(square(abs(below))), -2, keepdims=True)
+    length = lax.sqrt(square(abs(first)) + tail)
+    reflected = convert(choice(real(first) > 0, -length, length), typeof(column).dtype, False)
+    still = tail == 0
+    if dtypes.is_complex(typeof(first).dtype):
+        still = still & (lax.imag(first) == 0)
+    safe = choice(still, 1, reflected)
+    factor = choice(still, 0, (safe - first) / safe)
+    vector = below / choice(still, 1, first - reflected)
+    at_j = choice(rows == j, choice(still, first, reflected), column)
+    return choice(rows > j, vector, at_j), factor

@@ -1,7 +1,5 @@
 """Powers and chains of products, and what else has a meaning of its own for stacks of matrices."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,11 +7,8 @@ from typing import Any
 
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic.extend import promote_dtypes, static_int
-from bindax_numpy import indexing, products
+from bindax_numpy import contraction, indexing, products
 from bindax_numpy._operands import strong_operand
-from bindax_numpy.contraction import matmul as matmul_of_arrays
-from bindax_numpy.contraction import outer as outer_of_arrays
-from bindax_numpy.contraction import tensordot as tensordot_of_arrays
 from bindax_numpy.linalg._matrices import require_matrix
 from bindax_numpy.linalg.systems import inv
 from bindax_numpy.ranges import eye
@@ -40,9 +35,9 @@ def matrix_power(a: Any, n: int) -> Array:
     out = None
     while exponent:
         if exponent % 2:
-            out = x if out is None else matmul_of_arrays(out, x)
+            out = x if out is None else contraction.matmul(out, x)
         exponent //= 2
-        x = matmul_of_arrays(x, x) if exponent else x
+        x = contraction.matmul(x, x) if exponent else x
     return broadcast_to(eye(aval.shape[-1], dtype=aval.dtype), aval.shape) if out is None else out
 
 
@@ -132,7 +127,7 @@ def outer(x1: Any, x2: Any, /) -> Array:
     for v in (typeof(strong_operand("outer", x)) for x in (x1, x2)):
         if v.ndim != 1:
             raise ValueError(f"linalg.outer takes vectors, but got {v.str_short()}; see outer.")
-    return outer_of_arrays(x1, x2)
+    return contraction.outer(x1, x2)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Array:
@@ -161,7 +156,7 @@ def matmul(
     >>> jnp.linalg.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
-    return matmul_of_arrays(
+    return contraction.matmul(
         x1, x2, precision=precision, preferred_element_type=preferred_element_type
     )
 
@@ -181,6 +176,6 @@ def tensordot(
     Array([[3., 3.],
            [3., 3.]], dtype=float32)
     """
-    return tensordot_of_arrays(
+    return contraction.tensordot(
         x1, x2, axes, precision=precision, preferred_element_type=preferred_element_type
     )

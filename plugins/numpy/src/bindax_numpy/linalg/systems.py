@@ -1,20 +1,18 @@
 """Linear systems: solutions, inverses, least squares."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
+import builtins
 import math
 from typing import Any
 
-from ml_dtypes import finfo
-
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.dtypes import is_complex, real_dtype
+from bindax_lax_basic.dtypes import real_dtype
 from bindax_lax_basic.extend import axis_argument, convert, static_int, static_ints
 from bindax_linalg.lu import solve as solve_by_lu
 from bindax_numpy._operands import strong_operand
+from bindax_numpy.arithmetic import absolute_squares
 from bindax_numpy.comparison import where
 from bindax_numpy.contraction import dot
 from bindax_numpy.linalg._matrices import (
@@ -24,6 +22,7 @@ from bindax_numpy.linalg._matrices import (
     matrix_operand,
     product,
     require_matrix,
+    rounding,
 )
 from bindax_numpy.linalg.decompositions import svd
 from bindax_numpy.ranges import eye
@@ -77,11 +76,6 @@ def inv(a: Any) -> Array:
     return solve(x, eye(typeof(x).shape[-1], dtype=typeof(x).dtype))
 
 
-def _rounding(x: Any) -> float:
-    info: Any = finfo(typeof(x).dtype)  # type: ignore[no-untyped-call]
-    return float(info.eps)
-
-
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Array:
     """The pseudoinverses of matrices, by singular values.
 
@@ -108,13 +102,9 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None
     x = matrix_operand("pinv", a, square=hermitian)
     limit = rtol if rcond is None else rcond
     if limit is None:
-        limit = 10.0 * _largest(typeof(x).shape[-2:]) * _rounding(x)
+        limit = 10.0 * builtins.max(typeof(x).shape[-2:]) * rounding(x)
     limit = convert(strong_operand("pinv", limit), real_dtype(typeof(x).dtype), False)
     return _pinv(x, limit, hermitian)
-
-
-def _largest(sizes: tuple[int, ...]) -> int:
-    return sorted(sizes)[-1]
 
 
 def _pinv_by_singular_values(x: Any, limit: Any, hermitian: bool) -> Any:
@@ -172,10 +162,8 @@ def lstsq(
             f"lstsq takes a matrix and a vector or matrix of as many rows, but got "
             f"{left.str_short()} and {right.str_short()}."
         )
-    if rcond is None:
-        rcond = _largest(left.shape) * _rounding(x)
-    else:
-        rcond = where(rcond < 0, _rounding(x), rcond)
+    error = rounding(x)
+    rcond = builtins.max(left.shape) * error if rcond is None else where(rcond < 0, error, rcond)
     u, s, vh = svd(x, full_matrices=False)
     kept = s > rcond * max(s, keepdims=True, initial=0.0)
     inverse = convert(where(kept, 1 / where(kept, s, 1.0), 0.0), left.dtype, False)
@@ -184,16 +172,10 @@ def lstsq(
     out = dot(adjoint(vh), parts, precision="highest")
     rank = count_nonzero(kept)
     errors = columns - dot(x, out, precision="highest")
-    residuals = sum(_squares(errors), 0)
+    residuals = sum(absolute_squares(errors), 0)
     if numpy_resid and (int(rank) < left.shape[1] or left.shape[0] <= left.shape[1]):
         residuals = residuals[:0]
     return (out if right.ndim == 2 else out[:, 0]), residuals, rank, s
-
-
-def _squares(x: Any) -> Any:
-    if is_complex(typeof(x).dtype):
-        return lax.square(lax.real(x)) + lax.square(lax.imag(x))
-    return lax.square(x)
 
 
 def tensorinv(a: Any, ind: int = 2) -> Array:

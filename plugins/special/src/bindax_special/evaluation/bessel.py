@@ -6,34 +6,28 @@ import math
 from collections.abc import Iterator
 from functools import cache
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 from bindax_lax_basic.extend import polynomial
 from bindax_special.evaluation.functions import Functions
 from bindax_special.evaluation.gamma import SQRT_TWO_PI
 
-
-class _Expansions(NamedTuple):
-    """The coefficients of both series, and the argument from which the second one is used."""
-
-    bound: float
-    power_series: tuple[float, ...]
-    asymptotic_series: tuple[float, ...]
+Coefficients = tuple[float, ...]
 
 
 @cache
-def _expansions(order: int, epsilon: float) -> _Expansions:
-    """As many terms as a relative error below ``epsilon`` takes."""
+def _expansions(order: int, epsilon: float) -> tuple[float, Coefficients, Coefficients]:
+    """Where the asymptotic series takes over from the power series, and the terms of both.
+
+    There are as many as a relative error below ``epsilon`` takes.
+    """
     # The least term of the asymptotic series is about exp(-2 x).
     bound = -0.6 * math.log(epsilon)
-    return _Expansions(
-        bound,
-        _until_small(_power_series(order), (0.5 * bound) ** 2, epsilon),
-        _until_small(_asymptotic_series(order), 1 / bound, epsilon),
-    )
+    inner = _until_small(_power_series(order), (0.5 * bound) ** 2, epsilon)
+    return bound, inner, _until_small(_asymptotic_series(order), 1 / bound, epsilon)
 
 
-def _until_small(coefficients: Iterator[float], x: float, epsilon: float) -> tuple[float, ...]:
+def _until_small(coefficients: Iterator[float], x: float, epsilon: float) -> Coefficients:
     """The coefficients of a series up to the first term at ``x`` below a fraction of the sum."""
     out: list[float] = []
     total, power = 0.0, 1.0

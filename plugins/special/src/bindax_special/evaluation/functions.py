@@ -1,8 +1,8 @@
 """Elementary functions of arrays that the algorithms are written in, by NumPy or by lax.
 
 An algorithm takes ``f``, one of the two realisations of ``Functions``, and arrays of float64 of one
-shape. It is evaluated with ``evaluation.NUMPY``; with ``_lax.functions()`` the same text becomes
-compiled code.
+shape. It is evaluated with ``realisations.by_numpy``; with ``realisations.program`` the
+same text becomes compiled code.
 """
 
 from __future__ import annotations
@@ -50,10 +50,3 @@ class Functions(NamedTuple):
     def rounded_to(self, dtype: np.dtype[Any]) -> Functions:
         """The same functions, for results that are rounded to a dtype."""
         return self if dtype.itemsize > 4 else self._replace(epsilon=_NARROW_EPSILON)
-
-
-def numpy_loop(condition: Callable[..., Any], body: Callable[..., State], state: State) -> State:
-    """``Functions.loop`` of NumPy arrays."""
-    while np.any(condition(*state)):
-        state = body(*state)
-    return state

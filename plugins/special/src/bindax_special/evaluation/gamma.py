@@ -1,7 +1,8 @@
-"""The gamma function: its logarithm, the derivative of that, and scaled forms without overflow."""
+"""The gamma function: its logarithm, the derivatives of that, and scaled forms without overflow."""
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
@@ -10,12 +11,14 @@ import numpy as np
 from bindax_lax_basic.extend import NumPyArray, choose, polynomial
 from bindax_special.evaluation.coefficients import bernoulli, stirling_series
 from bindax_special.evaluation.functions import Functions
-from bindax_special.evaluation.zeta import zeta_at
+from bindax_special.evaluation.zeta import zeta, zeta_at
 
 EULER = 0.5772156649015328606
 STIRLING_FROM = 8.0
 _HALF_LOG_TWO_PI = 0.9189385332046727418
 SQRT_TWO_PI = 2.5066282746310005024
+_POWERS_TO = 100.0
+"""Up to where powers are taken as such, which is precise, rather than by logarithms."""
 # The zero of digamma, as the sum of two floats.
 _ZERO, _ZERO_REST = 1.4616321449683622, 9.549995429965697e-17
 
@@ -82,6 +85,30 @@ def log1p_minus(f: Functions, u: Any, sum_: Any) -> Any:
     square = r * r
     series = polynomial(square, [1.0 / (2 * k + 3) for k in range(18)])
     return f.where(near, r * (2.0 * square * series - v), f.log(sum_) - u)
+
+
+def _times_factorial(f: Functions, n: Any, x: Any) -> Any:
+    """``n! x`` for natural numbers ``n``, which may be finite where ``n!`` is not."""
+    few, many = n < STIRLING_FROM, n > _POWERS_TO
+    small = x * gamma_one_plus(f, f.where(few, n, 0.0))
+    large = f.where(few, STIRLING_FROM, n)
+    root = SQRT_TWO_PI * f.sqrt(large)
+    correction = stirling_correction(large)
+    moderate = f.where(many, 10.0, large)
+    half = moderate ** (0.5 * moderate)
+    medium = x * half * f.exp(correction - moderate) * half * root
+    by_logarithm = root * f.exp(large * (f.log(large) - 1.0) + (correction + f.log(x)))
+    return f.where(few, small, f.where(many, by_logarithm, medium))
+
+
+def polygamma(f: Functions, m: Any, x: Any) -> Any:
+    """The derivative of order ``m``, from ``zeta(m + 1, x)`` (DLMF 5.15.1)."""
+    natural = (m >= 0.0) & (f.floor(m) == m) & (m < math.inf)
+    order = f.where(natural, m, 1.0)
+    product = _times_factorial(f, order, zeta(f, order + 1.0, x))
+    even = f.floor(0.5 * order) * 2.0 == order
+    out = f.where(order == 0.0, f.digamma(x), f.where(even, -product, product))
+    return f.where(natural, out, math.nan)
 
 
 # --------------------------------------------------------------------------- by NumPy alone

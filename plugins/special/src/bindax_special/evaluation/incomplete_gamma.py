@@ -211,10 +211,6 @@ def density(f: Functions, a: Any, x: Any) -> Any:
     return f.where((a < 0.0) | (x < 0.0), math.nan, f.where(x == math.inf, 0.0, inside))
 
 
-def _valid(a: Any, x: Any) -> Any:
-    return (a > 0.0) & (x > 0.0) & (a < math.inf) & (x < math.inf)
-
-
 def _at_edges(f: Functions, a: Any, x: Any, inside: Any, at_zero: float, at_infinity: float) -> Any:
     """Values on the border of the domain, and nan outside of it."""
     out = f.where((x == math.inf) & (a < math.inf), at_infinity, inside)
@@ -227,7 +223,7 @@ def _at_edges(f: Functions, a: Any, x: Any, inside: Any, at_zero: float, at_infi
 
 
 def _safely(f: Functions, a: Any, x: Any) -> tuple[Any, Any]:
-    valid = _valid(a, x)
+    valid = (a > 0.0) & (x > 0.0) & (a < math.inf) & (x < math.inf)
     return f.where(valid, a, 1.0), f.where(valid, x, 1.0)
 
 

@@ -15,7 +15,6 @@ from bindax_core.extend import (
     Partial,
     PyTreeDef,
     UndefPrimal,
-    Zero,
     api_boundary,
     eval_jaxpr,
     hoist_consts,
@@ -23,7 +22,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
 )
-from bindax_transforms._flat import argument_names, own_value
+from bindax_transforms._flat import argument_names, own_value, partition, with_zeros
 from bindax_transforms.autodiff.jvp import check_tangent
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 
@@ -39,15 +38,8 @@ def linear_function(kind: type[LinearProgram], jaxpr: ClosedJaxpr, **fields: Any
 class LinearProgram:
     """A linear program from tangents of arguments to tangents of results.
 
-    Attributes:
-        name: the name that it prints under.
-        jaxpr: from residuals and the nonzero tangents in to the nonzero tangents out.
-        in_tree: the structure of ``(arguments, {})``.
-        out_tree: the structure of the results.
-        in_avals: the types of the arguments.
-        out_avals: the types of the results.
-        nonzeros_in: which arguments have tangents.
-        nonzeros_out: which results have a tangent that is not zero.
+    ``jaxpr`` goes from residuals and the nonzero tangents in to the nonzero tangents out;
+    ``in_tree`` is the structure of ``(arguments, {})``.
     """
 
     name: str
@@ -76,12 +68,9 @@ class Pushforward(LinearProgram):
                 f"{self.in_tree.children()[0]}, but they have {tree.children()[0]}."
             )
         checked = _checked(self.in_avals, flat, self._arguments, "tangent")
-        used = [instantiate_zeros(t) for t, nonzero in _pairs(checked, self.nonzeros_in) if nonzero]
-        outs = iter(eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *residuals, *used))
-        found = [
-            own_value(next(outs) if nonzero else instantiate_zeros(Zero(aval.tangent_aval())))
-            for aval, nonzero in _pairs(self.out_avals, self.nonzeros_out)
-        ]
+        used = [instantiate_zeros(t) for t in partition(self.nonzeros_in, checked)[1]]
+        outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *residuals, *used)
+        found = _filled(self.nonzeros_out, outs, self.out_avals)
         return tree_unflatten(self.out_tree, found)
 
     def _arguments(self) -> list[str]:
@@ -106,20 +95,17 @@ class Pullback(LinearProgram):
             lambda: argument_names(tree_unflatten(self.out_tree, self.out_avals), "output"),
             "cotangent",
         )
-        cts = [ct for ct, nonzero in _pairs(checked, self.nonzeros_out) if nonzero]
+        cts = partition(self.nonzeros_out, checked)[1]
         linear = self.jaxpr.jaxpr.invars[len(residuals) :]
         operands = [*residuals, *(UndefPrimal(v.aval) for v in linear)]
-        found = iter(eval_jaxpr_transposed(self.jaxpr.jaxpr, self.jaxpr.consts, operands, cts))
-        outs = [
-            own_value(instantiate_zeros(next(found) if nonzero else Zero(aval.tangent_aval())))
-            for aval, nonzero in _pairs(self.in_avals, self.nonzeros_in)
-        ]
+        found = eval_jaxpr_transposed(self.jaxpr.jaxpr, self.jaxpr.consts, operands, cts)
+        outs = _filled(self.nonzeros_in, found, self.in_avals)
         args, _ = tree_unflatten(self.in_tree, outs)
         return args  # type: ignore[no-any-return]
 
 
-def _pairs(values: Sequence[Any], flags: Sequence[bool]) -> Any:
-    return zip(values, flags, strict=True)
+def _filled(flags: Sequence[bool], found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
+    return [own_value(instantiate_zeros(x)) for x in with_zeros(flags, found, avals)]
 
 
 def _checked(

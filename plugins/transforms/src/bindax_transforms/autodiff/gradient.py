@@ -11,6 +11,7 @@ import numpy as np
 from bindax_core.extend import (
     Array,
     Origin,
+    PyTreeDef,
     api_boundary,
     as_array,
     float0,
@@ -56,10 +57,27 @@ def _positions(argnums: Argnums, args: Sequence[Any], name: str) -> tuple[int, .
     return tuple(positions)
 
 
-def _with_arguments(
-    fun: Callable[..., Any], positions: Sequence[int], args: Sequence[Any], kwargs: dict[str, Any]
-) -> Callable[..., Any]:
-    """The function of the differentiated arguments alone."""
+def _differentiated(
+    name: str,
+    fun: Callable[..., Any],
+    argnums: Argnums,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    holomorphic: bool,
+    allow_int: bool = False,
+) -> tuple[tuple[Any, ...], list[Any], PyTreeDef, Callable[..., Any]]:
+    """The arguments to differentiate, their leaves, checked, and the function of them alone.
+
+    The structure is that of ``(arguments, {})``.
+    """
+    positions = _positions(argnums, args, name)
+    dynamic = tuple([args[i] for i in positions])
+    leaves, in_tree = tree_flatten((dynamic, {}))
+    for i, x in enumerate(leaves):
+        if not is_value(x) or not _is_valid_input(typeof(x), name, allow_int, holomorphic):
+            roots = parameter_roots(fun, len(args))
+            names = [path for p in positions for path in argument_names(args[p], roots[p])]
+            raise _input_error(name, names[i], x, holomorphic)
 
     def partial(*dynamic: Any) -> Any:
         full = list(args)
@@ -68,49 +86,27 @@ def _with_arguments(
         return fun(*full, **kwargs)
 
     partial.__wrapped__ = fun  # type: ignore[attr-defined]  # messages name the user's function
-    return partial
+    return dynamic, leaves, in_tree, partial
 
 
-def _roots(fun: Callable[..., Any], args: Any, positions: Sequence[int]) -> list[str]:
-    """The names that a function gives to the arguments at some positions."""
-    names = parameter_roots(fun, len(args))
-    return [names[i] for i in positions]
-
-
-def _check_inputs(
-    leaves: Sequence[Any],
-    roots: Sequence[str],
-    args: Any,
-    name: str,
-    *,
-    allow_int: bool = False,
-    holomorphic: bool = False,
-) -> None:
-    for i, x in enumerate(leaves):
-        dtype = typeof(x).dtype if is_value(x) else None
-        if dtype is not None and _is_valid_input(typeof(x), name, allow_int, holomorphic):
-            continue
-        names: list[str] = []
-        for root, arg in zip(roots, args, strict=True):
-            names += argument_names(arg, root)
-        where = names[i]
-        if dtype is None:
-            raise TypeError(f"{name} with respect to {where}: {unknown_type_message(x)}")
-        if holomorphic:
-            raise TypeError(
-                f"{name} with holomorphic=True needs complex inputs, but {where} is "
-                f"{typeof(x).str_short()}."
-            )
-        if np.issubdtype(dtype, np.complexfloating):
-            raise TypeError(
-                f"{name} needs real inputs, but {where} is {typeof(x).str_short()}. For "
-                f"holomorphic functions pass holomorphic=True; otherwise use jacrev or vjp."
-            )
-        raise TypeError(
-            f"{name} needs inputs of a float dtype, but {where} is {typeof(x).str_short()}. "
-            f"Convert it to a float, choose other argnums, or pass allow_int=True to get "
-            f"float0 zeros for it."
+def _input_error(name: str, where: str, x: Any, holomorphic: bool) -> TypeError:
+    if not is_value(x):
+        return TypeError(f"{name} with respect to {where}: {unknown_type_message(x)}")
+    aval = typeof(x)
+    if holomorphic:
+        return TypeError(
+            f"{name} with holomorphic=True needs complex inputs, but {where} is {aval.str_short()}."
         )
+    if np.issubdtype(aval.dtype, np.complexfloating):
+        return TypeError(
+            f"{name} needs real inputs, but {where} is {aval.str_short()}. For "
+            f"holomorphic functions pass holomorphic=True; otherwise use jacrev or vjp."
+        )
+    return TypeError(
+        f"{name} needs inputs of a float dtype, but {where} is {aval.str_short()}. "
+        f"Convert it to a float, choose other argnums, or pass allow_int=True to get "
+        f"float0 zeros for it."
+    )
 
 
 def _is_valid_input(aval: Any, name: str, allow_int: bool, holomorphic: bool) -> bool:
@@ -195,13 +191,10 @@ def _value_and_grad(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> tuple[Any, Any]:
-    positions = _positions(argnums, args, name)
-    dynamic = tuple([args[i] for i in positions])
-    leaves, in_tree = tree_flatten((dynamic, {}))
-    roots = _roots(fun, args, positions)
-    _check_inputs(leaves, roots, dynamic, name, allow_int=allow_int, holomorphic=holomorphic)
+    _, leaves, in_tree, partial = _differentiated(
+        name, fun, argnums, args, kwargs, holomorphic, allow_int
+    )
     aux: list[Any] = []
-    partial = _with_arguments(fun, positions, args, kwargs)
     partial = split_aux(partial, aux, name) if has_aux else partial
     origin = Origin(name, fun)
     flat_function, out_tree = flatten_function(partial, in_tree, origin)
@@ -211,8 +204,7 @@ def _value_and_grad(
     value = as_array(value)
     aval = typeof(value)
     one = operations_for(aval).ones(aval)
-    in_avals = [typeof(x).tangent_aval() for x in leaves]
-    gradients = unflatten_cotangents(lin, in_tree, in_avals, [one])
+    gradients = unflatten_cotangents(lin, in_tree, [typeof(x) for x in leaves], [one])
     gradient = gradients[0] if isinstance(argnums, int) else gradients
     return ((value, lower_aux(aux[-1])) if has_aux else value), gradient
 
@@ -302,25 +294,20 @@ def jacfwd(
     @wraps(fun)
     @api_boundary
     def jacobian_forward(*args: Any, **kwargs: Any) -> Any:
-        positions = _positions(argnums, args, "jacfwd")
-        dynamic = tuple([args[i] for i in positions])
-        leaves, tree = tree_flatten(dynamic)
-        roots = _roots(fun, args, positions)
-        _check_inputs(leaves, roots, dynamic, "jacfwd", holomorphic=holomorphic)
-        partial = _with_arguments(fun, positions, args, kwargs)
+        dynamic, leaves, in_tree, partial = _differentiated(
+            "jacfwd", fun, argnums, args, kwargs, holomorphic
+        )
         basis = _standard_basis(leaves)
 
         def pushforward(*tangents: Any) -> Any:
-            return jvp(partial, dynamic, tree_unflatten(tree, tangents), has_aux=has_aux)
+            return jvp(partial, dynamic, tree_unflatten(in_tree, tangents)[0], has_aux=has_aux)
 
         axes = (None, -1, None) if has_aux else (None, -1)
         out, tangents_out, *aux = vmap(pushforward, out_axes=axes)(*basis)
-        single = isinstance(argnums, int)
 
         def columns(x: Any, tangent: Any) -> Any:
-            blocks = _cut(tangent, leaves, axis=-1)
-            result = tree_unflatten(tree, blocks)
-            return result[0] if single else result
+            result, _ = tree_unflatten(in_tree, _cut(tangent, leaves, axis=-1))
+            return result[0] if isinstance(argnums, int) else result
 
         jacobian = tree_map(columns, out, tangents_out)
         return (jacobian, aux[0]) if has_aux else jacobian
@@ -374,14 +361,9 @@ def jacrev(
     @wraps(fun)
     @api_boundary
     def jacobian_reverse(*args: Any, **kwargs: Any) -> Any:
-        positions = _positions(argnums, args, "jacrev")
-        dynamic = tuple([args[i] for i in positions])
-        leaves, _ = tree_flatten(dynamic)
-        roots = _roots(fun, args, positions)
-        _check_inputs(
-            leaves, roots, dynamic, "jacrev", allow_int=allow_int, holomorphic=holomorphic
+        dynamic, _, _, partial = _differentiated(
+            "jacrev", fun, argnums, args, kwargs, holomorphic, allow_int
         )
-        partial = _with_arguments(fun, positions, args, kwargs)
         out, pullback, *aux = vjp(partial, *dynamic, has_aux=has_aux)
         out_leaves, out_tree = tree_flatten(out)
         _check_rows(out, out_leaves, holomorphic)
@@ -391,8 +373,7 @@ def jacrev(
             return pullback(tree_unflatten(out_tree, cotangents))
 
         rows = vmap(pull)(*basis)
-        single = isinstance(argnums, int)
-        rows = rows[0] if single else rows
+        rows = rows[0] if isinstance(argnums, int) else rows
         row_leaves, row_tree = tree_flatten(rows)
         blocks = [_cut(x, out_leaves, axis=0) for x in row_leaves]
         jacobian = tree_unflatten(

@@ -34,7 +34,16 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import flatten_function, own_value, parameter_names
+from bindax_transforms._flat import (
+    check_values,
+    flatten_function,
+    for_results,
+    own_value,
+    parameter_names,
+    partition,
+    remembered,
+    with_zeros,
+)
 from bindax_transforms._rule_checks import check_counts, check_tangent_result
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
 
@@ -152,9 +161,7 @@ def jvp(
             f"{in_tree.children()[0]} and the tangents are {tangent_tree.children()[0]}."
         )
     names = partial(parameter_names, fun, tuple(primals), {})
-    for i, x in enumerate(flat_primals):
-        if not is_value(x):
-            raise TypeError(f"jvp with respect to {names()[i]}: {unknown_type_message(x)}")
+    check_values(flat_primals, names, "jvp with respect to")
     flat_tangents = [
         check_tangent(typeof(x), t, i, names)
         for i, (x, t) in enumerate(zip(flat_primals, flat_tangents, strict=True))
@@ -179,16 +186,9 @@ def check_tangent(
 ) -> Any:
     """A tangent with exactly the type that belongs to its primal; ``Zero`` for float0.
 
-    Args:
-        aval: the type of the primal, or for a cotangent of the output.
-        tangent: what the user gave; a Python scalar takes the dtype that is needed, unless JAX
-            decides.
-        index: which leaf of the primals, or of the output, it belongs to.
-        names: gives their paths, for the message.
-        what: ``"tangent"`` or ``"cotangent"``.
-
-    Raises:
-        TypeError: when the types do not fit.
+    ``aval`` is the type of the primal, or for a cotangent of the output, and ``index`` its place
+    among the leaves whose paths ``names`` gives. A Python scalar takes the dtype that is needed,
+    unless JAX decides.
     """
     if type(tangent) is Array and tangent.aval is aval and is_differentiable(aval.dtype):
         return tangent
@@ -239,17 +239,12 @@ def lower_aux(aux: Any) -> Any:
 
 
 def _own_primal(x: Any) -> Any:
-    x = _primal_of(x)
+    while isinstance(x, Tracer) and not x._trace.main.alive and hasattr(x, "primal"):
+        x = x.primal
     try:
         return own_value(x)
     except AbstractionError:  # it may be anything, an array of strings too
         return x
-
-
-def _primal_of(x: Any) -> Any:
-    while isinstance(x, Tracer) and not x._trace.main.alive and hasattr(x, "primal"):
-        x = x.primal
-    return x
 
 
 def jvp_jaxpr(
@@ -266,12 +261,8 @@ def jvp_jaxpr(
         A program from the arguments and the nonzero tangents to the results and their nonzero
         tangents, and which results those are.
     """
-    if isinstance(instantiate, bool):
-        instantiate = (instantiate,) * len(jaxpr.out_avals)
-    key = ("jvp", tuple(nonzeros), tuple(instantiate))
-    if key not in jaxpr.cache:
-        jaxpr.cache[key] = _jvp_jaxpr(jaxpr, tuple(nonzeros), tuple(instantiate))
-    return jaxpr.cache[key]  # type: ignore[no-any-return]
+    flags, wanted = tuple(nonzeros), for_results(jaxpr, instantiate)
+    return remembered(jaxpr, ("jvp", flags, wanted), lambda: _jvp_jaxpr(jaxpr, flags, wanted))
 
 
 def _jvp_jaxpr(
@@ -279,16 +270,11 @@ def _jvp_jaxpr(
 ) -> tuple[ClosedJaxpr, list[bool]]:
     nonzeros_out: list[bool] = []
     in_avals = jaxpr.in_avals
-    tangent_avals = [
-        aval.tangent_aval() for aval, nonzero in zip(in_avals, nonzeros, strict=True) if nonzero
-    ]
+    tangent_avals = [aval.tangent_aval() for aval in partition(nonzeros, in_avals)[1]]
 
     def function(*values: Any) -> list[Any]:
-        primals, rest = values[: len(in_avals)], iter(values[len(in_avals) :])
-        tangents = [
-            next(rest) if nonzero else Zero(aval.tangent_aval())
-            for aval, nonzero in zip(in_avals, nonzeros, strict=True)
-        ]
+        primals = values[: len(in_avals)]
+        tangents = with_zeros(nonzeros, values[len(in_avals) :], in_avals)
         outs, out_tangents = jvp_flat(replay_jaxpr(jaxpr), primals, tangents, Origin("jvp"))
         kept = []
         for t, wanted in zip(out_tangents, instantiate, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -17,15 +17,20 @@ from bindax_core.extend import (
     full_lower,
     full_raise,
     instantiate_zeros,
-    is_value,
     new_main,
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import flatten_function, own_value, parameter_names
+from bindax_transforms._flat import (
+    check_values,
+    flatten_function,
+    own_value,
+    parameter_names,
+    partition,
+    with_zeros,
+)
 from bindax_transforms.autodiff._linear_functions import (
     LinearProgram,
     Pullback,
@@ -38,57 +43,17 @@ from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.staging.trace import JaxprBuilder, trace_to_jaxpr
 
 
-class Linearized:
+class Linearized(NamedTuple):
     """The results of a function, and its derivative there as a linear program.
 
-    Attributes:
-        primals_out: the results.
-        jaxpr: from the nonzero tangents in to the nonzero tangents out.
-        nonzeros_in: which arguments have tangents.
-        nonzeros_out: which results have a tangent that is not zero.
+    The program goes from the tangents of the arguments that have one to those of the results that
+    are not zero; ``nonzeros_in`` and ``nonzeros_out`` tell which these are.
     """
 
-    __slots__ = ("jaxpr", "nonzeros_in", "nonzeros_out", "primals_out")
-
-    def __init__(
-        self,
-        primals_out: list[Any],
-        jaxpr: ClosedJaxpr,
-        nonzeros_in: list[bool],
-        tangents_out: Sequence[Any],
-    ) -> None:
-        self.primals_out = primals_out
-        self.jaxpr = jaxpr
-        self.nonzeros_in = nonzeros_in
-        self.nonzeros_out = [type(t) is not Zero for t in tangents_out]
-
-    def function(
-        self,
-        kind: type[LinearProgram],
-        name: str,
-        fun: Callable[..., Any],
-        in_tree: Any,
-        out_tree: Any,
-        primals: Sequence[Any],
-    ) -> Partial:
-        """The derivative, or its transpose, as a function of trees."""
-        return linear_function(
-            kind,
-            self.jaxpr,
-            name=f"{name} of {describe_function(fun)}",
-            in_tree=in_tree,
-            out_tree=out_tree,
-            in_avals=tuple([typeof(x) for x in primals]),
-            out_avals=tuple([typeof(x) for x in self.primals_out]),
-            nonzeros_in=tuple(self.nonzeros_in),
-            nonzeros_out=tuple(self.nonzeros_out),
-        )
-
-    def apply_transposed(self, cotangents: Sequence[Any]) -> list[Any]:
-        """The cotangents of the arguments that have tangents; gives values or ``Zero``."""
-        cts = [ct for ct, nonzero in zip(cotangents, self.nonzeros_out, strict=True) if nonzero]
-        args = [UndefPrimal(v.aval) for v in self.jaxpr.jaxpr.invars]
-        return eval_jaxpr_transposed(self.jaxpr.jaxpr, self.jaxpr.consts, args, cts)
+    primals_out: list[Any]
+    jaxpr: ClosedJaxpr
+    nonzeros_in: list[bool]
+    nonzeros_out: list[bool]
 
 
 def linearize_flat(
@@ -108,17 +73,7 @@ def linearize_flat(
         primals_out = [own_value(full_lower(x)) for x in primals_out]
         atoms = [full_raise(trace, t) for t in tangents_out if type(t) is not Zero]
         jaxpr = dce_closed(builder.build([trace.instantiate(t) for t in atoms]))
-    return Linearized(primals_out, jaxpr, nonzeros, tangents_out)
-
-
-def _checked_primals(
-    name: str, fun: Callable[..., Any], flat: Sequence[Any], args: Any
-) -> list[Any]:
-    for i, x in enumerate(flat):
-        if not is_value(x):
-            place = parameter_names(fun, args, {})[i]
-            raise TypeError(f"{name} with respect to {place}: {unknown_type_message(x)}")
-    return [own_value(x) for x in flat]
+    return Linearized(primals_out, jaxpr, nonzeros, [type(t) is not Zero for t in tangents_out])
 
 
 @api_boundary
@@ -176,15 +131,25 @@ def _with_derivative(
     """The value of a function, its derivative there as a linear program, and what else it gives."""
     check_function(name, "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
-    flat = _checked_primals(name, fun, flat, primals)
+    check_values(flat, lambda: parameter_names(fun, primals, {}), f"{name} with respect to")
+    flat = [own_value(x) for x in flat]
     aux: list[Any] = []
     fun_main = split_aux(fun, aux, name) if has_aux else fun
     origin = Origin(name, fun)
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     lin = linearize_flat(flat_function, flat, origin)
-    tree = out_tree()
-    out = tree_unflatten(tree, lin.primals_out)
-    derivative = lin.function(kind, name, fun, in_tree, tree, flat)
+    out = tree_unflatten(out_tree(), lin.primals_out)
+    derivative = linear_function(
+        kind,
+        lin.jaxpr,
+        name=f"{name} of {describe_function(fun)}",
+        in_tree=in_tree,
+        out_tree=out_tree(),
+        in_avals=tuple([typeof(x) for x in flat]),
+        out_avals=tuple([typeof(x) for x in lin.primals_out]),
+        nonzeros_in=tuple(lin.nonzeros_in),
+        nonzeros_out=tuple(lin.nonzeros_out),
+    )
     return (out, derivative, lower_aux(aux[-1])) if has_aux else (out, derivative)
 
 
@@ -192,11 +157,11 @@ def unflatten_cotangents(
     lin: Linearized, in_tree: Any, in_avals: Sequence[Any], cotangents: Sequence[Any]
 ) -> tuple[Any, ...]:
     """The cotangents of the arguments as trees; zeros where nothing flows back."""
-    found = iter(lin.apply_transposed(cotangents))
-    outs = [
-        own_value(instantiate_zeros(next(found) if nonzero else Zero(aval)))
-        for nonzero, aval in zip(lin.nonzeros_in, in_avals, strict=True)
-    ]
+    cts = partition(lin.nonzeros_out, cotangents)[1]
+    jaxpr = lin.jaxpr.jaxpr
+    operands = [UndefPrimal(v.aval) for v in jaxpr.invars]
+    found = eval_jaxpr_transposed(jaxpr, lin.jaxpr.consts, operands, cts)
+    outs = [own_value(instantiate_zeros(ct)) for ct in with_zeros(lin.nonzeros_in, found, in_avals)]
     args, _ = tree_unflatten(in_tree, outs)
     return args  # type: ignore[no-any-return]
 

@@ -6,8 +6,8 @@ depend on known values, and of a program (``partial_eval_jaxpr``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from bindax_core.extend import (
     Atom,
@@ -23,7 +23,7 @@ from bindax_core.extend import (
     typeof,
     user_source_info,
 )
-from bindax_transforms._flat import merge, partition
+from bindax_transforms._flat import for_results, merge, partition, remembered
 from bindax_transforms.staging.trace import JaxprBuilder
 
 _rules = rules.partial_eval.functions
@@ -125,7 +125,7 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
     Returns:
         The program (with all of its constants and arguments), and which arguments are used.
     """
-    outvars = [x for x, used in zip(jaxpr.outvars, used_outputs, strict=True) if used]
+    outvars = partition(used_outputs, jaxpr.outvars)[1]
     live = {x for x in outvars if type(x) is Var}
     kept: list[JaxprEqn] = []
     for eqn in reversed(jaxpr.eqns):
@@ -140,32 +140,6 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
     return jaxpr.replace(outvars=outvars, eqns=kept), [v in live for v in jaxpr.invars]
 
 
-def dce_of_call(
-    params_of: Callable[[dict[str, Any], ClosedJaxpr], dict[str, Any]],
-) -> Callable[[Sequence[bool], JaxprEqn], JaxprEqn]:
-    """The ``dce`` rule of a primitive that calls the program in its parameter ``jaxpr``.
-
-    Args:
-        params_of: gives the parameters for another program, from those there are.
-    """
-
-    def rule(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
-        closed: ClosedJaxpr = eqn.params["jaxpr"]
-        key = ("dce", tuple(used_outputs))
-        if key not in closed.cache:
-            jaxpr, used = dce_jaxpr(closed.jaxpr, used_outputs)
-            invars = [v for v, flag in zip(jaxpr.invars, used, strict=True) if flag]
-            closed.cache[key] = ClosedJaxpr(jaxpr.replace(invars=invars)), used
-        pruned, used = closed.cache[key]
-        return eqn.replace(
-            invars=[x for x, flag in zip(eqn.invars, used, strict=True) if flag],
-            outvars=[v for v, flag in zip(eqn.outvars, used_outputs, strict=True) if flag],
-            params=params_of(eqn.params, pruned),
-        )
-
-    return rule
-
-
 def dce_closed(closed: ClosedJaxpr) -> ClosedJaxpr:
     """A closed program with those equations and constants that a result or effect needs."""
     jaxpr, _ = dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
@@ -175,7 +149,7 @@ def dce_closed(closed: ClosedJaxpr) -> ClosedJaxpr:
     return ClosedJaxpr(jaxpr.replace(constvars=[v for v, _ in pairs]), [c for _, c in pairs])
 
 
-class SplitProgram:
+class SplitProgram(NamedTuple):
     """A program unzipped in two, and what the rules of a primitive that applies it need of that.
 
     Attributes:
@@ -186,21 +160,11 @@ class SplitProgram:
         forwarded: for each residual, the known argument that it simply is, or None.
     """
 
-    __slots__ = ("forwarded", "known", "out_unknowns", "residual_avals", "unknown")
-
-    def __init__(
-        self,
-        known: ClosedJaxpr,
-        unknown: ClosedJaxpr,
-        out_unknowns: list[bool],
-        residual_avals: list[Any],
-        forwarded: list[int | None],
-    ) -> None:
-        self.known = known
-        self.unknown = unknown
-        self.out_unknowns = out_unknowns
-        self.residual_avals = residual_avals
-        self.forwarded = forwarded
+    known: ClosedJaxpr
+    unknown: ClosedJaxpr
+    out_unknowns: list[bool]
+    residual_avals: list[Any]
+    forwarded: list[int | None]
 
     def split_equation(
         self,
@@ -211,13 +175,8 @@ class SplitProgram:
     ) -> tuple[JaxprEqn, JaxprEqn, list[Any]]:
         """The two equations for one that applies the program, and the residuals between them.
 
-        What a ``partial_eval_jaxpr`` rule returns, together with ``out_unknowns``.
-
-        Args:
-            eqn: an equation with the operands and results of the program.
-            in_unknowns: which of its operands are unknown.
-            known_params: its parameters, with the known part in place of the program.
-            unknown_params: the same with the unknown part.
+        What a ``partial_eval_jaxpr`` rule returns, together with ``out_unknowns``. The parameters
+        have the known, or unknown, part in place of the program.
         """
         known_ins, unknown_ins = partition(in_unknowns, eqn.invars)
         known_outs, unknown_outs = partition(self.out_unknowns, eqn.outvars)
@@ -239,12 +198,7 @@ class SplitProgram:
     def residual_values(
         self, known_args: Sequence[Any], outs: Sequence[Any]
     ) -> tuple[list[Any], list[Any]]:
-        """The known results and the residuals.
-
-        Args:
-            known_args: the arguments of the known part.
-            outs: what the known part gave for them.
-        """
+        """The known results and the residuals, from arguments and results of the known part."""
         num_known = sum(not unknown for unknown in self.out_unknowns)
         known_outs, computed = list(outs[:num_known]), iter(outs[num_known:])
         residuals = [
@@ -267,18 +221,15 @@ def partial_eval_jaxpr(
         in_unknowns: which arguments are unknown.
         instantiate: which results count as unknown even if they could be known.
     """
-    if isinstance(instantiate, bool):
-        instantiate = (instantiate,) * len(jaxpr.out_avals)
-    key = ("partial_eval", tuple(in_unknowns), tuple(instantiate))
-    if key not in jaxpr.cache:
-        jaxpr.cache[key] = _partial_eval_jaxpr(jaxpr.jaxpr, list(in_unknowns), list(instantiate))
-    return jaxpr.cache[key]  # type: ignore[no-any-return]
+    wanted = for_results(jaxpr, instantiate)
+    key = ("partial_eval", tuple(in_unknowns), wanted)
+    return remembered(jaxpr, key, lambda: _partial_eval_jaxpr(jaxpr.jaxpr, in_unknowns, wanted))
 
 
 def _partial_eval_jaxpr(
-    jaxpr: Jaxpr, in_unknowns: list[bool], instantiate: list[bool]
+    jaxpr: Jaxpr, in_unknowns: Sequence[bool], instantiate: Sequence[bool]
 ) -> SplitProgram:
-    unknown = {v for v, flag in zip(jaxpr.invars, in_unknowns, strict=True) if flag}
+    unknown = set(partition(in_unknowns, jaxpr.invars)[1])
     known_eqns: list[JaxprEqn] = []
     unknown_eqns: list[JaxprEqn] = []
     residuals: dict[Var, None] = {}  # a dict keeps them in order
@@ -296,7 +247,7 @@ def _partial_eval_jaxpr(
             known_eqn, unknown_eqn, unknowns_out, more = rule(unknowns_in, eqn)
             if known_eqn is not None:
                 known_eqns.append(known_eqn)
-            unknown.update(v for v, flag in zip(eqn.outvars, unknowns_out, strict=True) if flag)
+            unknown.update(partition(unknowns_out, eqn.outvars)[1])
             if unknown_eqn is not None:
                 unknown_eqns.append(unknown_eqn)
                 for x in (*more, *unknown_eqn.invars):
@@ -309,31 +260,24 @@ def _partial_eval_jaxpr(
     out_unknowns = [
         x in unknown or force for x, force in zip(jaxpr.outvars, instantiate, strict=True)
     ]
-    for x, flag in zip(jaxpr.outvars, out_unknowns, strict=True):
-        if flag:
-            need(x)
+    for x in partition(out_unknowns, jaxpr.outvars)[1]:
+        need(x)
     return build_split(jaxpr, in_unknowns, out_unknowns, known_eqns, unknown_eqns, residuals)
 
 
 def build_split(
     jaxpr: Jaxpr,
-    in_unknowns: list[bool],
+    in_unknowns: Sequence[bool],
     out_unknowns: list[bool],
     known_eqns: list[JaxprEqn],
     unknown_eqns: list[JaxprEqn],
     residuals: dict[Var, None],
     staged_outs: list[Atom] | None = None,
 ) -> SplitProgram:
-    """The two parts of a program from their equations.
+    """The two parts of a program from their equations; what is in both is computed again.
 
-    Args:
-        jaxpr: the program.
-        in_unknowns: which of its arguments are unknown.
-        out_unknowns: which of its results are unknown.
-        known_eqns: the equations of the known part, in order.
-        unknown_eqns: those of the unknown part; what is in both is computed again.
-        residuals: the known variables that the unknown part may take, in order.
-        staged_outs: the results of the unknown part, if not the unknown results alone.
+    ``residuals`` are the known variables that the unknown part may take, in order; ``staged_outs``
+    its results, if not the unknown results alone.
     """
     known_ins, unknown_ins = partition(in_unknowns, jaxpr.invars)
     known_outs, unknown_outs = partition(out_unknowns, jaxpr.outvars)

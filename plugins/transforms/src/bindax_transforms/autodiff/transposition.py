@@ -18,7 +18,7 @@ from bindax_core.extend import (
     explain_failure,
     rules,
 )
-from bindax_transforms._flat import partition
+from bindax_transforms._flat import partition, remembered, with_zeros
 from bindax_transforms._rule_checks import check_cotangents
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
@@ -26,16 +26,9 @@ from bindax_transforms.staging.trace import trace_to_jaxpr
 def eval_jaxpr_transposed(
     jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cotangents: Sequence[Any]
 ) -> list[Any]:
-    """The cotangents of a program's linear arguments.
+    """The cotangents, or ``Zero``, of the arguments of a program that are ``UndefPrimal``.
 
-    Args:
-        jaxpr: a program that is linear in some arguments.
-        consts: one value for each of its constants.
-        args: ``UndefPrimal`` for each linear argument, the value for each other.
-        cotangents: one for each result; ``Zero`` where there is none.
-
-    Returns:
-        A cotangent or ``Zero`` for each linear argument, in order.
+    It is linear in those; ``Zero`` also stands for results that have no cotangent.
     """
     primals: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     primals.update(
@@ -128,34 +121,25 @@ def transpose_jaxpr(
         A program from the other arguments and the cotangents to the nonzero cotangents of the
         linear arguments, and which those are.
     """
-    key = ("transpose", tuple(linear), tuple(nonzero_cts))
-    if key not in jaxpr.cache:
-        jaxpr.cache[key] = _transpose_jaxpr(jaxpr, tuple(linear), tuple(nonzero_cts))
-    return jaxpr.cache[key]  # type: ignore[no-any-return]
+    flags, nonzeros = tuple(linear), tuple(nonzero_cts)
+    key = ("transpose", flags, nonzeros)
+    return remembered(jaxpr, key, lambda: _transpose_jaxpr(jaxpr, flags, nonzeros))
 
 
 def _transpose_jaxpr(
     jaxpr: ClosedJaxpr, linear: tuple[bool, ...], nonzero_cts: tuple[bool, ...]
 ) -> tuple[ClosedJaxpr, list[bool]]:
     residual_avals, _ = partition(linear, jaxpr.in_avals)
-    ct_avals = [
-        aval.tangent_aval()
-        for aval, nonzero in zip(jaxpr.out_avals, nonzero_cts, strict=True)
-        if nonzero
-    ]
+    ct_avals = [aval.tangent_aval() for aval in partition(nonzero_cts, jaxpr.out_avals)[1]]
     nonzero_out: list[bool] = []
 
     def function(*values: Any) -> list[Any]:
         residuals = iter(values[: len(residual_avals)])
-        given = iter(values[len(residual_avals) :])
         args = [
             UndefPrimal(aval) if flag else next(residuals)
             for aval, flag in zip(jaxpr.in_avals, linear, strict=True)
         ]
-        cts = [
-            next(given) if nonzero else Zero(aval.tangent_aval())
-            for aval, nonzero in zip(jaxpr.out_avals, nonzero_cts, strict=True)
-        ]
+        cts = with_zeros(nonzero_cts, values[len(residual_avals) :], jaxpr.out_avals)
         outs = eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, args, cts)
         nonzero_out.extend(type(ct) is not Zero for ct in outs)
         return [ct for ct in outs if type(ct) is not Zero]

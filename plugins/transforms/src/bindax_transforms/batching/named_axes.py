@@ -85,7 +85,12 @@ def find_named_axis(name: Any, operation: str) -> NamedAxis:
             if isinstance(axis, NamedAxis):
                 return axis._replace(index=_where_staged(axis.index, level))
             return NamedAxis(name, int(axis.size), _index(trace_state.stack[level], axis))
-    raise NameError(f"{operation}: no axis is named {name!r} here; {_listed()}")
+    bound = ", ".join(f"{name!r} (of size {size})" for name, size in bound_axes().items())
+    listed = f"there is {bound}" if bound else "none is"
+    raise NameError(
+        f"{operation}: no axis is named {name!r} here; {listed}. Name one by "
+        f"vmap(..., axis_name=...) or shard_map around the function that uses it."
+    )
 
 
 def bound_axes() -> dict[Any, int]:
@@ -122,14 +127,3 @@ def _where_staged(index: Any, level: int) -> Any:
     """An index as a program that is being staged inside its axis sees it."""
     dynamic = trace_state.dynamic
     return index if dynamic is None or dynamic.level < level else full_raise(dynamic.trace, index)
-
-
-def _listed() -> str:
-    bound = bound_axes()
-    if not bound:
-        return f"none is. {_REMEDY}"
-    names = ", ".join(f"{name!r} (of size {size})" for name, size in bound.items())
-    return f"there is {names}. {_REMEDY}"
-
-
-_REMEDY = "Name one by vmap(..., axis_name=...) or shard_map around the function that uses it."

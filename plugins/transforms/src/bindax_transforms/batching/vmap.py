@@ -36,27 +36,19 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import flatten_function, parameter_names
+from bindax_transforms._flat import flatten_function, for_results, parameter_names, remembered
 from bindax_transforms._rule_checks import check_batch_result, check_counts
 from bindax_transforms.batching.axis_sizes import NamedSize, axis_key, mesh_axes_tuple
 from bindax_transforms.staging.effects import check_unordered
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
 
 BatchDim = int | None
-not_mapped = None
-
 
 _rules = rules.vmap.functions
 
 
 class AxisData:
-    """The mapped axis of a ``vmap``.
-
-    Attributes:
-        size: its number of elements.
-        name: its name, or None.
-        index: the tracer of the position of each element, once something asked for it.
-    """
+    """The mapped axis of a ``vmap``; ``index`` is the tracer of positions, once asked for."""
 
     __slots__ = ("index", "name", "size")
 
@@ -111,7 +103,7 @@ class BatchTrace(Trace):
         return data.size
 
     def pure(self, value: Any) -> BatchTracer:
-        return BatchTracer(self, value, not_mapped)
+        return BatchTracer(self, value, None)
 
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[BatchTracer], params: dict[str, Any]
@@ -364,12 +356,9 @@ def vmap_jaxpr(
     Returns:
         The program, and the batch axis of each result: 0, or None where it has none.
     """
-    if isinstance(instantiate, bool):
-        instantiate = (instantiate,) * len(jaxpr.out_avals)
-    key = ("vmap", *axis_key(axis_size), tuple(in_dims), tuple(instantiate))
-    if key not in jaxpr.cache:
-        jaxpr.cache[key] = _vmap_jaxpr(jaxpr, axis_size, tuple(in_dims), tuple(instantiate))
-    return jaxpr.cache[key]  # type: ignore[no-any-return]
+    dims, wanted = tuple(in_dims), for_results(jaxpr, instantiate)
+    key = ("vmap", *axis_key(axis_size), dims, wanted)
+    return remembered(jaxpr, key, lambda: _vmap_jaxpr(jaxpr, axis_size, dims, wanted))
 
 
 def _vmap_jaxpr(
@@ -404,8 +393,6 @@ def _loop_rule(primitive: Primitive) -> Rule:
     ) -> Any:
         check_unordered(primitive, params)
         _notice(primitive)
-        if axis_size == 0:
-            return _empty(primitive, operands, dims, params)
         rows = []
         for i in range(axis_size):
             row = [
@@ -415,16 +402,16 @@ def _loop_rule(primitive: Primitive) -> Rule:
             out = primitive.bind(*row, **params)
             rows.append(out if primitive.multiple_results else [out])
         outs = [operations_for(typeof(xs[0])).stack(xs, 0) for xs in zip(*rows, strict=True)]
+        outs = outs if rows else _empty(primitive, operands, dims, params)
         return (outs, [0] * len(outs)) if primitive.multiple_results else (outs[0], 0)
 
     return rules.vmap(rule).replace(derived="a loop over the elements")
 
 
-def _empty(primitive: Primitive, operands: Any, dims: Any, params: dict[str, Any]) -> Any:
+def _empty(primitive: Primitive, operands: Any, dims: Any, params: dict[str, Any]) -> list[Any]:
     avals = [mapped_aval(d, typeof(x)) for x, d in zip(operands, dims, strict=True)]
     out_avals = [unmapped_aval(0, 0, aval) for aval in primitive.out_avals(tuple(avals), params)]
-    outs = [operations_for(aval).zeros(aval) for aval in out_avals]
-    return (outs, [0] * len(outs)) if primitive.multiple_results else (outs[0], 0)
+    return [operations_for(aval).zeros(aval) for aval in out_avals]
 
 
 _noticed: set[Primitive] = set()

@@ -17,12 +17,7 @@ from bindax_transforms.compilation.sharding_constraint import sharding_constrain
 
 
 class Shardings:
-    """The options ``in_shardings`` and ``out_shardings``, with equality.
-
-    Attributes:
-        arguments: for the positional arguments, a tree that begins as their tuple does.
-        results: for the result, a tree that begins as it does.
-    """
+    """The options ``in_shardings`` and ``out_shardings``, with equality."""
 
     __slots__ = ("_key", "arguments", "results")
 
@@ -40,11 +35,7 @@ class Shardings:
 
 
 def shardings_of(in_shardings: Any, out_shardings: Any, device: Any) -> Shardings | None:
-    """The options as one, or None where nothing was given.
-
-    Raises:
-        ValueError: when a device is given besides shardings.
-    """
+    """The options as one, or None where nothing was given."""
     if device is not None:
         if in_shardings is not None or out_shardings is not None:
             raise ValueError(
@@ -63,14 +54,9 @@ def with_shardings(
     tree: PyTreeDef,
     shardings: Shardings,
 ) -> Callable[..., list[Any]]:
-    """A flat function whose operands and results are constrained.
+    """The function ``flat`` of the leaves of ``(args, kwargs)``, with both ends constrained.
 
-    Args:
-        flat: the function of leaves.
-        out_tree: gives the structure of its result after a call.
-        fun: the user's function, for messages.
-        tree: the structure of ``(args, kwargs)``.
-        shardings: what ``jit`` was given.
+    ``out_tree`` gives the structure of its result after a call.
     """
     what = f"jit of {describe_function(fun)}"
 

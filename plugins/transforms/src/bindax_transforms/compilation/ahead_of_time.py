@@ -13,7 +13,6 @@ from bindax_core.extend import (
     BackendError,
     ClosedJaxpr,
     Dimension,
-    Jaxpr,
     PyTreeDef,
     ShapedArray,
     Tracer,
@@ -24,6 +23,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
 )
+from bindax_transforms._flat import split
 from bindax_transforms.staging.static_arguments import argument_paths
 
 if TYPE_CHECKING:
@@ -127,15 +127,9 @@ class Traced(_Stage):
     @property
     def jaxpr(self) -> ClosedJaxpr:
         """The program, closed over the arrays that the function uses."""
-        entry = self._entry
-        count, open_jaxpr = len(entry.consts), entry.jaxpr.jaxpr
-        jaxpr = Jaxpr(
-            open_jaxpr.invars[:count],
-            open_jaxpr.invars[count:],
-            open_jaxpr.outvars,
-            open_jaxpr.eqns,
-        )
-        return ClosedJaxpr(jaxpr, entry.consts)
+        consts, jaxpr = self._entry.consts, self._entry.jaxpr.jaxpr
+        constvars, invars = split(jaxpr.invars, len(consts))
+        return ClosedJaxpr(jaxpr.replace(constvars=constvars, invars=invars), consts)
 
     @property
     def argument_shardings(self) -> list[Any] | None:
@@ -156,7 +150,13 @@ class Traced(_Stage):
             BackendError: when the platform is not that of the backend.
         """
         entry, params = self._entry, self._entry.params
-        _refuse_symbolic(self)
+        for aval in self._flat_avals():
+            if isinstance(aval, ShapedArray) and any(isinstance(n, Dimension) for n in aval.shape):
+                raise TypeError(
+                    f"{self._function!r} was traced for an argument of type {aval.str_short()}; a "
+                    f"program with symbolic sizes is not compiled. Export it with "
+                    f"bindax.export.export, which compiles for the sizes of each call."
+                )
         backend = find_backend(params["backend"])
         if lowering_platforms is not None and tuple(lowering_platforms) != (backend.platform,):
             raise BackendError(
@@ -338,13 +338,3 @@ def _ask(stage: _Stage, program: Any, what: str) -> Any:
             f"program. Install a compiler, as with bindax[xla], or compile with backend='xla'."
         )
     return method
-
-
-def _refuse_symbolic(stage: _Stage) -> None:
-    for aval in stage._flat_avals():
-        if isinstance(aval, ShapedArray) and any(isinstance(n, Dimension) for n in aval.shape):
-            raise TypeError(
-                f"{stage._function!r} was traced for an argument of type {aval.str_short()}; a "
-                f"program with symbolic sizes is not compiled. Export it with "
-                f"bindax.export.export, which compiles for the sizes of each call."
-            )

@@ -21,7 +21,7 @@ from bindax_core.extend import (
 from bindax_transforms.compilation.jit_function import JittedFunction
 from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.staging.remembered import forget_traces
-from bindax_transforms.staging.static_arguments import argument_paths
+from bindax_transforms.staging.static_arguments import argument_paths, present
 
 
 def _log(text: str, *values: Any) -> None:
@@ -132,15 +132,13 @@ def _differences(key: Any, other: Any, paths: list[str]) -> list[str]:
         for name, value in before.items()
         if name not in given
     ]
-    if settings != old_settings:
-        pairs = zip(config.TRACED, settings, old_settings, strict=True)
-        found += [
-            f"config.{name} is {new!r}, where {old!r} is known"
-            for name, new, old in pairs
-            if new != old
-        ]
-    if backend != old_backend:
-        found.append(f"config.backend is {backend!r}, where {old_backend!r} is known")
+    names = (*config.TRACED, "backend")
+    pairs = zip(names, (*settings, backend), (*old_settings, old_backend), strict=True)
+    found += [
+        f"config.{name} is {new!r}, where {old!r} is known"
+        for name, new, old in pairs
+        if new != old
+    ]
     return found
 
 
@@ -152,7 +150,7 @@ def _typed(aval: Any) -> str:
 def _paths(jitted: Any, args: Any, kwargs: Any) -> list[str]:
     """The paths of the arguments that are not static."""
     options = jitted._options
-    static = {i % len(args) for i in options.static_argnums if -len(args) <= i < len(args)}
+    static = present(options.static_argnums, args)
     dynamic = [None if i in static else x for i, x in enumerate(args)]  # None has no leaves
     named = {k: v for k, v in sorted(kwargs.items()) if k not in options.static_argnames}
     return [path for path, _ in argument_paths(jitted._fun, dynamic, named)]

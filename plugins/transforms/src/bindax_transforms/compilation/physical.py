@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from bindax_core import extend as kinds
@@ -17,7 +18,8 @@ from bindax_core.extend import (
     is_extended,
     subjaxprs,
 )
-from bindax_transforms.batching.vmap import AxisData, vmap_flat
+from bindax_transforms._flat import remembered
+from bindax_transforms.batching.vmap import AxisData, move_batch_axis, vmap_flat
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 _ORIGIN = Origin("physical_jaxpr")
@@ -35,12 +37,9 @@ def physical_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
     """
     if not has_extended_dtypes(closed):
         return closed
-    found = closed.cache.get("physical")
-    if found is None:
-        avals = [aval.physical() for aval in closed.in_avals]
-        found = trace_to_jaxpr(lambda *values: _evaluate(closed, values), avals, _ORIGIN)
-        closed.cache["physical"] = found
-    return found
+    avals = [aval.physical() for aval in closed.in_avals]
+    make = partial(trace_to_jaxpr, lambda *values: _evaluate(closed, values), avals, _ORIGIN)
+    return remembered(closed, "physical", make)
 
 
 def _evaluate(closed: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
@@ -106,15 +105,12 @@ def _structural(eqn: JaxprEqn, operands: Sequence[Any], shape: tuple[int, ...]) 
 
 
 def _last(x: Any, dim: int | None, size: int, v: Any, eqn: JaxprEqn) -> Any:
-    operations = kinds.operations_for(kinds.typeof(x))
     if not is_extended(v.aval.dtype):
         if dim is not None:
             raise _meaningless(eqn, f"its result {v.aval.str_short()} would differ among the parts")
         return x
     last = len(kinds.typeof(x).shape) - (dim is not None)
-    if dim is None:
-        return operations.broadcast_axis(x, size, last)
-    return x if dim == last else operations.move_axis(x, dim, last)
+    return move_batch_axis(size, dim, last, x)
 
 
 def _meaningless(eqn: JaxprEqn, reason: str) -> TypeError:

@@ -55,16 +55,12 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     """
     leaves, tree = tree_flatten(x)
     given = flatten_prefix(shardings, tree, "shardings", full_name="x")
+    what = "with_sharding_constraint: shardings"
     outs = [
-        leaf if target is None else constrained(leaf, target, "with_sharding_constraint: shardings")
-        for leaf, target in zip(leaves, given, strict=True)
+        x if target is None else sharding_constraint_p.bind(x, sharding=named(target, what))
+        for x, target in zip(leaves, given, strict=True)
     ]
     return tree_unflatten(tree, outs)
-
-
-def constrained(x: Any, target: Any, what: str) -> Any:
-    """An array with a sharding; ``what`` names the argument that gives it."""
-    return sharding_constraint_p.bind(x, sharding=named(target, what))
 
 
 def _impl(x: Any, *, sharding: Sharding | Space) -> list[Any]:

@@ -16,6 +16,7 @@ from bindax_core.extend import (
     describe_function,
     flatten_prefix,
     float0,
+    instantiate_zeros,
     is_differentiable,
     is_value,
     operations_for,
@@ -29,7 +30,7 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names
+from bindax_transforms._flat import argument_names, check_values, merge, parameter_roots
 from bindax_transforms.staging.static_arguments import positions, words
 
 
@@ -115,11 +116,7 @@ class Arguments:
         return known.index(name)
 
     def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """All arguments by position, defaults filled in.
-
-        Raises:
-            TypeError: when they do not fit the function, or can only be passed by keyword.
-        """
+        """All arguments by position, defaults filled in."""
         if self.signature is not None:
             try:
                 bound = self.signature.bind(*args, **kwargs)
@@ -148,9 +145,8 @@ class Arguments:
 
     def join(self, nondiff: Sequence[Any], others: Sequence[Any]) -> list[Any]:
         """The inverse of ``split``."""
-        fixed, rest = iter(nondiff), iter(others)
         count = len(nondiff) + len(others)
-        return [next(fixed) if i in self.nondiff else next(rest) for i in range(count)]
+        return merge([i in self.nondiff for i in range(count)], others, nondiff)
 
     def flatten(self, others: Sequence[Any]) -> tuple[list[Any], PyTreeDef]:
         """The leaves of the arguments that rules differentiate, checked, and their structure."""
@@ -166,13 +162,9 @@ class Arguments:
 
     def paths(self, others: Sequence[Any]) -> list[str]:
         """The path of each leaf of the differentiated arguments, beginning with the parameter."""
-        names = list(self.signature.parameters) if self.signature is not None else []
-        count = len(others) + len(self.nondiff)
-        positions = [i for i in range(count) if i not in self.nondiff]
-        found: list[str] = []
-        for i, x in zip(positions, others, strict=True):
-            found += argument_names(x, names[i] if i < len(names) else f"args[{i}]")
-        return found
+        roots = parameter_roots(self.function, len(others) + len(self.nondiff))
+        pairs = zip(self.split(roots)[1], others, strict=True)
+        return [path for root, x in pairs for path in argument_names(x, root)]
 
 
 class Output:
@@ -234,24 +226,14 @@ class Output:
 
     def _flatten(self, result: Any, what: str) -> tuple[list[Any], PyTreeDef]:
         leaves, tree = tree_flatten(result)
-        for i, x in enumerate(leaves):
-            if not is_value(x):
-                path = argument_names(result, "output")[i]
-                raise TypeError(f"{what} at {path}: {unknown_type_message(x)}")
+        check_values(leaves, lambda: argument_names(result, "output"), f"{what} at")
         return leaves, tree
 
 
 def match_leaves(given: Any, full: Any, rule: str, what: str) -> list[Any]:
-    """The leaves of what a rule returned for a tree; ``None`` stands for zeros.
+    """The leaves of what a rule returned for a tree, or its structure; ``None`` stands for zeros.
 
-    Args:
-        given: what the rule returned.
-        full: the tree that it belongs to, or its structure.
-        rule: what messages call the rule.
-        what: what messages call ``given``.
-
-    Raises:
-        TypeError: when the structures differ; the message names the path and both.
+    ``rule`` and ``what`` are how messages call the rule and what it returned.
     """
     structure = full if isinstance(full, PyTreeDef) else tree_structure(full)
     leaves, tree = tree_flatten(given)
@@ -283,18 +265,27 @@ def match_flags(given: Any, structure: PyTreeDef, rule: str) -> list[bool]:
     return [bool(flag) for flag in found]
 
 
-def as_tangent(
+def as_tangents(
+    given: Sequence[Any],
+    avals: Sequence[Any],
+    paths: Callable[[], list[str]],
+    rule: str,
+    what: str = "cotangent",
+) -> list[Any]:
+    """Check the tangents or cotangents that a rule gave for primals of some types.
+
+    None and symbolic zeros become ``Zero``, and all others have the right type. ``paths`` gives
+    the places of the primals, for messages.
+    """
+    return [
+        _as_tangent(x, aval, (paths, i), rule, what)
+        for i, (x, aval) in enumerate(zip(given, avals, strict=True))
+    ]
+
+
+def _as_tangent(
     x: Any, aval: Any, place: tuple[Callable[[], list[str]], int], rule: str, what: str
 ) -> Any:
-    """Check a tangent or cotangent of a rule; give a value of the right type, or ``Zero``.
-
-    Args:
-        x: what the rule returned for a leaf; None and symbolic zeros are allowed.
-        aval: the type of the primal it belongs to.
-        place: gives the paths of all leaves, and which leaf it is.
-        rule: what messages call the rule.
-        what: ``"tangent"`` or ``"cotangent"``.
-    """
     expected = aval.tangent_aval()
     if x is None or type(x) in (Zero, SymbolicZero):
         return Zero(expected)
@@ -317,9 +308,17 @@ def as_tangent(
     )
 
 
-def is_pair(x: Any) -> bool:
-    """Tell whether a rule returned two things."""
-    return isinstance(x, (tuple, list)) and len(x) == 2
+def as_given(t: Any, symbolic_zeros: bool) -> Any:
+    """A tangent or cotangent as a rule gets it."""
+    return SymbolicZero(t.aval) if symbolic_zeros and type(t) is Zero else instantiate_zeros(t)
+
+
+def check_pair(pair: Any, returner: str, parts: str) -> None:
+    """Raise when a function or rule did not return two things."""
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise TypeError(
+            f"the {returner} must return a pair {parts}, but it returned {described(pair)}."
+        )
 
 
 def has_tracers(x: Any) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from bindax_core import config
 from bindax_core.errors import CustomRuleError, UnexpectedTracerError
@@ -29,7 +29,6 @@ from bindax_core.extend import (
     Primitive,
     Printer,
     Rule,
-    Trace,
     Zero,
     as_array,
     eval_jaxpr,
@@ -42,6 +41,7 @@ from bindax_core.extend import (
     rules,
     trace_state,
 )
+from bindax_transforms._rule_checks import check_program_operands
 from bindax_transforms.autodiff.jvp import JVPTrace, JVPTracer
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
@@ -65,6 +65,7 @@ class CustomCall:
     """One call of a function of flat values that has rules of its own.
 
     Attributes:
+        primitive: the one whose equations record such calls.
         name: what messages call the function.
         function: the function, of all operands.
         num_consts: how many leading operands are values the function closed over when it was
@@ -72,15 +73,11 @@ class CustomCall:
         main: the trace that interprets the call now; None in an equation.
     """
 
+    primitive: ClassVar[Primitive]
     name: str
     function: FlatFunction
     num_consts: int = 0
     main: MainTrace | None = None
-
-    @property
-    def primitive(self) -> Primitive:
-        """The primitive whose equations record such calls."""
-        raise TypeError(f"{type(self).__name__} must define primitive")
 
     @property
     def short_name(self) -> str:
@@ -102,7 +99,15 @@ class CustomCall:
         self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
     ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
         """Results and their batch axes."""
-        raise TypeError(f"{type(self).__name__} must define batch")
+        batching = Batching(main, dims)
+        rules = self.batched_rules(batching, dims[self.num_consts :])
+        batched = replace(self, function=batching.function(self.function), **rules)
+        outs = apply_call(batched, operands, main)
+        return outs, [batching.out_dim] * len(outs)
+
+    def batched_rules(self, batching: Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
+        """The rules on batches, from where the batch axes of the arguments are."""
+        return {}
 
     def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
         """The same call with a check around each of its functions."""
@@ -136,13 +141,10 @@ def late_rule(name: str) -> Iterator[None]:
 
 
 def apply_call(call: CustomCall, operands: Sequence[Any], main: MainTrace | None = None) -> Any:
-    """Apply a call to operands.
+    """Apply a call to flat operands.
 
-    Args:
-        call: the call.
-        operands: the flat operands.
-        main: the trace that has done its part, so that only those below it see the call; None, or
-            one that is not on the stack, for all.
+    Only the traces below ``main``, which has done its part, see it; all do where that is None or
+    not on the stack.
     """
     return call.primitive.bind(*operands, call=replace(call, main=main), jaxpr=None)
 
@@ -192,11 +194,7 @@ def reenter(main: MainTrace) -> Iterator[Any]:
 
 
 def without_tangents(call: CustomCall, main: MainTrace | None, result: Any) -> Any:
-    """Check that a result of a function or rule depends on no value that it closes over.
-
-    Raises:
-        CustomRuleError: when it does, and ``main`` differentiates that value.
-    """
+    """Check that a result depends on no closed-over value that ``main`` differentiates."""
     if type(result) in (list, tuple):
         return type(result)(without_tangents(call, main, x) for x in result)
     if isinstance(result, JVPTracer) and result._trace.main is main:
@@ -225,6 +223,10 @@ class Batching:
             return Zero(mapped_aval(dim, x.aval))
         return x if dim is None else BatchTracer(trace, x, dim)
 
+    def boxes(self, trace: Any, xs: Sequence[Any], dims: Sequence[BatchDim]) -> list[Any]:
+        """Several of them."""
+        return [self.box(trace, x, d) for x, d in zip(xs, dims, strict=True)]
+
     def unbox(self, trace: Any, results: Sequence[Any]) -> list[Any]:
         """Results with the batch axis in front."""
         boxed: list[Any] = [x if type(x) is Zero else full_raise(trace, x) for x in results]
@@ -247,15 +249,9 @@ class Batching:
 
         def batched(*operands: Any) -> list[Any]:
             with reenter(self.main) as trace:
-                boxed = [self.box(trace, x, d) for x, d in zip(operands, self.dims, strict=True)]
-                return self.unbox(trace, function(*boxed))
+                return self.unbox(trace, function(*self.boxes(trace, operands, self.dims)))
 
         return batched
-
-
-def _detached(trace_type: type[Trace], data: Any, name: str) -> MainTrace:
-    """Stands for the trace of a rule that is applied to an equation."""
-    return MainTrace(0, trace_type, data, Origin(name))
 
 
 def _impl(*operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> list[Any]:
@@ -265,13 +261,7 @@ def _impl(*operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> list[A
 
 
 def _abstract_eval(*avals: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> list[Any]:
-    expected = [aval.strip_weak_type() for aval in jaxpr.in_avals]
-    if [aval.strip_weak_type() for aval in avals] != expected:
-        raise TypeError(
-            f"{call.primitive.name} of a program that takes "
-            f"({', '.join(a.str_short() for a in expected)}) was applied to "
-            f"({', '.join(a.str_short() for a in avals)})."
-        )
+    check_program_operands(call.primitive.name, jaxpr, avals)
     return jaxpr.out_avals
 
 
@@ -287,7 +277,7 @@ def _jvp(
     if call.main is not None:
         return call.jvp(call.main, primals, tangents)
     with late_rule(call.name):
-        return call.jvp(_detached(JVPTrace, None, "jvp"), primals, tangents)
+        return call.jvp(MainTrace(0, JVPTrace, None, Origin("jvp")), primals, tangents)
 
 
 def _without_tangents_of(call: CustomCall) -> CustomCall:
@@ -300,14 +290,9 @@ def _without_tangents_of(call: CustomCall) -> CustomCall:
 
 
 def _vmap(
-    axis_size: int,
-    operands: Sequence[Any],
-    dims: Sequence[BatchDim],
-    *,
-    call: CustomCall,
-    jaxpr: ClosedJaxpr | None,
+    axis_size: int, operands: Sequence[Any], dims: Sequence[BatchDim], *, call: CustomCall, **_: Any
 ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
-    main = call.main or _detached(BatchTrace, AxisData(axis_size), "vmap")
+    main = call.main or MainTrace(0, BatchTrace, AxisData(axis_size), Origin("vmap"))
     return call.batch(main, operands, dims)
 
 
@@ -319,11 +304,7 @@ def _transpose(
 
 
 def _partial_eval(
-    trace: PartialEvalTrace,
-    tracers: Sequence[Any],
-    *,
-    call: CustomCall,
-    jaxpr: ClosedJaxpr | None,
+    trace: PartialEvalTrace, tracers: Sequence[Any], *, call: CustomCall, jaxpr: ClosedJaxpr | None
 ) -> Sequence[Any]:
     # A linear program is built in order to be transposed, and rules have no part in that.
     return call.function(*tracers) if jaxpr is None else eval_jaxpr(jaxpr.jaxpr, (), *tracers)

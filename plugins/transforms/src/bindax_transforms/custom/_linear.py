@@ -7,20 +7,25 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from bindax_core.extend import (
+    Jaxpr,
     JaxprEqn,
     MainTrace,
     Origin,
     Printer,
     UndefPrimal,
     Zero,
+    eval_jaxpr,
     float0,
     format_application,
     full_raise,
+    instantiate_zeros,
+    is_differentiable,
     operations_for,
     primitive,
     rules,
     typeof,
 )
+from bindax_transforms._flat import with_zeros
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.batching.vmap import (
@@ -73,6 +78,40 @@ class LinearMap:
         return [ct for ct, nonzero in zip(outs, self.nonzeros, strict=True) if nonzero]
 
 
+@dataclass(frozen=True, eq=False)
+class BackwardProgram:
+    """The backward rule of one run as a program, and the types of the arguments."""
+
+    jaxpr: Jaxpr
+    in_avals: Sequence[Any]
+
+
+def stage_backward(
+    backward: Callable[..., Sequence[Any]], in_avals: Sequence[Any], outs: Any, origin: Origin
+) -> tuple[BackwardProgram, list[Any]]:
+    """A function from the cotangents of results to those of arguments as a program.
+
+    Gives also the values it closes over, which are the residuals.
+    """
+
+    def flat(*cotangents: Any) -> list[Any]:
+        pairs = zip(backward(*cotangents), in_avals, strict=True)
+        return [instantiate_zeros(ct) for ct, aval in pairs if is_differentiable(aval.dtype)]
+
+    closed = trace_to_jaxpr(flat, [typeof(x).tangent_aval() for x in outs], origin)
+    return BackwardProgram(closed.jaxpr, in_avals), closed.consts
+
+
+def run_backward(
+    state: BackwardProgram, residuals: Sequence[Any], cotangents: Sequence[Any]
+) -> list[Any]:
+    """The backward rule that ``stage_backward`` made."""
+    cts = [instantiate_zeros(ct) for ct in cotangents]
+    found = eval_jaxpr(state.jaxpr, residuals, *cts)
+    flags = [is_differentiable(aval.dtype) for aval in state.in_avals]
+    return with_zeros(flags, found, state.in_avals)
+
+
 def apply_linear_map(
     linear: LinearMap, residuals: Sequence[Any], tangents: Sequence[Any]
 ) -> list[Any]:
@@ -82,13 +121,13 @@ def apply_linear_map(
     return [Zero(a) if a.dtype == float0 else next(outs) for a in linear.out_avals]
 
 
+@dataclass(frozen=True, eq=False)
 class BatchedState:
     """The state of a batched backward rule: the plain one, and where batch axes are."""
 
-    def __init__(self, state: Any, residual_dims: Sequence[BatchDim], out_dim: BatchDim) -> None:
-        self.state = state
-        self.residual_dims = residual_dims
-        self.out_dim = out_dim
+    state: Any
+    residual_dims: Sequence[BatchDim]
+    out_dim: BatchDim
 
 
 def batched_backward(backward: Backward, batching: Batching, dims: Sequence[BatchDim]) -> Backward:
@@ -97,10 +136,7 @@ def batched_backward(backward: Backward, batching: Batching, dims: Sequence[Batc
 
     def batched(state: BatchedState, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
         with reenter(batching.main) as trace:
-            boxed = [
-                batching.box(trace, x, d)
-                for x, d in zip(residuals, state.residual_dims, strict=True)
-            ]
+            boxed = batching.boxes(trace, residuals, state.residual_dims)
             cts = [batching.box(trace, ct, state.out_dim) for ct in cotangents]
             outs = [
                 ct if type(ct) is Zero else full_raise(trace, ct)
@@ -135,17 +171,13 @@ def _sum_axis(x: Any, axis: int) -> Any:
     return eval_jaxpr_transposed(repeat.jaxpr, repeat.consts, [UndefPrimal(element)], [x])[0]
 
 
-def forward_mode_error(name: str, remedy: str) -> TypeError:
-    """The error for a derivative that a backward rule cannot give."""
-    return TypeError(
-        f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) of the {name}: "
-        f"it has rules for reverse mode only. Use grad, vjp or jacrev, or {remedy}, which serves "
-        f"both modes; for second derivatives use grad(grad(f)) or jacrev(jacrev(f))."
-    )
-
-
 def _refuse(*args: Any, linear: LinearMap) -> NoReturn:
-    raise forward_mode_error(linear.name, linear.remedy)
+    raise TypeError(
+        f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) of the "
+        f"{linear.name}: it has rules for reverse mode only. Use grad, vjp or jacrev, or "
+        f"{linear.remedy}, which serves both modes; for second derivatives use grad(grad(f)) or "
+        f"jacrev(jacrev(f))."
+    )
 
 
 def _abstract_eval(*avals: Any, linear: LinearMap) -> list[Any]:

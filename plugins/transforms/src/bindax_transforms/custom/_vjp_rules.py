@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import (
-    Jaxpr,
-    Origin,
-    Primitive,
-    Rule,
-    Zero,
-    eval_jaxpr,
-    instantiate_zeros,
-    is_differentiable,
-    rules,
-    typeof,
+from bindax_core.extend import Origin, Primitive, Rule, Zero, rules, typeof
+from bindax_transforms.custom._arguments import as_tangents, check_pair, described
+from bindax_transforms.custom._linear import (
+    LinearMap,
+    apply_linear_map,
+    run_backward,
+    stage_backward,
 )
-from bindax_transforms.custom._arguments import as_tangent, described, is_pair
-from bindax_transforms.custom._linear import LinearMap, apply_linear_map
-from bindax_transforms.staging.trace import trace_to_jaxpr
 
 
 def _reverse_only(primitive: Primitive) -> Rule | None:
@@ -37,10 +30,7 @@ def _apply(
 ) -> tuple[Any, Any]:
     name = f"vjp rule of the primitive {primitive.name}"
     pair = rules.vjp.get(primitive)(*primals, **params)
-    if not is_pair(pair):
-        raise TypeError(
-            f"the {name} must return a pair (out, vjp_function), but it returned {described(pair)}."
-        )
+    check_pair(pair, name, "(out, vjp_function)")
     out, vjp_function = pair
     outs = list(out) if primitive.multiple_results else [out]
     in_avals = [typeof(x) for x in primals]
@@ -52,39 +42,22 @@ def _apply(
                 f"the vjp function of the {name} must return one cotangent for each of the "
                 f"{len(primals)} operands, but it returned {described(cts)}."
             )
-        checked = [
-            as_tangent(ct, aval, (lambda: _operands(len(primals)), i), name, "cotangent")
-            for i, (ct, aval) in enumerate(zip(cts, in_avals, strict=True))
-        ]
-        pairs = zip(checked, in_avals, strict=True)
-        return [instantiate_zeros(ct) for ct, aval in pairs if is_differentiable(aval.dtype)]
+        return as_tangents(
+            cts, in_avals, lambda: [f"operand {i}" for i in range(len(primals))], name
+        )
 
-    out_avals = tuple(typeof(x).tangent_aval() for x in outs)
-    program = trace_to_jaxpr(backward_of, out_avals, Origin(f"the {name}"))
-
-    def backward(jaxpr: Jaxpr, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        cts = [instantiate_zeros(ct) for ct in cotangents]
-        found = iter(eval_jaxpr(jaxpr, residuals, *cts))
-        return [
-            next(found) if is_differentiable(aval.dtype) else Zero(aval.tangent_aval())
-            for aval in in_avals
-        ]
-
+    state, residuals = stage_backward(backward_of, in_avals, outs, Origin(f"the {name}"))
     linear = LinearMap(
         f"primitive {primitive.name}, which has a vjp rule and no jvp rule",
-        backward,
-        program.jaxpr,
-        len(program.consts),
+        run_backward,
+        state,
+        len(residuals),
         tuple(type(t) is not Zero for t in tangents),
-        out_avals,
+        tuple(typeof(x).tangent_aval() for x in outs),
         remedy="give it a jvp rule",
     )
-    out_tangents = apply_linear_map(linear, program.consts, tangents)
+    out_tangents = apply_linear_map(linear, residuals, tangents)
     return (outs, out_tangents) if primitive.multiple_results else (outs[0], out_tangents[0])
-
-
-def _operands(count: int) -> list[str]:
-    return [f"operand {i}" for i in range(count)]
 
 
 rules.jvp.derive(_reverse_only)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 from bindax_core.extend import (
     AbstractValue,
-    Jaxpr,
     Origin,
+    PyTreeDef,
     Tracer,
-    Zero,
     api_boundary,
     describe_function,
     eval_jaxpr,
-    float0,
-    instantiate_zeros,
     is_differentiable,
     is_value,
     tree_flatten,
@@ -26,22 +22,18 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, flatten_function, own_value
+from bindax_transforms._flat import argument_names, flatten_function, merge, own_value, partition
 from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
-    as_tangent,
-    described,
-    is_pair,
+    as_tangents,
+    check_pair,
     match_leaves,
 )
 from bindax_transforms.custom._calls import apply_call
+from bindax_transforms.custom._linear import run_backward, stage_backward
 from bindax_transforms.custom.custom_vjp import CustomVJPCall
 from bindax_transforms.staging.trace import trace_to_jaxpr
-
-
-def _is_perturbed(x: Any) -> bool:
-    return isinstance(x, Tracer) and is_differentiable(typeof(x).dtype)
 
 
 @api_boundary
@@ -82,9 +74,8 @@ def closure_convert(
     flat_function, out_tree = flatten_function(fun, in_tree, origin)
     avals = [x if isinstance(x, AbstractValue) else typeof(x) for x in leaves]
     closed = trace_to_jaxpr(flat_function, avals, origin)
-    hoisted = [_is_perturbed(x) for x in closed.consts]
-    consts = [x for x, flag in zip(closed.consts, hoisted, strict=True) if flag]
-    kept = [x for x, flag in zip(closed.consts, hoisted, strict=True) if not flag]
+    hoisted = [isinstance(x, Tracer) and is_differentiable(x.aval.dtype) for x in closed.consts]
+    kept, consts = partition(hoisted, closed.consts)
 
     @api_boundary
     def converted(*args_and_consts: Any) -> Any:
@@ -98,9 +89,7 @@ def closure_convert(
                 f"{len(consts)} constants, but it was called with {len(args_and_consts)} arguments"
                 f", of which the first have the structure {tree.children()[0]}."
             )
-        first, second = iter(kept), iter(given)
-        values = [next(second) if flag else next(first) for flag in hoisted]
-        outs = eval_jaxpr(closed.jaxpr, values, *flat)
+        outs = eval_jaxpr(closed.jaxpr, merge(hoisted, kept, given), *flat)
         return tree_unflatten(out_tree(), [own_value(x) for x in outs])
 
     return converted, consts
@@ -135,85 +124,48 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     @api_boundary
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         _, others = arguments.split(arguments.resolve(args, kwargs))
-        leaves, tree = arguments.flatten(others)
-        made = _Gradient(arguments, tree)
-        call = CustomVJPCall(
-            arguments.name, made.function, forward=made.forward, backward=made.backward
-        )
-        outs = apply_call(call, leaves)
-        return tree_unflatten(made.output.tree, outs)
+        return _apply(arguments, *arguments.flatten(others))
 
     return wrapped
 
 
-@dataclass(frozen=True, eq=False)
-class _State:
-    """The vjp function of one run as a program, and the tangent types of the arguments."""
+def _apply(arguments: Arguments, leaves: Sequence[Any], in_tree: PyTreeDef) -> Any:
+    """One call of a ``custom_gradient`` function."""
+    output = Output(arguments.name)
+    name = f"vjp function of the {arguments.name}"
 
-    jaxpr: Jaxpr
-    tangent_avals: Sequence[Any]
-
-
-class _Gradient:
-    """One call of a ``custom_gradient`` function, as functions of flat values."""
-
-    def __init__(self, arguments: Arguments, in_tree: Any) -> None:
-        self.arguments = arguments
-        self.in_tree = in_tree
-        self.output = Output(arguments.name)
-
-    def _apply(self, operands: Sequence[Any]) -> tuple[Any, Callable[..., Any]]:
-        pair = self.arguments.function(*tree_unflatten(self.in_tree, operands))
-        if not is_pair(pair):
-            raise TypeError(
-                f"the {self.arguments.name} must return a pair (output, vjp_function), but it "
-                f"returned {described(pair)}."
-            )
+    def checked_pair(operands: Sequence[Any]) -> tuple[Any, Callable[..., Any]]:
+        pair = arguments.function(*tree_unflatten(in_tree, operands))
+        check_pair(pair, arguments.name, "(output, vjp_function)")
         if not callable(pair[1]):
             raise TypeError(
-                f"the second output of the {self.arguments.name} must be its vjp function, but it "
+                f"the second output of the {arguments.name} must be its vjp function, but it "
                 f"returned {pair[1]!r:.80} of type {type(pair[1]).__name__}. Return a function "
                 f"from the cotangent of the output to those of the arguments."
             )
         return pair[0], pair[1]
 
-    def function(self, *operands: Any) -> list[Any]:
-        return self.output.of_function(self._apply(operands)[0])
+    def function(*operands: Any) -> list[Any]:
+        return output.of_function(checked_pair(operands)[0])
 
     def forward(
-        self, perturbed: Sequence[bool], primals: Sequence[Any]
+        perturbed: Sequence[bool], primals: Sequence[Any]
     ) -> tuple[list[Any], list[Any], Any]:
-        out, vjp_function = self._apply(primals)
-        outs = self.output.of_rule(out, self.arguments.name)
-        _, ct_tree = tree_flatten(((out,), {}))
-        origin = Origin("the vjp function of the " + self.arguments.name)
+        out, vjp_function = checked_pair(primals)
+        outs = output.of_rule(out, arguments.name)
         in_avals = [typeof(x) for x in primals]
 
         def flat_vjp(*cotangents: Any) -> list[Any]:
-            (ct,), _ = tree_unflatten(ct_tree, cotangents)
-            return self._cotangents(vjp_function(ct), in_avals)
+            result = vjp_function(tree_unflatten(output.tree, cotangents))
+            if len(in_tree.children()) == 1 and not (type(result) is tuple and len(result) == 1):
+                result = (result,)
+            cts = match_leaves(result, in_tree, name, "the tuple of cotangents")
+            full = tree_unflatten(in_tree, in_avals)
+            return as_tangents(cts, in_avals, lambda: arguments.paths(full), name)
 
-        closed = trace_to_jaxpr(flat_vjp, [typeof(x).tangent_aval() for x in outs], origin)
-        return outs, closed.consts, _State(closed.jaxpr, [a.tangent_aval() for a in in_avals])
+        state, residuals = stage_backward(flat_vjp, in_avals, outs, Origin(f"the {name}"))
+        return outs, residuals, state
 
-    def _cotangents(self, result: Any, in_avals: Sequence[Any]) -> list[Any]:
-        name = f"vjp function of the {self.arguments.name}"
-        if len(self.in_tree.children()) == 1 and not (
-            isinstance(result, tuple) and len(result) == 1
-        ):
-            result = (result,)
-        leaves = match_leaves(result, self.in_tree, name, "the tuple of cotangents")
-        full = tree_unflatten(self.in_tree, in_avals)
-        cts = [
-            as_tangent(ct, aval, (lambda: self.arguments.paths(full), i), name, "cotangent")
-            for i, (ct, aval) in enumerate(zip(leaves, in_avals, strict=True))
-        ]
-        pairs = zip(cts, in_avals, strict=True)
-        return [instantiate_zeros(ct) for ct, aval in pairs if is_differentiable(aval.dtype)]
-
-    def backward(
-        self, state: _State, residuals: Sequence[Any], cotangents: Sequence[Any]
-    ) -> list[Any]:
-        cts = [instantiate_zeros(ct) for ct in cotangents]
-        found = iter(eval_jaxpr(state.jaxpr, residuals, *cts))
-        return [Zero(a) if a.dtype == float0 else next(found) for a in state.tangent_avals]
+    call = CustomVJPCall(arguments.name, function, forward=forward, backward=run_backward)
+    outs = apply_call(call, leaves)
+    return tree_unflatten(output.tree, outs)

@@ -9,7 +9,6 @@ from typing import Any, Generic, TypeVar
 
 from bindax_core.extend import (
     MainTrace,
-    Primitive,
     Zero,
     add_tangents,
     api_boundary,
@@ -28,9 +27,9 @@ from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
     SymbolicZero,
-    as_tangent,
-    described,
-    is_pair,
+    as_given,
+    as_tangents,
+    check_pair,
     lift_tracers,
     match_leaves,
 )
@@ -56,10 +55,6 @@ class CustomJVPCall(CustomCall):
 
     rule: FlatRule = field(kw_only=True)
 
-    @property
-    def primitive(self) -> Primitive:
-        return custom_jvp_call_p
-
     def jvp(
         self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -67,17 +62,8 @@ class CustomJVPCall(CustomCall):
         outs, out_tangents = self.rule(primals[self.num_consts :], tangents)
         return without_tangents(self, main, (outs, out_tangents))  # type: ignore[no-any-return]
 
-    def batch(
-        self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
-    ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
-        batching = Batching(main, dims)
-        batched = replace(
-            self,
-            function=batching.function(self.function),
-            rule=_batched_rule(self.rule, batching, dims[self.num_consts :]),
-        )
-        outs = apply_call(batched, operands, main)
-        return outs, [batching.out_dim] * len(outs)
+    def batched_rules(self, batching: Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
+        return {"rule": _batched_rule(self.rule, batching, dims)}
 
     def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
         return replace(self, function=guard(self.function), rule=guard(self.rule))
@@ -87,8 +73,7 @@ def _batched_rule(rule: FlatRule, batching: Batching, dims: Sequence[BatchDim]) 
     def batched(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
         with reenter(batching.main) as trace:
             outs, out_tangents = rule(
-                [batching.box(trace, x, d) for x, d in zip(primals, dims, strict=True)],
-                [batching.box(trace, t, d) for t, d in zip(tangents, dims, strict=True)],
+                batching.boxes(trace, primals, dims), batching.boxes(trace, tangents, dims)
             )
             both = batching.unbox(trace, [*outs, *out_tangents])
         return both[: len(outs)], both[len(outs) :]
@@ -96,7 +81,7 @@ def _batched_rule(rule: FlatRule, batching: Batching, dims: Sequence[BatchDim]) 
     return batched
 
 
-custom_jvp_call_p = primitive(
+custom_jvp_call_p = CustomJVPCall.primitive = primitive(
     "custom_jvp_call", *call_rules(), multiple_results=True, type=CallPrimitive
 )
 """A call of a ``custom_jvp`` function. Parameters: ``call``, with the rule; ``jaxpr``, the function
@@ -234,7 +219,7 @@ class custom_jvp(Generic[R]):
                 raise closed_over_error(arguments.name)
             trees = [
                 tree_unflatten(tree, primals[count:]),
-                tree_unflatten(tree, [self._tangent_in(t) for t in tangents[count:]]),
+                tree_unflatten(tree, [as_given(t, self.symbolic_zeros) for t in tangents[count:]]),
             ]
             return _apply_rule(jvp, [*restore(primals[:count]), *trees], output)
 
@@ -242,20 +227,11 @@ class custom_jvp(Generic[R]):
         outs = apply_call(call, [*lifted, *leaves])
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
 
-    def _tangent_in(self, t: Any) -> Any:
-        if self.symbolic_zeros and type(t) is Zero:
-            return SymbolicZero(t.aval)
-        return instantiate_zeros(t)
-
 
 def _apply_rule(jvp: JVPRule, args: Sequence[Any], output: Output) -> tuple[list[Any], list[Any]]:
     name = f"jvp rule {describe_function(jvp)} of the {output.name}"
     pair = jvp(*args)
-    if not is_pair(pair):
-        raise TypeError(
-            f"the {name} must return a pair (primal_out, tangent_out), but it returned "
-            f"{described(pair)}."
-        )
+    check_pair(pair, name, "(primal_out, tangent_out)")
     outs = output.of_rule(pair[0], name)
     return outs, _flat_tangents(pair[1], outs, output.tree, name)
 
@@ -269,7 +245,5 @@ def _instantiated(tangents: Any) -> Any:
 def _flat_tangents(tangents: Any, primals: Sequence[Any], tree: Any, name: str) -> list[Any]:
     leaves = match_leaves(tangents, tree, name, "the tangent output")
     full = tree_unflatten(tree, primals)
-    return [
-        as_tangent(t, typeof(x), (lambda: argument_names(full, "output"), i), name, "tangent")
-        for i, (t, x) in enumerate(zip(leaves, primals, strict=True))
-    ]
+    avals = [typeof(x) for x in primals]
+    return as_tangents(leaves, avals, lambda: argument_names(full, "output"), name, "tangent")

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any, Generic, TypeVar
 
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
     MainTrace,
-    Primitive,
+    PyTreeDef,
     Zero,
     api_boundary,
     describe_function,
     full_raise,
-    instantiate_zeros,
-    is_value,
     primitive,
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names
+from bindax_transforms._flat import argument_names, check_values
 from bindax_transforms.batching.vmap import BatchDim
 from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
-    SymbolicZero,
-    as_tangent,
+    as_given,
+    as_tangents,
+    check_pair,
     described,
     has_tracers,
-    is_pair,
     match_leaves,
 )
 from bindax_transforms.custom._calls import (
@@ -65,10 +62,6 @@ class CustomVJPCall(CustomCall):
     forward: Forward = field(kw_only=True)
     backward: Backward = field(kw_only=True)
 
-    @property
-    def primitive(self) -> Primitive:
-        return custom_vjp_call_p
-
     def jvp(
         self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
@@ -80,19 +73,11 @@ class CustomVJPCall(CustomCall):
         linear = LinearMap(self.name, self.backward, state, len(residuals), nonzeros, out_avals)
         return outs, apply_linear_map(linear, residuals, tangents)
 
-    def batch(
-        self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
-    ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
-        batching = Batching(main, dims)
-        arg_dims = dims[self.num_consts :]
-        batched = replace(
-            self,
-            function=batching.function(self.function),
-            forward=_batched_forward(self.forward, batching, arg_dims),
-            backward=batched_backward(self.backward, batching, arg_dims),
-        )
-        outs = apply_call(batched, operands, main)
-        return outs, [batching.out_dim] * len(outs)
+    def batched_rules(self, batching: Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
+        return {
+            "forward": _batched_forward(self.forward, batching, dims),
+            "backward": batched_backward(self.backward, batching, dims),
+        }
 
     def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
         return replace(self, function=guard(self.function), forward=guard(self.forward))
@@ -101,8 +86,7 @@ class CustomVJPCall(CustomCall):
 def _batched_forward(forward: Forward, batching: Batching, dims: Sequence[BatchDim]) -> Forward:
     def batched(perturbed: Sequence[bool], primals: Sequence[Any]) -> Any:
         with reenter(batching.main) as trace:
-            boxed = [batching.box(trace, x, d) for x, d in zip(primals, dims, strict=True)]
-            outs, residuals, state = forward(perturbed, boxed)
+            outs, residuals, state = forward(perturbed, batching.boxes(trace, primals, dims))
             placed = batching.unbox(trace, outs)
             tracers = [full_raise(trace, x) for x in residuals]
         residual_dims = [t.batch_dim for t in tracers]
@@ -112,7 +96,7 @@ def _batched_forward(forward: Forward, batching: Batching, dims: Sequence[BatchD
     return batched
 
 
-custom_vjp_call_p = primitive(
+custom_vjp_call_p = CustomVJPCall.primitive = primitive(
     "custom_vjp_call", *call_rules(), multiple_results=True, type=CallPrimitive
 )
 """A call of a ``custom_vjp`` function. Parameters: ``call``, with the rules; ``jaxpr``, the
@@ -136,9 +120,7 @@ class CustomVJPPrimal:
 class _State:
     """Facts about the forward rule's run that a backward rule needs besides residual values."""
 
-    residual_tree: Any
-    out_tree: Any
-    in_tree: Any
+    residual_tree: PyTreeDef
     in_avals: Sequence[Any]
 
 
@@ -231,67 +213,55 @@ class custom_vjp(Generic[R]):
             )
         leaves, tree = arguments.flatten(others)
         output = Output(arguments.name)
-        rules = _Rules(self, nondiff, tree, output)
 
         def function(*operands: Any) -> list[Any]:
             dynamic = tree_unflatten(tree, operands)
             return output.of_function(self.fun(*arguments.join(nondiff, dynamic)))
 
-        call = CustomVJPCall(
-            arguments.name, function, forward=rules.forward, backward=rules.backward
-        )
+        forward = _flat_forward(self, nondiff, tree, output)
+        backward = _flat_backward(self, nondiff, tree, output)
+        call = CustomVJPCall(arguments.name, function, forward=forward, backward=backward)
         outs = apply_call(call, leaves)
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
 
 
-class _Rules:
-    """The user's rules for one call, as functions of flat values."""
-
-    def __init__(
-        self, owner: custom_vjp[Any], nondiff: Sequence[Any], in_tree: Any, output: Output
-    ) -> None:
-        self.arguments = owner._arguments
-        self.fwd: Any = owner.fwd
-        self.bwd: Any = owner.bwd
-        self.symbolic_zeros = owner.symbolic_zeros
-        self.nondiff = nondiff
-        self.in_tree = in_tree
-        self.output = output
+def _flat_forward(
+    owner: custom_vjp[Any], nondiff: Sequence[Any], in_tree: PyTreeDef, output: Output
+) -> Forward:
+    """The user's forward rule for one call, as a function of flat values."""
+    fwd: Any = owner.fwd
+    arguments, symbolic_zeros = owner._arguments, owner.symbolic_zeros
 
     def forward(
-        self, perturbed: Sequence[bool], primals: Sequence[Any]
+        perturbed: Sequence[bool], primals: Sequence[Any]
     ) -> tuple[list[Any], list[Any], _State]:
         leaves: Sequence[Any] = primals
-        if self.symbolic_zeros:
+        if symbolic_zeros:
             leaves = [CustomVJPPrimal(x, p) for x, p in zip(primals, perturbed, strict=True)]
-        dynamic = tree_unflatten(self.in_tree, leaves)
-        name = f"fwd rule {describe_function(self.fwd)} of the {self.arguments.name}"
-        pair = self.fwd(*self.arguments.join(self.nondiff, dynamic))
-        if not is_pair(pair):
-            raise TypeError(
-                f"the {name} must return a pair (output, residuals), but it returned "
-                f"{described(pair)}."
-            )
-        outs = self.output.of_rule(pair[0], name)
+        name = f"fwd rule {describe_function(fwd)} of the {arguments.name}"
+        pair = fwd(*arguments.join(nondiff, tree_unflatten(in_tree, leaves)))
+        check_pair(pair, name, "(output, residuals)")
+        outs = output.of_rule(pair[0], name)
         residuals, residual_tree = tree_flatten(pair[1])
-        for i, x in enumerate(residuals):
-            if not is_value(x):
-                path = argument_names(pair[1], "residuals")[i]
-                raise TypeError(f"the {name} returned at {path}: {unknown_type_message(x)}")
-        in_avals = [typeof(x) for x in primals]
-        return outs, residuals, _State(residual_tree, self.output.tree, self.in_tree, in_avals)
+        paths = partial(argument_names, pair[1], "residuals")
+        check_values(residuals, paths, f"the {name} returned at")
+        return outs, residuals, _State(residual_tree, [typeof(x) for x in primals])
 
-    def backward(
-        self, state: _State, residuals: Sequence[Any], cotangents: Sequence[Any]
-    ) -> list[Any]:
-        name = f"bwd rule {describe_function(self.bwd)} of the {self.arguments.name}"
-        given = [self._cotangent(ct) for ct in cotangents]
-        cts = self.bwd(
-            *self.nondiff,
-            tree_unflatten(state.residual_tree, residuals),
-            tree_unflatten(state.out_tree, given),
-        )
-        count = len(state.in_tree.children())
+    return forward
+
+
+def _flat_backward(
+    owner: custom_vjp[Any], nondiff: Sequence[Any], in_tree: PyTreeDef, output: Output
+) -> Backward:
+    """The same of the backward rule."""
+    bwd: Any = owner.bwd
+    arguments, symbolic_zeros = owner._arguments, owner.symbolic_zeros
+
+    def backward(state: _State, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        name = f"bwd rule {describe_function(bwd)} of the {arguments.name}"
+        ct = tree_unflatten(output.tree, [as_given(ct, symbolic_zeros) for ct in cotangents])
+        cts = bwd(*nondiff, tree_unflatten(state.residual_tree, residuals), ct)
+        count = len(in_tree.children())
         if isinstance(cts, list) and len(cts) == count:
             cts = tuple(cts)
         if not isinstance(cts, tuple) or len(cts) != count:
@@ -299,14 +269,8 @@ class _Rules:
                 f"the {name} must return a tuple with one cotangent for each of the {count} "
                 f"differentiated arguments, but it returned {described(cts)}."
             )
-        leaves = match_leaves(cts, state.in_tree, name, "the tuple of cotangents")
-        full = tree_unflatten(state.in_tree, state.in_avals)
-        return [
-            as_tangent(ct, aval, (lambda: self.arguments.paths(full), i), name, "cotangent")
-            for i, (ct, aval) in enumerate(zip(leaves, state.in_avals, strict=True))
-        ]
+        leaves = match_leaves(cts, in_tree, name, "the tuple of cotangents")
+        full = tree_unflatten(in_tree, state.in_avals)
+        return as_tangents(leaves, state.in_avals, lambda: arguments.paths(full), name)
 
-    def _cotangent(self, ct: Any) -> Any:
-        if type(ct) is Zero and self.symbolic_zeros:
-            return SymbolicZero(ct.aval)
-        return instantiate_zeros(ct)
+    return backward

@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 from bindax_core.extend import (
     MainTrace,
     Origin,
-    Primitive,
     Zero,
     api_boundary,
     describe_function,
@@ -22,7 +21,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, split
+from bindax_transforms._flat import argument_names, merge, partition, split, with_zeros
 from bindax_transforms.autodiff.jvp import JVPTracer
 from bindax_transforms.batching.vmap import (
     AxisData,
@@ -35,14 +34,13 @@ from bindax_transforms.batching.vmap import (
 from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
-    described,
-    is_pair,
+    check_pair,
     match_flags,
 )
 from bindax_transforms.custom._calls import (
-    Batching,
     CallPrimitive,
     CustomCall,
+    FlatFunction,
     apply_call,
     call_rules,
     reenter,
@@ -60,18 +58,11 @@ class CustomVmapCall(CustomCall):
 
     rule: FlatVmapRule = field(kw_only=True)
 
-    @property
-    def primitive(self) -> Primitive:
-        return custom_vmap_call_p
-
     def batch(
         self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
     ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
         if all(d is None for d in dims):
-            batching = Batching(main, dims)
-            batched = replace(self, function=batching.function(self.function))
-            outs = apply_call(batched, operands, main)
-            return outs, [batching.out_dim] * len(outs)
+            return super().batch(main, operands, dims)
         if any(d is not None for d in dims[: self.num_consts]):
             raise mapped_closure_error(self.name)
         size: int = main.global_data.size
@@ -117,34 +108,24 @@ class _Derivative:
         self.outs_differentiable: list[bool] = []
 
     def function(self, *operands: Any) -> list[Any]:
-        with reenter(self.main) as trace:
-            outs = self.call.function(*self._boxed(trace, operands, self.nonzeros))
-            return self._unboxed([full_raise(trace, x) for x in outs])
+        return self._derived(self.call.function, operands, self.nonzeros)
 
     def rule(self, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
-        count = self.call.num_consts
-        nonzeros = self.nonzeros[count:]
+        nonzeros = self.nonzeros[self.call.num_consts :]
         primal_flags, rest = split(batched, len(nonzeros))
         if not any(primal_flags):
             found = self._of_tangents(axis_size, batched, operands, nonzeros)
             if found is not None:
                 return found
-        tangent_flags = iter(rest)
-        flags = [
-            p or (nonzero and next(tangent_flags))
-            for p, nonzero in zip(primal_flags, nonzeros, strict=True)
-        ]
-        wanted = [*flags, *(f for f, nonzero in zip(flags, nonzeros, strict=True) if nonzero)]
+        tangent_flags = merge(nonzeros, [False] * nonzeros.count(False), rest)
+        flags = [p or t for p, t in zip(primal_flags, tangent_flags, strict=True)]
+        wanted = [*flags, *partition(nonzeros, flags)[1]]
         full = [
             move_batch_axis(axis_size, None, 0, x) if want and not have else x
             for x, have, want in zip(operands, batched, wanted, strict=True)
         ]
-        with reenter(self.main) as trace:
-            boxed = self._boxed(trace, full, nonzeros)
-            outs, out_flags = self.call.rule(axis_size, flags, boxed)
-            results = self._unboxed([full_raise(trace, x) for x in outs])
-        pairs = zip(out_flags, self.outs_differentiable, strict=True)
-        return results, [*out_flags, *(flag for flag, present in pairs if present)]
+        results, out_flags = self._by_rule(axis_size, flags, full, nonzeros)
+        return results, [*out_flags, *partition(self.outs_differentiable, out_flags)[1]]
 
     def _of_tangents(
         self,
@@ -160,11 +141,9 @@ class _Derivative:
         flags: list[bool] = []
 
         def of_one(*operands: Any) -> list[Any]:
-            with reenter(self.main) as trace:
-                boxed = self._boxed(trace, operands, nonzeros)
-                outs, out_flags = self.call.rule(axis_size, [False] * len(nonzeros), boxed)
-                flags[:] = out_flags
-                return self._unboxed([full_raise(trace, x) for x in outs])
+            none = [False] * len(nonzeros)
+            results, flags[:] = self._by_rule(axis_size, none, operands, nonzeros)
+            return results
 
         dims = [0 if flag else None for flag in batched]
         axis, origin = AxisData(axis_size), Origin("custom_vmap")
@@ -177,32 +156,43 @@ class _Derivative:
         ]
         return moved, [d is not None for d in out_dims]
 
-    def _boxed(self, trace: Any, operands: Sequence[Any], nonzeros: Sequence[bool]) -> list[Any]:
+    def _by_rule(
+        self, axis_size: int, flags: Any, operands: Sequence[Any], nonzeros: Sequence[bool]
+    ) -> tuple[list[Any], list[bool]]:
+        """The derivative of the rule, and which results are batched."""
+        out_flags: list[bool] = []
+
+        def mapped(*operands: Any) -> Sequence[Any]:
+            outs, out_flags[:] = self.call.rule(axis_size, flags, operands)
+            return outs
+
+        return self._derived(mapped, operands, nonzeros), out_flags
+
+    def _derived(
+        self, function: FlatFunction, operands: Sequence[Any], nonzeros: Sequence[bool]
+    ) -> list[Any]:
+        """Results and tangents of a function, from its operands and those tangents there are."""
         primals, rest = split(operands, len(nonzeros))
         tangents = iter(rest)
-        return [
-            JVPTracer(trace, x, next(tangents)) if nonzero else x
-            for x, nonzero in zip(primals, nonzeros, strict=True)
-        ]
-
-    def _unboxed(self, tracers: Sequence[JVPTracer]) -> list[Any]:
-        avals = [typeof(t.primal).tangent_aval() for t in tracers]
+        with reenter(self.main) as trace:
+            boxed = [
+                JVPTracer(trace, x, next(tangents)) if nonzero else x
+                for x, nonzero in zip(primals, nonzeros, strict=True)
+            ]
+            outs = [full_raise(trace, x) for x in function(*boxed)]
+        avals = [typeof(t.primal).tangent_aval() for t in outs]
         self.outs_differentiable = [aval.dtype != float0 for aval in avals]
-        pairs = zip(tracers, self.outs_differentiable, strict=True)
-        tangents = [instantiate_zeros(t.tangent) for t, present in pairs if present]
-        return [*(t.primal for t in tracers), *tangents]
+        found = [instantiate_zeros(t.tangent) for t in partition(self.outs_differentiable, outs)[1]]
+        return [*(t.primal for t in outs), *found]
 
     def split(self, outs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Results and tangents, from the results of the derivative."""
         primals, rest = split(outs, len(self.outs_differentiable))
-        tangents = iter(rest)
-        return primals, [
-            next(tangents) if present else Zero.like(x)
-            for x, present in zip(primals, self.outs_differentiable, strict=True)
-        ]
+        avals = [typeof(x) for x in primals]
+        return primals, with_zeros(self.outs_differentiable, rest, avals)
 
 
-custom_vmap_call_p = primitive(
+custom_vmap_call_p = CustomVmapCall.primitive = primitive(
     "custom_vmap_call", *call_rules(), multiple_results=True, type=CallPrimitive
 )
 """A call of a ``custom_vmap`` function. Parameters: ``call``, with the rule; ``jaxpr``, the
@@ -286,11 +276,7 @@ class custom_vmap(Generic[R]):
             )
         name = f"vmap rule {describe_function(self.vmap_rule)} of the {self._arguments.name}"
         pair = self.vmap_rule(axis_size, in_batched, *args)
-        if not is_pair(pair):
-            raise TypeError(
-                f"the {name} must return a pair (out, out_batched), but it returned "
-                f"{described(pair)}."
-            )
+        check_pair(pair, name, "(out, out_batched)")
         outs = output.of_vmap_rule(pair[0], name)
         flags = match_flags(pair[1], output.tree, name)
         for i, (x, flag) in enumerate(zip(outs, flags, strict=True)):

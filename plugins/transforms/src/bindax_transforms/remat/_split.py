@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,14 @@ from bindax_core.extend import (
     describe_function,
     rules,
 )
+from bindax_transforms._flat import partition, remembered
+from bindax_transforms._program_rules import ProgramRules
 from bindax_transforms.autodiff.partial_eval import SplitProgram, build_split
-from bindax_transforms.compilation.jit_primitive import jit_p, jit_params
+from bindax_transforms.compilation.jit_primitive import jit_p, jit_rules
 from bindax_transforms.remat.checkpoint_policies import Policy, nothing_saveable
 
-Params = dict[str, Any]
-
-calls: dict[Primitive, Callable[[Params, ClosedJaxpr], Params]] = {jit_p: jit_params}
-"""The primitives that apply a program once, as it is, and their parameters with another program:
-a policy decides about what is inside of them."""
+calls: dict[Primitive, ProgramRules] = {jit_p: jit_rules}
+"""The primitives that apply a program once, as it is: a policy decides about what is inside."""
 
 
 def split_by_policy(
@@ -36,45 +35,31 @@ def split_by_policy(
 ) -> SplitProgram:
     """Unzip a program in two, where the unknown part computes again what the policy does not save.
 
-    Args:
-        closed: a program without constants.
-        in_unknowns: which arguments are unknown.
-        policy: which values may be residuals besides the arguments; None is for none.
-        stage_known: whether the unknown part also gives the known results.
-
-    Returns:
-        The two parts; with ``stage_known`` the unknown part has all results of the program.
+    With ``stage_known`` the unknown part has all results of the program.
     """
     policy = policy or nothing_saveable
     key = ("checkpoint", tuple(in_unknowns), policy, stage_known)
-    if key not in closed.cache:
-        closed.cache[key] = _Splitting(closed.jaxpr, in_unknowns, policy).split(stage_known)
-    return closed.cache[key]  # type: ignore[no-any-return]
+    return remembered(
+        closed, key, lambda: _Splitting(closed.jaxpr, in_unknowns, policy).split(stage_known)
+    )
 
 
 class _Splitting:
     """The two parts of a program while they are collected.
 
-    Attributes:
-        unknown: the variables that depend on an unknown argument.
-        known_eqns: the equations of the known part.
-        staged_eqns: those of the unknown part, with those that compute something again.
-        saved: the known variables that may be residuals, in order.
+    ``saved`` are the known variables that may be residuals, in order; ``staged_eqns`` are the
+    equations of the unknown part, with those that compute something again.
     """
 
     def __init__(self, jaxpr: Jaxpr, in_unknowns: Sequence[bool], policy: Policy) -> None:
         self.jaxpr = jaxpr
         self.in_unknowns = list(in_unknowns)
         self.policy = policy
-        self.unknown: set[Any] = set()
-        self.saved: dict[Var, None] = {}
+        known, unknown = partition(in_unknowns, jaxpr.invars)
+        self.unknown: set[Any] = set(unknown)
+        self.saved: dict[Var, None] = dict.fromkeys(known)
         self.known_eqns: list[JaxprEqn] = []
         self.staged_eqns: list[JaxprEqn] = []
-        for v, unknown in zip(jaxpr.invars, in_unknowns, strict=True):
-            if unknown:
-                self.unknown.add(v)
-            else:
-                self.saved[v] = None
 
     def split(self, stage_known: bool) -> SplitProgram:
         for eqn in self.jaxpr.eqns:
@@ -97,12 +82,12 @@ class _Splitting:
         elif not any(unknowns_in):
             self._add_known(eqn)
         elif rule is None:
-            self._add_unknown(eqn, [True] * len(eqn.outvars))
+            self._add_unknown(eqn, eqn.outvars, [True] * len(eqn.outvars))
         else:
             known_eqn, unknown_eqn, unknowns_out, _ = rule(unknowns_in, eqn)
             if known_eqn is not None:
                 self._add_known(known_eqn)
-            self._add_unknown(unknown_eqn, unknowns_out, eqn)
+            self._add_unknown(unknown_eqn, eqn.outvars, unknowns_out)
 
     def _add_known(self, eqn: JaxprEqn) -> None:
         self.known_eqns.append(eqn)
@@ -113,10 +98,9 @@ class _Splitting:
             self.staged_eqns.append(eqn)
 
     def _add_unknown(
-        self, eqn: JaxprEqn | None, unknowns_out: Sequence[bool], whole: JaxprEqn | None = None
+        self, eqn: JaxprEqn | None, outvars: Sequence[Var], unknowns_out: Sequence[bool]
     ) -> None:
-        outvars = (whole or eqn).outvars  # type: ignore[union-attr]
-        self.unknown.update(v for v, flag in zip(outvars, unknowns_out, strict=True) if flag)
+        self.unknown.update(partition(unknowns_out, outvars)[1])
         if eqn is not None:
             self.staged_eqns.append(eqn)
 
@@ -127,24 +111,17 @@ class _Splitting:
             self.known_eqns.append(eqn)  # nothing inside is saved, so it stays as it is
             self.staged_eqns.append(eqn)
             return
-        change = calls[eqn.primitive]
-        known_eqn, staged_eqn, residuals = parts.split_equation(
-            eqn,
-            unknowns_in,
-            change(eqn.params, parts.known),
-            change(eqn.params, parts.unknown),
-        )
+        params_of = calls[eqn.primitive].params_of
+        known, staged = params_of(eqn.params, parts.known), params_of(eqn.params, parts.unknown)
+        known_eqn, staged_eqn, residuals = parts.split_equation(eqn, unknowns_in, known, staged)
         self.known_eqns.append(known_eqn)
         self.saved.update((v, None) for v in residuals if v in known_eqn.outvars)
-        self._add_unknown(staged_eqn.replace(outvars=eqn.outvars), parts.out_unknowns)
+        staged_eqn = staged_eqn.replace(outvars=eqn.outvars)
+        self._add_unknown(staged_eqn, eqn.outvars, parts.out_unknowns)
 
 
 def is_saved(policy: Policy, eqn: JaxprEqn) -> bool:
-    """Tell whether a policy saves the results of an equation.
-
-    Raises:
-        TypeError: when the policy returns something else than a bool.
-    """
+    """Tell whether a policy saves the results of an equation."""
     answer = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
     if isinstance(answer, (bool, np.bool_)):
         return bool(answer)

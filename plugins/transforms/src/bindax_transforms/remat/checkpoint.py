@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -43,12 +43,8 @@ R = TypeVar("R")
 _LIMIT = 256
 
 
-class _Traced(NamedTuple):
-    """A function's program for the arguments of one call."""
-
-    jaxpr: ClosedJaxpr
-    consts: list[Any]
-    out_tree: PyTreeDef
+_Traced = tuple[ClosedJaxpr, list[Any], PyTreeDef]
+"""A function's program, what it closes over, and the structure of its result."""
 
 
 class _Checkpointed:
@@ -69,16 +65,16 @@ class _Checkpointed:
         )
         leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
         avals = [self._aval(x, args, kwargs) for x in leaves]
-        traced = self._remembered(args, kwargs, tree, avals)
+        jaxpr, consts, out_tree = self._remembered(args, kwargs, tree, avals)
         outs = checkpoint_p.bind(
-            *traced.consts,
+            *consts,
             *leaves,
-            jaxpr=traced.jaxpr,
+            jaxpr=jaxpr,
             prevent_cse=self.prevent_cse,
             policy=self.policy,
             differentiated=False,
         )
-        return tree_unflatten(traced.out_tree, outs)
+        return tree_unflatten(out_tree, outs)
 
     def _aval(self, x: Any, args: Any, kwargs: Any) -> Any:
         if is_value(x):
@@ -96,19 +92,15 @@ class _Checkpointed:
         """
 
         def trace() -> tuple[_Traced, Sequence[Any]]:
-            traced = self._trace(args, kwargs, tree, avals)
-            return traced, traced.consts
+            origin = Origin("checkpoint", self.fun)
+            dynamic = with_static(self.fun, self.options, args, kwargs)
+            flat_function, out_tree = flatten_function(dynamic, tree, origin)
+            jaxpr, consts = hoist_consts(trace_to_jaxpr(flat_function, avals, origin))
+            return (self._shared(jaxpr), consts, out_tree()), consts
 
         if self.options.static_argnums or self.options.static_argnames:
             return trace()[0]
         return traced_once([self.fun], ("checkpoint", tree, tuple(avals)), trace)
-
-    def _trace(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: Sequence[Any]) -> _Traced:
-        origin = Origin("checkpoint", self.fun)
-        dynamic = with_static(self.fun, self.options, args, kwargs)
-        flat_function, out_tree = flatten_function(dynamic, tree, origin)
-        jaxpr, consts = hoist_consts(trace_to_jaxpr(flat_function, avals, origin))
-        return _Traced(self._shared(jaxpr), consts, out_tree())
 
     def _shared(self, jaxpr: ClosedJaxpr) -> ClosedJaxpr:
         """An earlier program of the function that says the same, with what was derived from it.

@@ -60,16 +60,13 @@ checkpoint_dots_with_no_batch_dims = dots_with_no_batch_dims_saveable
 
 @dataclass(frozen=True)
 class _Names:
-    """A policy that decides by names."""
+    """A policy that decides by names: answers for listed, for other, and for values without one."""
 
     maker: str
     names: frozenset[str]
     listed: bool
-    """The answer for a listed name."""
     other: bool
-    """The answer for another name."""
     unnamed: bool
-    """The answer for a value without a name."""
 
     def __call__(self, primitive: Primitive, *avals: Any, **params: Any) -> bool:
         if primitive is not name_p:

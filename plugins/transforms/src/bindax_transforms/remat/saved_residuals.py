@@ -13,17 +13,14 @@ from bindax_core.extend import (
     Var,
     api_boundary,
     describe_function,
-    is_value,
     subjaxprs,
     tree_flatten,
     typeof,
-    unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import flatten_function
+from bindax_transforms._flat import check_values, flatten_function, parameter_names
 from bindax_transforms.autodiff.linearize import linearize_flat
 from bindax_transforms.remat._name import name_p
-from bindax_transforms.staging.static_arguments import argument_paths
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 
@@ -73,10 +70,8 @@ def saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> list[
     """
     check_function("saved_residuals", "fun", fun)
     leaves, tree = tree_flatten((args, kwargs))
-    paths = argument_paths(fun, args, kwargs)
-    for path, x in paths:
-        if not is_value(x):
-            raise TypeError(f"saved_residuals of argument {path}: {unknown_type_message(x)}")
+    paths = parameter_names(fun, args, kwargs)
+    check_values(leaves, lambda: paths, "saved_residuals of argument")
     origin = Origin("saved_residuals", fun)
     flat_function, _ = flatten_function(fun, tree, origin)
 
@@ -84,7 +79,7 @@ def saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> list[
         return linearize_flat(flat_function, values, origin).jaxpr.consts
 
     closed = trace_to_jaxpr(residuals_of, [typeof(x) for x in leaves], origin)
-    arguments = dict(zip(closed.jaxpr.invars, [path for path, _ in paths], strict=True))
+    arguments = dict(zip(closed.jaxpr.invars, paths, strict=True))
     kept = {x for x in closed.jaxpr.outvars if type(x) is Var}
     computed = [v for eqn in closed.eqns for v in eqn.outvars]
     ordered = [v for v in (*arguments, *closed.jaxpr.constvars, *computed) if v in kept]

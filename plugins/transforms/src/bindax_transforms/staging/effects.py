@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, subjaxprs
+from bindax_core.extend import ClosedJaxpr, JaxprEqn, Primitive, subjaxprs
+from bindax_transforms._flat import remembered
 
 
 def check_unordered(primitive: Primitive, params: dict[str, Any]) -> None:
@@ -48,20 +49,17 @@ def without_effects(program: ClosedJaxpr) -> ClosedJaxpr:
     """
     if not program.jaxpr.effects:
         return program
-    key = "without effects"
-    if key not in program.cache:
-        program.cache[key] = ClosedJaxpr(_without_effects(program.jaxpr), program.consts)
-    return program.cache[key]  # type: ignore[no-any-return]
+    return remembered(program, "without effects", lambda: _without_effects(program))
 
 
-def _without_effects(jaxpr: Jaxpr) -> Jaxpr:
+def _without_effects(program: ClosedJaxpr) -> ClosedJaxpr:
     eqns = []
-    for eqn in jaxpr.eqns:
+    for eqn in program.eqns:
         if eqn.effects and subjaxprs(eqn.params):
             eqns.append(eqn.replace(params={k: _stripped(v) for k, v in eqn.params.items()}))
         elif eqn.outvars or not eqn.effects:
             eqns.append(eqn)
-    return jaxpr.replace(eqns=eqns)
+    return ClosedJaxpr(program.jaxpr.replace(eqns=eqns), program.consts)
 
 
 def _stripped(param: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, ClosedJaxpr, Var
+from bindax_transforms._flat import remembered
 from bindax_transforms.custom._calls import CustomCall
 
 _LIMIT = 2048
@@ -32,22 +33,19 @@ def intern_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
     >>> first is second, intern_jaxpr(first) is intern_jaxpr(second)
     (False, True)
     """
-    found: ClosedJaxpr | None = closed.cache.get("interned")
-    if found is None:
+
+    def first() -> ClosedJaxpr:
         if len(_first) >= _LIMIT:
             _first.clear()
-        found = closed if closed.consts else _first.setdefault(_program_key(closed), closed)
-        closed.cache["interned"] = found
-    return found
+        return closed if closed.consts else _first.setdefault(_program_key(closed), closed)
+
+    return remembered(closed, "interned", first)
 
 
 def has_functions(closed: ClosedJaxpr) -> bool:
     """Tell whether equations have Python functions, such as custom rules, as parameters."""
-    found: bool | None = closed.cache.get("has functions")
-    if found is None:
-        values = [value for eqn in closed.eqns for value in eqn.params.values()]
-        found = closed.cache["has functions"] = any(map(_is_or_has_function, values))
-    return found
+    values = (value for eqn in closed.eqns for value in eqn.params.values())
+    return remembered(closed, "has functions", lambda: any(map(_is_or_has_function, values)))
 
 
 def _is_or_has_function(value: Any) -> bool:

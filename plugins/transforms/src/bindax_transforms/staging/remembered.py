@@ -8,6 +8,7 @@ arrays, lists and other objects, or tracers, is traced at each call.
 
 from __future__ import annotations
 
+import operator
 import threading
 import types
 import weakref
@@ -104,11 +105,7 @@ def traced_once(
 def _is_same(entry: _Entry, functions: Sequence[Any], seen: Sequence[Any]) -> bool:
     alive = all(ref() is f for ref, f in zip(entry.functions, functions, strict=True))
     old = entry.seen
-    return alive and len(old) == len(seen) and all(map(_identical, old, seen))
-
-
-def _identical(x: Any, y: Any) -> bool:
-    return x is y
+    return alive and len(old) == len(seen) and all(map(operator.is_, old, seen))
 
 
 def _store(key: Hashable, functions: Sequence[Any], seen: list[Any], result: Any) -> None:
@@ -137,9 +134,7 @@ def _gather_function(function: types.FunctionType, seen: list[Any], visited: set
         except ValueError:  # not set yet
             raise _MayChange from None
         _gather(content, seen, visited)
-    for value in function.__defaults__ or ():
-        _gather(value, seen, visited)
-    for value in (function.__kwdefaults__ or {}).values():
+    for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         _gather(value, seen, visited)
     found = function.__globals__
     if not str(found.get("__name__")).startswith("bindax"):  # whose modules do not change

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, NamedTuple
 
-from bindax_core.extend import (
-    Tracer,
-    describe_function,
-    keystr,
-    tree_flatten,
-    tree_flatten_with_path,
-)
+from bindax_core.extend import Tracer, describe_function, tree_flatten, tree_flatten_with_path
+from bindax_transforms._flat import parameter_names, parameters_of
 
 
 class JitOptions(NamedTuple):
@@ -32,28 +26,14 @@ class JitOptions(NamedTuple):
 
 def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tuple[str, Any]]:
     """Each leaf of a call's arguments with its path, beginning with the parameter's name."""
-    try:
-        parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    found = []
-    for i, arg in enumerate(args):
-        name = names[i] if i < len(names) else f"args[{i}]"
-        found += [(name + keystr(path), x) for path, x in tree_flatten_with_path(arg)[0]]
-    for name, arg in kwargs.items():
-        found += [(name + keystr(path), x) for path, x in tree_flatten_with_path(arg)[0]]
-    return found
+    leaves, _ = tree_flatten((args, kwargs))
+    return list(zip(parameter_names(fun, args, kwargs), leaves, strict=True))
 
 
 def positions(
     given: int | Iterable[int] | None, parameter: str = "static_argnums"
 ) -> tuple[int, ...]:
-    """One position, several or none, as a tuple.
-
-    Raises:
-        TypeError: when one is no integer.
-    """
+    """One position, several or none, as a tuple."""
     if given is None:
         return ()
     try:
@@ -66,11 +46,7 @@ def positions(
 
 
 def words(given: str | Iterable[str] | None, parameter: str = "static_argnames") -> tuple[str, ...]:
-    """One name, several or none, as a tuple.
-
-    Raises:
-        TypeError: when one is no text.
-    """
+    """One name, several or none, as a tuple."""
     if given is None:
         return ()
     wanted: Any = given
@@ -85,13 +61,10 @@ def complete(
     fun: Callable[..., Any], given: tuple[int, ...], names: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Positions for names and names for positions, so that either way of passing works."""
-    try:
-        parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):
+    parameters = parameters_of(fun)
+    if parameters is None or any(p.kind is p.POSITIONAL_ONLY for p in parameters):
         return given, names
     ordered = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    if any(p.kind is p.POSITIONAL_ONLY for p in parameters):
-        return given, names
     known = {p.name for p in parameters}
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
     for name in names:
@@ -107,11 +80,8 @@ def complete(
 
 def _positional_count(fun: Callable[..., Any]) -> int | None:
     """The number of arguments that a function takes by position; None where there is no bound."""
-    try:
-        parameters = inspect.signature(fun).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+    parameters = parameters_of(fun)
+    if parameters is None or any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return None
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
 
@@ -142,9 +112,8 @@ def check_positions(
                     f"{name} of {transformation} names position {i}, but {describe_function(fun)} "
                     f"takes {count} positional arguments."
                 )
-    places = range(count or 0)
-    both = {places[i] if count else i for i in static} & {
-        places[i] if count else i for i in donated
+    both = {i % count if count else i for i in static} & {
+        i % count if count else i for i in donated
     }
     if both:
         raise ValueError(
@@ -153,7 +122,7 @@ def check_positions(
         )
 
 
-def _present(positions: Sequence[int], args: Any) -> set[int]:
+def present(positions: Sequence[int], args: Any) -> set[int]:
     """Positions counted from the front, without those that a call does not reach."""
     return {i % len(args) for i in positions if -len(args) <= i < len(args)}
 
@@ -162,7 +131,7 @@ def split_static(
     fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any, name: str = "jit"
 ) -> Any:
     """The arguments without the static ones, and the static ones as a part of the cache key."""
-    static = _present(options.static_argnums, args)
+    static = present(options.static_argnums, args)
     dynamic_args = tuple([x for i, x in enumerate(args) if i not in static])
     dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in options.static_argnames}
     statics = [(i, args[i]) for i in sorted(static)]
@@ -192,7 +161,7 @@ def with_static(
     fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any
 ) -> Callable[..., Any]:
     """The function of the arguments that are not static."""
-    static = _present(options.static_argnums, args)
+    static = present(options.static_argnums, args)
     static_kwargs = {k: v for k, v in kwargs.items() if k in options.static_argnames}
 
     def dynamic(*dynamic_args: Any, **dynamic_kwargs: Any) -> Any:
@@ -206,8 +175,8 @@ def with_static(
 def donated_leaves(options: JitOptions, args: Any, kwargs: Any) -> tuple[bool, ...]:
     """For each leaf of the arguments that are not static, whether it is donated."""
     flags: list[bool] = []
-    donated = _present(options.donate_argnums, args)
-    static = _present(options.static_argnums, args)
+    donated = present(options.donate_argnums, args)
+    static = present(options.static_argnums, args)
     for i, arg in enumerate(args):
         if i not in static:
             flags += [i in donated] * len(tree_flatten(arg)[0])

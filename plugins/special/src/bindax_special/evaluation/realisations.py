@@ -1,31 +1,60 @@
-"""The algorithms as programs of primitives: lowering rules without a compiler's own function."""
+"""The algorithms by NumPy, for ``impl`` rules, and as programs of primitives, for lowering."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 from bindax_core.extend import (
     ClosedJaxpr,
     LoweringContext,
     Origin,
     Primitive,
     Region,
-    ShapedArray,
     primitive,
     rules,
     typeof,
 )
-from bindax_lax_basic import abs_p, erfc, exp, expm1, floor, log, log1p, reduce_or, select_n_p, sqrt
-from bindax_lax_basic.extend import Lowering, broadcast_to, composition, convert
+from bindax_lax_basic.extend import Lowering, broadcast_to, composition, convert, in_double
 from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_special.evaluation import gamma
 from bindax_special.evaluation.functions import Functions, State
 from bindax_transforms import trace_to_jaxpr
 
 _DOUBLE = np.dtype(np.float64)
 _ONLY_LOWERED = "it is bound only in programs of lowering rules, which are not transformed"
+
+
+def _numpy_loop(condition: Callable[..., Any], body: Callable[..., State], state: State) -> State:
+    while np.any(condition(*state)):
+        state = body(*state)
+    return state
+
+
+NUMPY = Functions(
+    exp=np.exp,
+    expm1=np.expm1,
+    log=np.log,
+    log1p=np.log1p,
+    sqrt=np.sqrt,
+    abs=np.abs,
+    floor=np.floor,
+    erfc=rules.impl.get(lax.erfc_p),
+    digamma=gamma.digamma,
+    where=np.where,
+    loop=_numpy_loop,
+)
+"""NumPy's functions, and those of this package that they lack."""
+
+
+def by_numpy(function: Any) -> Any:
+    """An algorithm on NumPy arrays of any float dtype, as precise as the dtype needs."""
+    for_type = cache(lambda dtype: in_double(partial(function, NUMPY.rounded_to(dtype))))
+    return lambda *arrays: for_type(arrays[0].dtype)(*arrays)
 
 
 def _loop_lowering(
@@ -43,16 +72,10 @@ def _loop_lowering(
     )
 
 
-def _loop_type(
-    *avals: ShapedArray, condition: ClosedJaxpr, body: ClosedJaxpr
-) -> Sequence[ShapedArray]:
-    return avals
-
-
 _loop_p: Primitive = primitive(
     "special_functions.loop",
     rules.impl.absent(_ONLY_LOWERED),
-    rules.abstract_eval(_loop_type),
+    rules.abstract_eval(lambda *avals, condition, body: avals),
     rules.jvp.absent(_ONLY_LOWERED),
     rules.vmap.absent(_ONLY_LOWERED),
     rules.transpose.absent(_ONLY_LOWERED),
@@ -65,7 +88,7 @@ def _loop(condition: Callable[..., Any], body: Callable[..., State], state: Stat
     avals = [typeof(x).strip_weak_type() for x in state]
 
     def any_holds(*values: Any) -> list[Any]:
-        return [reduce_or(condition(*values))]
+        return [lax.reduce_or(condition(*values))]
 
     return tuple(
         _loop_p.bind(
@@ -79,31 +102,30 @@ def _loop(condition: Callable[..., Any], body: Callable[..., State], state: Stat
 def _where(condition: Any, x: Any, y: Any) -> Any:
     shape = typeof(condition).shape
     cases = [scalar_array(v, _DOUBLE) if isinstance(v, float) else v for v in (y, x)]
-    return select_n_p.bind(condition, *[broadcast_to(case, shape) for case in cases])
+    return lax.select_n_p.bind(condition, *[broadcast_to(case, shape) for case in cases])
 
 
 def functions(digamma: Callable[[Any], Any]) -> Functions:
     """The functions of this package, for operands of float64 and one shape.
 
-    Args:
-        digamma: the digamma function, whose own derivative is lowered by this module.
+    The derivative of ``digamma`` is lowered by this module, so that it has to be given.
     """
     return Functions(
-        exp=exp,
-        expm1=expm1,
-        log=log,
-        log1p=log1p,
-        sqrt=sqrt,
-        abs=abs_p.bind,
-        floor=floor,
-        erfc=erfc,
+        exp=lax.exp,
+        expm1=lax.expm1,
+        log=lax.log,
+        log1p=lax.log1p,
+        sqrt=lax.sqrt,
+        abs=lax.abs_p.bind,
+        floor=lax.floor,
+        erfc=lax.erfc,
         digamma=digamma,
         where=_where,
         loop=_loop,
     )
 
 
-def in_double(function: Callable[..., Any], digamma: Callable[[Any], Any]) -> Callable[..., Any]:
+def by_lax(function: Callable[..., Any], digamma: Callable[[Any], Any]) -> Callable[..., Any]:
     """An algorithm as a function of operands of any floats: computed in float64, rounded once."""
     chosen = functions(digamma)
 
@@ -119,4 +141,4 @@ def in_double(function: Callable[..., Any], digamma: Callable[[Any], Any]) -> Ca
 
 def program(function: Callable[..., Any], digamma: Callable[[Any], Any]) -> Lowering:
     """The lowering of an algorithm: what NumPy computes it by, as a program."""
-    return composition(in_double(function, digamma))
+    return composition(by_lax(function, digamma))
