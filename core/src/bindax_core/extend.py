@@ -98,6 +98,7 @@ from bindax_core.runtime._backend import bound_shardings as bound_shardings
 from bindax_core.runtime._backend import compiling_backend as compiling_backend
 from bindax_core.runtime._backend import executable_of as executable_of
 from bindax_core.runtime._backend import find_backend as find_backend
+from bindax_core.runtime._backend import kernel_sources as kernel_sources
 from bindax_core.runtime._backend import lower_program as lower_program
 from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
@@ -106,7 +107,6 @@ from bindax_core.runtime._fork import compiler_started as compiler_started
 from bindax_core.runtime._functions import code_of as code_of
 from bindax_core.runtime._functions import describe_function as describe_function
 from bindax_core.runtime._guards import note_transfer as note_transfer
-from bindax_core.runtime._kernels import kernel_sources as kernel_sources
 from bindax_core.runtime._memories import DeviceMemories as DeviceMemories
 from bindax_core.runtime._number_types import admitted_array as admitted_array
 from bindax_core.runtime._number_types import admitted_dtype as admitted_dtype

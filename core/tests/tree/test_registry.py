@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bindax_core.errors import TreeError
-from bindax_core.runtime._runtime import NoPlugins, runtime
+from bindax_core.runtime._runtime import Plugins, runtime
 from bindax_core.tree._registry import forget_unregistered
 from bindax_core.tree_util import (
     NodeDefinition,
@@ -233,7 +233,7 @@ def hook() -> Any:
     before = runtime.plugins
 
     def install(load: Any) -> None:
-        runtime.plugins = NoPlugins()
+        runtime.plugins = Plugins()
         runtime.plugins.load_for_type = load  # type: ignore[method-assign]
         forget_unregistered()
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from bindax_core.errors import PluginError
 from bindax_core.kernel._rule_tables import wrap_rules
 from bindax_core.kernel._site import Site
-from bindax_core.runtime._runtime import runtime
+from bindax_core.runtime._runtime import Plugins, runtime
 
 if TYPE_CHECKING:
     from bindax_core.registry._lookup import Discovery
 
 
-class InstalledPlugins:
+class InstalledPlugins(Plugins):
     """Answers what the kernel asks; see ``Plugins`` of the runtime."""
 
     def __init__(self) -> None:

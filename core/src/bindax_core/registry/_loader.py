@@ -24,7 +24,7 @@ from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
 from bindax_core.registry._claims import Claims, Staged, offers
 from bindax_core.registry._control import settings
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
-from bindax_core.runtime._transaction import Transaction
+from bindax_core.runtime._transaction import transaction
 
 if TYPE_CHECKING:
     from bindax_core.registry._installers import Stage
@@ -149,7 +149,7 @@ class Loader:
             return False
         start = time.perf_counter()
         try:
-            with Transaction():
+            with transaction():
                 self._install(plugin, self._collect(plugin))
             plugin.status = LOADED
         except BaseException as error:

@@ -157,15 +157,11 @@ class Array(ArrayPlaces, ArrayOperators):
             return self._buffer
         if self.committed and self._buffer is not None and self._backend.backend is backend:
             raise PlacedElsewhereError("an array is bound to devices of the backend.")
-        host, aval = self.numpy(), self.aval
+        self._host = self.numpy()
         if config.transfer_guard_host_to_device != "allow":
-            note_transfer("host_to_device", aval)
-        if is_extended(aval.dtype):
-            buffer = backend.put(physical_array(host), aval.physical())
-        else:
-            buffer = backend.put(host, aval)
-        self._buffer, self._backend = buffer, backend
-        self._host = host
+            note_transfer("host_to_device", self.aval)
+        physical = self.physical()
+        self._buffer, self._backend = backend.put(physical.numpy(), physical.aval), backend
         return self._buffer
 
     def buffer_at(self, place: Any) -> Any:

@@ -150,6 +150,14 @@ class Region(NamedTuple):
     build: Callable[..., Sequence[Any]]
 
 
+kernel_sources: list[Callable[[str, str], bool]] = []
+"""Functions of the name of a kernel of another language and of a platform.
+
+Each tells whether there is such a kernel, and has the compiler know it. A package that registers
+kernels only when its own primitives are lowered adds one, for programs that were made elsewhere.
+"""
+
+
 class _Interpreter:
     """The backend of last resort: interprets programs by the primitives' ``impl`` rules."""
 
@@ -158,20 +166,14 @@ class _Interpreter:
     platform = "host"
     host_accessible = True
 
-    def compile(
-        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
-    ) -> Executable:
+    def compile(self, jaxpr: ClosedJaxpr, **options: Any) -> Executable:
         def run(*operands: Any) -> list[Any]:
             return [as_array(x) for x in eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands)]
 
         return run
 
-    def lower(
-        self, jaxpr: ClosedJaxpr, *, name: str, donated: Sequence[bool], keep_unused: bool
-    ) -> Any:
-        return InterpretedProgram(
-            jaxpr, self.compile(jaxpr, name=name, donated=donated, keep_unused=keep_unused)
-        )
+    def lower(self, jaxpr: ClosedJaxpr, **options: Any) -> Any:
+        return InterpretedProgram(jaxpr, self.compile(jaxpr))
 
     def to_host(self, buffer: Any, aval: Any) -> np.ndarray[Any, Any]:
         return np.asarray(buffer)
@@ -241,13 +243,12 @@ def find_backend(name: str | None = None) -> Backend:
     name = name or config.backend
     if not runtime.has_compiler_threads:
         return backends["numpy"]
-    if name is not None and name in backends:
-        return backends[name]
-    runtime.plugins.load_backends(name)
-    if name is not None and name not in backends:
-        runtime.plugins.load_backends()  # which devices there are is known to no manifest
     if name is None:
+        runtime.plugins.load_backends()
         return max(list(backends.values()), key=lambda backend: backend.priority)
+    for wanted in (name, None):  # which devices there are is known to no manifest
+        if name not in backends:
+            runtime.plugins.load_backends(wanted)
     if name not in backends:
         raise BackendError(
             f"there is no backend named {name!r}; installed are {', '.join(sorted(backends))}. "
@@ -272,26 +273,27 @@ def effects_barrier() -> None:
 
 def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
     """Have a backend compile a program; of one with extended dtypes what represents it."""
-    _leave_out_shardings(backend, options)
-    if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
-        return backend.compile(jaxpr, **options)
-    physical = backend.compile(runtime.plugins.physical_jaxpr(jaxpr), **options)
-    return Overlaid(jaxpr, physical, options["donated"])
+    return _representing(backend, backend.compile, Overlaid, jaxpr, options)  # type: ignore[no-any-return]
 
 
 def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
     """Have a backend lower a program; of one with extended dtypes what represents it."""
-    _leave_out_shardings(backend, options)
-    if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
-        return backend.lower(jaxpr, **options)
-    physical = backend.lower(runtime.plugins.physical_jaxpr(jaxpr), **options)
-    return OverlaidProgram(jaxpr, physical, options["donated"])
+    return _representing(backend, backend.lower, OverlaidProgram, jaxpr, options)
 
 
-def _leave_out_shardings(backend: Backend, options: dict[str, Any]) -> None:
-    """Keep ``in_shardings`` from backends that know nothing of them: those with one device."""
+def _representing(
+    backend: Backend,
+    make: Callable[..., Any],
+    overlay: Callable[..., Any],
+    jaxpr: ClosedJaxpr,
+    options: dict[str, Any],
+) -> Any:
     if options.get("in_shardings") is None or not hasattr(backend, "place"):
-        options.pop("in_shardings", None)
+        options.pop("in_shardings", None)  # backends with one device know nothing of them
+    if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
+        return make(jaxpr, **options)
+    physical = make(runtime.plugins.physical_jaxpr(jaxpr), **options)
+    return overlay(jaxpr, physical, options["donated"])
 
 
 def bound_shardings(operands: Sequence[Any]) -> list[Any] | None:

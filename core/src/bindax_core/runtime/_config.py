@@ -7,46 +7,86 @@ Public as ``bindax.config``. A setting is changed by assignment, or for a while 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-
-def _flag(name: str, default: bool) -> bool:
-    text = os.environ.get(name)
-    if text is None:
-        return default
-    return text.strip().lower() not in ("", "0", "false", "no", "off")
+_OFF = ("", "0", "false", "no", "off")
 
 
-def _mode(name: str) -> Any:
-    text = os.environ.get(name, "explicit").strip().lower()
+def _text(variable: str, default: str) -> str:
+    return os.environ.get(variable, default)
+
+
+def _optional(variable: str, default: str | None) -> str | None:
+    return os.environ.get(variable) or default
+
+
+def _flag(variable: str, default: bool) -> bool:
+    return os.environ.get(variable, str(default)).strip().lower() not in _OFF
+
+
+def _mode(variable: str, default: str) -> bool | str:
+    text = os.environ.get(variable, default).strip().lower()
     if text in ("1", "true", "yes", "on"):
         return True
-    return False if text in ("", "0", "false", "no", "off") else text
+    return text not in _OFF and text
 
 
-def _number(name: str, default: int) -> Any:
-    text = os.environ.get(name, str(default))
+def _number(variable: str, default: int) -> int | str:
+    text = os.environ.get(variable, str(default))
     return int(text) if text.isdigit() else text
 
 
-def _devices_of_xla_flags() -> int:
-    """The number of CPU devices in ``XLA_FLAGS``, where programs for JAX have it; else 1."""
+def _cpu_devices(variable: str, default: int) -> int | str:
+    """The number of CPU devices, also from ``XLA_FLAGS``, where programs for JAX have it."""
     flag = "--xla_force_host_platform_device_count="
-    for word in reversed(os.environ.get("XLA_FLAGS", "").split()):
+    for word in os.environ.get("XLA_FLAGS", "").split():
         if word.startswith(flag) and word[len(flag) :].isdigit():
-            return int(word[len(flag) :])
-    return 1
+            default = int(word[len(flag) :])
+    return _number(variable, default)
 
+
+def _guard(variable: str, default: str) -> str:
+    return os.environ.get(variable, os.environ.get("BINDAX_TRANSFER_GUARD", default))
+
+
+_ON_OFF = (False, True)
+_LEVELS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
+_SETTINGS: dict[str, tuple[Callable[[str, Any], Any], Any, tuple[Any, ...]]] = {
+    "enable_x64": (_mode, "explicit", ("explicit", True, False)),
+    "default_dtype_bits": (_number, 32, (32, 64)),
+    "check_jaxprs": (_flag, False, _ON_OFF),
+    "check_rules": (_flag, False, _ON_OFF),
+    "compiled_programs": (_number, 4096, ()),
+    "compilation_cache_dir": (_optional, None, ()),
+    "compilation_cache_bytes": (_number, 1 << 30, ()),
+    "traceback": (_text, "filtered", ("filtered", "full")),
+    "backend": (_optional, None, ()),
+    "platforms": (_optional, None, ()),
+    "derived_rules": (_text, "notice", ("notice", "error", "silent")),
+    "eager": (_text, "numpy", ("numpy", "compile")),
+    "default_matmul_precision": (_optional, None, ()),
+    "num_cpu_devices": (_cpu_devices, 1, ()),
+    "conventions": (_text, "bindax", ("bindax", "jax")),
+    "default_prng_impl": (_text, "threefry2x32", ()),
+    "threefry_partitionable": (_flag, True, _ON_OFF),
+    "transfer_guard_host_to_device": (_guard, "allow", _LEVELS),
+    "transfer_guard_device_to_host": (_guard, "allow", _LEVELS),
+    "debug_nans": (_flag, False, _ON_OFF),
+    "debug_infs": (_flag, False, _ON_OFF),
+    "debug_key_reuse": (_flag, False, _ON_OFF),
+    "disable_jit": (_flag, False, _ON_OFF),
+    "log_compiles": (_flag, False, _ON_OFF),
+    "explain_cache_misses": (_flag, False, _ON_OFF),
+    "check_tracer_leaks": (_flag, False, _ON_OFF),
+    "numpy_rank_promotion": (_text, "allow", ("allow", "warn", "raise")),
+    "numpy_dtype_promotion": (_text, "standard", ("standard", "strict")),
+}
+"""For each setting the reader of its variable, its default and the legal values, if few are."""
 
 _interned_keys: dict[Any, Any] = {}
 """One tuple for equal ones, so that comparing them is comparing identities."""
-
-
-def _is_one_of(value: Any, choices: Sequence[Any]) -> bool:
-    """Tell whether a value is a legal one; the equality of arrays is an array."""
-    return isinstance(value, Hashable) and value in choices
 
 
 class Config:
@@ -141,38 +181,11 @@ class Config:
 
     __slots__ = (
         "_observers",
-        "backend",
-        "check_jaxprs",
-        "check_rules",
-        "check_tracer_leaks",
-        "compilation_cache_bytes",
-        "compilation_cache_dir",
-        "compiled_programs",
-        "conventions",
-        "debug_infs",
-        "debug_key_reuse",
-        "debug_nans",
         "default_device",
-        "default_dtype_bits",
-        "default_matmul_precision",
-        "default_prng_impl",
-        "derived_rules",
-        "disable_jit",
         "dtype_bits",
-        "eager",
-        "enable_x64",
-        "explain_cache_misses",
-        "log_compiles",
         "mesh",
-        "num_cpu_devices",
-        "numpy_dtype_promotion",
-        "numpy_rank_promotion",
-        "platforms",
-        "threefry_partitionable",
         "trace_key",
-        "traceback",
-        "transfer_guard_device_to_host",
-        "transfer_guard_host_to_device",
+        *_SETTINGS,
     )
 
     enable_x64: Literal["explicit"] | bool
@@ -226,68 +239,17 @@ class Config:
         "threefry_partitionable",
         "debug_key_reuse",
     )
-    _FLAGS = (
-        "debug_nans",
-        "debug_infs",
-        "debug_key_reuse",
-        "disable_jit",
-        "log_compiles",
-        "explain_cache_misses",
-        "check_tracer_leaks",
-    )
-    _GUARDS = ("transfer_guard_host_to_device", "transfer_guard_device_to_host")
-    _LEVELS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
-    _CHOICES: dict[str, tuple[Any, ...]] = {  # noqa: RUF012 -- a constant table, never written
-        "enable_x64": ("explicit", True, False),
-        "default_dtype_bits": (32, 64),
-        "check_jaxprs": (False, True),
-        "check_rules": (False, True),
-        "traceback": ("filtered", "full"),
-        "derived_rules": ("notice", "error", "silent"),
-        "eager": ("numpy", "compile"),
-        **dict.fromkeys(_FLAGS, (False, True)),
-        "threefry_partitionable": (False, True),
-        **dict.fromkeys(_GUARDS, _LEVELS),
-        "numpy_rank_promotion": ("allow", "warn", "raise"),
-        "numpy_dtype_promotion": ("standard", "strict"),
-        "conventions": ("bindax", "jax"),
-    }
-
     _COUNTS = ("compiled_programs", "compilation_cache_bytes", "num_cpu_devices")
 
     def __init__(self) -> None:
         object.__setattr__(self, "_observers", {})
-        self.enable_x64 = _mode("BINDAX_ENABLE_X64")
-        bits = os.environ.get("BINDAX_DEFAULT_DTYPE_BITS", "32")
-        self.default_dtype_bits = int(bits) if bits.isdigit() else bits  # type: ignore[assignment]
-        self.check_jaxprs = _flag("BINDAX_CHECK_JAXPRS", False)
-        self.check_rules = _flag("BINDAX_CHECK_RULES", False)
-        self.compiled_programs = _number("BINDAX_COMPILED_PROGRAMS", 4096)
-        self.compilation_cache_dir = os.environ.get("BINDAX_COMPILATION_CACHE_DIR") or None
-        self.compilation_cache_bytes = _number("BINDAX_COMPILATION_CACHE_BYTES", 1 << 30)
-        self.traceback = os.environ.get("BINDAX_TRACEBACK", "filtered")  # type: ignore[assignment]
-        self.backend = os.environ.get("BINDAX_BACKEND") or None
-        self.platforms = os.environ.get("BINDAX_PLATFORMS") or None
-        self.derived_rules = os.environ.get("BINDAX_DERIVED_RULES", "notice")  # type: ignore[assignment]
-        self.eager = os.environ.get("BINDAX_EAGER", "numpy")  # type: ignore[assignment]
-        self.default_matmul_precision = os.environ.get("BINDAX_DEFAULT_MATMUL_PRECISION") or None
-        self.num_cpu_devices = _number("BINDAX_NUM_CPU_DEVICES", _devices_of_xla_flags())
-        self.conventions = os.environ.get("BINDAX_CONVENTIONS", "bindax")  # type: ignore[assignment]
+        for name, (read, default, _) in _SETTINGS.items():
+            setattr(self, name, read(f"BINDAX_{name.upper()}", default))
         self.default_device = self.mesh = None
-        self.default_prng_impl = os.environ.get("BINDAX_DEFAULT_PRNG_IMPL", "threefry2x32")
-        self.threefry_partitionable = _flag("BINDAX_THREEFRY_PARTITIONABLE", True)
-        both = os.environ.get("BINDAX_TRANSFER_GUARD", "allow")
-        for name in self._GUARDS:
-            setattr(self, name, os.environ.get(f"BINDAX_{name.upper()}", both))
-        for name in self._FLAGS:
-            setattr(self, name, _flag(f"BINDAX_{name.upper()}", False))
-        for name, default in (("rank", "allow"), ("dtype", "standard")):
-            variable = f"BINDAX_NUMPY_{name.upper()}_PROMOTION"
-            setattr(self, f"numpy_{name}_promotion", os.environ.get(variable, default))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        choices = self._CHOICES.get(name)
-        if choices is not None and not _is_one_of(value, choices):
+        choices = _SETTINGS[name][2] if name in _SETTINGS else ()
+        if choices and not (isinstance(value, Hashable) and value in choices):
             expected = ", ".join(repr(choice) for choice in choices)
             raise ValueError(
                 f"config.{name} must be one of {expected}, but got {value!r}; it is set by "

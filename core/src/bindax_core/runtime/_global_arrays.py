@@ -181,24 +181,20 @@ def _check_parts(
 def _assembled(
     what: str, shape: tuple[int, ...], sharding: Sharding, parts: Sequence[Any], dtype: Any
 ) -> Array:
-    _check_parts(what, shape, sharding, parts, dtype)
+    dtype = _check_parts(what, shape, sharding, parts, dtype)
     place = place_on(find_backend(), sharding)
     weak = all(isinstance(x, Array) and x.weak_type for x in parts)
-    if not parts:
-        aval = ShapedArray(shape, np.dtype(dtype))
-    elif isinstance(parts[0], Array):
+    if parts and isinstance(parts[0], Array):
         aval = parts[0].aval.update(shape=shape, weak_type=weak)
     else:
-        aval = ShapedArray(shape, parts[0].dtype)
+        aval = ShapedArray(shape, dtype)
     make = getattr(place, "assemble", None)
     if make is None:  # a backend with one device
         return Array.from_buffer(aval, place.put(np.asarray(parts[0]), aval), place)
     physical = [x.physical() if isinstance(x, Array) else x for x in parts]
     buffers = [x.buffer_at(x.place) if isinstance(x, Array) else x for x in physical]
-    inner = aval if not parts or physical[0] is parts[0] else _whole(physical[0].aval, aval)
+    inner = aval
+    if parts and physical[0] is not parts[0]:  # of an extended dtype
+        part = physical[0].aval
+        inner = part.update(shape=(*shape, *part.shape[len(shape) :]))
     return Array.from_buffer(aval, make(inner, buffers), place)
-
-
-def _whole(part: ShapedArray, aval: ShapedArray) -> ShapedArray:
-    """The type of the array that represents one of an extended dtype, from that of a part."""
-    return part.update(shape=(*aval.shape, *part.shape[len(aval.shape) :]))

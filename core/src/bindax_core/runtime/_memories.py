@@ -91,16 +91,7 @@ def check_kind(device: Any, kind: Any, what: str) -> None:
 
 
 def own_or_other(devices: tuple[Any, ...], kind: str | None, what: str) -> str | None:
-    """A kind of memory, checked, or None where it is the devices' own.
-
-    Args:
-        devices: the devices; all are of one kind.
-        kind: the kind that is asked for, None for their own.
-        what: the argument, for the message.
-
-    Raises:
-        ValueError: when the devices have no such memory.
-    """
+    """A kind of memory of devices of one kind, checked, or None where it is their own."""
     if kind is None:
         return None
     check_kind(devices[0], kind, what)

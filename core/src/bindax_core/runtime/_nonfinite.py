@@ -26,11 +26,7 @@ _WORDS = {"debug_nans": "nan", "debug_infs": "inf"}
 
 
 def watch_results(on: bool) -> None:
-    """Have evaluation look at its results while a setting asks for it.
-
-    Args:
-        on: the new value of one of the settings.
-    """
+    """Have evaluation look at its results if ``on``, the new value of a setting, or another is."""
     watching = on or config.debug_nans or config.debug_infs
     # The method itself is exchanged, so that evaluation has nothing to ask while both are off.
     setattr(EvalTrace, "process_primitive", _watched if watching else _evaluate)  # noqa: B010
@@ -61,32 +57,20 @@ def _found_in(x: Any) -> str | None:
 def _interpret(
     trace: EvalTrace, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
 ) -> str:
-    """Apply a program once more, one operation after the other; the one at fault raises.
-
-    Returns:
-        What to say of the operands, and of a program in which no operation raised.
-    """
+    """Apply a program once more, operation by operation; tell of its operands if none raises."""
     given = any(_found_in(x) is not None for x in operands)
     came = "An operand has one already." if given else "No operand has one."
     if not primitive.takes_values or config.backend == "numpy":
         return came
     try:
         with config.override(backend="numpy"):
-            _evaluate(trace, primitive, _host_operands(operands), _interpreted(params))
+            params = {**params, "backend": None} if "backend" in params else params
+            # Where the bytes are on the host, single operations run there as well.
+            operands = [Array(x.aval, x.numpy()) if type(x) is Array else x for x in operands]
+            _evaluate(trace, primitive, operands, params)
     except DeletedArrayError:
         return "Its operands were donated, so it cannot run again: leave out donate_argnums."
     return f"{came} None of its operations gives one when they run one by one."
-
-
-def _interpreted(params: dict[str, Any]) -> dict[str, Any]:
-    return {**params, "backend": None} if "backend" in params else params
-
-
-def _host_operands(operands: Sequence[Any]) -> list[Any]:
-    """Operands whose bytes are on the host, so that single operations run there as well."""
-    return [
-        Array(x.aval, x.numpy()) if type(x) is Array and x._host is None else x for x in operands
-    ]
 
 
 def _error(setting: str, primitive: Primitive, x: Array, outcome: str) -> NonFiniteError:

@@ -53,9 +53,7 @@ def admitted_type(aval: AbstractValue) -> AbstractValue:
         return aval
     if aval.placement is not None:
         aval = aval.update(sharding=None)
-    if config.enable_x64 is not False:
-        return aval
-    return aval.update(dtype=_NARROWED.get(aval.dtype, aval.dtype))
+    return aval.update(dtype=admitted_dtype(aval.dtype))
 
 
 def admitted_array(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -112,38 +110,21 @@ def _scalar(type_: type, dtype: DType, to_numpy: Any) -> ValueType:
 # np.generic stands for every NumPy scalar type, ml_dtypes' included, through the fallback of
 # find_value_type; the common ones are named to make them one dict lookup.
 _NUMPY: Final = (np.ndarray, np.generic, np.bool_, np.int32, np.int64, np.float32, np.float64)
-_NUMPY_TYPES: Final = (*_NUMPY, np.complex128)
 
 
-def _wide_types() -> list[ValueType]:
-    """Everything keeps its dtype; Python numbers are weak and have double precision."""
-    python = [_scalar(type_, np.dtype(wide), _python_number) for type_, wide in _PYTHON.items()]
-    return [*python, *(ValueType(type_, _array_type, _native) for type_ in _NUMPY_TYPES)]
+def _types(mode: Any) -> dict[type, ValueType]:
+    """The types of operands, by what ``config.enable_x64`` is."""
+    narrowed = _NARROWED if mode is False else {}
+    numbers = [(type_, np.dtype(wide)) for type_, wide in _PYTHON.items()]
+    found = [_scalar(type_, narrowed.get(wide, wide), _python_number) for type_, wide in numbers]
+    of_numpy = (_narrow_array_type, _narrow) if mode is False else (_array_type, _native)
+    found += [ValueType(type_, *of_numpy) for type_ in (*_NUMPY, np.complex128)]
+    if mode == "explicit":  # NumPy's scalars of Python's precision are as weak as Python's numbers
+        found += [_scalar(wide.type, wide, _native) for _, wide in numbers]
+    return {value_type.type: value_type for value_type in found}
 
 
-def _explicit_types() -> list[ValueType]:
-    """NumPy's scalars of Python's precision are as weak as Python's numbers."""
-    weak = [_scalar(wide, np.dtype(wide), _native) for wide in _PYTHON.values()]
-    return [*_wide_types(), *weak]
-
-
-def _narrow_types() -> list[ValueType]:
-    """Nothing of 64 bits enters."""
-    python = [
-        _scalar(type_, _NARROWED.get(np.dtype(wide), np.dtype(wide)), _python_number)
-        for type_, wide in _PYTHON.items()
-    ]
-    return [*python, *(ValueType(type_, _narrow_array_type, _narrow) for type_ in _NUMPY_TYPES)]
-
-
-_TABLES: Final = {
-    mode: {value_type.type: value_type for value_type in types}
-    for mode, types in (
-        ("explicit", _explicit_types()),
-        (True, _wide_types()),
-        (False, _narrow_types()),
-    )
-}
+_TABLES: Final = {mode: _types(mode) for mode in ("explicit", True, False)}
 
 
 def _use_types(mode: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bindax_core.kernel._aval import float0
 from bindax_core.kernel._extended import is_extended
-from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, require_program, subjaxprs
+from bindax_core.kernel._jaxpr import ClosedJaxpr, require_program, subjaxprs
 from bindax_core.runtime._array import Array
 
 
@@ -16,16 +16,14 @@ def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
     require_program("has_extended_dtypes", jaxpr, ClosedJaxpr)
     known = jaxpr.cache.get("has_extended_dtypes")
     if known is None:
-        known = jaxpr.cache["has_extended_dtypes"] = _has_extended(jaxpr.jaxpr)
+        inner, eqns = jaxpr.jaxpr, jaxpr.jaxpr.eqns
+        bound = [*inner.constvars, *inner.invars, *(v for eqn in eqns for v in eqn.outvars)]
+        dtypes = {getattr(aval, "dtype", None) for aval in {v.aval for v in bound}}
+        known = any(dtype is not None and is_extended(dtype) for dtype in dtypes) or any(
+            has_extended_dtypes(program) for eqn in eqns for _, program in subjaxprs(eqn.params)
+        )
+        jaxpr.cache["has_extended_dtypes"] = known
     return bool(known)
-
-
-def _has_extended(jaxpr: Jaxpr) -> bool:
-    bound = [*jaxpr.constvars, *jaxpr.invars, *(v for eqn in jaxpr.eqns for v in eqn.outvars)]
-    dtypes = {getattr(aval, "dtype", None) for aval in {v.aval for v in bound}}
-    return any(dtype is not None and is_extended(dtype) for dtype in dtypes) or any(
-        has_extended_dtypes(program) for eqn in jaxpr.eqns for _, program in subjaxprs(eqn.params)
-    )
 
 
 class Overlaid:

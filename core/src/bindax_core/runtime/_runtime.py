@@ -7,76 +7,45 @@ discovery here when it is imported.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 
-class Plugins(Protocol):
-    """The discovery of plugins, as the kernel sees it."""
+class Plugins:
+    """The discovery of plugins, as the kernel sees it; until one is connected, it finds nothing."""
 
     def load_for_rule(self, kind: str, primitive: Any) -> bool:
         """Load the plugins that bring rules of a kind; True when looking again makes sense."""
+        return False
 
     def load_for_type(self, type_: type) -> bool:
         """Load the plugin that offers a value or container type; True when it is registered."""
+        return False
 
     def load_for_operations(self, attribute: str | None = None) -> bool:
         """Load the plugins that offer array operations, or an array attribute."""
+        return False
 
     def load_backends(self, name: str | None = None) -> Any:
         """Load the plugin of a named backend, or of all."""
 
     def describe_site(self, site: Any) -> str:
         """A place in the code with its distribution and version, for messages."""
-
-    def candidates(self, kind: str, primitive: str) -> list[str]:
-        """The installed distributions that offer a rule kind, for messages."""
-
-    def failure_behind_rule(self, kind: str) -> BaseException | None:
-        """The failure of a plugin that offers a rule kind: the cause of a missing rule."""
-
-    def physical_jaxpr(self, jaxpr: Any) -> Any:
-        """The program that represents one with extended dtypes."""
-
-    def constrained(self, x: Any, sharding: Any) -> Any:
-        """An array on several devices with another sharding there."""
-
-
-class NoPlugins:
-    """The discovery of a kernel that nobody connected: it finds nothing."""
-
-    def load_for_rule(self, kind: str, primitive: Any) -> bool:
-        """See ``Plugins``."""
-        return False
-
-    def load_for_type(self, type_: type) -> bool:
-        """See ``Plugins``."""
-        return False
-
-    def load_for_operations(self, attribute: str | None = None) -> bool:
-        """See ``Plugins``."""
-        return False
-
-    def load_backends(self, name: str | None = None) -> Any:
-        """See ``Plugins``."""
-
-    def describe_site(self, site: Any) -> str:
-        """See ``Plugins``."""
         return str(site)
 
     def candidates(self, kind: str, primitive: str) -> list[str]:
-        """See ``Plugins``."""
+        """The installed distributions that offer a rule kind, for messages."""
         return []
 
     def failure_behind_rule(self, kind: str) -> BaseException | None:
-        """See ``Plugins``."""
+        """The failure of a plugin that offers a rule kind: the cause of a missing rule."""
         return None
 
     def physical_jaxpr(self, jaxpr: Any) -> Any:
-        """See ``Plugins``."""
+        """The program that represents one with extended dtypes."""
         return jaxpr
 
     def constrained(self, x: Any, sharding: Any) -> Any:
-        """See ``Plugins``."""
+        """An array on several devices with another sharding there."""
         return x
 
 
@@ -97,7 +66,7 @@ class Runtime:
     __slots__ = ("devices", "has_compiler_threads", "plugins", "trace_ended", "wrap_rule")
 
     def __init__(self) -> None:
-        self.plugins: Plugins = NoPlugins()
+        self.plugins = Plugins()
         self.wrap_rule: Callable[[Any, Any, Callable[..., Any]], Callable[..., Any]] | None = None
         self.has_compiler_threads = True
         self.trace_ended: Callable[[Any], None] | None = None

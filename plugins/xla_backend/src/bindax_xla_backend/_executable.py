@@ -43,12 +43,9 @@ class Executable:
     where they are; results stay there until somebody looks at them.
 
     Attributes:
-        name: the name of the function that was compiled.
-        in_avals: the types of the operands.
-        out_avals: the types of the results.
         run_unchecked: the same as a call, for operands in a sequence that are known to have the
             right types: XLA would reinterpret the bytes of others.
-        size: the size of the program, in bytes.
+        size: that of the program, in bytes.
     """
 
     __slots__ = (
@@ -114,10 +111,7 @@ class Executable:
         backend.executables.add(self)
 
     def __call__(self, *operands: Any) -> list[Array]:
-        """Run the program.
-
-        Args:
-            operands: one value for each of ``in_avals``, of its shape and dtype.
+        """Run the program on one value for each of ``in_avals``, of its shape and dtype.
 
         Raises:
             ArgumentError: when an operand does not have the type that was compiled for.
@@ -265,9 +259,7 @@ class Executable:
     def _buffers(self, operands: Sequence[Any], *, bring: bool = False) -> list[Any]:
         """Check every operand, and put those that are not on the device there.
 
-        Args:
-            operands: the operands.
-            bring: whether what is bound to no device is brought to places for what is.
+        With ``bring``, what is bound to no device is brought to places for what is.
         """
         if len(operands) != len(self._avals):
             raise ArgumentError(

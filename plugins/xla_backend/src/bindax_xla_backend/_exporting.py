@@ -105,38 +105,26 @@ def _module(
     """A module for some platforms; ``shared`` when the program is the same for all."""
     layout, out_shardings = on_devices
     builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platforms[0], layout)
+    count = len(layout.devices) if layout else 1
+    attributes = {"mhlo.num_partitions": f"{count} : i32", "mhlo.num_replicas": "1 : i32"}
     if symbolic:
-        builder.module.operation.attributes["jax.uses_shape_polymorphism"] = context.attribute(
-            "true"
-        )
-    counts = {"mhlo.num_partitions": len(layout.devices) if layout else 1, "mhlo.num_replicas": 1}
-    for key, count in counts.items():
-        builder.module.operation.attributes[key] = context.attribute(f"{count} : i32")
+        attributes["jax.uses_shape_polymorphism"] = "true"
+    for key, text in attributes.items():
+        builder.module.operation.attributes[key] = context.attribute(text)
     several = len(platforms) > 1
     operands = [jaxpr.in_avals[i] for i in kept]
     places = layout.operands if layout else [None] * len(jaxpr.in_avals)
-    attributes = [_sharded(builder, places[i], jaxpr.in_avals[i]) for i in kept]
+    of_operands = [builder.sharded(places[i], jaxpr.in_avals[i]) for i in kept]
     pairs = zip(out_shardings, jaxpr.out_avals, strict=True)
-    of_results = [_sharded(builder, sharding, aval) for sharding, aval in pairs]
+    of_results = [builder.sharded(sharding, aval) for sharding, aval in pairs]
     if several:
-        attributes.insert(0, '{jax.global_constant = "_platform_index"}')
-    avals = [INDEX, *operands] if several else operands
-    block = context.function(
-        builder.module,
-        "main",
-        (builder.types(avals), builder.types(jaxpr.out_avals)),
-        {
-            "sym_visibility": '"public"',
-            "arg_attrs": f"[{', '.join(attributes)}]",
-            "res_attrs": f"[{', '.join(of_results)}]",
-        },
-        context.unknown_location,
-    )
+        operands.insert(0, INDEX)
+        of_operands.insert(0, 'jax.global_constant = "_platform_index"')
+    block = builder.open_main(operands, jaxpr.out_avals, of_operands, of_results)
     arguments = list(block.arguments)
     index = arguments.pop(0) if several else None
-    values: list[Any] = [None] * len(jaxpr.in_avals)
-    for i, argument in zip(kept, arguments, strict=True):
-        values[i] = argument
+    taken = dict(zip(kept, arguments, strict=True))
+    values = [taken.get(i) for i in range(len(jaxpr.in_avals))]
     ctx = _context(builder, block, dimensions, values, symbolic)
     if index is None or shared:
         results = ctx.inline(jaxpr, values)
@@ -144,13 +132,6 @@ def _module(
         results = _by_platform(ctx, jaxpr, values, index, platforms)
     ctx.finish("func.return", results)
     return builder
-
-
-def _sharded(builder: ModuleBuilder, sharding: Sharding | None, aval: ShapedArray) -> str:
-    """The attributes of an argument or of a result."""
-    if sharding is None or not builder.several:
-        return "{}"
-    return f"{{sdy.sharding = {builder.meshes.sharding(sharding, aval.ndim)}}}"
 
 
 def _context(
@@ -181,9 +162,7 @@ def _assert(ctx: SymbolicContext, left: Value, direction: str, right: Value, mes
     }
     truth = ShapedArray((), np.bool_)
     (holds,) = ctx.op("stablehlo.compare", [left, right], [truth], compare)
-    sizes = []
-    for value in (left, right):
-        sizes += ctx.op("stablehlo.convert", [value], [INDEX])
+    sizes = [ctx.op("stablehlo.convert", [value], [INDEX])[0] for value in (left, right)]
     attributes = {
         "call_target_name": '"shape_assertion"',
         "api_version": "2 : i32",
@@ -263,22 +242,20 @@ def call_artifact(
     """
     context, builder = ctx._builder.context, ctx._builder
     indices = [] if platform_index is None else [ctx.constant(np.int32(platform_index))]
-    if any(map(is_symbolic, [*operand_avals, *result_avals])):
-        module = _read(artifact, context)
-        given = _converted(ctx, values, operand_avals, parameter_avals)
-        symbol = _merge(builder, module, name)
-        attributes = {"callee": f"@{_mlir.quoted(symbol)}"}
-        outs = LoweringContext.op(ctx, "func.call", [*indices, *given], declared_avals, attributes)
-        return _converted(ctx, outs, declared_avals, result_avals)
-    if platform_index is None and not any(map(is_symbolic, [*parameter_avals, *declared_avals])):
+    is_open = any(map(is_symbolic, [*operand_avals, *result_avals]))
+    is_declared_open = any(map(is_symbolic, [*parameter_avals, *declared_avals]))
+    if is_open or (platform_index is None and not is_declared_open):
         module = _read(artifact, context)
     else:
         fixed = [INDEX] * len(indices) + list(operand_avals)
         refined = _refined(artifact, tuple(fixed), tuple(result_avals), platform_index)
         module = context.parse_module(refined)
-    symbol = _merge(builder, module, name)
-    attributes = {"callee": f"@{_mlir.quoted(symbol)}"}
-    return ctx.op("func.call", list(values), result_avals, attributes)
+    attributes = {"callee": f"@{_mlir.quoted(_merge(builder, module, name))}"}
+    if not is_open:
+        return ctx.op("func.call", list(values), result_avals, attributes)
+    given = [*indices, *_converted(ctx, values, operand_avals, parameter_avals)]
+    outs = LoweringContext.op(ctx, "func.call", given, declared_avals, attributes)
+    return _converted(ctx, outs, declared_avals, result_avals)
 
 
 def _converted(
@@ -310,13 +287,7 @@ def _refined(
         old = _mlir.rename_function(module, "main", "exported_main")
         inputs, outputs = _mlir.function_types(old)
         visible = avals if platform_index is None else avals[1:]
-        block = context.function(
-            module,
-            "main",
-            (builder.types(visible), builder.types(results)),
-            {"sym_visibility": '"public"'},
-            context.unknown_location,
-        )
+        block = builder.open_main(visible, results)
         ctx = LoweringContext(builder, block)
         arguments = list(block.arguments)
         if platform_index is not None:

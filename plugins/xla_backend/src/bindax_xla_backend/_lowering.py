@@ -33,6 +33,7 @@ from bindax_xla_backend._texts import host_constant, int_array, symbol_name
 from bindax_xla_backend._types import element_type
 
 if TYPE_CHECKING:
+    from bindax_core.sharding import Sharding
     from bindax_xla_backend._layout import Layout
 
 Value = Any
@@ -85,6 +86,27 @@ class ModuleBuilder:
         self.rules[primitive] = found
         return found
 
+    def open_main(
+        self,
+        in_avals: Sequence[ShapedArray],
+        out_avals: Sequence[ShapedArray],
+        of_arguments: Sequence[str] = (),
+        of_results: Sequence[str] = (),
+    ) -> Any:
+        """Start the function that is called from outside; the texts are attributes of each."""
+        attributes = {"sym_visibility": '"public"'}
+        for key, texts in (("arg_attrs", of_arguments), ("res_attrs", of_results)):
+            if any(texts):
+                attributes[key] = f"[{', '.join([f'{{{text}}}' for text in texts])}]"
+        types = self.types(in_avals), self.types(out_avals)
+        return self.context.function(self.module, "main", types, attributes)
+
+    def sharded(self, sharding: Sharding | None, aval: ShapedArray) -> str:
+        """The attribute of an argument or a result with a sharding; empty where none is needed."""
+        if sharding is None or not self.several:
+            return ""
+        return f"sdy.sharding = {self.meshes.sharding(sharding, aval.ndim)}"
+
     def function(self, closed_jaxpr: ClosedJaxpr, name: str) -> str:
         """The symbol of the function for a jaxpr, which is lowered on the first request."""
         key = (id(closed_jaxpr.jaxpr), name)
@@ -97,13 +119,8 @@ class ModuleBuilder:
                 [*tokens, *self.types(closed_jaxpr.in_avals)],
                 [*tokens, *self.types(closed_jaxpr.out_avals)],
             )
-            block = self.context.function(
-                self.module,
-                symbol,
-                types,
-                {"sym_visibility": '"private"'},
-                self.context.unknown_location,
-            )
+            private = {"sym_visibility": '"private"'}
+            block = self.context.function(self.module, symbol, types, private)
             ctx = LoweringContext(self, block)
             arguments = list(block.arguments)
             if ordered:
@@ -181,9 +198,6 @@ class LoweringContext(DeviceOperations):
             regions: the bodies of a control-flow operation or a reduction. Where ``while``,
                 ``case`` and ``if`` have ordered effects, what keeps the order is added here.
 
-        Returns:
-            Its results.
-
         Raises:
             LoweringError: when an attribute's text does not parse.
         """
@@ -203,24 +217,17 @@ class LoweringContext(DeviceOperations):
         return list(operation.results)
 
     def constant(self, value: Any) -> Value:
-        """A constant of the value's shape and dtype.
-
-        Args:
-            value: a NumPy array or scalar.
-        """
+        """A constant of the shape and dtype of a NumPy array or scalar."""
         array = np.asarray(value)
         if array.dtype == float0:
             array = np.zeros(array.shape, np.bool_)
-        key = None
-        if array.size <= EMBEDDED_CONSTANT_SIZE:
-            key = (array.dtype, array.shape, array.tobytes())
-            found = self._constants.get(key)
-            if found is not None:
-                return found
-        made = self._new_constant(array)
-        if key is not None:
-            self._constants[key] = made
-        return made
+        if array.size > EMBEDDED_CONSTANT_SIZE:
+            return self._new_constant(array)
+        key = (array.dtype, array.shape, array.tobytes())
+        found = self._constants.get(key)
+        if found is None:
+            found = self._constants[key] = self._new_constant(array)
+        return found
 
     def broadcast(
         self,
@@ -231,11 +238,7 @@ class LoweringContext(DeviceOperations):
     ) -> Value:
         """Repeat a value along new axes and along axes of size 1.
 
-        Args:
-            value: the value, of type ``aval_from``.
-            aval_from: its type.
-            aval_to: the type of the result.
-            dimensions: for each axis of ``aval_from``, the axis of ``aval_to`` it becomes.
+        Each axis of ``aval_from``, the value's type, becomes one of ``dimensions`` in ``aval_to``.
         """
         if aval_from.shape == aval_to.shape and tuple(dimensions) == tuple(range(aval_to.ndim)):
             return value
@@ -266,7 +269,6 @@ class LoweringContext(DeviceOperations):
         operands: Sequence[Value],
         result_avals: Sequence[ShapedArray],
         *,
-        operand_avals: Sequence[ShapedArray] | None = None,
         pure: bool = False,
         ordered: bool = False,
     ) -> list[Value]:
@@ -275,17 +277,15 @@ class LoweringContext(DeviceOperations):
         Args:
             function: takes read-only NumPy arrays; returns a sequence of arrays, which are
                 checked against ``result_avals``.
-            operands: its operands.
+            operands: its operands, those of the equation.
             result_avals: the types of its results.
-            operand_avals: the types of its operands; those of the equation when omitted.
             pure: whether calls may be dropped, merged and reordered.
             ordered: whether it is called after the ordered callbacks that came before; the
                 equation must have an ordered effect.
         """
-        avals_in = self.avals_in if operand_avals is None else operand_avals
         index = len(self._builder.callbacks)
         self._builder.callbacks.append(
-            HostCallback(function, tuple(avals_in), tuple(result_avals), ordered)
+            HostCallback(function, tuple(self.avals_in), tuple(result_avals), ordered)
         )
         attributes = {**callback_attributes(index, pure), **self.once(len(result_avals) + ordered)}
         name = "stablehlo.custom_call"

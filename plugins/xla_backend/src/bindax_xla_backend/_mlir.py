@@ -14,21 +14,8 @@ import numpy as np
 
 from bindax_core.extend import Dimension, JaxprEqn
 from bindax_xla_backend import _jaxlib
-from bindax_xla_backend._jaxlib import InvalidIR, ir
-
-__all__ = [
-    "Context",
-    "InvalidIR",
-    "Value",
-    "begin_of",
-    "create_operation",
-    "end_of",
-    "quoted",
-    "quoted_bytes",
-    "to_bytecode",
-    "to_text",
-    "verify",
-]
+from bindax_xla_backend._jaxlib import InvalidIR as InvalidIR
+from bindax_xla_backend._jaxlib import ir
 
 create_operation: Callable[..., Any] = ir.Operation.create
 Value: type = ir.Value
@@ -94,12 +81,9 @@ class Context:
         return parsed
 
     def dense(self, array: np.ndarray[Any, Any], element: str) -> Any:
-        """The elements of a C-ordered array as an attribute.
+        """The elements of a C-ordered array, at least one, as an attribute.
 
-        Args:
-            array: the elements, at least one; of a dtype NumPy knows itself, or integers of the
-                same width.
-            element: the text of the element type.
+        The array has a dtype that NumPy knows itself, or integers of the same width.
         """
         elements: Any = array
         return ir.DenseElementsAttr.get(
@@ -142,7 +126,6 @@ class Context:
         name: str,
         types: tuple[Sequence[Any], Sequence[Any]],
         attributes: dict[str, str],
-        location: Any,
     ) -> Any:
         """Append a ``func.func`` to a module; give its empty entry block."""
         inputs, results = types
@@ -150,8 +133,8 @@ class Context:
         parsed = {key: self.attribute(text) for key, text in attributes.items()}
         parsed["sym_name"] = self.attribute(quoted(name))
         parsed["function_type"] = ir.TypeAttr.get(kind, context=self.raw)
-        point = ir.InsertionPoint(module.body)
-        operation = create_operation("func.func", [], [], parsed, None, 1, location, point)
+        place = self.unknown_location, ir.InsertionPoint(module.body)
+        operation = create_operation("func.func", [], [], parsed, None, 1, *place)
         return self.block(operation.regions[0], inputs)
 
     def block(self, region: Any, types: Sequence[Any]) -> Any:

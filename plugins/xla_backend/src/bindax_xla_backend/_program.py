@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, ShapedArray
-from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding, Space
+from bindax_core.sharding import NamedSharding, PartitionSpec, Space
 from bindax_xla_backend import _mlir
 from bindax_xla_backend._callbacks import HostCallback
 from bindax_xla_backend._errors import LoweringError, excerpt
@@ -24,9 +24,7 @@ class LoweredProgram:
 
     Attributes:
         name: the name of the function that was staged.
-        bytecode: the module.
         in_avals: the types of all operands.
-        out_avals: the types of the results.
         kept: the positions of the operands that are parameters of the program.
         donated: the positions of the operands whose memory the program reuses.
         constants: the arrays that are its first parameters.
@@ -69,13 +67,7 @@ def lower_program(
 ) -> LoweredProgram:
     """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
 
-    Args:
-        jaxpr: the program.
-        name: its name, for the module and for messages.
-        donated: for each operand, whether its memory may be reused.
-        keep_unused: whether operands that have no use stay parameters.
-        platform: the platform to lower for.
-        layout: the devices to lower for; the first when omitted.
+    It is for the first device without a layout; the other options are those of the backend.
 
     Raises:
         LoweringError: when a rule built something that is wrong.
@@ -112,8 +104,10 @@ def _lowered(
         builder.expected_type = builder.type if checks_types else None
         operands = {i: in_avals[i] for i in kept}
         attributes = _attributes(builder, layout, hoisted_avals, operands, aliases)
-        types = [*hoisted_avals, *operands.values()], out_avals
-        ctx, arguments = _open_main(builder, types, attributes, memories)
+        kinds = ["" if kind is None else f'mhlo.memory_kind = "{kind}"' for kind in memories]
+        taken_avals = [*hoisted_avals, *operands.values()]
+        block = builder.open_main(taken_avals, out_avals, attributes, kinds)
+        ctx, arguments = LoweringContext(builder, block), list(block.arguments)
         given = dict(zip(hoisted, arguments, strict=False))
         consts = [given.get(i) or ctx.constant(array) for i, array in enumerate(constants)]
         taken = dict(zip(kept, arguments[len(hoisted) :], strict=True))
@@ -138,25 +132,6 @@ def _lowered(
         )
 
 
-def _open_main(
-    builder: ModuleBuilder,
-    types: tuple[Sequence[ShapedArray], Sequence[ShapedArray]],
-    attributes: Sequence[str],
-    memories: Sequence[str | None],
-) -> tuple[LoweringContext, list[Any]]:
-    """Start the function that is called from outside; gives its context and its arguments."""
-    kinds = ["{}" if kind is None else f'{{mhlo.memory_kind = "{kind}"}}' for kind in memories]
-    own = {"res_attrs": f"[{', '.join(kinds)}]"} if any(memories) else {}
-    block = builder.context.function(
-        builder.module,
-        "main",
-        (builder.types(types[0]), builder.types(types[1])),
-        {"sym_visibility": '"public"', "arg_attrs": f"[{', '.join(attributes)}]", **own},
-        builder.context.unknown_location,
-    )
-    return LoweringContext(builder, block), list(block.arguments)
-
-
 def _attributes(
     builder: ModuleBuilder,
     layout: Layout | None,
@@ -165,26 +140,18 @@ def _attributes(
     aliases: Mapping[int, int],
 ) -> list[str]:
     """For each parameter what XLA is to know of it: its sharding, and the use of its memory."""
-    several = builder.several
-    made: list[list[str]] = []
-    for aval in constants:
-        everywhere = NamedSharding(layout.mesh, PartitionSpec()) if layout and several else None
-        made.append([_sharded(builder, everywhere, aval)] if everywhere else [])
+    everywhere = None
+    if layout and builder.several and constants:
+        everywhere = NamedSharding(layout.mesh, PartitionSpec())
+    made = [builder.sharded(everywhere, aval) for aval in constants]
     for i, aval in operands.items():
-        found = []
-        sharding = layout.operands[i] if layout and several else None
-        if sharding is not None:
-            found.append(_sharded(builder, sharding, aval))
+        found = [builder.sharded(layout.operands[i] if layout else None, aval)]
         if i in aliases:
             # The result's sharding is not known before XLA has chosen it, so XLA pairs them.
             donor = "jax.buffer_donor = true"
-            found.append(donor if several else f"tf.aliasing_output = {aliases[i]} : i32")
-        made.append(found)
-    return [f"{{{', '.join(found)}}}" for found in made]
-
-
-def _sharded(builder: ModuleBuilder, sharding: Sharding, aval: ShapedArray) -> str:
-    return f"sdy.sharding = {builder.meshes.sharding(sharding, aval.ndim)}"
+            found.append(donor if builder.several else f"tf.aliasing_output = {aliases[i]} : i32")
+        made.append(", ".join(filter(None, found)))
+    return made
 
 
 def _memories(jaxpr: Jaxpr) -> tuple[str | None, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -81,21 +79,3 @@ def storage_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 _BOOL = np.dtype(np.bool_)
-
-
-def int_array(values: Sequence[int]) -> str:
-    """Integers as the text of an MLIR attribute.
-
-    >>> int_array([0, 2]), int_array([])
-    ('array<i64: 0, 2>', 'array<i64>')
-    """
-    return f"array<i64: {', '.join(map(str, values))}>" if len(values) else "array<i64>"
-
-
-def symbol_name(name: str) -> str:
-    """A name as a symbol of a module.
-
-    >>> symbol_name("<lambda>")
-    '_lambda_'
-    """
-    return re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII) or "_"
