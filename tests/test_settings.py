@@ -441,6 +441,7 @@ def test_memory_of_a_device_that_the_host_does_not_read() -> None:
         with pytest.raises(TransferError, match=r"to the host, .* Ask for it with device_get"):
             far.numpy()
         assert bindax.device_get(far).tolist() == [0.0, 0.0]
+    assert far.copy().tolist() == [0.0, 0.0]
 
 
 def test_traced_values_stay_where_they_are() -> None:

@@ -100,6 +100,10 @@ def test_operations_on_its_arrays_are_compiled_for_it(fake):
         with config.override(backend="fake"):
             y = jit(lambda x: x * 2.0)(np.ones(3, np.float32)) + 1.0
             assert y.devices() <= set(backend.devices())
+            copy = y.copy()
+            y.delete()
+            assert copy.devices() <= set(backend.devices())
+            y = copy.copy()
             assert vmap(grad(lambda x: x * x))(y).tolist() == [6.0, 6.0, 6.0]
             assert y.tolist() == [3.0, 3.0, 3.0]
     finally:

@@ -267,7 +267,7 @@ class Array(ArrayPlaces, ArrayOperators):
 
     def copy(self) -> Array:
         """An array with bytes of its own, which stay when those of this one are given away."""
-        if self._buffer is not None and not self._is_within_reach():
+        if not self._is_within_reach() and hasattr(self._backend, "copy"):
             physical = self.physical()
             buffer = self._backend.copy(physical._buffer, physical.aval)
             return Array(self.aval, None, buffer, self._backend)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,13 +65,20 @@ def _elementwise(name: str, shape: tuple[int, ...], dtype: str, *ranges: Range) 
     return sample(getattr(special, name), *operands, label=label, skip=_SKIPPED.get(name, {}))
 
 
+class WithLeading(NamedTuple):
+    """A function called with scalars before the operand that it has a derivative in."""
+
+    function: Callable[..., Any]
+    leading: tuple[float, ...]
+
+    def __call__(self, x: Any) -> Any:
+        """Call the function."""
+        return self.function(*[np.asarray(value).astype(x.dtype) for value in self.leading], x)
+
+
 def _with_leading(name: str, leading: tuple[float, ...], last: Range, dtype: str) -> Sample:
     label = "-".join([name, *map(str, leading), f"{dtype}[2,3]-from-{last[0]}"])
-
-    def function(x: Any) -> Any:
-        scalars = [np.asarray(value).astype(x.dtype) for value in leading]
-        return getattr(special, name)(*scalars, x)
-
+    function = WithLeading(getattr(special, name), leading)
     operand = array((2, 3), dtype, between(*last))
     return sample(function, operand, label=label, no_derivative=range(len(leading)))
 

@@ -287,6 +287,13 @@ class XlaBackend:
         except (_jaxlib.RuntimeFailure, BufferError) as error:
             raise execution_error(_FAILED, error) from error
 
+    def copy(self, buffer: Any, aval: ShapedArray) -> Any:
+        """A buffer on the first device with memory of its own."""
+        from bindax_xla_backend import _partitions
+
+        self.check_alive(buffer, aval)
+        return _partitions.copied(buffer, self.raw(aval.ndim))
+
     def check_alive(self, buffer: Any, aval: ShapedArray) -> None:
         """Raise when a buffer was deleted or donated."""
         if self.is_deleted(buffer):
