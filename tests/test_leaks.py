@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,12 @@ from bindax.errors import UnexpectedTracerError
 
 HERE = Path(__file__).name
 X = np.array([-1.0, 2.0], np.float32)
+
+
+@pytest.fixture(autouse=True)
+def small_heap() -> None:
+    """Keep what other tests left out of the sight of the search for leaks, which takes long."""
+    gc.freeze()
 
 
 def test_leaked_tracers_are_found() -> None:
