@@ -17,8 +17,9 @@ from numpy.exceptions import ComplexWarning
 from bindax_core.extend import register_internal
 from bindax_numpy import fft, linalg
 from bindax_numpy.arithmetic import (
-    abs, absolute, clip, divide, divmod, floor_divide, fmod, mod, nan_to_num, positive, pow, power,
-    remainder, sign, square, true_divide,
+    abs, absolute, angle, around, ceil, clip, conj, conjugate, divide, divmod, floor, floor_divide,
+    fmod, imag, mod, nan_to_num, positive, pow, power, real, remainder, rint, round, sign, square,
+    true_divide, trunc,
 )
 from bindax_numpy.array_api import (
     __array_api_version__ as __array_api_version__,
@@ -35,10 +36,9 @@ from bindax_numpy.comparison import (
 )
 from bindax_numpy.contraction import dot, inner, matmul, outer, tensordot, vdot
 from bindax_numpy.conversion import (
-    astype, can_cast, copy, from_dlpack, frombuffer, fromfunction, iscomplexobj, isdtype,
-    isrealobj, isscalar, iterable,
+    astype, can_cast, copy, from_dlpack, frombuffer, fromfunction, iscomplexobj, isdtype, isrealobj,
+    isscalar, iterable,
 )
-from bindax_numpy.statistics import corrcoef, cov
 from bindax_numpy.creation import (
     array, asarray, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like,
 )
@@ -46,30 +46,31 @@ from bindax_numpy.cumulative import (
     cumprod, cumulative_prod, cumulative_sum, diff, ediff1d, gradient, nancumprod, nancumsum,
     trapezoid, unwrap,
 )
-from bindax_numpy.dtypes import bool_ as bool
 from bindax_numpy.dtypes import (
-    bfloat16, bool_, cdouble, character, complex128, complex64, complex_, complexfloating, csingle,
-    double, dtype, e, euler_gamma, finfo, flexible, float16, float32, float4_e2m1fn, float64,
-    float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2,
-    float8_e5m2fnuz, float8_e8m0fnu, float_, floating, generic, iinfo, inexact, inf, int16, int2,
-    int32, int4, int64, int8, int_, integer, issubdtype, nan, ndarray, ndim, newaxis, number,
-    object_, pi, promote_types, result_type, shape, signedinteger, single, size, uint, uint16,
-    uint2, uint32, uint4, uint64, uint8, unsignedinteger,
+    bfloat16, bool_, bool_ as bool, cdouble, character, complex128, complex64, complex_,
+    complexfloating, csingle, double, dtype, e, euler_gamma, finfo, flexible, float16, float32,
+    float4_e2m1fn, float64, float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn,
+    float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float_, floating, generic, iinfo,
+    inexact, inf, int16, int2, int32, int4, int64, int8, int_, integer, issubdtype, nan, ndarray,
+    ndim, newaxis, number, object_, pi, promote_types, result_type, shape, signedinteger, single,
+    size, uint, uint16, uint2, uint32, uint4, uint64, uint8, unsignedinteger,
 )
-from bindax_numpy.files import fromfile, fromiter, fromstring, load, save, savez
+from bindax_numpy.files import (
+    array_repr, array_str, fromfile, fromiter, fromstring, get_printoptions, load, printoptions,
+    save, savez, set_printoptions,
+)
 from bindax_numpy.functions import (
     acos, acosh, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, asin, asinh, atan,
-    atan2, atanh, cbrt, cos, cosh, deg2rad, degrees, exp, exp2, expm1, heaviside, hypot, log, log1p,
-    log2, log10, rad2deg, radians, reciprocal, sin, sinh, sqrt, tan, tanh,
+    atan2, atanh, cbrt, cos, cosh, deg2rad, degrees, exp, exp2, expm1, heaviside, hypot, log, log10,
+    log1p, log2, rad2deg, radians, reciprocal, sin, sinh, sqrt, tan, tanh,
 )
 from bindax_numpy.histograms import (
     bincount, histogram, histogram2d, histogram_bin_edges, histogramdd, interp,
 )
 from bindax_numpy.index_grids import (
-    apply_along_axis, apply_over_axes, indices, ix_, ravel_multi_index,
-    unravel_index,
+    apply_along_axis, apply_over_axes, c_, index_exp, indices, ix_, mgrid, ogrid, r_,
+    ravel_multi_index, s_, unravel_index,
 )
-from bindax_numpy.index_grids import c_, index_exp, mgrid, ogrid, r_, s_
 from bindax_numpy.indexing import (
     diag, diag_indices, diag_indices_from, diagflat, diagonal, fill_diagonal, put_along_axis, take,
     take_along_axis, trace, tril_indices, tril_indices_from, triu_indices, triu_indices_from,
@@ -82,7 +83,6 @@ from bindax_numpy.joining import (
     array_split, column_stack, concat, concatenate, dstack, hstack, repeat, split, stack, tile,
     vstack,
 )
-from bindax_numpy.reshaping import flip, fliplr, flipud, roll, rot90
 from bindax_numpy.nan_reductions import (
     nanargmax, nanargmin, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar,
 )
@@ -93,42 +93,36 @@ from bindax_numpy.padding import pad
 from bindax_numpy.polynomials import (
     poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots, vander,
 )
-from bindax_numpy.files import (
-    array_repr, array_str, get_printoptions, printoptions, set_printoptions,
-)
 from bindax_numpy.products import convolve, correlate, cross, kron, matvec, vecdot, vecmat
-from bindax_numpy.ranges import arange, eye, identity, linspace, meshgrid, tri, tril, triu
+from bindax_numpy.ranges import (
+    arange, eye, geomspace, identity, linspace, logspace, meshgrid, tri, tril, triu,
+)
 from bindax_numpy.reductions import (
     all, amax, amin, any, argmax, argmin, count_nonzero, cumsum, max, min, prod, ptp, sum,
 )
 from bindax_numpy.reshaping import (
     atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, broadcast_shapes, broadcast_to,
-    expand_dims, matrix_transpose, moveaxis, permute_dims, ravel, reshape, rollaxis, squeeze,
-    swapaxes, transpose,
-)
-from bindax_numpy.arithmetic import (
-    angle, around, ceil, conj, conjugate, floor, imag, real, rint, round, trunc,
+    expand_dims, flip, fliplr, flipud, matrix_transpose, moveaxis, permute_dims, ravel, reshape,
+    roll, rollaxis, rot90, squeeze, swapaxes, transpose,
 )
 from bindax_numpy.searching import (
-    argwhere, compress, digitize, extract, flatnonzero, mask_indices, nonzero,
-    searchsorted,
+    argwhere, compress, digitize, extract, flatnonzero, mask_indices, nonzero, searchsorted,
 )
 from bindax_numpy.selection import choose, piecewise, place, put, select
 from bindax_numpy.sets import (
-    UniqueAllResult, UniqueCountsResult, UniqueInverseResult, intersect1d, isin, setdiff1d,
-    setxor1d, union1d, unique, unique_all, unique_counts, unique_inverse, unique_values,
+    intersect1d, isin, setdiff1d, setxor1d, union1d, unique, unique_all, unique_counts,
+    unique_inverse, unique_values, UniqueAllResult, UniqueCountsResult, UniqueInverseResult,
 )
 from bindax_numpy.sorting import argpartition, argsort, lexsort, partition, sort, sort_complex
-from bindax_numpy.ranges import geomspace, logspace
 from bindax_numpy.special import (
     copysign, fabs, float_power, fmax, fmin, frexp, i0, iscomplex, isreal, ldexp, modf, nextafter,
     signbit, sinc, spacing,
 )
-from bindax_numpy.statistics import average, mean, std, var
+from bindax_numpy.statistics import average, corrcoef, cov, mean, std, var
 from bindax_numpy.summation import einsum, einsum_path
 from bindax_numpy.ufuncs import (
-    add, bitwise_and, bitwise_or, bitwise_xor, logaddexp, logaddexp2, logical_and,
-    frompyfunc, logical_or, logical_xor, maximum, minimum, multiply, negative, subtract, ufunc,
+    add, bitwise_and, bitwise_or, bitwise_xor, frompyfunc, logaddexp, logaddexp2, logical_and,
+    logical_or, logical_xor, maximum, minimum, multiply, negative, subtract, ufunc,
 )
 from bindax_numpy.vectorization import vectorize
 from bindax_numpy.windows import bartlett, blackman, hamming, hanning, kaiser
