@@ -10,11 +10,11 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import axes_argument, axis_argument, shape_argument
+from bindax_lax_basic.extend import axes_argument, shape_argument
 from bindax_numpy._operands import array_operand, known
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import concatenate, split
-from bindax_numpy.reshaping import along, broadcast_to, moveaxis, ravel, reshape, squeeze
+from bindax_numpy.reshaping import along, broadcast_to, moveaxis, ravel, reshape
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Array:
@@ -65,8 +65,7 @@ def _most_axes(arrays: Any) -> int:
 
 def _joined(arrays: Any, level: int, depth: int, ndim: int) -> Any:
     if level > depth:
-        x = array_operand("block", arrays)
-        return lax.expand_dims(x, tuple(range(ndim - typeof(x).ndim)))
+        return lax.broadcast_to_rank(array_operand("block", arrays), ndim)
     return concatenate([_joined(x, level + 1, depth, ndim) for x in arrays], level - depth - 1)
 
 
@@ -76,12 +75,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
     >>> jnp.unstack(jnp.array([[1, 2], [3, 4]]))
     (Array([1, 2], dtype=int32), Array([3, 4], dtype=int32))
     """
-    operand = array_operand("unstack", x)
-    place = axis_argument("unstack", axis, typeof(operand).ndim)
-    size = typeof(operand).shape[place]
-    if not size:
-        return ()
-    return tuple([squeeze(part, place) for part in split(operand, size, place)])
+    return lax.unstack(array_operand("unstack", x), axis)
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
@@ -174,8 +168,7 @@ def delete(
     >>> jnp.delete(jnp.array([1, 2, 3]), 1)
     Array([1, 3], dtype=int32)
     """
-    x = array_operand("delete", arr)
-    x, place = along("delete", x, axis)
+    x, place = along("delete", array_operand("delete", arr), axis)
     size = typeof(x).shape[place]
     if assume_unique_indices and is_value(obj) and typeof(obj).dtype != dtypes.bool_:
         gone = ravel(array_operand("delete", obj))
@@ -203,14 +196,13 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     >>> jnp.insert(jnp.array([1, 2, 3]), 1, 9)
     Array([1, 9, 2, 3], dtype=int32)
     """
-    x, new = array_operand("insert", arr), array_operand("insert", values)
-    x, place = along("insert", x, axis)
+    x, place = along("insert", array_operand("insert", arr), axis)
     shape = list(typeof(x).shape)
     size = shape[place]
     traced = isinstance(obj, Tracer) and dtypes.is_integer(typeof(obj).dtype)
     at = obj if traced else _positions("insert", obj, size)
-    new = lax.convert_element_type(new, typeof(x).dtype)
-    new = lax.expand_dims(new, tuple(range(len(shape) - typeof(new).ndim)))
+    new = lax.convert_element_type(array_operand("insert", values), typeof(x).dtype)
+    new = lax.broadcast_to_rank(new, len(shape))
     if at.size == 1:
         # One place, to which all values go; the first axis counts them if obj is a scalar.
         new = moveaxis(new, 0, place) if at.ndim == 0 else new

@@ -114,8 +114,8 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     """
     (x,) = _integers("packbits", a)
     shifts = _bit_order("packbits", bitorder)
-    x, place = along("packbits", x, axis)
-    bits = moveaxis(convert(convert(x, dtypes.bool_, False), np.dtype(np.uint8), False), place, -1)
+    x, place = along("packbits", convert(x, dtypes.bool_, False), axis)
+    bits = moveaxis(convert(x, np.dtype(np.uint8), False), place, -1)
     *lead, n = typeof(bits).shape
     bits = lax.pad(bits, np.uint8(0), [(0, 0, 0)] * len(lead) + [(0, -n % 8, 0)])
     groups = reshape(bits, (*lead, (n + 7) // 8, 8))

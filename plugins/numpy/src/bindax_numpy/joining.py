@@ -215,13 +215,8 @@ def tile(A: Any, reps: Any) -> Array:
     """
     x = array_operand("tile", A)
     counts = static_ints("tile", "reps", reps)
-    shape = typeof(x).shape
-    ndim = max(len(shape), len(counts))
-    sizes = (*(1,) * (ndim - len(shape)), *shape)
-    pairs = list(zip((*(1,) * (ndim - len(counts)), *counts), sizes, strict=True))
-    apart = lax.reshape(x, [n for size in sizes for n in (1, size)])
-    repeated = lax_broadcast_to(apart, tuple(n for pair in pairs for n in pair))
-    return lax.reshape(repeated, [count * size for count, size in pairs])
+    ones = (1,) * (typeof(x).ndim - len(counts))
+    return lax.tile(lax.broadcast_to_rank(x, len(counts)), (*ones, *counts))
 
 
 def repeat(

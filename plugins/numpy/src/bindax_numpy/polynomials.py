@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
@@ -20,6 +19,7 @@ from bindax_numpy.creation import zeros
 from bindax_numpy.indexing import diagflat
 from bindax_numpy.joining import concatenate, stack
 from bindax_numpy.linalg import eigvals, inv, lstsq
+from bindax_numpy.linalg._matrices import rounding
 from bindax_numpy.products import convolve
 from bindax_numpy.ranges import arange
 from bindax_numpy.reductions import cumsum, sum
@@ -132,15 +132,20 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array,
     return out, _from_first_nonzero(rest) if trim_leading_zeros else rest
 
 
+def _order(name: str, m: int) -> int:
+    order = static_int(name, "m", m)
+    if order < 0:
+        raise ValueError(f"{name}: the order m must not be negative, but it is {order}.")
+    return order
+
+
 def polyder(p: Any, m: int = 1) -> Array:
     """The derivative of a polynomial; ``m`` is its order.
 
     >>> jnp.polyder(jnp.array([1.0, 2.0, 3.0]))
     Array([2., 2.], dtype=float32)
     """
-    order = static_int("polyder", "m", m)
-    if order < 0:
-        raise ValueError(f"polyder: the order m must not be negative, but it is {order}.")
+    order = _order("polyder", m)
     (factors,) = inexact("polyder", *_coefficients("polyder", p))
     n = typeof(factors).size
     if not order:
@@ -162,9 +167,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     >>> jnp.polyint(jnp.array([2.0, 2.0]))
     Array([1., 2., 0.], dtype=float32)
     """
-    order = static_int("polyint", "m", m)
-    if order < 0:
-        raise ValueError(f"polyint: the order m must not be negative, but it is {order}.")
+    order = _order("polyint", m)
     constants = ravel(strong_operand("polyint", 0.0 if k is None else k))
     if typeof(constants).size not in (1, order):
         raise ValueError(
@@ -324,8 +327,7 @@ def polyfit(
             f"polyfit takes a degree that is not negative, a vector, and values for each of its "
             f"elements, but got {degree}, {a.str_short()} and {b.str_short()}."
         )
-    info: Any = finfo(a.dtype)  # type: ignore[no-untyped-call]
-    limit = a.size * float(info.eps) if rcond is None else rcond
+    limit = a.size * rounding(places) if rcond is None else rcond
     left, right = vander(places, degree + 1), values
     if w is not None:
         (weights,) = inexact("polyfit", strong_operand("polyfit", w))

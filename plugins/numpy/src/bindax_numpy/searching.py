@@ -69,14 +69,6 @@ def filled(values: Any, counts: Any, fill_value: Any) -> Any:
     return lax.select(counts, values, broadcast_to(own, aval.shape))
 
 
-def filled_places(index: Any, count: Any, fill_value: Any) -> Any:
-    """Indices with something else from ``count`` on."""
-    aval = typeof(index)
-    filler = convert(fill_value, aval.dtype, False)
-    missing = lax.ge(lax.iota(aval.dtype, aval.size), lax.full_like(index, count))
-    return lax.select(missing, lax.full_like(index, filler), index)
-
-
 def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
     """The indices of the elements that are not zero, for each axis.
 
@@ -104,9 +96,9 @@ def _nonzero(name: str, x: Any, size: Any, fill_value: Any) -> tuple[Array, ...]
     fillers = _fillers(name, fill_value, aval.ndim)
     if not aval.size:
         return tuple(lax.full_like(places, filler) for filler in fillers)
-    indices = unravel_index(places, aval.shape)
-    pairs = zip(indices, fillers, strict=True)
-    return tuple(filled_places(index, count, filler) for index, filler in pairs)
+    counts = present(places, count)
+    pairs = zip(unravel_index(places, aval.shape), fillers, strict=True)
+    return tuple(filled(index, counts, filler) for index, filler in pairs)
 
 
 def _fillers(name: str, fill_value: Any, ndim: int) -> list[Any]:

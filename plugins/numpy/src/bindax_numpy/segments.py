@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, typeof
+from bindax_lax_basic.dtypes import is_integer, largest, real_dtype, smallest
 from bindax_numpy.comparison import where
 from bindax_numpy.creation import asarray, full
-from bindax_numpy.dtypes import iinfo, issubdtype
 from bindax_numpy.reshaping import broadcast_to
 
 
@@ -28,7 +28,7 @@ def _reduced(
     data, ids = asarray(data), asarray(segment_ids)
     if not data.shape:  # one number for all rows
         data = broadcast_to(data, ids.shape)
-    if not issubdtype(typeof(ids).dtype, np.integer) or data.shape[:1] != ids.shape:
+    if not is_integer(typeof(ids).dtype) or data.shape[:1] != ids.shape:
         raise ValueError(
             f"{name}: segment_ids must be integers, one for each row of data, but data is "
             f"{typeof(data).str_short()} and segment_ids {typeof(ids).str_short()}."
@@ -48,19 +48,11 @@ def _reduced(
     )
 
 
-def _extreme(dtype: Any, bound: str) -> Any:
-    if dtype == np.dtype(bool):
-        return bound == "max"
-    if issubdtype(dtype, np.inexact):
-        return np.inf if bound == "max" else -np.inf
-    return getattr(iinfo(dtype), bound)
-
-
 _METHODS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "segment_sum": ("add", lambda dtype: 0),
     "segment_prod": ("multiply", lambda dtype: 1),
-    "segment_max": ("max", lambda dtype: _extreme(dtype, "min")),
-    "segment_min": ("min", lambda dtype: _extreme(dtype, "max")),
+    "segment_max": ("max", lambda dtype: smallest(real_dtype(dtype))),
+    "segment_min": ("min", lambda dtype: largest(real_dtype(dtype))),
 }
 """The method of ``x.at`` that reduces, and what it starts from."""
 

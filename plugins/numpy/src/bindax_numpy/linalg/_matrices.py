@@ -9,7 +9,7 @@ from ml_dtypes import finfo
 import bindax_lax_basic as lax
 from bindax_core.extend import ShapedArray, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes
+from bindax_lax_basic.extend import convert, promote_dtypes
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.arithmetic import conj
 from bindax_numpy.reshaping import matrix_transpose
@@ -33,12 +33,6 @@ def require_matrix(name: str, aval: ShapedArray, *, square: bool = False) -> Non
     if aval.ndim < 2 or (square and aval.shape[-1] != aval.shape[-2]):
         kind = "square matrices, of shape [..., n, n]" if square else "matrices, [..., m, n]"
         raise ValueError(f"{name} takes {kind}, but got {aval.str_short()}.")
-
-
-def broadcast_leading(x: Any, lead: tuple[int, ...], core: int) -> Any:
-    """An array with given leading axes before its last ``core`` ones."""
-    shape = typeof(x).shape
-    return broadcast_to(x, (*lead, *shape[len(shape) - core :]))
 
 
 def rounding(x: Any) -> float:

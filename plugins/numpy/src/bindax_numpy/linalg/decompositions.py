@@ -200,22 +200,19 @@ def svd(
 def _hermitian_svd(x: Any, compute_uv: bool, subset: tuple[int, int] | None) -> Any:
     """By eigenvalues: their sizes are the singular values, their signs turn vectors round."""
     w, v = eigh(x)
-    size = absolute(w)
-    order = flip(argsort(size), -1)
-    s = take_along_axis(size, order, -1)
-    first, end = (
-        (0, typeof(s).shape[-1])
-        if subset is None
-        else static_ints("svd", "subset_by_index", subset)
-    )
-    s = s[..., first:end]
+    sizes = absolute(w)
+    order = flip(argsort(sizes), -1)
+    s = take_along_axis(sizes, order, -1)
+    size = typeof(s).shape[-1]
+    kept = slice(*static_ints("svd", "subset_by_index", (0, size) if subset is None else subset))
+    s = s[..., kept]
     if not compute_uv:
         return s
     signs = sign(take_along_axis(w, order, -1))
     signs = signs + (signs == constant(0, signs))
     u = take_along_axis(v, expand_dims(order, -2), -1)
     vh = adjoint(u * expand_dims(signs, -2))
-    return SVDResult(u[..., first:end], s, vh[..., first:end, :])
+    return SVDResult(u[..., kept], s, vh[..., kept, :])
 
 
 def svdvals(x: Any, /) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic.dtypes import real_dtype
-from bindax_lax_basic.extend import axis_argument, convert, static_int, static_ints
+from bindax_lax_basic.extend import axis_argument, broadcast_to, convert, static_int, static_ints
 from bindax_linalg.lu import solve as solve_by_lu
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.arithmetic import absolute_squares
@@ -17,7 +17,6 @@ from bindax_numpy.comparison import where
 from bindax_numpy.contraction import dot
 from bindax_numpy.linalg._matrices import (
     adjoint,
-    broadcast_leading,
     inexact_operands,
     matrix_operand,
     product,
@@ -60,8 +59,9 @@ def solve(a: Any, b: Any) -> Array:
         )
     columns = expand_dims(y, -1) if vector else y
     lead = lax.broadcast_shapes(matrices.shape[:-2], typeof(columns).shape[:-2])
-    columns = broadcast_leading(columns, lead, 2)
-    out = solve_by_lu(broadcast_leading(x, lead, 2), columns) if typeof(columns).size else columns
+    x = broadcast_to(x, (*lead, *matrices.shape[-2:]))
+    columns = broadcast_to(columns, (*lead, *typeof(columns).shape[-2:]))
+    out = solve_by_lu(x, columns) if typeof(columns).size else columns
     return out[..., 0] if vector else out
 
 
