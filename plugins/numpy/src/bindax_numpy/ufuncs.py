@@ -90,12 +90,15 @@ class ufunc:
         known = getattr(importlib.import_module("bindax_numpy"), self.__name__, None) is self
         return self.__name__ if known else super().__reduce__()
 
-    def _require_binary(self, name: str) -> None:
+    def _binary(self, method: str, out: None = None) -> str:
+        """The name of a method that needs a function of two arguments, and has no ``out``."""
         if self.nin != 2 or self.nout != 1:
             raise ValueError(
-                f"{self.__name__}.{name} needs a function of two arguments with one result, but it "
-                f"has {self.nin} and {self.nout}."
+                f"{self.__name__}.{method} needs a function of two arguments with one result, but "
+                f"it has {self.nin} and {self.nout}."
             )
+        refuse_out(f"{self.__name__}.{method}", out)
+        return f"{self.__name__}.{method}"
 
     # ------------------------------------------------------------------------- reductions
 
@@ -123,9 +126,7 @@ class ufunc:
         >>> jnp.maximum.reduce(jnp.array([[1, 5], [3, 2]]))
         Array([3, 5], dtype=int32)
         """
-        self._require_binary("reduce")
-        name = f"{self.__name__}.reduce"
-        refuse_out(name, out)
+        name = self._binary("reduce", out)
         x = _operand(name, a, dtype)
         axes = axes_argument(name, axis, typeof(x).ndim, "axis")
         if self._reduction is not None:
@@ -168,9 +169,7 @@ class ufunc:
         >>> jnp.add.accumulate(jnp.array([1, 2, 3]))
         Array([1, 3, 6], dtype=int32)
         """
-        self._require_binary("accumulate")
-        name = f"{self.__name__}.accumulate"
-        refuse_out(name, out)
+        name = self._binary("accumulate", out)
         x = _operand(name, a, dtype)
         place = axis_argument(name, axis, typeof(x).ndim)
         if self._accumulation is not None:
@@ -197,9 +196,7 @@ class ufunc:
         >>> jnp.add.reduceat(jnp.arange(5), jnp.array([0, 3, 1]))
         Array([ 3,  3, 10], dtype=int32)
         """
-        self._require_binary("reduceat")
-        name = f"{self.__name__}.reduceat"
-        refuse_out(name, out)
+        name = self._binary("reduceat", out)
         x, starts = _operand(name, a, dtype), index_operand(name, indices)
         if typeof(starts).ndim != 1:
             raise ValueError(f"{name} takes a vector of indices, not {typeof(starts).str_short()}.")
@@ -272,8 +269,8 @@ class ufunc:
         Array([[3, 4],
                [6, 8]], dtype=int32)
         """
-        self._require_binary("outer")
-        x, y = (array_operand(f"{self.__name__}.outer", v) for v in (A, B))
+        name = self._binary("outer")
+        x, y = array_operand(name, A), array_operand(name, B)
         more = tuple(range(typeof(x).ndim, typeof(x).ndim + typeof(y).ndim))
         return self(lax.expand_dims(x, more), y)
 
