@@ -21,7 +21,6 @@ from bindax_numpy._operands import (
     operand,
     promoted,
     require_real,
-    require_values,
     values,
 )
 
@@ -32,8 +31,7 @@ def add(x1: Any, x2: Any, /) -> Array:
     >>> jnp.add(jnp.arange(3), 0.5)
     Array([0.5, 1.5, 2.5], dtype=float32, weak_type=True)
     """
-    require_values("add", x1, x2)
-    return operators.add(x1, x2)
+    return operators.add(*values("add", x1, x2))
 
 
 def subtract(x1: Any, x2: Any, /) -> Array:
@@ -42,8 +40,7 @@ def subtract(x1: Any, x2: Any, /) -> Array:
     >>> jnp.subtract(jnp.arange(3), 1)
     Array([-1,  0,  1], dtype=int32)
     """
-    require_values("subtract", x1, x2)
-    return operators.subtract(x1, x2)
+    return operators.subtract(*values("subtract", x1, x2))
 
 
 def multiply(x1: Any, x2: Any, /) -> Array:
@@ -52,8 +49,7 @@ def multiply(x1: Any, x2: Any, /) -> Array:
     >>> jnp.multiply(jnp.arange(3), 2)
     Array([0, 2, 4], dtype=int32)
     """
-    require_values("multiply", x1, x2)
-    return operators.multiply(x1, x2)
+    return operators.multiply(*values("multiply", x1, x2))
 
 
 def divide(x1: Any, x2: Any, /) -> Array:
@@ -62,8 +58,7 @@ def divide(x1: Any, x2: Any, /) -> Array:
     >>> jnp.divide(jnp.arange(3), 2)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
-    require_values("divide", x1, x2)
-    return operators.true_divide(x1, x2)
+    return operators.true_divide(*values("divide", x1, x2))
 
 
 def true_divide(x1: Any, x2: Any, /) -> Array:
@@ -72,8 +67,7 @@ def true_divide(x1: Any, x2: Any, /) -> Array:
     >>> jnp.true_divide(1, jnp.array([2, 4]))
     Array([0.5 , 0.25], dtype=float32)
     """
-    require_values("true_divide", x1, x2)
-    return operators.true_divide(x1, x2)
+    return operators.true_divide(*values("true_divide", x1, x2))
 
 
 def floor_divide(x1: Any, x2: Any, /) -> Array:
@@ -82,8 +76,7 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
     >>> jnp.floor_divide(jnp.array([7, -7]), 2)
     Array([ 3, -4], dtype=int32)
     """
-    require_values("floor_divide", x1, x2)
-    return operators.floor_divide(x1, x2)
+    return operators.floor_divide(*values("floor_divide", x1, x2))
 
 
 def remainder(x1: Any, x2: Any, /) -> Array:
@@ -92,8 +85,7 @@ def remainder(x1: Any, x2: Any, /) -> Array:
     >>> jnp.remainder(jnp.array([7, -7]), 4)
     Array([3, 1], dtype=int32)
     """
-    require_values("remainder", x1, x2)
-    return operators.remainder(x1, x2)
+    return operators.remainder(*values("remainder", x1, x2))
 
 
 def mod(x1: Any, x2: Any, /) -> Array:
@@ -102,8 +94,7 @@ def mod(x1: Any, x2: Any, /) -> Array:
     >>> jnp.mod(jnp.array([7.5, -7.5]), 4)
     Array([3.5, 0.5], dtype=float32)
     """
-    require_values("mod", x1, x2)
-    return operators.remainder(x1, x2)
+    return operators.remainder(*values("mod", x1, x2))
 
 
 def fmod(x1: Any, x2: Any, /) -> Array:
@@ -121,8 +112,7 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
     >>> jnp.divmod(jnp.array([7, -7]), 4)
     (Array([ 1, -2], dtype=int32), Array([3, 1], dtype=int32))
     """
-    require_values("divmod", x1, x2)
-    return operators.divide_with_remainder(x1, x2)
+    return operators.divide_with_remainder(*values("divmod", x1, x2))
 
 
 def power(x1: Any, x2: Any, /) -> Array:
@@ -134,8 +124,7 @@ def power(x1: Any, x2: Any, /) -> Array:
     >>> jnp.power(jnp.array([2.0, 3.0]), 2)
     Array([4., 9.], dtype=float32)
     """
-    require_values("power", x1, x2)
-    return operators.power(x1, x2)
+    return operators.power(*values("power", x1, x2))
 
 
 def square(x: Any, /) -> Array:

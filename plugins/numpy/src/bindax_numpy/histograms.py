@@ -253,14 +253,11 @@ def interp(
     Array([2., 3.], dtype=float32)
     """
     places, values = strong_operand("interp", xp), strong_operand("interp", fp)
-    if (
-        typeof(places).ndim != 1
-        or typeof(values).shape != typeof(places).shape
-        or not typeof(places).size
-    ):
+    own, other = typeof(places), typeof(values)
+    if own.ndim != 1 or own.shape != other.shape or not own.size:
         raise ValueError(
             f"interp: xp and fp must be vectors of one size that is not 0, but they are "
-            f"{typeof(places).str_short()} and {typeof(values).str_short()}."
+            f"{own.str_short()} and {other.str_short()}."
         )
     at, places = inexact_operands("interp", x, places)
     require_real("interp", at)

@@ -372,8 +372,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     >>> jnp.tril_indices(2)
     (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
-    rows, columns = np.tril_indices(*_triangle("tril_indices", n, k, m))
-    return host_indices(rows), host_indices(columns)
+    return _triangle("tril_indices", np.tril_indices, n, k, m)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
@@ -382,13 +381,13 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     >>> jnp.triu_indices(2)
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
-    rows, columns = np.triu_indices(*_triangle("triu_indices", n, k, m))
-    return host_indices(rows), host_indices(columns)
+    return _triangle("triu_indices", np.triu_indices, n, k, m)
 
 
-def _triangle(name: str, n: int, k: int, m: int | None) -> tuple[int, int, int]:
+def _triangle(name: str, find: Any, n: int, k: int, m: int | None) -> tuple[Array, Array]:
     rows, diagonal = static_int(name, "n", n), static_int(name, "k", k)
-    return rows, diagonal, rows if m is None else static_int(name, "m", m)
+    found = find(rows, diagonal, rows if m is None else static_int(name, "m", m))
+    return host_indices(found[0]), host_indices(found[1])
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
