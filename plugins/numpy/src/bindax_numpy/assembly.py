@@ -210,16 +210,11 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
         at = broadcast_to(reshape(at, (1,)), repeats) if traced else np.full(repeats, at.item())
     shape[place] = at.shape[0]
     new = broadcast_to(new, shape)
-    if traced:
-        return take(concatenate([x, new], place), _places_after(at, size), place, mode="clip")
-    order = np.argsort(at, kind="stable")
-    target = np.empty(len(at), np.int64)
-    target[order] = at[order] + np.arange(len(at))
-    others = np.setdiff1d(np.arange(size + len(at)), target)
     both = concatenate([x, new], place)
-    index = np.empty(size + len(at), np.int32)
-    index[others], index[target] = np.arange(size), size + np.arange(len(at))
-    return take(both, index, place)
+    if traced:
+        return take(both, _places_after(at, size), place, mode="clip")
+    index = np.insert(np.arange(size), at, size + np.arange(len(at)))
+    return take(both, index.astype(np.int32), place)
 
 
 def _places_after(at: Any, size: int) -> Any:

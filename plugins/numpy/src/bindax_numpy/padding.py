@@ -198,24 +198,12 @@ def _mirrored(x: Any, axis: int, before: int, after: int, mode: str, odd: bool) 
     """Elements by their places: those of the array, mirrored or wrapped as often as needed."""
     first, last = _edges(x, axis)
     size = typeof(x).shape[axis]
-    places = np.arange(-before, size + after)
-    turns = None
-    if mode == "edge":
-        index = np.clip(places, 0, size - 1)
-    elif mode == "wrap":
-        index = places % size
-    elif size == 1:
-        index = np.zeros_like(places)
-    else:
-        # A period goes there and back; "reflect" does not repeat the edges.
-        step = size if mode == "symmetric" else size - 1
-        turns = places // step
-        offset = places - turns * step
-        back = (step - 1 - offset) if mode == "symmetric" else (step - offset)
-        index = np.where(turns % 2 == 0, offset, back)
-    out = take(x, index.astype(np.int32), axis)
-    if not odd or turns is None or not turns.any():
+    index = np.pad(np.arange(size, dtype=np.int32), (before, after), mode)  # type: ignore[call-overload]
+    out = take(x, index, axis)
+    if not odd or size == 1:
         return out
+    # A period goes there and back; "reflect" does not repeat the edges.
+    turns = np.arange(-before, size + after) // (size if mode == "symmetric" else size - 1)
     # Each mirror turns values round an edge: after two of them they have moved by twice the span.
     moved = _column(np.where(turns % 2 == 0, 1, -1), axis, x)
     spans = _column(2 * ((turns + 1) // 2), axis, x)
