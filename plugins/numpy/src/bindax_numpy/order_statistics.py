@@ -232,8 +232,7 @@ def _inverted(rows: Any, weights: Any, parts: Any, ignore_nan: bool) -> Any:
     total = lax.cumsum(heavy, typeof(heavy).ndim - 1)
     column = reshape(parts, (typeof(parts).size, *(1,) * typeof(rows).ndim))
     reached = (total >= column * total[..., -1:]) & (total > 0)
-    place = argmax(reached, -1)
-    found = _elements(ordered, convert(place, np.dtype(np.int32), False), typeof(rows).shape[-1])
+    found = _elements(ordered, argmax(reached, -1))
     spoiled = all(unknown, -1) if ignore_nan else any(unknown, -1)
     return where(broadcast_to(spoiled, typeof(found).shape), np.nan, found)
 
@@ -250,18 +249,17 @@ def _at_parts(rows: Any, parts: Any, method: str, ignore_nan: bool) -> Any:
     place = column * lax.max(last, lax.full_like(last, 0))
     low = lax.floor(place)
     weight = place - low
-    below, above = (
-        _elements(rows, convert(v, np.dtype(np.int32), False), n) for v in (low, lax.ceil(place))
-    )
+    below, above = _elements(rows, low), _elements(rows, lax.ceil(place))
     out = _between(below, above, weight, method)
     spoiled = lax.eq(missing, lax.full_like(missing, n)) if ignore_nan else missing > 0
     return where(broadcast_to(spoiled, typeof(out).shape), np.nan, out)
 
 
-def _elements(rows: Any, places: Any, n: int) -> Any:
+def _elements(rows: Any, places: Any) -> Any:
     """The elements of each row at the places of each part."""
     spread = broadcast_to(rows, (typeof(places).shape[0], *typeof(rows).shape))
-    index = lax.clamp(np.int32(0), places, np.int32(n - 1))
+    places = convert(places, np.dtype(np.int32), False)
+    index = lax.clamp(np.int32(0), places, np.int32(typeof(rows).shape[-1] - 1))
     return take_along_axis(spread, expand_dims(index, -1), -1)[..., 0]
 
 
