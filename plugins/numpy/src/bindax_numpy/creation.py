@@ -67,9 +67,8 @@ def array(
     made = _from_object(object, None if dtype is None else canonical_dtype(dtype))
     if copy and made is object:
         made = lax.copy(made)
-    missing = ndmin - typeof(made).ndim
-    if missing > 0:
-        made = lax.reshape(made, (*(1,) * missing, *typeof(made).shape))
+    if ndmin > typeof(made).ndim:
+        made = lax.broadcast_to_rank(made, ndmin)
     return placed("array", made, device)
 
 

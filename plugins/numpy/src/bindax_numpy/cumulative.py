@@ -138,8 +138,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if order == 0:
         return x
     parts = [_edge(prepend, x, place), x, _edge(append, x, place)]
-    joined = [part for part in parts if part is not None]
-    x = concatenate(joined, place) if len(joined) > 1 else x
+    x = concatenate([part for part in parts if part is not None], place)
     size = typeof(x).shape[place]
     if order >= size:
         # Nothing is left; the number of steps may be huge.

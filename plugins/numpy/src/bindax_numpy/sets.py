@@ -298,15 +298,14 @@ def setxor1d(
     mask = concatenate([logical_and(first, mine), logical_and(second, theirs)])
     both = concatenate([own, other])
     order = argsort(both)
-    if typeof(both).size:
-        both, mask = take(both, order, mode="clip"), take(mask, order, mode="clip")
+    both, mask = take(both, order, mode="clip"), take(mask, order, mode="clip")
     return _chosen("setxor1d", both, mask, size, fill_value)
 
 
 def _distinct(x: Any) -> tuple[Any, Any]:
     """The elements of a vector in order, and which are the first of their kind."""
     order, starts = _grouped(x, equal_nan=True)
-    return (take(x, order, mode="clip") if typeof(x).size else x), starts
+    return take(x, order, mode="clip"), starts
 
 
 def intersect1d(

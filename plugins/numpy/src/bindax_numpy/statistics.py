@@ -13,7 +13,7 @@ from bindax_lax_basic.array.reductions import averaged, mask_operand, reduced, r
 from bindax_lax_basic.dtypes import canonical_dtype, result_type
 from bindax_lax_basic.extend import axes_argument, broadcast_to, convert, promote_dtypes
 from bindax_numpy._operands import array_operand, checked, constant, strong_operand
-from bindax_numpy.arithmetic import absolute_squares, clip, conj
+from bindax_numpy.arithmetic import absolute_squares, clip, conj, real
 from bindax_numpy.contraction import dot
 from bindax_numpy.indexing import diagonal
 from bindax_numpy.joining import concatenate
@@ -97,13 +97,11 @@ def var(
         )
     # Elements that do not count must not reach the derivative either.
     squares = absolute_squares(selected("var", x - center, where, 0))
-    if dtypes.is_complex(wanted):
-        wanted = dtypes.real_dtype(wanted)
     total = reduced("var", lax.reduce_sum_p, squares, axis, keepdims)
     freedom = _count("var", squares, axis, keepdims, where) - (
         ddof if correction is None else correction
     )
-    return convert(_divided(total, freedom, math.nan), wanted, False)
+    return convert(_divided(total, freedom, math.nan), dtypes.real_dtype(wanted), False)
 
 
 def _center(name: str, x: Any, axis: Any, where: Any) -> Any:
@@ -285,8 +283,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
     c = cov(x, y, rowvar, dtype=dtype)
     if not typeof(c).shape:
         return c / c
-    spread = lax.sqrt(lax.real(diagonal(c)) if dtypes.is_complex(typeof(c).dtype) else diagonal(c))
-    spread = convert(spread, typeof(c).dtype, False)
+    spread = convert(lax.sqrt(real(diagonal(c))), typeof(c).dtype, False)
     r = c / expand_dims(spread, 1) / expand_dims(spread, 0)
     if dtypes.is_complex(typeof(r).dtype):
         return lax.complex(clip(lax.real(r), -1, 1), clip(lax.imag(r), -1, 1))

@@ -312,9 +312,7 @@ def _bitwise(combine: Callable[..., Any], primitive: Any, identity: int) -> ufun
     """A bitwise function, whose reduction is an operation."""
     name = combine.__name__
 
-    def reduction(
-        x: Any, axes: Any, *, dtype: Any, keepdims: bool, initial: Any, where: Any
-    ) -> Any:
+    def reduction(x: Any, axes: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
         neutral = np.array(identity).astype(typeof(x).dtype).item()
         found = reduced(name, primitive, selected(name, x, where, neutral), axes, keepdims)
         if initial is None:
@@ -327,9 +325,7 @@ def _bitwise(combine: Callable[..., Any], primitive: Any, identity: int) -> ufun
 def _logical(combine: Callable[..., Any], function: Callable[..., Any], identity: bool) -> ufunc:
     """A logical function, whose reduction is another function."""
 
-    def reduction(
-        x: Any, axes: Any, *, dtype: Any, keepdims: bool, initial: Any, where: Any
-    ) -> Any:
+    def reduction(x: Any, axes: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
         found = function(x, axes, keepdims=keepdims, where=where)
         return found if initial is None else combine(found, initial)
 
@@ -337,9 +333,7 @@ def _logical(combine: Callable[..., Any], function: Callable[..., Any], identity
 
 
 def _extremum(function: Callable[..., Any]) -> Any:
-    def reduction(
-        x: Any, axes: Any, *, dtype: Any, keepdims: bool, initial: Any, where: Any
-    ) -> Any:
+    def reduction(x: Any, axes: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
         return function(x, axes, keepdims=keepdims, initial=initial, where=where)
 
     return reduction
