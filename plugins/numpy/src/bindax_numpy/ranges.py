@@ -133,8 +133,7 @@ def linspace(
     intervals = count - 1 if endpoint else count
     step = (last - first) / intervals if intervals > 0 else first * math.nan
     fraction = lax.iota(dtypes.real_dtype(computed), count) / max(intervals, 1)
-    fraction = convert(fraction, computed, False)
-    column = lax.reshape(fraction, (count, *(1 for _ in shape)))
+    column = lax.reshape(convert(fraction, computed, False), (count, *(1 for _ in shape)))
     out = lax.expand_dims(first, (0,)) * (1 - column) + lax.expand_dims(last, (0,)) * column
     if endpoint and count > 1:
         # Exactly `stop`, whatever was rounded on the way.
@@ -287,16 +286,7 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Array:
-    """Powers of a base, whose exponents are evenly spaced; other arguments as for ``linspace``.
-
-    Args:
-        start: the first exponents.
-        stop: the last ones.
-        num: how many.
-        endpoint: whether ``stop`` is the last one.
-        base: the base.
-        dtype: the dtype of the result.
-        axis: where the new axis is in the result.
+    """Powers of ``base``, whose exponents are evenly spaced; other arguments as for ``linspace``.
 
     >>> jnp.logspace(0, 2, 3)
     Array([  1.,  10., 100.], dtype=float32)
@@ -324,7 +314,7 @@ def geomspace(
     first, last = (lax_broadcast_to(convert(x, exact, False), shape) for x in (start, stop))
     if dtypes.is_complex(exact):
         ratio = lax.log(last / first)
-        steps = linspace(lax.full_like(ratio, 0), ratio, num, endpoint, dtype=exact, axis=axis)
+        steps = linspace(0.0, ratio, num, endpoint, dtype=exact, axis=axis)
         out = lax.expand_dims(first, (axis % (len(shape) + 1),)) * lax.exp(steps)
     else:
         turned = lax.sign(first)
