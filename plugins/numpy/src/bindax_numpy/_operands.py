@@ -17,7 +17,13 @@ from bindax_core.errors import ConcretizationTypeError, TracerArrayConversionErr
 from bindax_core.extend import Array, Tracer, as_array, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import settled_dtype
-from bindax_lax_basic.extend import broadcast_arrays, convert, promote_dtypes
+from bindax_lax_basic.extend import (
+    axis_argument,
+    broadcast_arrays,
+    convert,
+    promote_dtypes,
+    static_ints,
+)
 from bindax_lax_basic.rules.scalars import NUMBERS, scalar_array
 
 PYTHON_SCALARS = (bool, int, float, complex)
@@ -56,6 +62,12 @@ def known(name: str, argument: str, x: Any, remedy: str) -> np.ndarray[Any, Any]
             f"{name}: {argument} must be known while tracing, but it is a traced "
             f"{typeof(x).str_short()}; {remedy}."
         ) from None
+
+
+def listed_axes(name: str, axes: Any, ndim: int, argument: str = "axis") -> tuple[int, ...]:
+    """Axes in the order in which they are given, counted from the first one."""
+    given = static_ints(name, argument, axes)
+    return tuple([axis_argument(name, i, ndim, argument) for i in given])
 
 
 def placed(name: str, x: Any, device: Any) -> Any:

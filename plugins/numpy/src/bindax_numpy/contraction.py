@@ -8,15 +8,8 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import (
-    axis_argument,
-    broadcast_to,
-    convert,
-    promote_dtypes,
-    static_int,
-    static_ints,
-)
-from bindax_numpy._operands import array_operand
+from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes, static_int
+from bindax_numpy._operands import array_operand, listed_axes
 from bindax_numpy.arithmetic import conj, multiply
 from bindax_numpy.reshaping import ravel
 
@@ -177,9 +170,8 @@ def tensordot(
                 f"tensordot: axes must be a number, or a pair of axes of a and of b, but they are "
                 f"{axes}."
             )
-        given = [static_ints("tensordot", "axes", side) for side in axes]
-        first = tuple(axis_argument("tensordot", i, left, "axes") for i in given[0])
-        second = tuple(axis_argument("tensordot", i, right, "axes") for i in given[1])
+        first = listed_axes("tensordot", axes[0], left, "axes")
+        second = listed_axes("tensordot", axes[1], right, "axes")
     else:
         count = static_int("tensordot", "axes", axes)
         if not 0 <= count <= min(left, right):

@@ -10,8 +10,8 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.reductions import refuse_out, running
 from bindax_lax_basic.dtypes import canonical_dtype, result_type, summed_dtype
-from bindax_lax_basic.extend import axis_argument, broadcast_to, convert, static_int, static_ints
-from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
+from bindax_lax_basic.extend import axis_argument, broadcast_to, convert, static_int
+from bindax_numpy._operands import array_operand, inexact, listed_axes, require_real, strong_operand
 from bindax_numpy.arithmetic import absolute, remainder, subtract
 from bindax_numpy.comparison import isnan, not_equal, where
 from bindax_numpy.joining import concatenate
@@ -207,8 +207,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
         raise ValueError(f"gradient: edge_order must be None or 1, but it is {edge_order}.")
     (x,) = inexact("gradient", f)
     ndim = typeof(x).ndim
-    given = range(ndim) if axis is None else static_ints("gradient", "axis", axis)
-    axes = [axis_argument("gradient", i, ndim) for i in given]
+    axes = listed_axes("gradient", range(ndim) if axis is None else axis, ndim)
     if len(varargs) not in (0, 1, len(axes)):
         raise ValueError(
             f"gradient takes no distance, one, or one for each of {len(axes)} axes, but got "

@@ -15,8 +15,8 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_int, static_ints
-from bindax_numpy._operands import placed, strong_operand
+from bindax_lax_basic.extend import axes_argument, convert, static_int, static_ints
+from bindax_numpy._operands import listed_axes, placed, strong_operand
 from bindax_numpy.arithmetic import conj
 from bindax_numpy.reshaping import moveaxis, roll
 
@@ -56,7 +56,7 @@ def _axes(name: str, ndim: int, s: Any, axes: Any) -> list[int]:
         if s is None:
             return list(range(ndim))
         axes = range(-len(static_ints(name, "s", s)), 0)
-    found = [axis_argument(name, i, ndim, "axes") for i in static_ints(name, "axes", axes)]
+    found = listed_axes(name, axes, ndim, "axes")
     if len(set(found)) < len(found):
         raise ValueError(f"{name}: the axes {found} name an axis twice.")
     return found

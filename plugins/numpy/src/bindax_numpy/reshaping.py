@@ -19,7 +19,7 @@ from bindax_lax_basic.extend import (
     static_ints,
 )
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
-from bindax_numpy._operands import array_operand
+from bindax_numpy._operands import array_operand, listed_axes
 
 
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
@@ -90,11 +90,8 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
     x = array_operand("transpose", a)
     ndim = typeof(x).ndim
     if axes is None:
-        order = tuple(reversed(range(ndim)))
-    else:
-        given = static_ints("transpose", "axes", axes)
-        order = tuple(axis_argument("transpose", axis, ndim, "axes") for axis in given)
-    return lax.transpose(x, order)
+        return lax.transpose(x, tuple(reversed(range(ndim))))
+    return lax.transpose(x, listed_axes("transpose", axes, ndim, "axes"))
 
 
 def permute_dims(a: Any, /, axes: Sequence[int]) -> Array:
@@ -142,11 +139,8 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
     """
     x = array_operand("moveaxis", a)
     ndim = typeof(x).ndim
-    pairs = []
-    for name, axes in (("source", source), ("destination", destination)):
-        given = static_ints("moveaxis", name, axes)
-        pairs.append([axis_argument("moveaxis", axis, ndim, name) for axis in given])
-    origins, places = pairs
+    origins = listed_axes("moveaxis", source, ndim, "source")
+    places = listed_axes("moveaxis", destination, ndim, "destination")
     if not len(origins) == len(places) == len(set(origins)) == len(set(places)):
         raise ValueError(
             f"moveaxis: source and destination must name as many axes, each once, but they are "
@@ -341,9 +335,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
            [1, 3]], dtype=int32)
     """
     x = array_operand("rot90", m)
-    ndim = typeof(x).ndim
-    given = static_ints("rot90", "axes", axes)
-    places = [axis_argument("rot90", axis, ndim, "axes") for axis in given]
+    places = listed_axes("rot90", axes, typeof(x).ndim, "axes")
     if len(places) != 2 or places[0] == places[1]:
         raise ValueError(f"rot90: axes must name two different axes, but they are {axes}.")
     first, second = places
@@ -370,7 +362,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     x = array_operand("roll", a)
     if axis is None:
         return reshape(roll(ravel(x), shift, 0), typeof(x).shape)
-    axes = [axis_argument("roll", i, typeof(x).ndim) for i in static_ints("roll", "axis", axis)]
+    axes = listed_axes("roll", axis, typeof(x).ndim)
     if isinstance(shift, Tracer):
         shifts: list[Any] = [shift] * len(axes) if not typeof(shift).shape else list(shift)
     else:

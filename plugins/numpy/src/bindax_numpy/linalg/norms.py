@@ -13,8 +13,8 @@ import bindax_lax_basic as lax
 import bindax_linalg as lax_linalg
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import axes_argument, axis_argument, convert, static_ints
-from bindax_numpy._operands import constant, strong_operand
+from bindax_lax_basic.extend import axes_argument, convert
+from bindax_numpy._operands import constant, listed_axes, strong_operand
 from bindax_numpy.arithmetic import absolute, absolute_squares, conj, sign
 from bindax_numpy.comparison import isnan, where
 from bindax_numpy.indexing import diagonal
@@ -57,8 +57,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
                 f"{aval.str_short()}; name one or two axes."
             )
     else:
-        given = static_ints("norm", "axis", axis)
-        axes = tuple(axis_argument("norm", i, aval.ndim) for i in given)
+        axes = listed_axes("norm", axis, aval.ndim)
         if len(axes) not in (1, 2) or len(set(axes)) < len(axes):
             raise ValueError(f"norm: axis must name one axis or two, but it is {axis}.")
     if ord is None or (ord == "fro" and len(axes) == 2) or (ord == 2 and len(axes) == 1):

@@ -9,9 +9,9 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic.dtypes import real_dtype
-from bindax_lax_basic.extend import axis_argument, broadcast_to, convert, static_int, static_ints
+from bindax_lax_basic.extend import broadcast_to, convert, static_int
 from bindax_linalg.lu import solve as solve_by_lu
-from bindax_numpy._operands import strong_operand
+from bindax_numpy._operands import listed_axes, strong_operand
 from bindax_numpy.arithmetic import absolute_squares
 from bindax_numpy.comparison import where
 from bindax_numpy.contraction import dot
@@ -217,9 +217,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Array:
     x, y = inexact_operands("tensorsolve", a, b)
     ndim = typeof(x).ndim
     if axes is not None:
-        moved = [
-            axis_argument("tensorsolve", i, ndim) for i in static_ints("tensorsolve", "axes", axes)
-        ]
+        moved = listed_axes("tensorsolve", axes, ndim, "axes")
         x = moveaxis(x, moved, range(ndim - len(moved), ndim))
     shape = typeof(x).shape[typeof(y).ndim :]
     if math.prod(shape) != typeof(y).size:
