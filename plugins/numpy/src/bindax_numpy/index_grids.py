@@ -11,10 +11,10 @@ from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
 from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, shape_argument
-from bindax_numpy._operands import array_operand, known
+from bindax_numpy._operands import array_operand
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.creation import asarray
-from bindax_numpy.indexing import index_operand
+from bindax_numpy.indexing import bounded, index_operand
 from bindax_numpy.joining import concatenate, stack
 from bindax_numpy.ranges import arange, linspace, meshgrid
 from bindax_numpy.reshaping import atleast_1d, expand_dims, moveaxis
@@ -116,17 +116,10 @@ def ravel_multi_index(
             f"they are {mode!r} and {order!r}."
         )
     pairs = list(zip(given, sizes, strict=True))
-    for i, n in pairs if mode == "raise" else ():
-        host = known("ravel_multi_index", "multi_index", i, "give mode='clip' or mode='wrap'")
-        if ((host < 0) | (host >= n)).any():
-            raise ValueError(f"ravel_multi_index: an index is out of bounds for dims {sizes}.")
-    if mode == "clip":
-        pairs = [(clip(i, 0, n - 1), n) for i, n in pairs]
-    elif mode == "wrap":
-        pairs = [(i % n, n) for i, n in pairs]
     out: Any = 0
     for i, n in pairs if order == "C" else reversed(pairs):
-        out = out * n + i
+        within = bounded("ravel_multi_index", "multi_index", i, n, mode, f"dims {sizes}")
+        out = out * n + within
     made = array_operand("ravel_multi_index", out)
     wanted = typeof(made).dtype if dtype is None else canonical_dtype(dtype)
     return convert(made, wanted, False)

@@ -15,6 +15,7 @@ from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import default_dtype
 from bindax_lax_basic.extend import axis_argument, convert, shape_argument, static_int
 from bindax_numpy._operands import array_operand, known
+from bindax_numpy.arithmetic import clip
 from bindax_numpy.reductions import sum
 from bindax_numpy.reshaping import along, moveaxis, ravel, reshape
 
@@ -28,6 +29,17 @@ def index_operand(name: str, indices: Any) -> Any:
     if not dtypes.is_integer(aval.dtype):
         raise TypeError(f"{name} takes integers as indices, but got {aval.str_short()}.")
     return x
+
+
+def bounded(name: str, argument: str, index: Any, size: int, mode: Any, where: str) -> Any:
+    """Indices that are wrapped, clipped, or with "raise" checked, which must be known for it."""
+    if mode == "wrap":
+        return index % size
+    if mode == "raise":
+        host = known(name, argument, index, "give mode='clip' or mode='wrap'")
+        if ((host < 0) | (host >= size)).any():
+            raise ValueError(f"{name}: an index is out of bounds for {where}.")
+    return clip(index, 0, size - 1)
 
 
 def _mode_argument(name: str, mode: Any) -> str:

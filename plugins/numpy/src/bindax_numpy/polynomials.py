@@ -284,9 +284,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     if count < 0:
         raise ValueError(f"vander: N must not be negative, but it is {count}.")
     dtype = typeof(v).dtype
-    powers = convert(
-        arange(count), dtype if dtypes.is_integer(dtype) else np.dtype(np.int32), False
-    )
+    powers = arange(count, dtype=dtype if dtypes.is_integer(dtype) else np.int32)
     return v[:, None] ** (powers if increasing else powers[::-1])
 
 

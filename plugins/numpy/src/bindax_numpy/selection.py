@@ -12,10 +12,10 @@ from bindax_core.extend import Array, Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes
-from bindax_numpy._operands import array_operand, known, strong_operand
+from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.comparison import where
-from bindax_numpy.indexing import index_operand, refuse_in_place
+from bindax_numpy.indexing import bounded, index_operand, refuse_in_place
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
@@ -66,11 +66,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     index = index_operand("choose", a)
     arrays = list(promote_dtypes(*(array_operand("choose", x) for x in choices)))
     n = len(arrays)
-    if mode == "raise":
-        host = known("choose", "a", index, "give mode='clip' or mode='wrap'")
-        if ((host < 0) | (host >= n)).any():
-            raise ValueError(f"choose: an index is out of bounds for {n} arrays; see mode.")
-    index = index % n if mode == "wrap" else clip(index, 0, n - 1)
+    index = bounded("choose", "a", index, n, mode, f"{n} arrays; see mode")
     shape = lax.broadcast_shapes(typeof(index).shape, *(typeof(x).shape for x in arrays))
     index = broadcast_to(index, shape)
     found = broadcast_to(arrays[0], shape)

@@ -50,8 +50,6 @@ def signbit(x: Any, /) -> Array:
     require_real("signbit", x)
     if dtypes.is_inexact(typeof(x).dtype):
         x = _bit_pattern(x)
-    if typeof(x).dtype == dtypes.bool_:
-        return lax.ne(x, x)
     return lax.lt(x, constant(0, x))
 
 
@@ -165,8 +163,8 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
     Array([ 6. , -0.5], dtype=float32)
     """
     x, power_of_two = _parted("ldexp", x1), array_operand("ldexp", x2)
-    if not dtypes.is_integer(typeof(power_of_two).dtype):
-        aval = typeof(power_of_two)
+    aval = typeof(power_of_two)
+    if not dtypes.is_integer(aval.dtype):
         raise TypeError(f"ldexp: the exponents must be integers, but they are {aval.str_short()}.")
     info: Any = finfo(typeof(x).dtype)  # type: ignore[no-untyped-call]
     normal = 2 ** (int(info.nexp) - 1) - 2
