@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,13 +15,9 @@ from bindax_numpy._operands import array_operand
 from bindax_numpy.special import i0
 
 
-def _window(name: str, M: int, values: Callable[[Any, int], Any]) -> Array:
-    size = static_int(name, "M", M)
-    dtype = default_dtype("float")
-    if size <= 1:
-        return lax.full((max(size, 0),), 1, dtype)
-    # Known before any program runs, and so computed here, in double precision.
-    return Array.from_numpy(values(np.arange(size), size - 1).astype(dtype))
+def _window(name: str, M: int, factors: Callable[[int], Any]) -> Array:
+    # Known before any program runs, and so computed by NumPy, in double precision.
+    return Array.from_numpy(factors(static_int(name, "M", M)).astype(default_dtype("float")))
 
 
 def bartlett(M: int) -> Array:
@@ -31,7 +26,7 @@ def bartlett(M: int) -> Array:
     >>> jnp.bartlett(3)
     Array([0., 1., 0.], dtype=float32)
     """
-    return _window("bartlett", M, lambda n, last: 1 - abs(2 * n - last) / last)
+    return _window("bartlett", M, np.bartlett)
 
 
 def hanning(M: int) -> Array:
@@ -40,7 +35,7 @@ def hanning(M: int) -> Array:
     >>> jnp.hanning(3)
     Array([0., 1., 0.], dtype=float32)
     """
-    return _window("hanning", M, lambda n, last: 0.5 - 0.5 * np.cos(2 * math.pi * n / last))
+    return _window("hanning", M, np.hanning)
 
 
 def hamming(M: int) -> Array:
@@ -49,7 +44,7 @@ def hamming(M: int) -> Array:
     >>> jnp.hamming(3)
     Array([0.08, 1.  , 0.08], dtype=float32)
     """
-    return _window("hamming", M, lambda n, last: 0.54 - 0.46 * np.cos(2 * math.pi * n / last))
+    return _window("hamming", M, np.hamming)
 
 
 def blackman(M: int) -> Array:
@@ -58,12 +53,7 @@ def blackman(M: int) -> Array:
     >>> jnp.round(jnp.blackman(5), 2)
     Array([-0.  ,  0.34,  1.  ,  0.34, -0.  ], dtype=float32)
     """
-
-    def values(n: Any, last: int) -> Any:
-        angle = 2 * math.pi * n / last
-        return 0.42 - 0.5 * np.cos(angle) + 0.08 * np.cos(2 * angle)
-
-    return _window("blackman", M, values)
+    return _window("blackman", M, np.blackman)
 
 
 def kaiser(M: int, beta: Any) -> Array:
