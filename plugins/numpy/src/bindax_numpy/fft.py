@@ -51,14 +51,14 @@ def _operand(name: str, a: Any) -> Any:
     return convert(x, dtypes.float32 if dtype.itemsize < 4 else dtype, False)
 
 
-def _axes(name: str, ndim: int, s: Any, axes: Any) -> list[int]:
+def _axes(name: str, ndim: int, s: Any, axes: Any) -> tuple[int, ...]:
     if axes is None:
         if s is None:
-            return list(range(ndim))
+            return tuple(range(ndim))
         axes = range(-len(static_ints(name, "s", s)), 0)
     found = listed_axes(name, axes, ndim, "axes")
     if len(set(found)) < len(found):
-        raise ValueError(f"{name}: the axes {found} name an axis twice.")
+        raise ValueError(f"{name}: the axes {list(found)} name an axis twice.")
     return found
 
 
