@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from bindax_numpy._operands import constant, require_real, strong_operand
 from bindax_numpy.comparison import isnan, where
 from bindax_numpy.indexing import take_along_axis
 from bindax_numpy.reductions import all, any, argmax, sum
-from bindax_numpy.reshaping import broadcast_to, expand_dims, ravel, reshape, transpose
+from bindax_numpy.reshaping import as_last_axis, broadcast_to, expand_dims, ravel, reshape
 from bindax_numpy.sorting import argsort, sort
 
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
@@ -178,7 +177,7 @@ def _quantile(
         raise ValueError(f"{name}: q must be a scalar or a vector, not {typeof(part).str_short()}.")
     dtype = dtypes.inexact_dtype(typeof(x).dtype)
     axes = axes_argument(name, axis, typeof(x).ndim, "axis")
-    rows = _rows(convert(x, dtype, False), axes)
+    rows = as_last_axis(convert(x, dtype, False), axes)
     heavy = None if weights is None else _weights(name, weights, x, axes, method)
     if not typeof(rows).shape[-1]:
         raise ValueError(
@@ -197,14 +196,6 @@ def _quantile(
     return found if typeof(part).ndim else reshape(found, typeof(found).shape[1:])
 
 
-def _rows(x: Any, axes: tuple[int, ...]) -> Any:
-    """The elements over axes along the last axis."""
-    shape = typeof(x).shape
-    kept = [i for i in range(len(shape)) if i not in axes]
-    sizes = [shape[i] for i in kept]
-    return reshape(transpose(x, (*kept, *axes)), (*sizes, math.prod(shape[i] for i in axes)))
-
-
 def _weights(name: str, weights: Any, x: Any, axes: tuple[int, ...], method: str) -> Any:
     """The weights of the elements, as their rows."""
     heavy = strong_operand(name, weights)
@@ -219,7 +210,7 @@ def _weights(name: str, weights: Any, x: Any, axes: tuple[int, ...], method: str
                 f"{typeof(heavy).str_short()} beside {typeof(x).str_short()}."
             )
         heavy = lax.broadcast_in_dim(heavy, shape, axes)
-    return _rows(heavy, axes)
+    return as_last_axis(heavy, axes)
 
 
 def _inverted(rows: Any, weights: Any, parts: Any, ignore_nan: bool) -> Any:

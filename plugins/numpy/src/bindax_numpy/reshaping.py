@@ -152,6 +152,14 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
     return lax.transpose(x, order)
 
 
+def as_last_axis(x: Any, axes: Sequence[int]) -> Any:
+    """An array with some axes moved behind the others and made one."""
+    shape = typeof(x).shape
+    kept = [i for i in range(len(shape)) if i not in axes]
+    sizes = [shape[i] for i in kept]
+    return reshape(transpose(x, (*kept, *axes)), (*sizes, math.prod(shape[i] for i in axes)))
+
+
 def squeeze(a: Any, axis: Any = None) -> Array:
     """Axes of size one removed.
 

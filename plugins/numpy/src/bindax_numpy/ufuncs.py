@@ -26,7 +26,7 @@ from bindax_numpy.comparison import where as choose
 from bindax_numpy.cumulative import cumprod
 from bindax_numpy.indexing import index_operand
 from bindax_numpy.joining import concatenate
-from bindax_numpy.reshaping import broadcast_to, expand_dims, moveaxis, ravel, reshape
+from bindax_numpy.reshaping import as_last_axis, broadcast_to, expand_dims, moveaxis, ravel, reshape
 from bindax_numpy.vectorization import vectorize
 
 
@@ -135,8 +135,9 @@ class ufunc:
             )
         if where is not None:
             where = broadcast_to(mask_operand(name, where), typeof(x).shape)
-            where = _joined(where, axes)
-        found = self._folded(name, _joined(x, axes), initial, where)
+            where = moveaxis(as_last_axis(where, axes), -1, 0)
+        x = moveaxis(as_last_axis(x, axes), -1, 0)
+        found = self._folded(name, x, initial, where)
         return expand_dims(found, axes) if keepdims and axes else found
 
     def _folded(self, name: str, x: Any, initial: Any, where: Any) -> Any:
@@ -279,12 +280,6 @@ def _operand(name: str, a: Any, dtype: Any) -> Any:
     x = array_operand(name, a)
     wanted = typeof(x).dtype if dtype is None else canonical_dtype(dtype)
     return convert(x, wanted, False)
-
-
-def _joined(x: Any, axes: tuple[int, ...]) -> Any:
-    """The axes that are reduced as one, the first."""
-    kept = [n for i, n in enumerate(typeof(x).shape) if i not in axes]
-    return reshape(moveaxis(x, axes, tuple(range(len(axes)))), (-1, *kept)) if axes else x[None]
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:

@@ -23,7 +23,7 @@ from bindax_numpy.linalg._matrices import matrix_operand, rounding
 from bindax_numpy.linalg.decompositions import svdvals
 from bindax_numpy.linalg.systems import inv
 from bindax_numpy.reductions import all, any, count_nonzero, max, min, prod, sum
-from bindax_numpy.reshaping import expand_dims, moveaxis, reshape, squeeze, swapaxes, transpose
+from bindax_numpy.reshaping import as_last_axis, expand_dims, moveaxis, squeeze, swapaxes
 from bindax_transforms import custom_jvp
 
 
@@ -128,13 +128,8 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     Array(5., dtype=float32)
     """
     operand = strong_operand("vector_norm", x)
-    shape = typeof(operand).shape
-    axes = axes_argument("vector_norm", axis, len(shape), "axis")
-    kept = [i for i in range(len(shape)) if i not in axes]
-    rows = transpose(operand, (*kept, *axes))
-    out = norm(
-        reshape(rows, (*(shape[i] for i in kept), math.prod(shape[i] for i in axes))), ord, -1
-    )
+    axes = axes_argument("vector_norm", axis, typeof(operand).ndim, "axis")
+    out = norm(as_last_axis(operand, axes), ord, -1)
     return expand_dims(out, axes) if keepdims and axes else out
 
 
