@@ -115,17 +115,16 @@ def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
     return [(int(low), int(high)) for low, high in np.broadcast_to(rows, (ndim, 2))]
 
 
-def _value_per_side(name: str, x: Any, given: Any) -> tuple[Any, bool]:
-    """Values of the dtype of the array, one for each side of each axis, or one for all."""
+def _value_per_side(name: str, x: Any, given: Any) -> Any:
+    """Values of the dtype of the array: one for each side of each axis, or a scalar for all."""
     aval = typeof(x)
     host = np.asarray(given) if isinstance(given, (list, tuple)) else given
     values = convert(array_operand("pad", host), aval.dtype, aval.weak_type)
-    shape = typeof(values).shape
+    shape, ndim = typeof(values).shape, aval.ndim
     if not shape:
-        return values, True
-    ndim = aval.ndim
+        return values
     if shape in ((1,), (1, 1), (2,), (1, 2), (ndim, 2), (ndim, 1)):
-        return broadcast_to(values, (ndim, 2)), False
+        return broadcast_to(values, (ndim, 2))
     raise ValueError(
         f"pad: {name} must be a scalar, a pair, or a pair for each of {ndim} axes, but their "
         f"shape is {shape}."
@@ -136,8 +135,8 @@ def _value_per_side(name: str, x: Any, given: Any) -> tuple[Any, bool]:
 
 
 def _with_constants(x: Any, widths: list[tuple[int, int]], given: Any) -> Any:
-    values, single = _value_per_side("constant_values", x, given)
-    if single:
+    values = _value_per_side("constant_values", x, given)
+    if not typeof(values).shape:
         return lax.pad(x, values, [(low, high, 0) for low, high in widths])
     for axis, sides in enumerate(widths):
         for side, width in enumerate(sides):
@@ -156,12 +155,12 @@ def _edges(x: Any, axis: int) -> tuple[Any, Any]:
 
 
 def _with_ramps(x: Any, widths: list[tuple[int, int]], given: Any) -> Any:
-    values, single = _value_per_side("end_values", x, given)
+    values = _value_per_side("end_values", x, given)
     dtype = typeof(x).dtype
     for axis, sides in enumerate(widths):
         ramps: list[Any] = []
         for side, (width, edge) in enumerate(zip(sides, _edges(x, axis), strict=True)):
-            end = values if single else values[axis, side]
+            end = values[axis, side] if typeof(values).shape else values
             edge = lax.squeeze(edge, (axis,))
             ramp = linspace(end, edge, width, endpoint=False, dtype=dtype, axis=axis)
             ramps.append(flip(ramp, axis) if side else ramp)
@@ -187,9 +186,7 @@ def _with_statistics(x: Any, widths: list[tuple[int, int]], mode: str, length: A
             if dtypes.is_integer(aval.dtype) and mode in ("mean", "median"):
                 found = round(found)
             shape = [width if i == axis else m for i, m in enumerate(typeof(x).shape)]
-            parts.append(
-                lax.broadcast_in_dim(convert(found, aval.dtype, False), shape, range(aval.ndim))
-            )
+            parts.append(broadcast_to(convert(found, aval.dtype, False), shape))
         x = concatenate([parts[0], x, parts[1]], axis)
     return x
 
