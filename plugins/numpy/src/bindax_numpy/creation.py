@@ -24,8 +24,6 @@ from bindax_numpy._operands import (
 )
 
 _SEQUENCES = (list, tuple, range)
-
-
 _ORDERS = ("K", "A", "C", "F", None)
 
 

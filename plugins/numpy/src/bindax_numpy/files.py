@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from bindax_core.extend import Array, is_value, typeof
-from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, named_dtype
+from bindax_lax_basic.dtypes import canonical_dtype, named_dtype
 from bindax_numpy.creation import asarray
 
 
@@ -106,7 +106,7 @@ def fromiter(iter: Iterable[Any], dtype: Any = None, count: int = -1) -> Array:
     >>> jnp.fromiter((x * x for x in range(3)), int)
     Array([0, 1, 4], dtype=int32)
     """
-    wanted = default_dtype("float") if dtype is None else canonical_dtype(dtype)
+    wanted = canonical_dtype(float if dtype is None else dtype)
     return Array.from_numpy(np.fromiter(iter, wanted, count))
 
 

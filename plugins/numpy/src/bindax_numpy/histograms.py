@@ -115,18 +115,16 @@ def histogram(
     (Array([2., 1.], dtype=float32), Array([0., 2., 4.], dtype=float32))
     """
     x = strong_operand("histogram", a)
-    if weights is not None and typeof(strong_operand("histogram", weights)).shape != x.shape:
-        raise ValueError(
-            f"histogram: weights must have the shape of the array, {x.shape}, but have "
-            f"{typeof(strong_operand('histogram', weights)).shape}."
-        )
-    counts, edges = histogramdd(
-        reshape(x, (typeof(x).size, 1)),
-        [bins],
-        None if range is None else [range],
-        None if weights is None else ravel(weights),
-        density,
-    )
+    if weights is not None:
+        weights = strong_operand("histogram", weights)
+        if weights.shape != x.shape:
+            raise ValueError(
+                f"histogram: weights must have the shape of the array, {x.shape}, but have "
+                f"{weights.shape}."
+            )
+        weights = ravel(weights)
+    ranges = None if range is None else [range]
+    counts, edges = histogramdd(reshape(x, (x.size, 1)), [bins], ranges, weights, density)
     if weights is None:
         counts = convert(counts, typeof(edges[0]).dtype, False)
     return counts, edges[0]

@@ -197,12 +197,9 @@ def correlate(
 
 def _convolved(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: Any) -> Any:
     x, y = operands(name, a, v)
-    for operand in (x, y):
-        aval = typeof(operand)
-        if aval.ndim != 1 or not aval.size:
-            raise ValueError(
-                f"{name} takes vectors that are not empty, but got {aval.str_short()}."
-            )
+    for v in (typeof(x), typeof(y)):
+        if v.ndim != 1 or not v.size:
+            raise ValueError(f"{name} takes vectors that are not empty, but got {v.str_short()}.")
     x, y = inexact_operand(name, x), inexact_operand(name, y)
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode must be 'full', 'same' or 'valid', but it is {mode!r}.")

@@ -10,7 +10,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, result_type
+from bindax_lax_basic.dtypes import canonical_dtype, result_type
 from bindax_lax_basic.extend import axis_argument, convert, larger, static_int, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, constant, placed, require_values
@@ -199,8 +199,8 @@ def eye(
     Array([[0., 1., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    made = convert(_offsets("eye", N, M, lax.eq, k), _dtype_or_float(dtype), False)
-    return placed("eye", made, device)
+    wanted = canonical_dtype(float if dtype is None else dtype)
+    return placed("eye", convert(_offsets("eye", N, M, lax.eq, k), wanted, False), device)
 
 
 def identity(n: int, dtype: Any = None) -> Array:
@@ -221,7 +221,8 @@ def tri(N: int, M: int | None = None, k: Any = 0, dtype: Any = None) -> Array:
            [1, 1, 0],
            [1, 1, 1]], dtype=int32)
     """
-    return convert(_offsets("tri", N, M, lax.le, k), _dtype_or_float(dtype), False)
+    wanted = canonical_dtype(float if dtype is None else dtype)
+    return convert(_offsets("tri", N, M, lax.le, k), wanted, False)
 
 
 def tril(m: Any, k: Any = 0) -> Array:
@@ -246,10 +247,6 @@ def triu(m: Any, k: Any = 0) -> Array:
            [0, 1]], dtype=int32)
     """
     return _triangle("triu", m, lax.ge, k)
-
-
-def _dtype_or_float(dtype: Any) -> Any:
-    return default_dtype("float") if dtype is None else canonical_dtype(dtype)
 
 
 def _offsets(name: str, rows: Any, columns: Any, compare: Any, k: Any) -> Any:
