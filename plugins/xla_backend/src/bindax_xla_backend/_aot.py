@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.extend import ShapedArray
-from bindax_xla_backend import _artifacts, _inspection, _mlir
+from bindax_xla_backend import _inspection, _mlir
 from bindax_xla_backend._executable import Executable
 from bindax_xla_backend._program import LoweredProgram
 
@@ -23,29 +22,17 @@ class Lowered:
         out_avals: the types of the results.
     """
 
-    __slots__ = ("_backend", "_program")
+    __slots__ = ("_backend", "_program", "in_avals", "name", "out_avals")
 
     def __init__(self, backend: XlaBackend, program: LoweredProgram) -> None:
+        self.name = program.name
+        self.in_avals = program.in_avals
+        self.out_avals = program.out_avals
         self._backend = backend
         self._program = program
 
     def __repr__(self) -> str:
         return f"Lowered({self.name})"
-
-    @property
-    def name(self) -> str:
-        """The name of the function that was lowered."""
-        return self._program.name
-
-    @property
-    def in_avals(self) -> tuple[ShapedArray, ...]:
-        """The types of the operands."""
-        return self._program.in_avals
-
-    @property
-    def out_avals(self) -> tuple[ShapedArray, ...]:
-        """The types of the results."""
-        return self._program.out_avals
 
     def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
         """The program as text.
@@ -74,12 +61,12 @@ class Lowered:
         """
         _check_dialect(dialect or "stablehlo")
         if dialect == "hlo":
-            return _artifacts.to_computation(self._program.bytecode)
+            return _mlir.to_computation(self._program.bytecode)
         return _mlir.Context().parse_module(self._program.bytecode)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimates for the program before optimizations."""
-        computation = _artifacts.to_computation(self._program.bytecode)
+        computation = self.compiler_ir("hlo")
         return _inspection.unoptimized_costs(self._backend.client(), computation)
 
     def bytecode(self) -> bytes:

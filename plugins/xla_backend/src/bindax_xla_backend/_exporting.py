@@ -12,7 +12,7 @@ import numpy as np
 
 from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray, kernel_sources
 from bindax_core.sharding import Sharding
-from bindax_xla_backend import _artifacts, _jaxlib, _mlir
+from bindax_xla_backend import _jaxlib, _mlir
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
@@ -86,7 +86,7 @@ def export_program(
                 f"cannot hold; leave callbacks out, or give the primitive a lowering."
             )
         calls = frozenset(custom_call_targets(builder.module))
-        module = _artifacts.serialize_artifact(builder.module, with_meshes=bool(builder.meshes))
+        module = _mlir.to_artifact(builder.module, with_meshes=bool(builder.meshes))
         count = 1 if layout is None else len(layout.devices)
         return Artifact(module, kept, calls, symbolic, count)
 
@@ -147,12 +147,8 @@ def _context(
     variables = {name: number.value for name, number in dimensions.solve(size_of).items()}
     ctx._variables = variables
     for left, direction, right, message in dimensions.checks(size_of):
-        _assert(ctx, _value(ctx, left), direction, _value(ctx, right), message)
+        _assert(ctx, ctx.size(left), direction, ctx.size(right), message)
     return ctx
-
-
-def _value(ctx: SymbolicContext, number: Any) -> Value:
-    return number.value if isinstance(number, Number) else ctx.constant(np.int64(number))
 
 
 def _assert(ctx: SymbolicContext, left: Value, direction: str, right: Value, message: str) -> None:
@@ -214,7 +210,7 @@ def artifact_text(artifact: bytes) -> str:
 
 def _read(artifact: bytes, context: _mlir.Context) -> Any:
     try:
-        return _artifacts.deserialize_artifact(artifact, context.raw)
+        return context.parse_artifact(artifact)
     except (_jaxlib.RuntimeFailure, _mlir.InvalidIR, ValueError) as error:
         raise BackendError(
             f"the program is no StableHLO artifact that this version of jaxlib "
@@ -299,7 +295,7 @@ def _refined(
         ctx.finish("func.return", [_cast(ctx, x, to) for x, to in zip(outs, types, strict=True)])
         bytecode = _mlir.to_bytecode(module)
     try:
-        return _artifacts.refine_shapes(bytecode)
+        return _mlir.refine_shapes(bytecode)
     except _jaxlib.RuntimeFailure as error:
         raise BackendError(
             f"the sizes of an exported program could not be computed for operands of the types "
