@@ -28,6 +28,7 @@ from bindax_core.extend import (
     is_value,
     typeof,
 )
+from bindax_testing._blame import codes_of
 from bindax_testing._checks._base import value
 from bindax_testing._compare import Mismatch, require_same, wide
 
@@ -74,12 +75,7 @@ def _is_about_the_form(
     error: BaseException, kind: RuleKind, primitive: Primitive, function: Function
 ) -> bool:
     """Tell whether calling a rule or unpacking its results failed, and nothing inside the rule."""
-    entry = error.__traceback__
-    while entry is not None and entry.tb_next is not None:
-        entry = entry.tb_next
-    if entry is None:
-        return False
-    code, declared = entry.tb_frame.f_code, kind.rule_of(primitive)
+    code, declared = codes_of(error)[0], kind.rule_of(primitive)
     # What interpreters call may be an adapter, which calls the function of the card.
     is_adapter = declared is None or declared.function is not function
     return code.co_filename == __file__ or (is_adapter and code is code_of(function))

@@ -142,7 +142,7 @@ def _sample_problem(plan: Plan, sample: Sample, error: Exception) -> RuleResult:
     """A sample that cannot be used is a failure; of a rule, where one was running."""
     own = sample.function if isinstance(sample.function, Primitive) else None
     default = Culprit(own, "samples") if own is not None else None
-    codes = error.codes if isinstance(error, TimeLimitExceeded) else codes_of(error.__traceback__)
+    codes = error.codes if isinstance(error, TimeLimitExceeded) else codes_of(error)
     nobody = Culprit(Primitive.__new__(Primitive), "samples")
     culprit = culprit_of(codes, plan.rules, default or nobody)
     reason = f"the sample {sample.label!r} cannot be evaluated: {type(error).__name__}: {error}"

@@ -180,7 +180,7 @@ class Group:
             return culprit_of(error.codes, self.plan.rules, default)
         if isinstance(error, RuleOutputError):
             return Culprit(error.primitive, error.kind) if error.primitive else default
-        return culprit_of(codes_of(error.__traceback__), self.plan.rules, default)
+        return culprit_of(codes_of(error), self.plan.rules, default)
 
     def _shrunk(self, case: Case, original: Exception) -> Case:
         deadline = time.perf_counter() + SHRINK_SECONDS
