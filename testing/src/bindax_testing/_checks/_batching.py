@@ -38,6 +38,12 @@ def rows_of(case: Case, mapped: Sequence[bool]) -> list[list[Any]]:
     ]
 
 
+def batched(case: Case) -> tuple[list[list[Any]], list[Any]]:
+    """The operands of each element of a batch, and the batch of them all, its axis in front."""
+    count = len(case.operands)
+    return rows_of(case, [True] * count), [stacked(case, i, 0) for i in range(count)]
+
+
 def require_loop(what: str, outs: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
     """Raise unless batched results, their axis in front, are those of each element."""
     for i, out in enumerate(outs):
@@ -140,10 +146,9 @@ def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> No
 
 def _special(case: Case, setting: Setting) -> None:
     special = special_case(case)
-    mapped = (True,) * len(case.operands)
-    rows = [special.call(*row) for row in rows_of(special, mapped)]
-    batch = [stacked(special, i, 0) for i in range(len(case.operands))]
-    require_loop("vmap over special values", vmap(special.call)(*batch), rows)
+    rows, batch = batched(special)
+    wanted = [special.call(*row) for row in rows]
+    require_loop("vmap over special values", vmap(special.call)(*batch), wanted)
 
 
 def _with_operands(run: Callable[[Case, Setting], None]) -> Callable[[Case, Setting], None]:
