@@ -24,6 +24,10 @@ NAMED = ("primitive", "pytree", "value", "backend", "transformation")
 """The kinds of claims that manifests offer by name, in a group called by the plural."""
 
 
+def _nothing() -> None:
+    """Offering something under a name is the claim itself."""
+
+
 @dataclass(eq=False)
 class Staged:
     """One declaration of a plugin, checked and not yet installed.
@@ -46,8 +50,8 @@ class Staged:
     label: str
     value: Any
     provenance: Provenance
-    install: Callable[[], None]
-    remove: Callable[[], None]
+    install: Callable[[], None] = _nothing
+    remove: Callable[[], None] = _nothing
     name: str | None = None
     owner: Provenance | None = None
 

@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
@@ -356,8 +355,6 @@ def _is_importing_beside(plugin: Plugin) -> bool:
 
 def _modules_running() -> Iterator[str]:
     """The modules whose bodies this thread is running."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
+    for frame, _ in traceback.walk_stack(sys._getframe(1)):
         if frame.f_code.co_name == "<module>":
             yield frame.f_globals.get("__name__", "")
-        frame = frame.f_back
