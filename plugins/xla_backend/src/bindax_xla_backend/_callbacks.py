@@ -54,16 +54,16 @@ class HostCallback:
         return str(getattr(self.function, "__name__", repr(self.function)))
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        token = (None,) if self.ordered else ()  # it comes and goes as None
         _pending.enter_callback()
         try:
-            # A token comes and goes as None.
-            return (None, *self._call(arrays[1:])) if self.ordered else self._call(arrays)
+            return *token, *self._call(arrays[len(token) :])
         except BaseException as error:
             self.failure = error
             if not self.goes_on:
                 raise
             zeros = [np.zeros(a.shape, storage_dtype(a.dtype)) for a in self.avals_out]
-            return (None, *zeros) if self.ordered else tuple(zeros)
+            return *token, *zeros
         finally:
             _pending.leave_callback()
 
