@@ -93,18 +93,6 @@ class Program:
     def __repr__(self) -> str:
         return repr(self.current)
 
-    def as_text(self) -> str:
-        """The program that XLA made last, as HLO text."""
-        return self.current.as_text()
-
-    def cost_analysis(self) -> dict[str, float]:
-        """XLA's estimates of operations and bytes."""
-        return self.current.cost_analysis()
-
-    def memory_analysis(self) -> dict[str, int]:
-        """The bytes that a run needs, by purpose."""
-        return self.current.memory_analysis()
-
     def abandon(self) -> None:
         """Have every call raise, in a process that has none of the threads that would run it."""
         self.run_unchecked = self.current.abandon()
