@@ -129,11 +129,7 @@ class Claims:
             raise PluginConflictError(conflict.message)
 
     def take(self, plugin: Entry, staged: Staged) -> bool:
-        """Install a declaration, unless another distribution has the better or an equal claim.
-
-        Raises:
-            PluginConflictError: when the same distribution claims the same thing twice.
-        """
+        """Install a declaration, unless another distribution has the better or an equal claim."""
         place = (staged.kind, staged.key)
         ours = plugin.distribution
         owner = staged.owner

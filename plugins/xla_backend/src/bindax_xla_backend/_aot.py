@@ -35,30 +35,14 @@ class Lowered:
         return f"Lowered({self.name})"
 
     def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
-        """The program as text.
-
-        Args:
-            dialect: ``"stablehlo"``, or ``"hlo"`` for the language of XLA.
-            debug_info: whether to show the place in the user's program that each operation
-                comes from.
-
-        Raises:
-            ValueError: when the dialect is another.
-        """
+        """The program as text; ``debug_info`` shows where each operation comes from."""
         _check_dialect(dialect)
         if dialect == "hlo":
             return str(self.compiler_ir("hlo").as_hlo_text())
         return self._program.text(debug_info=debug_info)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
-        """The program as an object of jaxlib's: an MLIR module, or an XLA computation.
-
-        Args:
-            dialect: ``"stablehlo"``, the default, or ``"hlo"``.
-
-        Raises:
-            ValueError: when the dialect is another.
-        """
+        """The program as an object of jaxlib's: an MLIR module, or an XLA computation."""
         _check_dialect(dialect or "stablehlo")
         if dialect == "hlo":
             return _mlir.to_computation(self._program.bytecode)
@@ -74,14 +58,7 @@ class Lowered:
         return self._program.bytecode
 
     def compile(self, options: Mapping[str, Any] | None = None) -> Executable:
-        """Compile for the backend's device.
-
-        Args:
-            options: options of XLA by name, such as ``xla_embed_ir_in_executable``.
-
-        Raises:
-            CompilationError: when XLA rejects the program or an option.
-        """
+        """Compile for the backend's device, with options of XLA by name."""
         return self._backend.compile_lowered(self._program, options)
 
 

@@ -68,10 +68,6 @@ def lower_program(
     """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
 
     It is for the first device without a layout; the other options are those of the backend.
-
-    Raises:
-        LoweringError: when a rule built something that is wrong.
-        MissingRuleError: when a primitive has neither a lowering nor an ``impl`` rule.
     """
     given = (jaxpr, name, donated, keep_unused, platform, layout)
     try:
