@@ -21,12 +21,7 @@ from bindax_core.extend import (
     unwrapped,
 )
 from bindax_xla_backend import _inspection, _jaxlib, _parts, _pending
-from bindax_xla_backend._errors import (
-    FORKED,
-    ArgumentError,
-    ExecutionError,
-    execution_error,
-)
+from bindax_xla_backend._errors import FORKED, ArgumentError, ExecutionError, execution_error
 from bindax_xla_backend._layout import Layout, ProgramPlaces, in_own_memory, place_of
 from bindax_xla_backend._processes import agreed, failure_elsewhere
 from bindax_xla_backend._program import LoweredProgram
@@ -69,11 +64,7 @@ class Executable:
     )
 
     def __init__(
-        self,
-        backend: XlaBackend,
-        program: LoweredProgram,
-        loaded: Any,
-        places: ProgramPlaces,
+        self, backend: XlaBackend, program: LoweredProgram, loaded: Any, places: ProgramPlaces
     ) -> None:
         self.name = program.name
         self.in_avals = program.in_avals

@@ -212,10 +212,7 @@ class Device(DeviceMemories):
 
 
 def result_handler(
-    sharding: RawSharding,
-    shape: tuple[int, ...],
-    dtype: np.dtype[Any],
-    wrap: Callable[[Any], Any],
+    sharding: RawSharding, shape: tuple[int, ...], dtype: np.dtype[Any], wrap: Callable[[Any], Any]
 ) -> Any:
     """Make the handler that turns one raw result of an execution into ``wrap(buffer)``."""
     arguments = (_BufferAval(shape, dtype), sharding, True)
