@@ -88,15 +88,10 @@ def checking() -> AbstractContextManager[None]:
     )
 
 
-def find_compiler() -> str | None:
-    """The name of the backend that compiles, or None when programs are interpreted."""
-    name = find_backend(config.backend).name
-    return None if name == "numpy" else name
-
-
 def make_plan(subject: Subject, *, seed: int = 0, time_limit: float = 10.0) -> Plan:
     """Trace the samples of a subject and collect the cases."""
-    plan = Plan(subject, seed, time_limit, Setting(find_compiler()))
+    backend = find_backend(config.backend).name
+    plan = Plan(subject, seed, time_limit, Setting(None if backend == "numpy" else backend))
     plan.rules = rules_by_code(subject.primitives)
     plan.cases = {primitive: [] for primitive in subject.primitives}
     for text in subject.problems:

@@ -158,15 +158,11 @@ def _special(case: Case, setting: Setting) -> None:
     special = special_case(case)
     for row in special.draws:
         outs = special.call(*row)
-        what = f"the result for special values, {shown_values(row)},"
+        values = ", ".join(f"{host_parts(x).tolist()!r:.80}" for x in row)
+        what = f"the result for special values, {values},"
         for out, again in zip(outs, special.call(*row), strict=True):
             if is_differentiable(typeof(out).dtype):
                 require_same(what, again, out)
-
-
-def shown_values(row: Sequence[Any]) -> str:
-    """Operands as messages show them."""
-    return ", ".join(f"{host_parts(x).tolist()!r:.80}" for x in row)
 
 
 CHECKS = (
