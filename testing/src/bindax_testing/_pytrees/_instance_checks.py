@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 import sys
 from collections import deque
@@ -215,17 +214,7 @@ def check_pickled_structure(node: Node) -> None:
 
 def check_pickle(node: Node) -> None:
     """An instance survives pickle."""
-    _compare(node, lambda value: _unpickled(node, value), "pickle")
-
-
-def check_copy(node: Node) -> None:
-    """``copy.copy`` gives an equal instance."""
-    _compare(node, copy.copy, "copy.copy")
-
-
-def check_deepcopy(node: Node) -> None:
-    """``copy.deepcopy`` gives an equal instance."""
-    _compare(node, copy.deepcopy, "copy.deepcopy")
+    check_duplicate(lambda value: _unpickled(node, value), "pickle", node)
 
 
 def _unpickled(node: Node, value: Any) -> Any:
@@ -252,7 +241,8 @@ def _has_a_name(kind: type) -> bool:
     return found is kind
 
 
-def _compare(node: Node, duplicate: Callable[[Any], Any], name: str) -> None:
+def check_duplicate(duplicate: Callable[[Any], Any], name: str, node: Node) -> None:
+    """A copy, made by a function of this name, is equal to the instance."""
     leaves, structure = tree_flatten(node.value)
     try:
         found, other = tree_flatten(duplicate(node.value))

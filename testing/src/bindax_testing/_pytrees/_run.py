@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from bindax_testing._pytrees import _instance_checks as instances
@@ -39,8 +41,10 @@ _PLAN = (
     _Planned("structure == and hash", instances.check_structure, _COMPARING),
     _Planned("pickled structure", instances.check_pickled_structure, _COMPARING),
     _Planned("pickle", instances.check_pickle, _COMPARING),
-    _Planned("copy", instances.check_copy, _COMPARING),
-    _Planned("deepcopy", instances.check_deepcopy, _COMPARING),
+    _Planned("copy", partial(instances.check_duplicate, copy.copy, "copy.copy"), _COMPARING),
+    _Planned(
+        "deepcopy", partial(instances.check_duplicate, copy.deepcopy, "copy.deepcopy"), _COMPARING
+    ),
 )
 
 CHECKS = tuple(planned.name for planned in _PLAN)
