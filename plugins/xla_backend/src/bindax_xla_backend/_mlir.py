@@ -18,8 +18,11 @@ from bindax_xla_backend._jaxlib import InvalidIR as InvalidIR
 from bindax_xla_backend._jaxlib import _jax, _stablehlo, ir
 
 create_operation: Callable[..., Any] = ir.Operation.create
-Value: type = ir.Value
 """``(name, result types, operands, attributes, successors, regions, location, point)``."""
+Value: type = ir.Value
+begin_of: Callable[[Any], Any] = ir.InsertionPoint.at_block_begin
+end_of: Callable[[Any], Any] = ir.InsertionPoint
+"""From a block to the point where operations are added to it."""
 
 _ANY_SIZE = ir.ShapedType.get_dynamic_size()
 
@@ -144,16 +147,6 @@ class Context:
     def block(self, region: Any, types: Sequence[Any]) -> Any:
         """Append a block with arguments of these types to a region."""
         return region.blocks.append(*types, arg_locs=[self.unknown_location] * len(types))
-
-
-def begin_of(block: Any) -> Any:
-    """The insertion point at the beginning of a block."""
-    return ir.InsertionPoint.at_block_begin(block)
-
-
-def end_of(block: Any) -> Any:
-    """The insertion point at the end of a block."""
-    return ir.InsertionPoint(block)
 
 
 def quoted(text: str) -> str:
