@@ -193,12 +193,6 @@ class Loader:
         for plugin in self.plugins():
             self.load(plugin)
 
-    def retry(self, plugin: Plugin) -> bool:
-        """Load a quarantined plugin once more, after it was repaired."""
-        if plugin.status == QUARANTINED:
-            plugin.status, plugin.error, plugin.traceback = AVAILABLE, None, ""
-        return self.load(plugin)
-
     # ------------------------------------------------------------------- one plugin at a time
 
     def _begin(self, plugin: Plugin) -> bool:
