@@ -56,7 +56,7 @@ class Group:
         primitive, check = self.primitive, self.check
         result = self.result = RuleResult(primitive.name, check.kind, check.name, NOT_RUN)
         try:
-            reason = why_not_called(primitive) or check.why_not(primitive, self.plan.setting)
+            reason = why_not_called(primitive) or check.why_not(primitive, self.plan.compiler)
         except Exception as error:
             self._fail(error, None)
             return
@@ -122,7 +122,7 @@ class Group:
         return stuck[0] in (*EVALUATION, self.check.kind) or self.check.rank >= 3
 
     def _run(self, case: Case) -> None:
-        run_limited(lambda: self.check.run(case, self.plan.setting), self.plan.time_limit)
+        run_limited(lambda: self.check.run(case, self.plan.compiler), self.plan.time_limit)
 
     def _settle(self) -> None:
         if self.done and self.result.status == NOT_RUN and not self.result.ran and self.reasons:
@@ -189,7 +189,7 @@ class Group:
             if left <= 0:
                 return False
             try:
-                run_limited(lambda: self.check.run(candidate, self.plan.setting), max(left, 0.1))
+                run_limited(lambda: self.check.run(candidate, self.plan.compiler), max(left, 0.1))
             except Mismatch as error:
                 return isinstance(original, Mismatch) and self._culprit(error) == culprit
             except Exception as error:
@@ -308,7 +308,7 @@ def check_subject(
     left = budget - (time.perf_counter() - start)
     results = [*plan.problems, *containers, *run_groups(plan, groups_of(plan), left, cases)]
     seconds = time.perf_counter() - start
-    return RuleReport(subject.name, seed, budget, seconds, plan.setting.compiler, results)
+    return RuleReport(subject.name, seed, budget, seconds, plan.compiler, results)
 
 
 def run_one(

@@ -13,7 +13,6 @@ from bindax_core.extend import jvp as jvp_rules
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import (
     Check,
-    Setting,
     differentiable,
     has_forward_mode,
     has_reverse_mode,
@@ -75,7 +74,7 @@ def _same(what: str, got: Any, wanted: Any) -> None:
         require_same(what, a, b, types=False, scale=4.0)
 
 
-def _jit(case: Case, setting: Setting) -> None:
+def _jit(case: Case, compiler: str | None) -> None:
     with config.override(backend="numpy"):
         inside = _parts(case, jit(case.fresh()))
         for name, function in _parts(case, case.call).items():
@@ -84,7 +83,7 @@ def _jit(case: Case, setting: Setting) -> None:
             _same(f"{name} of jit", inside[name](*case.operands), wanted)
 
 
-def _vmap(case: Case, setting: Setting) -> None:
+def _vmap(case: Case, compiler: str | None) -> None:
     if not case.operands:
         raise NotApplicable("it has no operand to map")
     rows, batch = batched(case)
@@ -99,7 +98,7 @@ def _vmap(case: Case, setting: Setting) -> None:
         _same_rows(f"vmap of {name}", vmap(function)(*batch), wanted)
 
 
-def _of_vmap(case: Case, setting: Setting) -> None:
+def _of_vmap(case: Case, compiler: str | None) -> None:
     """Derivatives of the batched primitive are batches of its derivatives."""
     require_derivative(case)
     rows, batch = batched(case)

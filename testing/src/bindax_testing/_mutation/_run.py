@@ -206,7 +206,7 @@ def _noticed(
 def fails(plan: Plan, check: Check, case: Case) -> bool:
     """Tell whether a check fails on a case."""
     try:
-        run_limited(partial(check.run, case, plan.setting), plan.time_limit)
+        run_limited(partial(check.run, case, plan.compiler), plan.time_limit)
     except NotApplicable:
         return False
     except Exception:
