@@ -43,26 +43,6 @@ class Executable:
         size: that of the program, in bytes.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_avals",
-        "_backend",
-        "_callbacks",
-        "_constants",
-        "_donated",
-        "_handlers",
-        "_kept",
-        "_loaded",
-        "_places",
-        "_results",
-        "_run",
-        "in_avals",
-        "name",
-        "out_avals",
-        "run_unchecked",
-        "size",
-    )
-
     def __init__(
         self, backend: XlaBackend, program: LoweredProgram, loaded: Any, places: ProgramPlaces
     ) -> None:
