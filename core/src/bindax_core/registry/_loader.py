@@ -39,27 +39,16 @@ _WAIT_INSIDE_IMPORT = 20.0
 
 @dataclass(eq=False)
 class Plugin:
-    """An installed plugin and what became of it.
+    """An installed plugin and what became of it."""
 
-    Attributes:
-        entry: its entry point in the group ``bindax.v1``.
-        status: ``"available"``, ``"loaded"`` or ``"quarantined"``.
-        error: what it raised while loading.
-        traceback: the traceback of that, as text.
-        seconds: how long loading took.
-        installed: its declarations that are in force.
-        notes: where it differs from its manifest.
-        hooks: the hooks of a loaded plugin, which a pluggy manager of its own calls.
-    """
-
-    entry: Entry
+    entry: Entry  # in the group ``bindax.v1``
     status: str = AVAILABLE
-    error: BaseException | None = None
+    error: BaseException | None = None  # raised while loading
     traceback: str = ""
-    seconds: float = 0.0
-    installed: list[Staged] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    hooks: Any = None
+    seconds: float = 0.0  # that loading took
+    installed: list[Staged] = field(default_factory=list)  # its declarations in force
+    notes: list[str] = field(default_factory=list)  # where it differs from its manifest
+    hooks: Any = None  # of a loaded plugin, which a pluggy manager of its own calls
 
     @property
     def name(self) -> str:

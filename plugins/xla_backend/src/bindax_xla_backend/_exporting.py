@@ -32,18 +32,12 @@ INDEX = ShapedArray((), np.int32)
 
 @attrs.frozen
 class Artifact:
-    """A program as a StableHLO portable artifact, and what calls of it need to know.
-
-    Attributes:
-        kept: the positions of the operands that the program takes.
-        custom_calls: the names of the functions outside of XLA that it calls.
-        is_symbolic: whether sizes are computed from the shapes of its operands.
-    """
+    """A program as a StableHLO portable artifact, and what calls of it need to know."""
 
     module: bytes
-    kept: tuple[int, ...]
-    custom_calls: frozenset[str]
-    is_symbolic: bool
+    kept: tuple[int, ...]  # the positions of the operands that it takes
+    custom_calls: frozenset[str]  # the names of the functions outside of XLA that it calls
+    is_symbolic: bool  # whether sizes are computed from the shapes of its operands
     device_count: int
 
 
