@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
 
 class Lowered:
-    """A program in StableHLO.
-
-    Attributes:
-        name: the name of the function.
-        in_avals: the types of the operands.
-        out_avals: the types of the results.
-    """
+    """A program in StableHLO."""
 
     __slots__ = ("_backend", "_program", "in_avals", "name", "out_avals")
 

@@ -31,21 +31,16 @@ class HostCallback:
     """A host function with the types it was announced with.
 
     XLA does not check what a callback returns: an array of a wrong size would leave the result
-    uninitialized, so it is checked here.
-
-    Attributes:
-        ordered: whether it takes and gives a token first.
-        failure: what it raised last, until somebody takes it.
-        goes_on: whether the program gets zeros when it raises, because it runs on several devices:
-            the others would wait for the one that failed, until XLA ends the process. The failure
-            is raised when all have ended.
+    uninitialized, so it is checked here. In a program on several devices it ``goes_on`` with zeros
+    when it raises: the others would wait for the one that failed, until XLA ends the process. The
+    failure is raised when all have ended.
     """
 
     function: Callable[..., Any]
     avals_in: tuple[ShapedArray, ...]
     avals_out: tuple[ShapedArray, ...]
-    ordered: bool = False
-    failure: BaseException | None = None
+    ordered: bool = False  # whether it takes and gives a token first
+    failure: BaseException | None = None  # what it raised last, until somebody takes it
     goes_on: bool = False
 
     @property

@@ -35,12 +35,9 @@ class Executable:
     """A compiled program on a device. Call it with one operand for each of ``in_avals``.
 
     Operands are arrays, NumPy arrays or scalars. Those that are on the device already are used
-    where they are; results stay there until somebody looks at them.
-
-    Attributes:
-        run_unchecked: the same as a call, for operands in a sequence that are known to have the
-            right types: XLA would reinterpret the bytes of others.
-        size: that of the program, in bytes.
+    where they are; results stay there until somebody looks at them. ``run_unchecked`` is a call for
+    operands in a sequence that are known to have the right types: XLA would reinterpret the bytes
+    of others.
     """
 
     def __init__(
@@ -82,14 +79,7 @@ class Executable:
         backend.executables.add(self)
 
     def __call__(self, *operands: Any) -> list[Array]:
-        """Run the program on one value for each of ``in_avals``, of its shape and dtype.
-
-        Raises:
-            ArgumentError: when an operand does not have the type that was compiled for.
-            DeletedArrayError: when an operand was deleted or donated before.
-            PlacementError: when operands are on other devices than the program, or than others.
-            ExecutionError: when the program fails; many failures show when a result is looked at.
-        """
+        """Run the program; many of its failures show when a result is looked at."""
         try:
             return self.call(operands)
         except PlacedElsewhereError as error:
