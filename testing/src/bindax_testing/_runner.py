@@ -92,14 +92,10 @@ class Group:
             if not self.result.ran:
                 self.result.reason = f"not run: {self.plan.stuck[self.primitive][1]}"
             return
-        skip = case.skip.get(self.check.name)
-        if skip is not None:
-            self.reasons[skip] += 1
-            self.result.inapplicable += 1
-            self._settle()
-            return
         start = time.perf_counter()
         try:
+            if self.check.name in case.skip:
+                raise NotApplicable(case.skip[self.check.name])
             self._run(case)
             self.result.ran += 1
             self.result.status = PASSED
