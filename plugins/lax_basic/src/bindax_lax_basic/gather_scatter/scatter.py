@@ -38,7 +38,7 @@ from bindax_lax_basic.gather_scatter.scatter_rules import (
 )
 from bindax_lax_basic.gather_scatter.segments import products_of_others
 from bindax_lax_basic.gather_scatter.windows import ScatterDimensionNumbers
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import jointly_linear, zero_tangent
 from bindax_lax_basic.rules.operands import adopt_dtype, constant
 from bindax_lax_basic.shape.creation import filled, iota, iota_p
 from bindax_lax_basic.shape.reshape import reshape_p
@@ -90,15 +90,6 @@ def scatter(
     return bind_scatter(scatter_p, operand, scatter_indices, updates, *arguments)
 
 
-def _scatter_jvp(primals: Operands, tangents: Operands, **params: Any) -> tuple[Any, Any]:
-    out = scatter_p.bind(*primals, **params)
-    tx, _, tu = tangents
-    if type(tx) is Zero and type(tu) is Zero:
-        return out, zero_tangent(out)
-    tx, tu = instantiate_zeros(tx), instantiate_zeros(tu)
-    return out, scatter_p.bind(tx, primals[1], tu, **params)
-
-
 def _written(indices: Any, shape: tuple[int, ...], updates: ShapedArray, params: Any) -> Any:
     """For each element of the updates whether it is the one that stays in its place."""
     numbers = iota_p.bind(dtype=_INT32, shape=(updates.size,), dimension=0)
@@ -130,7 +121,7 @@ scatter_p: Primitive = primitive(
     "scatter",
     rules.impl(scatter_impl(None)),
     rules.abstract_eval(scatter_type("scatter", ANY | EXTENDED)),
-    rules.jvp(_scatter_jvp, symbolic_zeros=True),
+    jointly_linear(slice(0, 3, 2)),
     rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_scatter_transpose),
     rules.lowering["stablehlo"](scatter_lowering(_replace)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from bindax_lax_basic.random_bits import generators as _generators
 from bindax_lax_basic.random_bits.lowering import random_lowering
 from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import no_derivative
 from bindax_lax_basic.rules.types import shape_argument
 
 __all__ = ["RandomAlgorithm", "rng_bit_generator", "rng_bit_generator_p"]
@@ -104,16 +103,11 @@ def _impl(
     return [after.view(key.dtype).reshape(key.shape), bits.reshape((*batch, *shape))]
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-    outs = rng_bit_generator_p.bind(*primals, **params)
-    return outs, [zero_tangent(out) for out in outs]
-
-
 rng_bit_generator_p: Primitive = primitive(
     "rng_bit_generator",
     rules.impl(_impl),
     rules.abstract_eval(_type),
-    rules.jvp(_jvp, symbolic_zeros=True),
+    no_derivative(),
     leading_batch(),
     rules.transpose.absent("not linear: its operand and results are integers"),
     rules.lowering["stablehlo"](random_lowering),
