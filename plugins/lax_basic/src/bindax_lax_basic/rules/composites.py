@@ -17,25 +17,16 @@ from bindax_core.extend import Array, Rule, Zero, rules
 Function = Callable[..., list[Any]]
 
 
-def composite_impl(function: Function) -> Rule:
+def composite_impl(function: Callable[..., Any]) -> Rule:
     """The ``impl`` rule that evaluates a traceable function.
 
     Args:
-        function: from operands to a list of results.
+        function: from operands to one result, or a list of results.
     """
 
-    def run(*arrays: Any, **params: Any) -> list[Any]:
-        outs = function(*[Array.from_numpy(x.view()) for x in arrays], **params)
-        return [np.asarray(out) for out in outs]
-
-    return rules.impl(run, slow=True)
-
-
-def composite_impl_of_one(function: Callable[..., Any]) -> Rule:
-    """The same for a function, and a primitive, of one result."""
-
     def run(*arrays: Any, **params: Any) -> Any:
-        return np.asarray(function(*[Array.from_numpy(x.view()) for x in arrays], **params))
+        outs = function(*[Array.from_numpy(x.view()) for x in arrays], **params)
+        return [np.asarray(out) for out in outs] if type(outs) is list else np.asarray(outs)
 
     return rules.impl(run, slow=True)
 

@@ -24,7 +24,7 @@ from bindax_lax_basic.elementwise.comparison import ge_p, le_p
 from bindax_lax_basic.elementwise.conversion import compare
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import batch_first
-from bindax_lax_basic.rules.composites import composite_impl_of_one
+from bindax_lax_basic.rules.composites import composite_impl
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.linear import multilinear
 from bindax_lax_basic.rules.types import require_kind
@@ -249,7 +249,7 @@ def scatter_operation(
 
 select_and_gather_add_p: Primitive = primitive(
     "select_and_gather_add",
-    composite_impl_of_one(_read),
+    composite_impl(_read),
     rules.abstract_eval(_gather_type),
     multilinear(positions=(0,)),
     rules.vmap(_batch, takes_primitive=True),
@@ -260,7 +260,7 @@ select_and_gather_add_p: Primitive = primitive(
 )
 select_and_scatter_add_p: Primitive = primitive(
     "select_and_scatter_add",
-    composite_impl_of_one(_add),
+    composite_impl(_add),
     rules.abstract_eval(_scatter_type),
     multilinear(positions=(0,)),
     rules.vmap(_batch, takes_primitive=True),

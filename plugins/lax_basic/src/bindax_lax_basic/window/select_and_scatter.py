@@ -27,11 +27,7 @@ from bindax_lax_basic.reductions.computations import (
     trace_computation,
     vectorized,
 )
-from bindax_lax_basic.rules.composites import (
-    composite_batch,
-    composite_impl_of_one,
-    composite_tangents,
-)
+from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_tangents
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import require_same_dtype
@@ -163,7 +159,7 @@ def _lowering(
 
 select_and_scatter_p: Primitive = primitive(
     NAME,
-    composite_impl_of_one(_scattered),
+    composite_impl(_scattered),
     rules.abstract_eval(_type),
     rules.jvp(_jvp, symbolic_zeros=True),
     rules.vmap(_vmap),

@@ -186,14 +186,9 @@ def _window_vmap(
 def _window_lowering(
     ctx: LoweringContext, *values: Any, computation: ClosedJaxpr, **params: Any
 ) -> list[Any]:
-    return list(
-        ctx.op(
-            "stablehlo.reduce_window",
-            list(values),
-            attributes=window_attributes(Geometry(**params)),
-            regions=[computation_region(computation)],
-        )
-    )
+    attributes = window_attributes(Geometry(**params))
+    regions = [computation_region(computation)]
+    return list(ctx.op("stablehlo.reduce_window", values, attributes=attributes, regions=regions))
 
 
 reduce_window_p: Primitive = primitive(
