@@ -20,6 +20,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules import types
+from bindax_lax_basic.rules.batching import along_axis
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
@@ -69,12 +70,6 @@ def _split_impl(x: NumPyArray, *, sizes: Dims, axis: int) -> list[NumPyArray]:
     return pieces if sizes else []
 
 
-def _split_vmap(size: int, operands: Values, dims: BatchDims, *, sizes: Dims, axis: int) -> Batched:
-    (x,), (d,) = operands, dims
-    outs = split_p.bind(x, sizes=sizes, axis=axis + (axis >= d))
-    return outs, [d] * len(outs)
-
-
 def _split_transpose(cotangents: Values, x: UndefPrimal, *, sizes: Dims, axis: int) -> list[Any]:
     if not sizes:
         return [None]
@@ -102,7 +97,7 @@ split_p: Primitive = primitive(
     rules.impl(_split_impl),
     rules.abstract_eval(_split_type),
     linear(),
-    rules.vmap(_split_vmap),
+    along_axis(),
     rules.transpose(_split_transpose, symbolic_zeros=True),
     rules.lowering["stablehlo"](_split_lowering),
     multiple_results=True,

@@ -19,11 +19,12 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import neg_p
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import BatchDims, Batched, Dual, Values, zero_tangent
+from bindax_lax_basic.rules.batching import along_axis
+from bindax_lax_basic.rules.evaluation import NumPyArray, comparable
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.types import axis_argument, require_kind, static_int
 from bindax_lax_basic.rules.wider_types import in_wider
-from bindax_lax_basic.sorting.sort import INDEX, _along, _comparable
+from bindax_lax_basic.sorting.sort import INDEX, _along
 
 __all__ = ["approx_max_k", "approx_min_k", "top_k", "top_k_p"]
 
@@ -71,7 +72,7 @@ def _descending(x: NumPyArray) -> NumPyArray:
     if x.dtype == np.bool_:
         return ~x.view(np.uint8)
     if dtypes.is_integer(x.dtype):
-        return ~_comparable(x)
+        return ~comparable(x)
     if x.dtype.itemsize == 1:  # the smallest floats differ in what their bits mean
         x = x.astype(np.float32)
     bits = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}")
@@ -88,11 +89,6 @@ def _top_k_jvp(primals: Values, tangents: Values, *, k: int, axis: int) -> Dual:
     values, indices = top_k_p.bind(*primals, k=k, axis=axis)
     tangent = zero_tangent(values) if k == 0 else _along(tangents[0], values, indices, axis)
     return [values, indices], [tangent, zero_tangent(indices)]
-
-
-def _top_k_vmap(size: int, operands: Values, dims: BatchDims, *, k: int, axis: int) -> Batched:
-    (x,), (d,) = operands, dims
-    return top_k_p.bind(x, k=k, axis=axis + (axis >= d)), [d, d]
 
 
 def _top_k_lowering(ctx: LoweringContext, x: Any, *, k: int, axis: int) -> list[Any]:
@@ -123,7 +119,7 @@ top_k_p: Primitive = primitive(
     rules.impl(_top_k_impl),
     rules.abstract_eval(_top_k_type),
     rules.jvp(_top_k_jvp, symbolic_zeros=True),
-    rules.vmap(_top_k_vmap),
+    along_axis(),
     rules.transpose.absent("not linear"),
     in_wider(_top_k_lowering),
     multiple_results=True,
