@@ -22,8 +22,7 @@ from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.selection import clamp_p, select_scalars
 from bindax_lax_basic.gather_scatter.windows import GatherDimensionNumbers
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.operands import broadcast_shapes
-from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.rules.operands import broadcast_shapes, scalar_array
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.creation import broadcasted_iota

@@ -52,8 +52,8 @@ from bindax_lax_basic.rules.operands import (
     convert_operand,
     promote_dtypes,
     promoted_type,
+    scalar_array,
 )
-from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.rules.types import static_int
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 

@@ -27,8 +27,7 @@ from bindax_lax_basic.reductions.reductions import (
     reduce_or_p,
     reduce_prod_p,
 )
-from bindax_lax_basic.rules.operands import broadcast_shapes
-from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.rules.operands import broadcast_shapes, scalar_array
 from bindax_lax_basic.rules.types import axes_argument, axis_argument
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to, reduce_sum_p
 from bindax_lax_basic.shape.reshape import expand_dims, reshape_p
