@@ -20,7 +20,8 @@ def zero_tangent(out: Any) -> Zero:
     return Zero(typeof(out).tangent_aval())
 
 
-def _zero_tangents(primitive: Primitive, out: Any) -> Any:
+def zero_tangents(primitive: Primitive, out: Any) -> Any:
+    """The symbolic zero tangent at the one result of a primitive, or at each of several."""
     return [*map(zero_tangent, out)] if primitive.multiple_results else zero_tangent(out)
 
 
@@ -30,7 +31,7 @@ def linear() -> Rule:
     def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
         (x,), (t,) = primals, tangents
         out = primitive.bind(x, **params)
-        tangent = _zero_tangents(primitive, out) if type(t) is Zero else primitive.bind(t, **params)
+        tangent = zero_tangents(primitive, out) if type(t) is Zero else primitive.bind(t, **params)
         return out, tangent
 
     return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
@@ -75,6 +76,6 @@ def no_derivative() -> Rule:
 
     def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
         out = primitive.bind(*primals, **params)
-        return out, _zero_tangents(primitive, out)
+        return out, zero_tangents(primitive, out)
 
     return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)

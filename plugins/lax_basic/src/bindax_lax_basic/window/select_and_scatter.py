@@ -13,7 +13,6 @@ from bindax_core.extend import (
     Primitive,
     Region,
     ShapedArray,
-    Zero,
     describe_function,
     primitive,
     rules,
@@ -27,8 +26,7 @@ from bindax_lax_basic.reductions.computations import (
     trace_computation,
     vectorized,
 )
-from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_tangents
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import require_same_dtype
 from bindax_lax_basic.window.choice import chosen_places, scatter_at
@@ -136,13 +134,6 @@ def _scattered(
     return scatter_at(source, start, places, lambda a, b: combine([a], [b])[0], window, shape)
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-    out = select_and_scatter_p.bind(*primals, **params)
-    if all(type(t) is Zero for t in tangents):
-        return out, zero_tangent(out)
-    return out, composite_tangents(lambda *xs: [_scattered(*xs, **params)], primals, tangents)[0]
-
-
 def _vmap(
     size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[Any, int]:
@@ -161,7 +152,7 @@ select_and_scatter_p: Primitive = primitive(
     NAME,
     composite_impl(_scattered),
     rules.abstract_eval(_type),
-    rules.jvp(_jvp, symbolic_zeros=True),
+    composite_jvp(_scattered),
     rules.vmap(_vmap),
     rules.transpose.absent("not linear: its tangents are made of other operations"),
     rules.lowering["stablehlo"](_lowering),
