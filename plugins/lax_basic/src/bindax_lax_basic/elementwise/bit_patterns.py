@@ -15,6 +15,7 @@ from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear, no_derivative
+from bindax_lax_basic.rules.lowering import as_one
 from bindax_lax_basic.rules.operands import adopt_type, constant
 from bindax_lax_basic.rules.types import static_int
 
@@ -190,14 +191,8 @@ def _without_last_bits(x: NumPyArray, count: int) -> NumPyArray:
     return np.asarray(kept, bits.dtype).view(x.dtype)
 
 
-def _reduce_precision_lowering(
-    ctx: LoweringContext, x: Any, *, exponent_bits: int, mantissa_bits: int
-) -> Any:
-    attributes = {
-        "exponent_bits": f"{exponent_bits} : i32",
-        "mantissa_bits": f"{mantissa_bits} : i32",
-    }
-    return ctx.op("stablehlo.reduce_precision", [x], attributes=attributes)[0]
+def _int32(value: int) -> str:
+    return f"{value} : i32"
 
 
 reduce_precision_p: Primitive = primitive(
@@ -205,7 +200,9 @@ reduce_precision_p: Primitive = primitive(
     *elementwise("reduce_precision", _reduce_precision, FLOAT, result=lambda d: d),
     linear(),
     rules.transpose(lambda p, ct, x, **params: [p.bind(ct, **params)], takes_primitive=True),
-    rules.lowering["stablehlo"](_reduce_precision_lowering),
+    rules.lowering["stablehlo"](
+        as_one("stablehlo.reduce_precision", exponent_bits=_int32, mantissa_bits=_int32)
+    ),
 )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from bindax_core.extend import (
     Array,
-    LoweringContext,
     Primitive,
     ShapedArray,
     UndefPrimal,
@@ -29,10 +28,10 @@ from bindax_lax_basic.gather_scatter.windows import (
     GatherScatterMode,
     ScatterDimensionNumbers,
 )
-from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import jointly_linear
+from bindax_lax_basic.rules.lowering import as_one, integers
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import (
     axis_argument,
@@ -211,11 +210,6 @@ def _slice_vmap(
     return gather(x, vectors, numbers, slice_sizes, mode=GatherScatterMode.CLIP), 0
 
 
-def _slice_lowering(ctx: LoweringContext, x: Any, *starts: Any, slice_sizes: Dims) -> Any:
-    attributes = {"slice_sizes": lower.integers(slice_sizes)}
-    return ctx.op("stablehlo.dynamic_slice", [x, *starts], attributes=attributes)[0]
-
-
 dynamic_slice_p: Primitive = primitive(
     "dynamic_slice",
     rules.impl(lambda x, *starts, slice_sizes: x[_box(x.shape, starts, slice_sizes)]),
@@ -223,7 +217,7 @@ dynamic_slice_p: Primitive = primitive(
     jointly_linear(slice(1)),
     rules.vmap(_slice_vmap),
     rules.transpose(_slice_transpose),
-    rules.lowering["stablehlo"](_slice_lowering),
+    rules.lowering["stablehlo"](as_one("stablehlo.dynamic_slice", slice_sizes=integers)),
 )
 
 
@@ -309,10 +303,6 @@ def _update_vmap(size: int, operands: Operands, dims: Sequence[int | None]) -> t
     return scatter(x, vectors, update, numbers, mode=GatherScatterMode.CLIP, **promises), 0
 
 
-def _update_lowering(ctx: LoweringContext, *values: Any) -> Any:
-    return ctx.op("stablehlo.dynamic_update_slice", list(values))[0]
-
-
 dynamic_update_slice_p: Primitive = primitive(
     "dynamic_update_slice",
     rules.impl(_update_impl),
@@ -320,5 +310,5 @@ dynamic_update_slice_p: Primitive = primitive(
     jointly_linear(slice(2)),
     rules.vmap(_update_vmap),
     rules.transpose(_update_transpose),
-    rules.lowering["stablehlo"](_update_lowering),
+    rules.lowering["stablehlo"](as_one("stablehlo.dynamic_update_slice")),
 )

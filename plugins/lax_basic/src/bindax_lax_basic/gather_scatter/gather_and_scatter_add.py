@@ -21,7 +21,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER
 from bindax_lax_basic.gather_scatter import windows as _windows
-from bindax_lax_basic.gather_scatter.lowering import combined_by, gather_lowering, scatter_lowering
+from bindax_lax_basic.gather_scatter.lowering import gather_lowering, scatter_lowering
 from bindax_lax_basic.gather_scatter.scatter_rules import (
     bind_scatter,
     scatter_batch,
@@ -280,5 +280,5 @@ scatter_add_p: Primitive = primitive(
     rules.jvp(_scatter_jvp, symbolic_zeros=True),
     rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_scatter_transpose),
-    rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.add"))),
+    rules.lowering["stablehlo"](scatter_lowering("stablehlo.add")),
 )

@@ -34,7 +34,7 @@ from bindax_lax_basic.gather_scatter.gather_and_scatter_add import (
     gather_back,
     scatter_add_p,
 )
-from bindax_lax_basic.gather_scatter.lowering import combined_by, scatter_lowering
+from bindax_lax_basic.gather_scatter.lowering import scatter_lowering
 from bindax_lax_basic.gather_scatter.scatter_rules import (
     bind_scatter,
     scatter_batch,
@@ -277,7 +277,7 @@ scatter_mul_p: Primitive = primitive(
     rules.jvp(_mul_jvp, symbolic_zeros=True),
     rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_mul_transpose),
-    rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.multiply"))),
+    rules.lowering["stablehlo"](scatter_lowering("stablehlo.multiply")),
 )
 
 

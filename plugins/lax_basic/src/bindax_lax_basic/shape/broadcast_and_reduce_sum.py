@@ -12,7 +12,6 @@ from bindax_core.extend import (
     Array,
     LoweringContext,
     Primitive,
-    Region,
     Rule,
     ShapedArray,
     UndefPrimal,
@@ -305,17 +304,11 @@ def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
     def rule(ctx: LoweringContext, x: Any, *, axes: Dims) -> Any:
         scalar = ShapedArray((), ctx.avals_in[0].dtype)
         start = initial(scalar.dtype) if callable(initial) else initial
-
-        def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
-            if callable(name):
-                return [name(inner, scalar, a, b)]
-            return inner.op(name, [a, b], result_avals=[scalar])
-
         return ctx.op(
             "stablehlo.reduce",
             [x, lower.full(ctx, scalar, start)],
             attributes={"dimensions": lower.integers(axes)},
-            regions=[Region((scalar, scalar), body)],
+            regions=[lower.of_two(name, scalar)],
         )[0]
 
     return rule

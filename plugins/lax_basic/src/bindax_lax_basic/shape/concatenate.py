@@ -9,7 +9,6 @@ import numpy as np
 
 from bindax_core.extend import (
     Array,
-    LoweringContext,
     Primitive,
     ShapedArray,
     UndefPrimal,
@@ -19,6 +18,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.linear import jointly_linear
+from bindax_lax_basic.rules.lowering import as_one, integer
 from bindax_lax_basic.rules.types import axis_argument, describe, require_same_dtype
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.slice_and_pad import every
@@ -79,11 +79,6 @@ def _concatenate_transpose(ct: Any, *operands: Any, dimension: int) -> list[Any]
     return results
 
 
-def _concatenate_lowering(ctx: LoweringContext, *values: Any, dimension: int) -> Any:
-    attributes = {"dimension": f"{dimension} : i64"}
-    return ctx.op("stablehlo.concatenate", list(values), attributes=attributes)[0]
-
-
 concatenate_p: Primitive = primitive(
     "concatenate",
     rules.impl(lambda *arrays, dimension: np.concatenate(arrays, axis=dimension)),
@@ -91,5 +86,5 @@ concatenate_p: Primitive = primitive(
     jointly_linear(),
     leading_batch("dimension"),
     rules.transpose(_concatenate_transpose),
-    in_wider(_concatenate_lowering),
+    in_wider(as_one("stablehlo.concatenate", dimension=integer)),
 )

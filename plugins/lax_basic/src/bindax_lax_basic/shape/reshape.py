@@ -10,6 +10,7 @@ import numpy as np
 
 from bindax_core.extend import Array, Primitive, ShapedArray, UndefPrimal, primitive, rules, typeof
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
+from bindax_lax_basic.rules.lowering import as_one
 from bindax_lax_basic.rules.types import axes_argument, shape_argument, static_int, static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, lift_axes
 from bindax_lax_basic.shape.transpose import moveaxis, transpose_p
@@ -71,7 +72,7 @@ reshape_p: Primitive = primitive(
     linear(),
     rules.vmap(_reshape_vmap),
     rules.transpose(_reshape_transpose),
-    rules.lowering["stablehlo"](lambda ctx, x, **params: ctx.op("stablehlo.reshape", [x])[0]),
+    rules.lowering["stablehlo"](as_one("stablehlo.reshape")),
 )
 
 
@@ -154,7 +155,7 @@ squeeze_p: Primitive = primitive(
     linear(),
     rules.vmap(_squeeze_vmap),
     rules.transpose(_squeeze_transpose),
-    rules.lowering["stablehlo"](lambda ctx, x, **params: ctx.op("stablehlo.reshape", [x])[0]),
+    rules.lowering["stablehlo"](as_one("stablehlo.reshape")),
 )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from bindax_core.extend import (
     Array,
-    LoweringContext,
     Primitive,
     ShapedArray,
     primitive,
@@ -72,11 +71,6 @@ def _transpose_transpose(ct: Any, x: Any, *, permutation: tuple[int, ...]) -> li
     return [transpose_p.bind(ct, permutation=inverse)]
 
 
-def _transpose_lowering(ctx: LoweringContext, x: Any, *, permutation: tuple[int, ...]) -> Any:
-    attributes = {"permutation": lower.integers(permutation)}
-    return ctx.op("stablehlo.transpose", [x], attributes=attributes)[0]
-
-
 transpose_p: Primitive = primitive(
     "transpose",
     rules.impl(lambda x, *, permutation: x.transpose(permutation)),
@@ -84,7 +78,7 @@ transpose_p: Primitive = primitive(
     linear(),
     rules.vmap(_transpose_vmap),
     rules.transpose(_transpose_transpose),
-    rules.lowering["stablehlo"](_transpose_lowering),
+    rules.lowering["stablehlo"](lower.as_one("stablehlo.transpose", permutation=lower.integers)),
 )
 
 
@@ -119,11 +113,6 @@ def _rev_vmap(
     return rev_p.bind(x, dimensions=tuple([axis + (axis >= d) for axis in dimensions])), d
 
 
-def _rev_lowering(ctx: LoweringContext, x: Any, *, dimensions: tuple[int, ...]) -> Any:
-    attributes = {"dimensions": lower.integers(dimensions)}
-    return ctx.op("stablehlo.reverse", [x], attributes=attributes)[0]
-
-
 def _rev_impl(x: NumPyArray, *, dimensions: tuple[int, ...]) -> NumPyArray:
     return np.flip(x, dimensions)
 
@@ -135,5 +124,5 @@ rev_p: Primitive = primitive(
     linear(),
     rules.vmap(_rev_vmap),
     rules.transpose(lambda p, ct, x, **params: [p.bind(ct, **params)], takes_primitive=True),
-    rules.lowering["stablehlo"](_rev_lowering),
+    rules.lowering["stablehlo"](lower.as_one("stablehlo.reverse", dimensions=lower.integers)),
 )

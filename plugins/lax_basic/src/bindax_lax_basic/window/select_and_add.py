@@ -223,15 +223,8 @@ def _scatter_lowering(
     def select(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
         return [compare(inner, _DIRECTIONS[select_prim], a, b, key)]
 
-    def scatter(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
-        return inner.op("stablehlo.add", [a, b], result_avals=[value])
-
-    return scatter_operation(
-        ctx,
-        [operand, source, lower.full(ctx, value, 0)],
-        window,
-        [Region((key, key), select), Region((value, value), scatter)],
-    )
+    regions = [Region((key, key), select), lower.of_two("stablehlo.add", value)]
+    return scatter_operation(ctx, [operand, source, lower.full(ctx, value, 0)], window, regions)
 
 
 def scatter_operation(
