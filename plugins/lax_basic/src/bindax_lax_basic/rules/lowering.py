@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Dimension, LoweringContext, Region, ShapedArray
+from bindax_core.extend import Dimension, LoweringContext, Origin, Region, ShapedArray
+from bindax_transforms import trace_to_jaxpr
 
 Lowering = Callable[..., Any]
 
@@ -56,6 +57,14 @@ def operation(name: str, attributes: Mapping[str, str] | None = None) -> Lowerin
         return ctx.op(name, same_shape(ctx, values), attributes=fixed)[0]
 
     return rule
+
+
+def inlined(
+    ctx: LoweringContext, program: Callable[..., list[Any]], values: Sequence[Any], avals: Any
+) -> list[Any]:
+    """The results of a traceable function of values of some types, lowered in its place."""
+    jaxpr = trace_to_jaxpr(program, avals, Origin("lowering", program))
+    return list(ctx.inline(jaxpr, list(values)))
 
 
 def as_one(name: str, **texts: Callable[[Any], str]) -> Lowering:

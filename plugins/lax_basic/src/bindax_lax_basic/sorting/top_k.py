@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,13 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import neg_p
-from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import along_axis
 from bindax_lax_basic.rules.evaluation import NumPyArray, comparable
 from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
+from bindax_lax_basic.rules.lowering import inlined
 from bindax_lax_basic.rules.types import axis_argument, require_kind, static_int
 from bindax_lax_basic.rules.wider_types import in_wider
+from bindax_lax_basic.shape.transpose import moveaxis
 from bindax_lax_basic.sorting.sort import INDEX, _along
 
 __all__ = ["approx_max_k", "approx_min_k", "top_k", "top_k_p"]
@@ -96,22 +96,12 @@ def _top_k_lowering(ctx: LoweringContext, x: Any, *, k: int, axis: int) -> list[
     last = ctx.avals_in[0].ndim - 1
     if axis == last:
         return list(ctx.op("chlo.top_k", [x], attributes={"k": f"{k} : i64"}))
-    order = [i for i in range(last + 1) if i != axis] + [axis]
-    moved = _permuted(ctx, x, ctx.avals_in[0], order)
-    avals = [_permuted_aval(aval, order) for aval in ctx.avals_out]
-    found = ctx.op("chlo.top_k", [moved], result_avals=avals, attributes={"k": f"{k} : i64"})
-    back = sorted(range(last + 1), key=order.__getitem__)
-    return [_permuted(ctx, v, aval, back) for v, aval in zip(found, avals, strict=True)]
 
+    def program(x: Any) -> list[Any]:
+        outs = top_k_p.bind(moveaxis(x, axis, last), k=k, axis=last)
+        return [moveaxis(out, last, axis) for out in outs]
 
-def _permuted_aval(aval: ShapedArray, order: Sequence[int]) -> ShapedArray:
-    return aval.update(shape=tuple([aval.shape[i] for i in order]))
-
-
-def _permuted(ctx: LoweringContext, x: Any, aval: ShapedArray, order: Sequence[int]) -> Any:
-    attributes = {"permutation": lower.integers(order)}
-    result = _permuted_aval(aval, order)
-    return ctx.op("stablehlo.transpose", [x], result_avals=[result], attributes=attributes)[0]
+    return inlined(ctx, program, [x], ctx.avals_in)
 
 
 top_k_p: Primitive = primitive(
