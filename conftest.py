@@ -7,6 +7,7 @@ named one by one, all of them run.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
@@ -101,6 +102,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item in kept]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the suite out of sight of the searches for garbage in its tests, which take long."""
+    gc.collect()
+    gc.freeze()
 
 
 def chosen(family: list[pytest.Item]) -> Iterable[pytest.Item]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,9 @@ X = np.array([-1.0, 2.0], np.float32)
 
 
 @pytest.fixture(autouse=True)
-def small_heap() -> Iterator[None]:
+def small_heap() -> None:
     """Keep what other tests left out of the sight of the search for leaks, which takes long."""
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def test_leaked_tracers_are_found() -> None:

@@ -75,7 +75,8 @@ class JaxprEqn:
         """The effects of the equation, those of programs among its parameters included."""
         rule = rules.effects.functions.get(self.primitive)
         own: frozenset[Effect] = frozenset() if rule is None else rule(**self.params)
-        return own.union(*[program.jaxpr.effects for _, program in subjaxprs(self.params)])
+        programs = subjaxprs(self.params) if self.params else ()
+        return own.union(*[program.jaxpr.effects for _, program in programs]) if programs else own
 
     def __repr__(self) -> str:
         return "\n".join(format_eqn(self))

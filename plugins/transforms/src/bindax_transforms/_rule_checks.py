@@ -93,6 +93,8 @@ def check_tangent_result(primitive: Primitive, primal: Any, tangent: Any) -> Non
     """Check that a ``jvp`` rule gave a value and a tangent of its type."""
     aval = _aval(primitive, "jvp", "the primal result", primal)
     found = _aval(primitive, "jvp", "the tangent", tangent)
+    if found is aval:
+        return
     if _shape(found) != _shape(aval):
         problem = f"gave a tangent of shape {_shape(found)} for a result of shape {_shape(aval)}"
     elif not _is_of_dtype(found, aval):
@@ -157,6 +159,8 @@ def check_cotangents(primitive: Primitive, operands: Sequence[Any], result: Any)
         )
     for i, (x, ct) in enumerate(zip(operands, result, strict=True)):
         if ct is None or type(x) is not UndefPrimal or type(ct) is Zero:
+            continue
+        if type(ct) is Array and ct.aval is x.aval:
             continue
         found = _aval(primitive, "transpose", f"the cotangent of operand {i}", ct)
         if _shape(found) != _shape(x.aval):

@@ -125,6 +125,19 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
     Returns:
         The program (with all of its constants and arguments), and which arguments are used.
     """
+    kept, live = _live_parts(jaxpr, used_outputs)
+    return kept, [v in live for v in jaxpr.invars]
+
+
+def dce_closed(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """A closed program with those equations and constants that a result or effect needs."""
+    jaxpr, live = _live_parts(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
+    pairs = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v in live]
+    return ClosedJaxpr(jaxpr.replace(constvars=[v for v, _ in pairs]), [c for _, c in pairs])
+
+
+def _live_parts(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, set[Var]]:
+    """The part of a program that its used results and effects need, and the variables there."""
     outvars = partition(used_outputs, jaxpr.outvars)[1]
     live = {x for x in outvars if type(x) is Var}
     kept: list[JaxprEqn] = []
@@ -137,16 +150,7 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
         kept.append(new_eqn)
         live.update(x for x in new_eqn.invars if type(x) is Var)
     kept.reverse()
-    return jaxpr.replace(outvars=outvars, eqns=kept), [v in live for v in jaxpr.invars]
-
-
-def dce_closed(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """A closed program with those equations and constants that a result or effect needs."""
-    jaxpr, _ = dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
-    live = {x for eqn in jaxpr.eqns for x in eqn.invars if type(x) is Var}
-    live |= {x for x in jaxpr.outvars if type(x) is Var}
-    pairs = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v in live]
-    return ClosedJaxpr(jaxpr.replace(constvars=[v for v, _ in pairs]), [c for _, c in pairs])
+    return jaxpr.replace(outvars=outvars, eqns=kept), live
 
 
 class SplitProgram(NamedTuple):

@@ -35,7 +35,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
-from bindax_transforms.compilation._entries import LEAVES, Entry, Shared, entries_lock
+from bindax_transforms.compilation._cache import LEAVES, Entry, Shared, entries_lock
 from bindax_transforms.compilation._shardings import shardings_of, with_shardings
 from bindax_transforms.compilation.ahead_of_time import Lowered, Traced
 from bindax_transforms.compilation.jit_primitive import jit_p
