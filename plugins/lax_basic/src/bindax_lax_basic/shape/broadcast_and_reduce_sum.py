@@ -268,20 +268,14 @@ def lift_axes(axes: Dims, d: int) -> tuple[Dims, int]:
     return lifted, d - sum([axis < d for axis in lifted])
 
 
-def reduction_batch() -> Rule:
-    """The ``vmap`` rule of a primitive that removes the axes of its parameter ``axes``."""
+def reduction_batch(axes: str = "axes") -> Rule:
+    """The ``vmap`` rule of a primitive that removes the axes of its parameter of this name."""
 
     def rule(
-        primitive: Primitive,
-        size: int,
-        operands: Values,
-        dims: BatchDims,
-        *,
-        axes: Any,
-        **params: Any,
+        primitive: Primitive, size: int, operands: Values, dims: BatchDims, **params: Any
     ) -> Batched:
-        lifted, out_dim = lift_axes(axes, dims[0])
-        return primitive.bind(operands[0], axes=lifted, **params), out_dim
+        lifted, out_dim = lift_axes(params[axes], dims[0])
+        return primitive.bind(operands[0], **{**params, axes: lifted}), out_dim
 
     return rules.vmap(rule, takes_primitive=True)
 
