@@ -22,14 +22,16 @@ from bindax_lax_basic.gather_scatter.scatter import (
     scatter_mul_p,
     scatter_p,
 )
-from bindax_lax_basic.gather_scatter.windows import GatherScatterMode, ScatterDimensionNumbers
+from bindax_lax_basic.gather_scatter.windows import (
+    CLIP,
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+)
 from bindax_lax_basic.rules.operands import promote_dtypes, promoted_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 from bindax_lax_basic.shape.creation import ones_like
 from bindax_lax_basic.shape.reshape import squeeze_p
 from bindax_lax_basic.shape.transpose import rev_p
-
-CLIP = GatherScatterMode.CLIP
 
 
 class IndexedUpdates:
@@ -199,8 +201,6 @@ class IndexedUpdate:
                 f"{typeof(taken).str_short()} it gave {typeof(values).str_short()}."
             )
         return _laid(_scattered(scatter_p, self._array, values, indexer, params), out_sharding)
-
-    # ------------------------------------------------------------------------------------------
 
     def _plan(
         self,

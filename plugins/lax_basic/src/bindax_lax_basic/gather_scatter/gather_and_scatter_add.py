@@ -29,6 +29,7 @@ from bindax_lax_basic.gather_scatter.scatter_rules import (
     scatter_type,
 )
 from bindax_lax_basic.gather_scatter.windows import (
+    FILL,
     Dims,
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -41,9 +42,6 @@ from bindax_lax_basic.shape.creation import filled
 from bindax_lax_basic.shape.transpose import moveaxis
 
 __all__ = ["gather", "gather_p", "scatter_add", "scatter_add_p"]
-
-
-CLIP, FILL = GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP
 
 
 def gather(

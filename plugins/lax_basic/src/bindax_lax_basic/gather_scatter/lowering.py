@@ -11,6 +11,8 @@ from bindax_core.extend import LoweringContext, ShapedArray
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import compare
 from bindax_lax_basic.gather_scatter.windows import (
+    CLIP,
+    FILL,
     Dims,
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -18,8 +20,6 @@ from bindax_lax_basic.gather_scatter.windows import (
     update_sizes,
 )
 from bindax_lax_basic.rules import lowering as lower
-
-CLIP, FILL = GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP
 
 
 def _wide_indices(ctx: LoweringContext, indices: Any, aval: ShapedArray) -> tuple[Any, ShapedArray]:
