@@ -168,9 +168,6 @@ def _assembled(
     )
 
 
-# ------------------------------------------------------------------------------------ positions
-
-
 def _index_dtype(sizes: Sequence[int]) -> DType:
     small = all(not isinstance(size, Dimension) and size < 2**31 - 1 for size in sizes)
     return np.dtype(np.int32 if small else np.int64)

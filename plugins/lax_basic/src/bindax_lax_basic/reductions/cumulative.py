@@ -109,9 +109,6 @@ def _bind(which: Primitive, operand: Any, axis: int, reverse: bool) -> Any:
     return which.bind(operand, axis=place, reverse=bool(reverse))
 
 
-# ------------------------------------------------------------------------------------- rules
-
-
 def _cumulative_type(name: str, accepts: Kinds) -> Rule:
     def rule(x: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
         require_kind(name, x, accepts)

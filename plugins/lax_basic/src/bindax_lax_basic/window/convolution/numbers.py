@@ -159,8 +159,6 @@ def spatial_sizes(shape: Sequence[int], spec: Dims) -> Dims:
     return tuple([shape[axis] for axis in spec[2:]])
 
 
-# -------------------------------------------------------------------------------------- type
-
 NAME = "conv_general_dilated"
 
 

@@ -97,9 +97,6 @@ def _pool_lowering(operation: str, initial: Initial) -> lower.Lowering:
     return rule
 
 
-# -------------------------------------------------------------------------------------- sum
-
-
 def _sum_transpose(ct: Any, x: UndefPrimal, **params: Any) -> list[Any]:
     """Each element is in the windows that a window of cotangents around it names.
 
@@ -134,8 +131,6 @@ reduce_window_sum_p: Primitive = primitive(
     rules.transpose(_sum_transpose),
     in_wider(_pool_lowering("stablehlo.add", lambda dtype: 0), dtypes.summing_dtype),
 )
-
-# ------------------------------------------------------------------------------------ extrema
 
 
 def _extremum_jvp(select_prim: Primitive) -> Rule:
