@@ -28,7 +28,6 @@ from bindax_lax_basic.elementwise.conversion import *
 from bindax_lax_basic.elementwise.division import *
 from bindax_lax_basic.elementwise.error_functions import *
 from bindax_lax_basic.elementwise.exponential import *
-from bindax_lax_basic.elementwise.nextafter import *
 from bindax_lax_basic.elementwise.optimization_barrier import *
 from bindax_lax_basic.elementwise.powers import *
 from bindax_lax_basic.elementwise.remainder import *
@@ -40,7 +39,6 @@ from bindax_lax_basic.fourier import *
 from bindax_lax_basic.gather_scatter.dynamic_slice import *
 from bindax_lax_basic.gather_scatter.gather_and_scatter_add import *
 from bindax_lax_basic.gather_scatter.scatter import *
-from bindax_lax_basic.gather_scatter.scatter_apply import *
 from bindax_lax_basic.gather_scatter.take import *
 from bindax_lax_basic.gather_scatter.windows import *
 from bindax_lax_basic.random_bits.rng_bit_generator import *
@@ -54,7 +52,6 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import *
 from bindax_lax_basic.shape.concatenate import *
 from bindax_lax_basic.shape.creation import *
 from bindax_lax_basic.shape.reshape import *
-from bindax_lax_basic.shape.rev import *
 from bindax_lax_basic.shape.slice_and_pad import *
 from bindax_lax_basic.shape.split import *
 from bindax_lax_basic.shape.transpose import *

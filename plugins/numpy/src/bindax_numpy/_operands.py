@@ -18,7 +18,7 @@ from bindax_core.extend import Array, Tracer, as_array, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import settled_dtype
 from bindax_lax_basic.extend import broadcast_arrays, convert, promote_dtypes
-from bindax_lax_basic.rules.scalars import NUMBERS, scalar_array
+from bindax_lax_basic.rules.operands import NUMBERS, scalar_array
 
 PYTHON_SCALARS = (bool, int, float, complex)
 

@@ -21,8 +21,7 @@ from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.shape.creation import filled
 from bindax_lax_basic.shape.reshape import reshape_p
-from bindax_lax_basic.shape.rev import rev
-from bindax_lax_basic.shape.transpose import moveaxis
+from bindax_lax_basic.shape.transpose import moveaxis, rev
 from bindax_lax_basic.window.convolution.numbers import (
     ConvDimensionNumbers,
     Dims,
@@ -53,9 +52,6 @@ def _move_groups(x: Any, source: int, target: int, groups: int) -> Any:
     """Move the outer part of one axis to the front of another."""
     x = _split(x, source, groups, typeof(x).shape[source] // groups)
     return _merge(x, source, target)
-
-
-# ----------------------------------------------------------------------------------- batching
 
 
 def conv_vmap(
@@ -94,9 +90,6 @@ def _empty_batch(lhs: Any, rhs: Any, params: Any) -> Any:
     row = [typeof(x).update(shape=typeof(x).shape[1:]) for x in (lhs, rhs)]
     aval = conv_type(*row, **params)
     return filled(aval.update(shape=(0, *aval.shape)), 0)
-
-
-# ------------------------------------------------------------------------------ transposition
 
 
 def conv_transpose_rule(conv_p: Primitive, ct: Any, lhs: Any, rhs: Any, **params: Any) -> list[Any]:
@@ -178,9 +171,6 @@ def _transpose_to_rhs(conv_p: Primitive, ct: Any, lhs: Any, rhs: ShapedArray, pa
         "preferred_element_type": rhs.dtype,
     }
     return conv_p.bind(lhs, ct, **{**params, **changed})
-
-
-# ----------------------------------------------------------------------------------- lowering
 
 
 def _labels(spec: Dims, leading: str) -> str:
