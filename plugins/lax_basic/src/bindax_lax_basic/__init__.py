@@ -28,6 +28,7 @@ from bindax_lax_basic.elementwise.conversion import *
 from bindax_lax_basic.elementwise.division import *
 from bindax_lax_basic.elementwise.error_functions import *
 from bindax_lax_basic.elementwise.exponential import *
+from bindax_lax_basic.elementwise.nextafter import *
 from bindax_lax_basic.elementwise.optimization_barrier import *
 from bindax_lax_basic.elementwise.powers import *
 from bindax_lax_basic.elementwise.remainder import *
@@ -52,6 +53,7 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import *
 from bindax_lax_basic.shape.concatenate import *
 from bindax_lax_basic.shape.creation import *
 from bindax_lax_basic.shape.reshape import *
+from bindax_lax_basic.shape.rev import *
 from bindax_lax_basic.shape.slice_and_pad import *
 from bindax_lax_basic.shape.split import *
 from bindax_lax_basic.shape.transpose import *

@@ -16,8 +16,8 @@ from bindax_lax_basic.gather_scatter.gather_and_scatter_add import default_fill,
 from bindax_lax_basic.gather_scatter.windows import GatherScatterMode
 from bindax_lax_basic.shape.creation import full_like
 from bindax_lax_basic.shape.reshape import expand_dims, squeeze_p
+from bindax_lax_basic.shape.rev import rev_p
 from bindax_lax_basic.shape.slice_and_pad import slice_p
-from bindax_lax_basic.shape.transpose import rev_p
 
 Shape = tuple[int, ...]
 _Box = tuple[int, int, int, bool]

@@ -31,7 +31,7 @@ from bindax_lax_basic.rules.operands import promote_dtypes, promoted_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 from bindax_lax_basic.shape.creation import ones_like
 from bindax_lax_basic.shape.reshape import squeeze_p
-from bindax_lax_basic.shape.transpose import rev_p
+from bindax_lax_basic.shape.rev import rev_p
 
 
 class IndexedUpdates:

@@ -1,4 +1,4 @@
-"""Bits of values taken as values of another dtype, floats rounded to fewer bits, the next float."""
+"""Bits of values taken as values of another dtype, and floats rounded to fewer bits."""
 
 from __future__ import annotations
 
@@ -12,18 +12,15 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import FLOAT, DType
 from bindax_lax_basic.elementwise.bits import bit_width
 from bindax_lax_basic.rules.batching import leading_batch
-from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
+from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear, no_derivative
 from bindax_lax_basic.rules.lowering import as_one
-from bindax_lax_basic.rules.operands import adopt_type, constant
 from bindax_lax_basic.rules.types import static_int
 
 __all__ = [
     "bitcast_convert_type",
     "bitcast_convert_type_p",
-    "nextafter",
-    "nextafter_p",
     "reduce_precision",
     "reduce_precision_p",
 ]
@@ -203,26 +200,4 @@ reduce_precision_p: Primitive = primitive(
     rules.lowering["stablehlo"](
         as_one("stablehlo.reduce_precision", exponent_bits=_int32, mantissa_bits=_int32)
     ),
-)
-
-
-def nextafter(x1: Any, x2: Any) -> Array:
-    """Elementwise next float after ``x1`` in the direction of ``x2``.
-
-    Args:
-        x1: an array of real floats.
-        x2: an array of the same dtype.
-
-    The derivative is one with respect to ``x1``, zero with respect to ``x2``.
-
-    >>> nextafter(np.array([1.0]), 2.0) - 1.0 == np.finfo(np.float64).eps
-    Array([ True], dtype=bool)
-    """
-    return nextafter_p.bind(*adopt_type(x1, x2))
-
-
-nextafter_p: Primitive = primitive(
-    "nextafter",
-    *elementwise("nextafter", np.nextafter, FLOAT, FLOAT),
-    *nonlinear("chlo.next_after", lambda x, y, out: constant(1.0, x), None),
 )

@@ -21,8 +21,8 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_axis
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.creation import broadcasted_iota
 from bindax_lax_basic.shape.reshape import reshape_p
+from bindax_lax_basic.shape.rev import rev_p
 from bindax_lax_basic.shape.slice_and_pad import every, pad_p
-from bindax_lax_basic.shape.transpose import rev_p
 
 Values = list[Any]
 Combine = Callable[[Values, Values], Values]

@@ -1,11 +1,9 @@
-"""Permuting the axes of an array, and reversing the order of elements along them."""
+"""Permuting the axes of an array."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from bindax_core.extend import (
     Array,
@@ -16,11 +14,10 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
-from bindax_lax_basic.rules.types import axes_argument, static_ints
+from bindax_lax_basic.rules.types import static_ints
 
-__all__ = ["rev", "rev_p", "transpose", "transpose_p"]
+__all__ = ["transpose", "transpose_p"]
 
 
 def transpose(
@@ -89,40 +86,3 @@ def moveaxis(x: Any, source: int, destination: int) -> Any:
     order = [i for i in range(typeof(x).ndim) if i != source]
     order.insert(destination, source)
     return transpose_p.bind(x, permutation=tuple(order))
-
-
-def rev(operand: Any, dimensions: Any) -> Array:
-    """Reverse the order of the elements along some axes.
-
-    >>> rev(np.arange(3), (0,))
-    Array([2, 1, 0], dtype=int64)
-    """
-    axes = axes_argument("rev", dimensions, typeof(operand).ndim, "dimensions")
-    return rev_p.bind(operand, dimensions=axes)
-
-
-def _rev_type(x: ShapedArray, *, dimensions: tuple[int, ...]) -> ShapedArray:
-    axes_argument("rev", dimensions, x.ndim, "dimensions")
-    return x
-
-
-def _rev_vmap(
-    size: int, operands: Values, dims: BatchDims, *, dimensions: tuple[int, ...]
-) -> Batched:
-    (x,), (d,) = operands, dims
-    return rev_p.bind(x, dimensions=tuple([axis + (axis >= d) for axis in dimensions])), d
-
-
-def _rev_impl(x: NumPyArray, *, dimensions: tuple[int, ...]) -> NumPyArray:
-    return np.flip(x, dimensions)
-
-
-rev_p: Primitive = primitive(
-    "rev",
-    rules.impl(_rev_impl),
-    rules.abstract_eval(_rev_type),
-    linear(),
-    rules.vmap(_rev_vmap),
-    rules.transpose(lambda p, ct, x, **params: [p.bind(ct, **params)], takes_primitive=True),
-    rules.lowering["stablehlo"](lower.as_one("stablehlo.reverse", dimensions=lower.integers)),
-)

@@ -13,7 +13,8 @@ from bindax_lax_basic.rules.linear import multilinear
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import static_int, static_ints
 from bindax_lax_basic.rules.wider_types import in_wider
-from bindax_lax_basic.shape.transpose import rev, transpose_p
+from bindax_lax_basic.shape.rev import rev
+from bindax_lax_basic.shape.transpose import transpose_p
 from bindax_lax_basic.window.convolution.evaluation import conv_impl
 from bindax_lax_basic.window.convolution.numbers import (
     NAME,

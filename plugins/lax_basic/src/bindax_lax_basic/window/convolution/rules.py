@@ -21,7 +21,8 @@ from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.shape.creation import filled
 from bindax_lax_basic.shape.reshape import reshape_p
-from bindax_lax_basic.shape.transpose import moveaxis, rev
+from bindax_lax_basic.shape.rev import rev
+from bindax_lax_basic.shape.transpose import moveaxis
 from bindax_lax_basic.window.convolution.numbers import (
     ConvDimensionNumbers,
     Dims,
