@@ -134,10 +134,11 @@ def multiply(x: Any, y: Any) -> Any:
     left, right, dtype = _operands(x, y)
     if dtype.kind == "b":
         return and_p.bind(left, right)
-    for given, used, number in ((x, left, right), (y, right, left)):
-        # A mask beside numbers is not used as it was given.
-        if used is not given and type(given) is not float and _is_mask(given, dtype):
-            return kept_where(given, number)
+    # A mask beside numbers was converted.
+    if left is not x and type(x) is not float and _is_mask(x, dtype):
+        return kept_where(x, right)
+    if right is not y and type(y) is not float and _is_mask(y, dtype):
+        return kept_where(y, left)
     return mul_p.bind(left, right)
 
 
