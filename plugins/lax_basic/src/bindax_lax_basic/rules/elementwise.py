@@ -70,7 +70,16 @@ def derivative(partial: Function) -> Rule:
 
     The tangent is ``factor * t``; nothing is computed when the tangent is zero.
     """
-    return partials(partial)
+
+    # Most operations are such ones: the general rule below takes half as long again.
+    def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
+        (x,), (t,) = primals, tangents
+        out = primitive.bind(x, **params)
+        if type(t) is Zero:
+            return out, zero_tangent(out)
+        return out, mul_p.bind(*adopt_dtype(partial(x, out, **params), t))
+
+    return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
 
 def partials(*factors: Function | None) -> Rule:
@@ -108,7 +117,7 @@ def nonlinear(
         factors: for each operand the partial derivative, as for ``derivative`` and ``partials``.
     """
     return (
-        partials(*factors),
+        derivative(factors[0]) if len(factors) == 1 and factors[0] else partials(*factors),
         rules.transpose.absent("not linear"),
         lowers_to(lowering),
     )
