@@ -69,7 +69,7 @@ DERIVATIVES = {
     **bindax_linalg.formulas.DERIVATIVES,
     **bindax_special.formulas.DERIVATIVES,
 }
-TOGETHER = {"take": "gather_and_scatter_add", "scatter_apply": "scatter"}
+TOGETHER = {"take": "gather_and_scatter_add"}
 """Modules without primitives, and the family on whose page their functions are."""
 
 

@@ -11,6 +11,7 @@ import pytest
 from bindax_core import config
 from bindax_core.runtime import _operations as operations
 from bindax_core.runtime import _operators as operators
+from bindax_core.runtime._runtime import runtime
 
 HERE = Path(__file__).parent
 TOY = HERE.parents[1] / "plugins/transforms/tests"
@@ -22,6 +23,7 @@ def toy_operations() -> Iterator[None]:
     """The toy operations in place of whatever a plugin supplies."""
     import toy
 
+    runtime.plugins.load_for_operations()  # or it is loaded later, and finds others there
     attributes = dict(operators.ArrayOperators.__dict__)
     present = dict(operations._operations)
     operations._operations.clear()

@@ -138,19 +138,6 @@ def test_strict_mode_raises_at_the_load(site: Any, tables: Any) -> None:
     assert isinstance(caught.value.__cause__, RuntimeError)
 
 
-def test_a_quarantined_plugin_can_be_retried(site: Any, tables: Any) -> None:
-    site.plugin("good", "raise RuntimeError('no device')", GOOD_MANIFEST)
-    with pytest.warns(PluginWarning):
-        tables.loader.load_all()
-    site.plugin_text = site.module(
-        "good", "from bindax_core.registry._hooks import hookimpl\nimport textwrap\n" + _dedented()
-    )
-    importlib.invalidate_caches()
-
-    assert tables.loader.retry(only(tables, "good"))
-    assert tables.discovery.find_primitive("good.p") == "good.p"
-
-
 def _dedented() -> str:
     import textwrap
 

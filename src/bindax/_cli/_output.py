@@ -28,6 +28,9 @@ SECONDS = click.FloatRange(min=0.0, min_open=True)
 """A time that something may take."""
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+
 class NewFile(click.Path):
     """A file to write, in a directory that is there: it is written when all else is done."""
 
@@ -40,13 +43,6 @@ class NewFile(click.Path):
         if not path.parent.is_dir():
             self.fail(f"{path}: there is no directory {path.parent}.", param, ctx)
         return path
-
-
-def json_option(command: Callable[P, Any]) -> Callable[P, Any]:
-    """The option ``--json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(
-        command
-    )
 
 
 def print_json(value: Any) -> None:

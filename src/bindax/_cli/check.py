@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,11 +87,8 @@ def _print(report: RuleReport) -> None:
         for line in rest:
             out.print(Text(line, style="dim" if line.startswith("    ") else ""))
         out.print()
-    skipped: dict[str, int] = {}
-    for result in report.results:
-        if result.status not in ("passed", "failed"):
-            key = f"{result.status}: {result.reason.partition(' (')[0]}"
-            skipped[key] = skipped.get(key, 0) + 1
-    for reason, count in sorted(skipped.items(), key=lambda pair: -pair[1])[:12]:
+    others = [result for result in report.results if result.status not in ("passed", "failed")]
+    skipped = Counter(f"{one.status}: {one.reason.partition(' (')[0]}" for one in others)
+    for reason, count in skipped.most_common(12):
         out.print(Text(f"{count:5d} {reason}", style="dim"))
     out.print(Text(report.summary, style="green" if report.ok else "red"))

@@ -25,17 +25,11 @@ _AUTHOR = re.compile(r"(?P<name>[^<>]*?)\s*(?:<(?P<email>[^<>@\s]+@[^<>@\s]+)>)?
 
 
 class _Names(NamedTuple):
-    """The names of the new package.
+    """The names of the new package."""
 
-    Attributes:
-        name: the distribution.
-        module: what is imported.
-        plugin: the entry point, which is also the prefix of the primitive's name.
-    """
-
-    name: str
+    name: str  # of the distribution
     module: str
-    plugin: str
+    plugin: str  # the entry point, which is also the prefix of the primitive's name
 
 
 @click.command(name="new-plugin")
@@ -64,7 +58,8 @@ def new_plugin(
     """
     # Of a package that was written before, the place says more than its name, so it comes first.
     target = Path(name) if directory is None else directory
-    if _is_distribution(name) and (target.exists() or target.is_symlink()):
+    is_name = len(name) <= _LONGEST and _DISTRIBUTION.fullmatch(name)
+    if is_name and (target.exists() or target.is_symlink()):
         raise click.BadParameter(
             f"{target} exists already, and nothing in it was changed. Choose a directory that does "
             f"not exist, or remove this one first.",
@@ -82,10 +77,6 @@ def new_plugin(
     click.echo(f"  cd {target}")
     click.echo("  python -m pip install --editable . --group dev   # pip 25.1 or later")
     click.echo("  python -m pytest")
-
-
-def _is_distribution(name: str) -> bool:
-    return len(name) <= _LONGEST and _DISTRIBUTION.fullmatch(name) is not None
 
 
 def _names(name: str) -> _Names:
@@ -111,22 +102,16 @@ def _names(name: str) -> _Names:
             f"The module of {name!r} would be called {module!r}, as a module of Python's library "
             f"is. Choose another name, for example {'bindax-' + name!r}."
         )
-    origin = _origin(module)
-    if origin is not None:
+    spec = importlib.util.find_spec(module)
+    if spec is not None and spec.origin is not None:  # directories without code do not count
         raise _bad_name(
             f"The module of {name!r} would be called {module!r}, and there is one of this name "
-            f"already: {origin}. Choose another name, or uninstall the other one first."
+            f"already: {spec.origin}. Choose another name, or uninstall the other one first."
         )
     short = module.removeprefix("bindax_")
     plugin = short if short.isidentifier() else module
     _check_plugin(name, plugin)
     return _Names(name, module, plugin)
-
-
-def _origin(module: str) -> str | None:
-    """The file of an importable module; directories without code do not count."""
-    spec = importlib.util.find_spec(module)
-    return None if spec is None else spec.origin
 
 
 def _check_plugin(name: str, plugin: str) -> None:

@@ -34,19 +34,9 @@ def plugins(load: bool, as_json: bool) -> None:
     if as_json:
         print_json(records)
         return
-    rows = [
-        (
-            record["plugin"],
-            record["distribution"],
-            record["version"],
-            record["status"],
-            record["why"],
-            _offers(record["offers"]),
-        )
-        for record in records
-    ]
-    columns = ("plugin", "distribution", "version", "status", "why", "offers")
-    print_table(f"{len(records)} plugins", columns, rows)
+    columns = ("plugin", "distribution", "version", "status", "why")
+    rows = [[*(one[name] for name in columns), _offers(one["offers"])] for one in records]
+    print_table(f"{len(records)} plugins", [*columns, "offers"], rows)
 
 
 def _offers(offers: dict[str, Any]) -> str:

@@ -148,13 +148,9 @@ def hardest_table(findings: Findings, rows: int = 5) -> Table:
     order = findings.hardest
     for position in (*order[:rows], order[len(order) // 2]):
         label, prediction = findings.labels[position], findings.predictions[position]
-        style = "" if label == prediction else "red"
-        cells = (
-            str(position),
-            str(label),
-            f"[{style}]{prediction}[/]" if style else str(prediction),
-        )
-        table.add_row(*cells, f"{findings.norms[position]:.4f}")
+        recognized = str(prediction) if label == prediction else f"[red]{prediction}[/]"
+        norm = f"{findings.norms[position]:.4f}"
+        table.add_row(str(position), str(label), recognized, norm)
     table.caption = "last row: the median image"
     return table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
-from types import CodeType, TracebackType
+from types import CodeType
 from typing import NamedTuple
 
 import bindax_core
@@ -62,13 +62,9 @@ def culprit_of(
     return default if refused is None or default.primitive is refused.primitive else refused
 
 
-def codes_of(traceback: TracebackType | None) -> list[CodeType]:
-    """The functions that a traceback goes through, the innermost first."""
-    codes = []
-    while traceback is not None:
-        codes.append(traceback.tb_frame.f_code)
-        traceback = traceback.tb_next
-    return codes[::-1]
+def codes_of(error: BaseException) -> list[CodeType]:
+    """The functions that an error went through, the innermost first."""
+    return [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)][::-1]
 
 
 def own_frames(error: BaseException) -> str:

@@ -167,9 +167,10 @@ def as_test(case: Case, check: str, plugin: str, *, by_label: bool = False) -> s
             f"def test_{name}():\n"
             f"    check_sample({plugin!r}, {case.label!r}, {check!r}, seed={case.seed})\n"
         )
-    rows = case.draws if any(row is not case.draws[0] for row in case.draws) else case.draws[:1]
-    lines = [f"        [{', '.join(_expression(x) for x in row)}]," for row in _distinct(rows)]
-    params = f", params={_expression_of_params(case.params)}" if case.params else ""
+    distinct = {id(row): row for row in case.draws}.values()
+    lines = [f"        [{', '.join(map(_expression, row))}]," for row in distinct]
+    items = ", ".join(f"{key!r}: {_expression(x)}" for key, x in case.params.items())
+    params = f", params={{{items}}}" if items else ""
     params += f", no_derivative={case.no_derivative}" if case.no_derivative else ""
     return (
         f"import numpy as np\n\nfrom bindax_testing import check_primitive\n\n\n"
@@ -178,14 +179,6 @@ def as_test(case: Case, check: str, plugin: str, *, by_label: bool = False) -> s
         f"    check_primitive({case.primitive.name!r}, {check!r}, draws{params}, "
         f"seed={case.seed})\n"
     )
-
-
-def _distinct(rows: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
-    kept: list[Sequence[Any]] = []
-    for row in rows:
-        if not any(row is other for other in kept):
-            kept.append(row)
-    return kept
 
 
 def _literal(params: Mapping[str, Any]) -> bool:
@@ -203,17 +196,11 @@ def _printable(x: Any) -> bool:
 
 
 def _expression(x: Any) -> str:
+    if isinstance(x, np.dtype):
+        return f"np.dtype({x.name!r})"
     if not isinstance(x, np.ndarray):
         return repr(x)
     listed = repr(x.tolist()).replace("nan", "np.nan").replace("inf", "np.inf")
     dtype = f"np.{x.dtype.name}" if hasattr(np, x.dtype.name) else f"np.dtype({x.dtype.name!r})"
     text = f"np.array({listed}, {dtype})"
     return text if x.size else f"np.zeros({x.shape}, {dtype})"
-
-
-def _expression_of_params(params: Mapping[str, Any]) -> str:
-    items = [
-        f"{key!r}: " + (f"np.dtype({v.name!r})" if isinstance(v, np.dtype) else repr(v))
-        for key, v in params.items()
-    ]
-    return "{" + ", ".join(items) + "}"

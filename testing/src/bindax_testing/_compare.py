@@ -76,12 +76,7 @@ def require_type(what: str, got: Any, wanted: Any, *, weak: bool = True) -> None
 
 
 def require_same(
-    what: str,
-    got: Any,
-    wanted: Any,
-    *,
-    types: bool = True,
-    scale: float = 1.0,
+    what: str, got: Any, wanted: Any, *, types: bool = True, scale: float = 1.0
 ) -> None:
     """Raise unless two values agree: in type, and in their elements up to rounding."""
     if types:

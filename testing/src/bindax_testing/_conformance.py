@@ -146,7 +146,7 @@ def check_one_of(
 def checks_of(name: str) -> list[tuple[str, str]]:
     """The names of primitives and containers of a plugin, each with the names of its checks."""
     found = subject_of(name)
-    plan = Plan(found, 0, 0.0, None)  # type: ignore[arg-type]  # nothing is run
+    plan = Plan(found, 0, 0.0, None)  # nothing is run
     checks = [(p.name, check.name) for p in found.primitives for check in plan.checks_of(p)]
     return checks + [(kind, check) for kind in container_names(name) for check in PYTREE_CHECKS]
 

@@ -8,7 +8,8 @@ types and the same parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,11 +28,14 @@ from bindax_core.extend import (
     is_value,
     typeof,
 )
+from bindax_testing._blame import codes_of
 from bindax_testing._checks._base import value
 from bindax_testing._compare import Mismatch, require_same, wide
 
 Function = Callable[..., Any]
-Checker = Callable[[Primitive, Function, Sequence[Any], dict[str, Any]], Any]
+Rule: TypeAlias = "partial[Any]"
+"""A rule with the parameters of a primitive."""
+Checker = Callable[[Primitive, Rule, Sequence[Any]], Any]
 
 
 def checked_rule(kind: RuleKind, primitive: Primitive, function: Function) -> Function:
@@ -50,7 +54,7 @@ def checked_rule(kind: RuleKind, primitive: Primitive, function: Function) -> Fu
         if known:
             return function(*args, **params)
         try:
-            out = checker(primitive, function, args, params)
+            out = checker(primitive, partial(function, **params), args)
         except Mismatch as problem:
             raise RuleOutputError(f"{describe_rule(primitive, kind.name)}: {problem}") from None
         except (TypeError, ValueError) as error:
@@ -71,12 +75,7 @@ def _is_about_the_form(
     error: BaseException, kind: RuleKind, primitive: Primitive, function: Function
 ) -> bool:
     """Tell whether calling a rule or unpacking its results failed, and nothing inside the rule."""
-    entry = error.__traceback__
-    while entry is not None and entry.tb_next is not None:
-        entry = entry.tb_next
-    if entry is None:
-        return False
-    code, declared = entry.tb_frame.f_code, kind.rule_of(primitive)
+    code, declared = codes_of(error)[0], kind.rule_of(primitive)
     # What interpreters call may be an adapter, which calls the function of the card.
     is_adapter = declared is None or declared.function is not function
     return code.co_filename == __file__ or (is_adapter and code is code_of(function))
@@ -107,24 +106,20 @@ def _pair(results: Any) -> Any:
     return results
 
 
-def _check_impl(
-    primitive: Primitive, function: Function, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
+def _check_impl(primitive: Primitive, rule: Rule, args: Sequence[Any]) -> Any:
     before = [np.array(x, copy=True) if isinstance(x, np.ndarray) else None for x in args]
-    out = function(*args, **params)
+    out = rule(*args)
     for i, (x, old) in enumerate(zip(args, before, strict=True)):
         if old is not None and x.tobytes() != old.tobytes():
             raise Mismatch(f"changed its operand {i} in place; work on a copy.")
     if primitive.multiple_results:
-        avals = primitive.out_avals(tuple(typeof(x) for x in args), params)
+        avals = primitive.out_avals(tuple(typeof(x) for x in args), rule.keywords)
         _listed("its results", out, len(avals))
     return out
 
 
-def _check_abstract_eval(
-    primitive: Primitive, function: Function, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
-    out = function(*args, **params)
+def _check_abstract_eval(primitive: Primitive, rule: Rule, args: Sequence[Any]) -> Any:
+    out = rule(*args)
     for i, aval in enumerate(out):
         if not isinstance(aval, AbstractValue):
             raise Mismatch(f"result {i} should be an abstract value, but is {aval!r:.80}.")
@@ -144,12 +139,10 @@ def _type(what: str, x: Any) -> Any:
     return typeof(x)
 
 
-def _check_jvp(
-    primitive: Primitive, function: Function, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
+def _check_jvp(primitive: Primitive, rule: Rule, args: Sequence[Any]) -> Any:
     primals, _ = args
-    results = _pair(function(*args, **params))
-    avals = primitive.out_avals(tuple(typeof(x) for x in primals), params)
+    results = _pair(rule(*args))
+    avals = primitive.out_avals(tuple(typeof(x) for x in primals), rule.keywords)
     outs = _listed("the primal results", results[0], len(avals))
     tangents = _listed("the tangents", results[1], len(avals))
     for i, (aval, out, tangent) in enumerate(zip(avals, outs, tangents, strict=True)):
@@ -159,13 +152,11 @@ def _check_jvp(
     return results
 
 
-def _check_vmap(
-    primitive: Primitive, function: Function, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
+def _check_vmap(primitive: Primitive, rule: Rule, args: Sequence[Any]) -> Any:
     size, operands, dims = args
-    results = _pair(function(*args, **params))
+    results = _pair(rule(*args))
     elements = [_without(typeof(x), d) for x, d in zip(operands, dims, strict=True)]
-    avals = primitive.out_avals(tuple(elements), params)
+    avals = primitive.out_avals(tuple(elements), rule.keywords)
     outs = _listed("the results", results[0], len(avals))
     out_dims = _listed("the batch dimensions", results[1], len(avals))
     for i, (aval, out, d) in enumerate(zip(avals, outs, out_dims, strict=True)):
@@ -186,11 +177,9 @@ def _without(aval: Any, d: int | None) -> Any:
     return aval if d is None else aval.update(shape=aval.shape[:d] + aval.shape[d + 1 :])
 
 
-def _check_transpose(
-    primitive: Primitive, function: Function, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
+def _check_transpose(primitive: Primitive, rule: Rule, args: Sequence[Any]) -> Any:
     cotangents, *operands = args
-    results = _listed("the cotangents", function(*args, **params), len(operands))
+    results = _listed("the cotangents", rule(*args), len(operands))
     for i, (x, ct) in enumerate(zip(operands, results, strict=True)):
         if ct is None:
             continue
@@ -202,23 +191,19 @@ def _check_transpose(
         _require(what, _type(what, ct), x.aval.tangent_aval())
     # While something is being staged, results are traced though the operands are not.
     if not any(isinstance(x, Tracer) for x in (*cotangents, *operands, *results)):
-        _check_linear(function, cotangents, operands, params, results)
+        _check_linear(rule, cotangents, operands, results)
     return results
 
 
 def _check_linear(
-    function: Function,
-    cotangents: Sequence[Any],
-    operands: Sequence[Any],
-    params: dict[str, Any],
-    results: Sequence[Any],
+    rule: Rule, cotangents: Sequence[Any], operands: Sequence[Any], results: Sequence[Any]
 ) -> None:
     """-2 times the cotangents must give -2 times the results."""
     scaled = [
         ct if type(ct) is Zero or typeof(ct).dtype == float0 else value(-2.0 * wide(ct), typeof(ct))
         for ct in cotangents
     ]
-    again = _listed("the cotangents", function(scaled, *operands, **params), len(operands))
+    again = _listed("the cotangents", rule(scaled, *operands), len(operands))
     for i, (got, once) in enumerate(zip(again, results, strict=True)):
         if once is None and got is None:
             continue
@@ -231,10 +216,8 @@ def _check_linear(
         require_same(what, got, value(-2.0 * wide(once), typeof(once)), types=False, scale=4.0)
 
 
-def _check_lowering(
-    primitive: Primitive, function: Function, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
-    out = function(*args, **params)
+def _check_lowering(primitive: Primitive, rule: Rule, args: Sequence[Any]) -> Any:
+    out = rule(*args)
     avals = getattr(args[0], "avals_out", None) if args else None
     if avals is not None:
         _listed("the values", out, len(avals))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
+import traceback
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -49,21 +50,14 @@ def run_limited(function: Callable[[], T], seconds: float) -> T:
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        codes = _codes(sys._current_frames().get(thread.ident or 0))
+        frame = sys._current_frames().get(thread.ident or 0)
+        codes = [one.f_code for one, _ in traceback.walk_stack(frame)] if frame else []
         _interrupt(thread)
         raise TimeLimitExceeded(f"did not end within {seconds:g} s", codes)
     succeeded, value = outcome[0]
     if not succeeded:
         raise value
     return value  # type: ignore[no-any-return]
-
-
-def _codes(frame: FrameType | None) -> list[CodeType]:
-    codes = []
-    while frame is not None:
-        codes.append(frame.f_code)
-        frame = frame.f_back
-    return codes
 
 
 def _interrupt(thread: threading.Thread) -> None:

@@ -14,7 +14,7 @@ from bindax_core import config
 from bindax_core.extend import Primitive, describe_rule, find_backend, rule_kinds
 from bindax_testing._blame import Culprit, codes_of, culprit_of, own_frames, rules_by_code
 from bindax_testing._cases import Case, cases_of
-from bindax_testing._checks import CHECKS, Check, Setting
+from bindax_testing._checks import CHECKS, Check
 from bindax_testing._compare import Mismatch
 from bindax_testing._given import RuleCheck
 from bindax_testing._limits import TimeLimitExceeded, run_limited
@@ -36,7 +36,7 @@ class Plan:
     subject: Subject
     seed: int
     time_limit: float  # of a single check of a case, in seconds
-    setting: Setting
+    compiler: str | None
     cases: dict[Primitive, list[Case]] = attrs.field(factory=dict)
     problems: list[RuleResult] = attrs.field(factory=list)
     rules: dict[CodeType, list[Culprit]] = attrs.field(factory=dict)  # by their functions
@@ -61,13 +61,13 @@ class Plan:
 
     def telling(self, primitive: Primitive) -> list[Check]:
         """The checks that say something about a primitive."""
-        return [c for c in self.checks_of(primitive) if c.why_not(primitive, self.setting) is None]
+        return [c for c in self.checks_of(primitive) if c.why_not(primitive, self.compiler) is None]
 
 
 def made_check(one: RuleCheck) -> Check:
     """The check that a third party gives for rules of its own kind."""
 
-    def run(case: Case, setting: Setting) -> None:
+    def run(case: Case, compiler: str | None) -> None:
         try:
             one.run(case)
         except Mismatch:
@@ -88,15 +88,10 @@ def checking() -> AbstractContextManager[None]:
     )
 
 
-def find_compiler() -> str | None:
-    """The name of the backend that compiles, or None when programs are interpreted."""
-    name = find_backend(config.backend).name
-    return None if name == "numpy" else name
-
-
 def make_plan(subject: Subject, *, seed: int = 0, time_limit: float = 10.0) -> Plan:
     """Trace the samples of a subject and collect the cases."""
-    plan = Plan(subject, seed, time_limit, Setting(find_compiler()))
+    backend = find_backend(config.backend).name
+    plan = Plan(subject, seed, time_limit, None if backend == "numpy" else backend)
     plan.rules = rules_by_code(subject.primitives)
     plan.cases = {primitive: [] for primitive in subject.primitives}
     for text in subject.problems:
@@ -142,7 +137,7 @@ def _sample_problem(plan: Plan, sample: Sample, error: Exception) -> RuleResult:
     """A sample that cannot be used is a failure; of a rule, where one was running."""
     own = sample.function if isinstance(sample.function, Primitive) else None
     default = Culprit(own, "samples") if own is not None else None
-    codes = error.codes if isinstance(error, TimeLimitExceeded) else codes_of(error.__traceback__)
+    codes = error.codes if isinstance(error, TimeLimitExceeded) else codes_of(error)
     nobody = Culprit(Primitive.__new__(Primitive), "samples")
     culprit = culprit_of(codes, plan.rules, default or nobody)
     reason = f"the sample {sample.label!r} cannot be evaluated: {type(error).__name__}: {error}"

@@ -47,33 +47,31 @@ class Group:
     primitive: Primitive
     check: Check
     cases: list[Case] = attrs.field(factory=list)  # those that are left to run
-    result: RuleResult = attrs.field(default=None)  # set by make
+    result: RuleResult = attrs.field(init=False)
     failed: Case | None = None
     reasons: Counter[str] = attrs.field(factory=Counter)  # why it said nothing about cases
 
-    @classmethod
-    def make(cls, plan: Plan, primitive: Primitive, check: Check) -> Group:
-        """The group of a primitive and a check, skipped at once when it does not concern it."""
-        group = cls(plan, primitive, check)
-        group.result = RuleResult(primitive.name, check.kind, check.name, NOT_RUN)
-        reason = None
+    def __attrs_post_init__(self) -> None:
+        """Skip the check at once when it does not concern the primitive."""
+        primitive, check = self.primitive, self.check
+        result = self.result = RuleResult(primitive.name, check.kind, check.name, NOT_RUN)
         try:
-            reason = why_not_called(primitive) or check.why_not(primitive, plan.setting)
+            reason = why_not_called(primitive) or check.why_not(primitive, self.plan.compiler)
         except Exception as error:
-            group._fail(error, None)
+            self._fail(error, None)
+            return
         if reason is not None:
-            group.result.status, group.result.reason = SKIPPED, reason
-        elif group.result.status != FAILED:
-            group.cases = list(plan.cases[primitive])
-            group.result.planned = len(group.cases)
-            if not group.cases:
-                group.result.status = FAILED
-                group.result.reason = (
-                    f"no sample reaches {primitive.name}, so nothing was checked; return samples "
-                    f"from the hook bindax_samples of the plugin."
-                )
-                group.result.rule = f"{primitive.name}, declared at {primitive.site}"
-        return group
+            result.status, result.reason = SKIPPED, reason
+            return
+        self.cases = list(self.plan.cases[primitive])
+        result.planned = len(self.cases)
+        if not self.cases:
+            result.status = FAILED
+            result.reason = (
+                f"no sample reaches {primitive.name}, so nothing was checked; return samples from "
+                f"the hook bindax_samples of the plugin."
+            )
+            result.rule = f"{primitive.name}, declared at {primitive.site}"
 
     @property
     def done(self) -> bool:
@@ -94,14 +92,10 @@ class Group:
             if not self.result.ran:
                 self.result.reason = f"not run: {self.plan.stuck[self.primitive][1]}"
             return
-        skip = case.skip.get(self.check.name)
-        if skip is not None:
-            self.reasons[skip] += 1
-            self.result.inapplicable += 1
-            self._settle()
-            return
         start = time.perf_counter()
         try:
+            if self.check.name in case.skip:
+                raise NotApplicable(case.skip[self.check.name])
             self._run(case)
             self.result.ran += 1
             self.result.status = PASSED
@@ -124,7 +118,7 @@ class Group:
         return stuck[0] in (*EVALUATION, self.check.kind) or self.check.rank >= 3
 
     def _run(self, case: Case) -> None:
-        run_limited(lambda: self.check.run(case, self.plan.setting), self.plan.time_limit)
+        run_limited(lambda: self.check.run(case, self.plan.compiler), self.plan.time_limit)
 
     def _settle(self) -> None:
         if self.done and self.result.status == NOT_RUN and not self.result.ran and self.reasons:
@@ -180,7 +174,7 @@ class Group:
             return culprit_of(error.codes, self.plan.rules, default)
         if isinstance(error, RuleOutputError):
             return Culprit(error.primitive, error.kind) if error.primitive else default
-        return culprit_of(codes_of(error.__traceback__), self.plan.rules, default)
+        return culprit_of(codes_of(error), self.plan.rules, default)
 
     def _shrunk(self, case: Case, original: Exception) -> Case:
         deadline = time.perf_counter() + SHRINK_SECONDS
@@ -191,7 +185,7 @@ class Group:
             if left <= 0:
                 return False
             try:
-                run_limited(lambda: self.check.run(candidate, self.plan.setting), max(left, 0.1))
+                run_limited(lambda: self.check.run(candidate, self.plan.compiler), max(left, 0.1))
             except Mismatch as error:
                 return isinstance(original, Mismatch) and self._culprit(error) == culprit
             except Exception as error:
@@ -210,7 +204,7 @@ def groups_of(plan: Plan, primitives: Iterable[Primitive] | None = None) -> list
 
 def _groups_of(plan: Plan, primitive: Primitive) -> list[Group]:
     """All checks of a primitive; that it has no sample is a failure of the first one alone."""
-    made = [Group.make(plan, primitive, check) for check in plan.checks_of(primitive)]
+    made = [Group(plan, primitive, check) for check in plan.checks_of(primitive)]
     without = [one for one in made if not one.result.planned and one.result.status == FAILED]
     for group in without[1:] if not plan.cases[primitive] else ():
         group.result.status, group.result.reason = SKIPPED, "there is no sample"
@@ -310,7 +304,7 @@ def check_subject(
     left = budget - (time.perf_counter() - start)
     results = [*plan.problems, *containers, *run_groups(plan, groups_of(plan), left, cases)]
     seconds = time.perf_counter() - start
-    return RuleReport(subject.name, seed, budget, seconds, plan.setting.compiler, results)
+    return RuleReport(subject.name, seed, budget, seconds, plan.compiler, results)
 
 
 def run_one(
@@ -320,7 +314,7 @@ def run_one(
     subject = Subject("", {case.primitive: None}, ())
     plan = make_plan(subject, seed=case.seed, time_limit=time_limit)
     plan.cases[case.primitive] = [case]
-    group = Group.make(plan, case.primitive, _check_named(check, own))
+    group = Group(plan, case.primitive, _check_named(check, own))
     with checking():
         group.first()
     if group.result.status != PASSED:

@@ -154,8 +154,7 @@ def dtype_name(dtype: Any) -> str:
     """The name of a dtype as jaxprs and messages print it."""
     if dtype.names is not None:
         return "float0" if dtype == float0 else str(as_extended(dtype).name)
-    name: str = dtype.name
-    return name
+    return str(dtype.name)
 
 
 @cache

@@ -24,31 +24,26 @@ NAMED = ("primitive", "pytree", "value", "backend", "transformation")
 """The kinds of claims that manifests offer by name, in a group called by the plural."""
 
 
+def _nothing() -> None:
+    """Offering something under a name is the claim itself."""
+
+
 @dataclass(eq=False)
 class Staged:
     """One declaration of a plugin, checked and not yet installed.
 
-    Attributes:
-        kind: what is claimed: one of ``NAMED``, ``"rule"``, ``"operations"`` or ``"attribute"``.
-        key: what identifies the claim within its kind; two distributions with one key conflict.
-        label: the claim in words, for messages: ``"the primitive 'sin'"``.
-        value: what was declared.
-        provenance: where it was declared.
-        install: makes it effective; may raise, and then leaves nothing behind.
-        remove: undoes ``install``.
-        name: the name under which manifests offer it, or None when they do not.
-        owner: the distribution that has the first right to the claim, if any: the one whose rule
-            card holds the rule that an extension gives again.
+    Two distributions with one key conflict, unless one is the ``owner``, which has the first right
+    to the claim: its rule card holds the rule that an extension gives again.
     """
 
-    kind: str
-    key: Any
-    label: str
-    value: Any
+    kind: str  # one of ``NAMED``, ``"rule"``, ``"operations"`` or ``"attribute"``
+    key: Any  # identifies the claim within its kind
+    label: str  # in words, for messages: ``"the primitive 'sin'"``
+    value: Any  # what was declared
     provenance: Provenance
-    install: Callable[[], None]
-    remove: Callable[[], None]
-    name: str | None = None
+    install: Callable[[], None] = _nothing  # may raise, and then leaves nothing behind
+    remove: Callable[[], None] = _nothing
+    name: str | None = None  # under which manifests offer it, or None when they do not
     owner: Provenance | None = None
 
 
@@ -125,11 +120,7 @@ class Claims:
             raise PluginConflictError(conflict.message)
 
     def take(self, plugin: Entry, staged: Staged) -> bool:
-        """Install a declaration, unless another distribution has the better or an equal claim.
-
-        Raises:
-            PluginConflictError: when the same distribution claims the same thing twice.
-        """
+        """Install a declaration, unless another distribution has the better or an equal claim."""
         place = (staged.kind, staged.key)
         ours = plugin.distribution
         owner = staged.owner

@@ -91,11 +91,7 @@ def configured(**given: Any) -> Iterator[Settings]:
 
 @cache
 def settings() -> Settings:
-    """The settings in force; read at the first call, and again after ``reload_settings``.
-
-    Raises:
-        PluginError: when a variable or a file has a value that cannot be used.
-    """
+    """The settings in force; read at the first call, and again after ``reload_settings``."""
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for source, given in (*_from_files(), _from_environment(), ("code", _from_code)):

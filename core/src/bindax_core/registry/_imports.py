@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from bindax_core.registry._manifest import Distribution, Entry, normalized
+from bindax_core.registry._manifest import Entry, metadata_text, normalized
 from bindax_core.registry._provenance import distribution_of, file_of
 
 _REQUIRES = re.compile(r"^Requires-Dist:\s*([A-Za-z0-9._-]+)", re.MULTILINE)
@@ -23,7 +22,8 @@ def undeclared_imports(entry: Entry) -> dict[str, str]:
     For each, the place of one import, ``file:line``. Imports inside of functions and below
     ``if TYPE_CHECKING`` or ``try`` are optional ones.
     """
-    declared = _declared(entry.distribution)
+    required = _REQUIRES.findall(metadata_text(entry.distribution.metadata))
+    declared = set(map(normalized, required))
     package = entry.module.partition(".")[0]
     file = file_of(package)
     known = {*declared, entry.distribution.name, _KIT}
@@ -40,16 +40,6 @@ def undeclared_imports(entry: Entry) -> dict[str, str]:
             if owner is not None and owner.name not in known:
                 found.setdefault(owner.name, f"{path}:{line}")
     return found
-
-
-def _declared(distribution: Distribution) -> set[str]:
-    for name in ("METADATA", "PKG-INFO"):
-        try:
-            text = Path(distribution.metadata + os.sep + name).read_text("utf-8", "replace")
-        except OSError:
-            continue
-        return {normalized(found) for found in _REQUIRES.findall(text)}
-    return set()
 
 
 def _imports(path: Path) -> Iterator[tuple[str, int]]:

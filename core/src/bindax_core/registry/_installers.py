@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from bindax_core.errors import PluginError
-from bindax_core.kernel import _primitive
 from bindax_core.kernel._aval import (
     AbstractValue,
     ShapedArray,
@@ -20,6 +19,7 @@ from bindax_core.kernel._aval import (
     value_types,
 )
 from bindax_core.kernel._cards import Extension
+from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._primitives_by_name import declared_primitives
 from bindax_core.kernel._rule_tables import Rule
 from bindax_core.kernel._site import Site
@@ -60,36 +60,37 @@ def _named(hook: str, result: Any, kinds: str, plugin: Entry) -> Mapping[str, An
     return result
 
 
-def _nothing() -> None:
-    """Offering something under a name is the claim itself."""
+def _of_each(hook: str, type_: type, stage: Callable[[Any, Entry], Staged]) -> Stage:
+    """The stage of a hook that returns things of a type, which are a declaration each."""
+    return lambda result, plugin: [
+        stage(one, plugin) for one in _listed(hook, result, type_, plugin)
+    ]
+
+
+def _of_names(hook: str, kinds: str, stage: Callable[[str, Any, Entry], Staged]) -> Stage:
+    """The stage of a hook that returns a mapping from names, which are a declaration each."""
+    return lambda result, plugin: [
+        stage(*item, plugin) for item in _named(hook, result, kinds, plugin).items()
+    ]
 
 
 # -------------------------------------------------------------------------- primitives and rules
 
 
-def _primitives(result: Any, plugin: Entry) -> list[Staged]:
-    """Primitives under their names."""
-    staged = []
-    for primitive in _listed("bindax_primitives", result, _primitive.Primitive, plugin):
-        name = primitive.name
-        owner = None
-        for present in declared_primitives.get(name, ()):
-            if present is not primitive and present.site.module.startswith("bindax_core."):
-                owner = provenance_of(present.site)
-        staged.append(
-            Staged(
-                kind="primitive",
-                key=name,
-                label=f"the primitive {name!r}",
-                value=primitive,
-                provenance=provenance_of(primitive.site),
-                install=_nothing,
-                remove=_nothing,
-                name=name,
-                owner=owner,
-            )
-        )
-    return staged
+def _primitive(primitive: Primitive, plugin: Entry) -> Staged:
+    name, owner = primitive.name, None
+    for present in declared_primitives.get(name, ()):
+        if present is not primitive and present.site.module.startswith("bindax_core."):
+            owner = provenance_of(present.site)
+    return Staged(
+        kind="primitive",
+        key=name,
+        label=f"the primitive {name!r}",
+        value=primitive,
+        provenance=provenance_of(primitive.site),
+        name=name,
+        owner=owner,
+    )
 
 
 _extended: set[Rule] = set()
@@ -162,13 +163,7 @@ def _present(primitive: Any, rule: Rule) -> Rule | None:
 # ------------------------------------------------------------------------------------- types
 
 
-def _pytree_nodes(result: Any, plugin: Entry) -> list[Staged]:
-    """Container types."""
-    definitions = _listed("bindax_pytree_nodes", result, NodeDefinition, plugin)
-    return [_pytree_node(definition) for definition in definitions]
-
-
-def _pytree_node(definition: NodeDefinition) -> Staged:
+def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Staged:
     kind = definition.type
     name = f"{kind.__module__}:{kind.__qualname__}"
     provenance = tree.provenance(definition)
@@ -212,12 +207,6 @@ def _outside_scopes(change: Callable[[], None]) -> None:
         tree._journal.reset(token)
 
 
-def _value_types(result: Any, plugin: Entry) -> list[Staged]:
-    """Types whose instances are operands of primitives."""
-    listed = _listed("bindax_value_types", result, ValueType, plugin)
-    return [_value_type(value_type, plugin) for value_type in listed]
-
-
 def _value_type(value_type: ValueType, plugin: Entry) -> Staged:
     name = f"{value_type.type.__module__}:{value_type.type.__qualname__}"
     present = value_types.get(value_type.type)
@@ -238,12 +227,6 @@ def _value_type(value_type: ValueType, plugin: Entry) -> Staged:
 
 
 # ------------------------------------------------------- backends, operations, transformations
-
-
-def _backends(result: Any, plugin: Entry) -> list[Staged]:
-    """Backends."""
-    listed = _listed("bindax_backends", result, object, plugin)
-    return [_backend_of(backend, plugin) for backend in listed]
 
 
 def _backend_of(backend: Any, plugin: Entry) -> Staged:
@@ -302,12 +285,6 @@ def _operations_for(
     )
 
 
-def _array_attributes(result: Any, plugin: Entry) -> list[Staged]:
-    """Operators, methods and properties of arrays and tracers."""
-    given = _named("bindax_array_attributes", result, "functions and properties", plugin)
-    return [_array_attribute(*item, plugin) for item in given.items()]
-
-
 def _array_attribute(name: str, attribute: Any, plugin: Entry) -> Staged:
     supplied = {name: attribute}
     function = attribute.fget if isinstance(attribute, property) else attribute
@@ -322,39 +299,35 @@ def _array_attribute(name: str, attribute: Any, plugin: Entry) -> Staged:
     )
 
 
-def _transformations(result: Any, plugin: Entry) -> list[Staged]:
-    """Transformations of functions under their names."""
-    given = _named("bindax_transformations", result, "transformations", plugin)
-    for name, transformation in given.items():
-        if not callable(transformation):
-            raise PluginError(
-                f"the hook bindax_transformations of {plugin.value} offers {name!r} as "
-                f"{transformation!r:.200}, which cannot be called."
-            )
-    return [
-        Staged(
-            kind="transformation",
-            key=name,
-            label=f"the transformation {name!r}",
-            value=transformation,
-            provenance=_provenance(transformation, plugin),
-            install=_nothing,
-            remove=_nothing,
-            name=name,
+def _transformation(name: str, transformation: Any, plugin: Entry) -> Staged:
+    if not callable(transformation):
+        raise PluginError(
+            f"the hook bindax_transformations of {plugin.value} offers {name!r} as "
+            f"{transformation!r:.200}, which cannot be called."
         )
-        for name, transformation in given.items()
-    ]
+    return Staged(
+        kind="transformation",
+        key=name,
+        label=f"the transformation {name!r}",
+        value=transformation,
+        provenance=_provenance(transformation, plugin),
+        name=name,
+    )
 
 
 STAGES: dict[str, Stage] = {
-    "bindax_primitives": _primitives,
+    "bindax_primitives": _of_each("bindax_primitives", Primitive, _primitive),
     "bindax_extensions": _extensions,
-    "bindax_pytree_nodes": _pytree_nodes,
-    "bindax_value_types": _value_types,
-    "bindax_backends": _backends,
+    "bindax_pytree_nodes": _of_each("bindax_pytree_nodes", NodeDefinition, _pytree_node),
+    "bindax_value_types": _of_each("bindax_value_types", ValueType, _value_type),
+    "bindax_backends": _of_each("bindax_backends", object, _backend_of),
     "bindax_array_operations": _array_operations,
-    "bindax_array_attributes": _array_attributes,
-    "bindax_transformations": _transformations,
+    "bindax_array_attributes": _of_names(
+        "bindax_array_attributes", "functions and properties", _array_attribute
+    ),
+    "bindax_transformations": _of_names(
+        "bindax_transformations", "transformations", _transformation
+    ),
 }
 """The hooks in the order in which their declarations are installed."""
 

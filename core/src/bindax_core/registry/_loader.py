@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
@@ -40,27 +39,16 @@ _WAIT_INSIDE_IMPORT = 20.0
 
 @dataclass(eq=False)
 class Plugin:
-    """An installed plugin and what became of it.
+    """An installed plugin and what became of it."""
 
-    Attributes:
-        entry: its entry point in the group ``bindax.v1``.
-        status: ``"available"``, ``"loaded"`` or ``"quarantined"``.
-        error: what it raised while loading.
-        traceback: the traceback of that, as text.
-        seconds: how long loading took.
-        installed: its declarations that are in force.
-        notes: where it differs from its manifest.
-        hooks: the hooks of a loaded plugin, which a pluggy manager of its own calls.
-    """
-
-    entry: Entry
+    entry: Entry  # in the group ``bindax.v1``
     status: str = AVAILABLE
-    error: BaseException | None = None
+    error: BaseException | None = None  # raised while loading
     traceback: str = ""
-    seconds: float = 0.0
-    installed: list[Staged] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    hooks: Any = None
+    seconds: float = 0.0  # that loading took
+    installed: list[Staged] = field(default_factory=list)  # its declarations in force
+    notes: list[str] = field(default_factory=list)  # where it differs from its manifest
+    hooks: Any = None  # of a loaded plugin, which a pluggy manager of its own calls
 
     @property
     def name(self) -> str:
@@ -193,12 +181,6 @@ class Loader:
         """Load every plugin that may load, in the order of distribution and name."""
         for plugin in self.plugins():
             self.load(plugin)
-
-    def retry(self, plugin: Plugin) -> bool:
-        """Load a quarantined plugin once more, after it was repaired."""
-        if plugin.status == QUARANTINED:
-            plugin.status, plugin.error, plugin.traceback = AVAILABLE, None, ""
-        return self.load(plugin)
 
     # ------------------------------------------------------------------- one plugin at a time
 
@@ -356,8 +338,6 @@ def _is_importing_beside(plugin: Plugin) -> bool:
 
 def _modules_running() -> Iterator[str]:
     """The modules whose bodies this thread is running."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
+    for frame, _ in traceback.walk_stack(sys._getframe(1)):
         if frame.f_code.co_name == "<module>":
             yield frame.f_globals.get("__name__", "")
-        frame = frame.f_back

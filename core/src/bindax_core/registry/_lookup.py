@@ -89,8 +89,7 @@ class Discovery:
         for kind in ("pytree", "value"):
             of_kind = [entry for entry in entries if entry.kind == f"{kind}s"]
             if of_kind and claims.held(kind, type_) is None:
-                label = f"the {kind} type {of_kind[0].offered_name}"
-                self._load_for(kind, type_, label, of_kind)
+                self._load_for(kind, type_, of_kind)
         return any(claims.held(kind, type_) is not None for kind in ("pytree", "value"))
 
     def _type_entries(self, type_: type) -> Sequence[Entry]:
@@ -145,8 +144,7 @@ class Discovery:
         if name is None:
             self._answer("backends", lambda: current.entries("backends"))
         elif claims.held("backend", name) is None:
-            offered = self._allowed(current.find("backends", name))
-            self._load_for("backend", name, f"the backend {name!r}", offered)
+            self._load_for("backend", name, self._allowed(current.find("backends", name)))
         found = [staged.value for staged in claims.of_kind("backend")]
         return sorted(found, key=lambda backend: (-backend.priority, backend.name))
 
@@ -176,13 +174,12 @@ class Discovery:
     def _find_named(self, kind: str, name: str, declared: Callable[[str], Any]) -> Any:
         claims = self.loader.claims
         claims.check(kind, name)
-        label = f"the {kind} {name!r}"
-        current = self.loader.manifest()
+        label, current = _label(kind, name), self.loader.manifest()
         offered: Sequence[Entry] = ()
         held = claims.held(kind, name)
         if held is None:
             offered = current.find(f"{kind}s", name)
-            held = self._load_for(kind, name, label, self._allowed(offered))
+            held = self._load_for(kind, name, self._allowed(offered))
         found = declared(name) if held is None else held.value
         if found is not None:
             return found
@@ -233,24 +230,32 @@ class Discovery:
                 self.loader.load(plugin)
         return any(plugin.status == LOADED for plugin in plugins)
 
-    def _load_for(self, kind: str, key: Any, label: str, entries: Sequence[Entry]) -> Staged | None:
+    def _load_for(self, kind: str, key: Any, entries: Sequence[Entry]) -> Staged | None:
         """Load what the one distribution offers that is to provide something; its declaration."""
         chosen = entries
-        names = list(dict.fromkeys(entry.distribution.name for entry in entries))
-        if len(names) > 1:
-            best = self.loader.claims.best(names)
-            if best is None:
-                claimants = tuple(claimant_of(entry, self.loader.manifest()) for entry in entries)
-                raise PluginConflictError(Conflict(kind, label, claimants).message)
-            chosen = [entry for entry in entries if entry.distribution.name == best]
+        conflict = self._conflict(kind, entries)
+        if conflict is not None:
+            if conflict.winner is None:
+                raise PluginConflictError(conflict.message)
+            chosen = [entry for entry in entries if entry.distribution.name == conflict.winner]
         self._load(chosen)
         self.loader.claims.check(kind, key)
         held = self.loader.claims.held(kind, key)
         if held is None:
             self._raise_failure(chosen)
             if kind in ("pytree", "value"):
-                self._raise_unfinished(label, chosen)
+                self._raise_unfinished(kind, chosen)
         return held
+
+    def _conflict(self, kind: str, entries: Sequence[Entry]) -> Conflict | None:
+        """The conflict between distributions that offer the same; None when there is one alone."""
+        names = list(dict.fromkeys(entry.distribution.name for entry in entries))
+        if len(names) < 2:
+            return None
+        winner = self.loader.claims.best(names)
+        why = "" if winner is None else "it is ranked first"
+        claimants = tuple(claimant_of(entry, self.loader.manifest()) for entry in entries)
+        return Conflict(kind, _label(kind, entries[0].offered_name), claimants, winner, why)
 
     def _failure(self, entries: Iterable[Entry]) -> PluginError | None:
         failed = (one for one in self._plugins(entries) if one.status == QUARANTINED)
@@ -261,12 +266,13 @@ class Discovery:
         if failure is not None:
             raise failure
 
-    def _raise_unfinished(self, label: str, entries: Iterable[Entry]) -> None:
+    def _raise_unfinished(self, kind: str, entries: Sequence[Entry]) -> None:
         for plugin in self._plugins(entries) if self.loader.settings().autoload else ():
             if plugin.status == AVAILABLE and self.loader.may_load(plugin):
                 raise PluginError(
-                    f"{label} is offered by the {plugin.label}, which is being imported right "
-                    f"now. Use it after the import, not in the body of the module."
+                    f"{_label(kind, entries[0].offered_name)} is offered by the {plugin.label}, "
+                    f"which is being imported right now. Use it after the import, not in the body "
+                    f"of the module."
                 )
 
     def _version_error(self, entry: Entry, label: str) -> PluginVersionError:
@@ -300,13 +306,9 @@ class Discovery:
             offers: dict[str, list[Entry]] = {}
             for entry in self._allowed(current.entries(f"{kind}s")):
                 offers.setdefault(entry.offered_name, []).append(entry)
-            for name, entries in offers.items():
-                names = list(dict.fromkeys(entry.distribution.name for entry in entries))
-                if len(names) < 2:
-                    continue
-                is_type = kind in ("pytree", "value")
-                label = f"the {kind} type {name}" if is_type else f"the {kind} {name!r}"
-                claimants = tuple(claimant_of(entry, current) for entry in entries)
-                winner = self.loader.claims.best(names)
-                why = "" if winner is None else "it is ranked first"
-                yield Conflict(kind, label, claimants, winner, why)
+            conflicts = (self._conflict(kind, entries) for entries in offers.values())
+            yield from filter(None, conflicts)
+
+
+def _label(kind: str, name: str) -> str:
+    return f"the {kind} type {name}" if kind in ("pytree", "value") else f"the {kind} {name!r}"

@@ -377,12 +377,15 @@ def _read(file: str) -> str:
     return b"".join(chunks).decode("utf-8", "replace")
 
 
-def _version_in(metadata: str) -> str:
-    for name in ("METADATA", "PKG-INFO"):
-        match = re.search(r"^Version:\s*(\S+)", _read(os.path.join(metadata, name)), re.MULTILINE)
-        if match:
-            return match[1]
-    return "unknown"
+def metadata_text(directory: str) -> str:
+    """The metadata of a distribution; empty when it has none."""
+    texts = (_read(os.path.join(directory, name)) for name in ("METADATA", "PKG-INFO"))
+    return next(filter(None, texts), "")
+
+
+def _version_in(directory: str) -> str:
+    match = re.search(r"^Version:\s*(\S+)", metadata_text(directory), re.MULTILINE)
+    return match[1] if match else "unknown"
 
 
 def _version_key(distribution: Distribution) -> list[tuple[int, int | str]]:

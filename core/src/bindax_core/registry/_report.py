@@ -14,7 +14,7 @@ from bindax_core.registry._imports import undeclared_imports
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin, described
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
-from bindax_core.registry._provenance import file_of, provenance_of
+from bindax_core.registry._provenance import Provenance, file_of, provenance_of
 
 Report = dict[str, Any]
 
@@ -106,7 +106,7 @@ def rules_report(discovery: Discovery, primitive: Any) -> Report:
             records.append(_rule_record(kind_name, None, candidates))
     return {
         "primitive": name,
-        **_place(provenance_of(primitive.site)._asdict()),
+        **_place(provenance_of(primitive.site)),
         "multiple_results": primitive.multiple_results,
         "rules": records,
     }
@@ -126,14 +126,14 @@ def _rule_record(kind: str, rule: Rule | None, candidates: list[str]) -> Report:
         "kind": kind,
         "platform": None if rule is None else rule.platform,
         "status": status,
-        **_place({} if rule is None else provenance_of(rule.site)._asdict()),
+        **_place(None if rule is None else provenance_of(rule.site)),
         "why": why,
         "candidates": [] if status in ("present", "derived") else candidates,
     }
 
 
-def _place(given: Report) -> Report:
-    return {key: given.get(key) for key in ("distribution", "version", "file", "line")}
+def _place(given: Provenance | None) -> Report:
+    return {key: getattr(given, key, None) for key in ("distribution", "version", "file", "line")}
 
 
 def containers_report(discovery: Discovery) -> list[Report]:
@@ -152,7 +152,7 @@ def containers_report(discovery: Discovery) -> list[Report]:
         built_in = provenance.module.startswith("bindax_core.")
         status = "built in" if built_in else "registered"
         name = names[0] if names else f"{kind.__module__}:{kind.__qualname__}"
-        records.append(_container(name, status, provenance._asdict()))
+        records.append(_container(name, status, provenance))
     conflicts = discovery.conflicts()
     for entry in entries:
         if any(offers(entry, definition.type) for definition in known):
@@ -168,17 +168,13 @@ def containers_report(discovery: Discovery) -> list[Report]:
     return sorted(records, key=lambda record: (record["status"] != "built in", record["type"]))
 
 
-def _container(name: str, status: str, place: Report, why: str = "") -> Report:
+def _container(name: str, status: str, place: Provenance, why: str = "") -> Report:
     return {"type": name, "status": status, **_place(place), "why": why}
 
 
-def _manifest_place(entry: Entry) -> Report:
-    return {
-        "distribution": entry.distribution.name,
-        "version": entry.distribution.version,
-        "file": entry.distribution.entry_points,
-        "line": entry.line,
-    }
+def _manifest_place(entry: Entry) -> Provenance:
+    owner = entry.distribution
+    return Provenance(owner.name, owner.version, entry.module, owner.entry_points, entry.line)
 
 
 def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:

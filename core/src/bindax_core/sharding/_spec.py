@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 
@@ -19,7 +19,7 @@ class _Unconstrained:
 UNCONSTRAINED: Final = _Unconstrained()
 
 
-class PartitionSpec:
+class PartitionSpec(Sequence[Any]):
     """The mesh axes that divide each axis of an array.
 
     Args:
@@ -71,14 +71,6 @@ class PartitionSpec:
         """The spec of an array with one more axis, before the given one."""
         before = self.padded(max(axis, len(self._entries)))._entries
         return PartitionSpec(*before[:axis], entry, *before[axis:])
-
-    def index(self, value: Any) -> int:
-        """The position of an entry."""
-        return self._entries.index(value)
-
-    def count(self, value: Any) -> int:
-        """The number of times that an entry occurs."""
-        return self._entries.count(value)
 
     def __len__(self) -> int:
         return len(self._entries)

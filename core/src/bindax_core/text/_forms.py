@@ -15,20 +15,12 @@ Class = TypeVar("Class", bound=type)
 
 
 class TextForm(NamedTuple):
-    """The text form of the instances of a class.
-
-    Attributes:
-        type: the class.
-        name: its name in texts, after that of the distribution that registered it.
-        write: from an instance to its fields.
-        read: from the fields, as keyword arguments, to an instance.
-        site: where it was registered.
-    """
+    """The text form of the instances of a class."""
 
     type: type
-    name: str
-    write: Write
-    read: Callable[..., Any]
+    name: str  # in texts, after that of the distribution that registered it
+    write: Write  # from an instance to its fields
+    read: Callable[..., Any]  # from the fields, as keyword arguments, to an instance
     site: Site
 
 

@@ -108,12 +108,7 @@ def _same_definition(ours: NodeDefinition | None, theirs: NodeDefinition | None)
 
 
 def same_metadata(root: PyTreeDef, ours: Any, theirs: Any, node: PyTreeDef) -> bool:
-    """Tell whether the metadata of a node of a structure is equal to other metadata.
-
-    Raises:
-        TreeError: ``==`` raises, or returns something other than a bool, as arrays do; the message
-            has the path from the root.
-    """
+    """Tell whether the metadata of a node is equal to other metadata; errors have its path."""
     try:
         hash(ours)
     except Exception:  # not hashable: compare without the short cut for identical objects

@@ -79,10 +79,7 @@ def register_dataclass(
     _check_fields(nodetype, data, meta, tuple(drop_fields))
     unflatten = _unflatten_without_init if bypass_init else _unflatten
     definition = NodeDefinition(
-        nodetype,
-        _flatten(data, meta),
-        unflatten(nodetype, data, meta),
-        attributes=data,
+        nodetype, _flatten(data, meta), unflatten(nodetype, data, meta), attributes=data
     )
     if all(name.isidentifier() and not keyword.iskeyword(name) for name in (*data, *meta)):
         definition._fields = data, meta, not bypass_init

@@ -55,22 +55,6 @@ class NodeDefinition:
     NodeDefinition(builtins:slice)
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_assemble",
-        "_fields",
-        "_kind",
-        "_site",
-        "attributes",
-        "decode_metadata",
-        "encode_metadata",
-        "flatten",
-        "flatten_with_keys",
-        "serialized_name",
-        "type",
-        "unflatten",
-    )
-
     def __init__(
         self,
         type: type,

@@ -45,10 +45,6 @@ def flatten_general(
     """Flatten a pytree without recursion, to leaves, their paths and the structure.
 
     ``with_keys`` uses the keys that the functions of node types give to their children.
-
-    Raises:
-        TreeError: a cycle, or a flatten function that raises or returns something else than it
-            should; the message names the path and the type.
     """
     if is_leaf is not None and not callable(is_leaf):
         raise TypeError(

@@ -139,14 +139,10 @@ def keystr(keys: Iterable[KeyEntry], *, simple: bool = False, separator: str = "
     >>> keystr(path, simple=True, separator="/")
     'layers/0/bias'
     """
-    write = _simple if simple else str
     if not isinstance(separator, str):
         raise TypeError(f"keystr: separator must be a text, but it is {separator!r:.60}.")
-    return separator.join(map(write, keys))
-
-
-def _simple(key: KeyEntry) -> str:
-    return str(key._value) if isinstance(key, _Key) else str(key)
+    bare = (key._value if simple and isinstance(key, _Key) else key for key in keys)
+    return separator.join(map(str, bare))
 
 
 def position(path: Iterable[KeyEntry], prefix: str = "") -> str:

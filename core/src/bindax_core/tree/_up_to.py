@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def flatten_up_to(root: PyTreeDef, tree: Any) -> list[Any]:
-    """Flatten a tree down to the leaves of a structure that is its prefix.
-
-    Raises:
-        TreeError: the trees part; the message names the path and both sides there.
-    """
+    """Flatten a tree down to the leaves of a structure; errors say where the two part."""
     result: list[Any] = []
     stack: list[tuple[PyTreeDef, Any, Link]] = [(root, tree, None)]
     while stack:

@@ -80,13 +80,11 @@ def stops(
 
 
 def _frames(filter_frames: bool) -> Iterator[FrameType]:
-    frame: FrameType | None = sys._getframe(1)
     here = sys.modules[__name__.rpartition(".")[0]].__path__[0]
-    while frame is not None:
+    for frame, _ in traceback.walk_stack(sys._getframe(1)):
         code = frame.f_code
         if not (is_internal(code) if filter_frames else code.co_filename.startswith(here)):
             yield frame
-        frame = frame.f_back
 
 
 class Prompt(cmd.Cmd):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -23,8 +23,6 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms import argument_names
-
-Arrays = Sequence[np.ndarray[Any, Any]]
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -6,15 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_callbacks.host_function import ForEach, HostFunction
-from bindax_core.extend import (
-    Array,
-    Effect,
-    LoweringContext,
-    Primitive,
-    Rule,
-    as_array,
-    rules,
-)
+from bindax_core.extend import Array, Effect, LoweringContext, Primitive, Rule, as_array, rules
 from bindax_transforms import check_unordered
 
 NO_DERIVATIVE = (

@@ -40,7 +40,6 @@ from bindax_lax_basic.fourier import *
 from bindax_lax_basic.gather_scatter.dynamic_slice import *
 from bindax_lax_basic.gather_scatter.gather_and_scatter_add import *
 from bindax_lax_basic.gather_scatter.scatter import *
-from bindax_lax_basic.gather_scatter.scatter_apply import *
 from bindax_lax_basic.gather_scatter.take import *
 from bindax_lax_basic.gather_scatter.windows import *
 from bindax_lax_basic.random_bits.rng_bit_generator import *

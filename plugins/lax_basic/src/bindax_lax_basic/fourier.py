@@ -30,14 +30,14 @@ from bindax_lax_basic.elementwise.arithmetic import mul_p
 from bindax_lax_basic.elementwise.complex_numbers import conj, real
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules import lowering as lower
+from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
+from bindax_lax_basic.rules.linear import linear
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
 from bindax_lax_basic.shape.creation import filled
 from bindax_lax_basic.shape.slice_and_pad import pad_p
-from bindax_lax_basic.shape.transpose import moveaxis
 
 __all__ = ["FftType", "fft", "fft_p"]
 
@@ -137,10 +137,6 @@ def _fft_impl(x: NumPyArray, *, fft_type: FftType, fft_lengths: Lengths) -> Any:
     return out.astype(aval.dtype, copy=False)
 
 
-def _fft_vmap(size: int, operands: Values, dims: BatchDims, **params: Any) -> Batched:
-    return fft_p.bind(moveaxis(operands[0], dims[0], 0), **params), 0
-
-
 def _fft_transpose(
     ct: Any, x: UndefPrimal, *, fft_type: FftType, fft_lengths: Lengths
 ) -> list[Any]:
@@ -183,7 +179,7 @@ fft_p: Primitive = primitive(
     rules.impl(_fft_impl),
     rules.abstract_eval(_fft_type),
     linear(),
-    rules.vmap(_fft_vmap),
+    leading_batch(),
     rules.transpose(_fft_transpose),
     rules.lowering["stablehlo"](_fft_lowering),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import FunctionType
 from typing import Any
 
@@ -15,10 +15,9 @@ from bindax_lax_basic.elementwise.arithmetic import add_p
 from bindax_lax_basic.elementwise.comparison import or_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_axis
-from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.creation import filled
-from bindax_lax_basic.shape.reshape import expand_dims
 from bindax_lax_basic.shape.slice_and_pad import index_in_dim
+from bindax_lax_basic.shape.split import stack
 from bindax_lax_basic.shape.transpose import moveaxis
 
 PRIMITIVES = tuple(x for x in vars(bindax_lax_basic).values() if isinstance(x, Primitive))
@@ -27,10 +26,6 @@ PRIMITIVES = tuple(x for x in vars(bindax_lax_basic).values() if isinstance(x, P
 
 def _add(x: Any, y: Any) -> Any:
     return (or_p if typeof(x).dtype == bool_ else add_p).bind(x, y)
-
-
-def _stack(xs: Sequence[Any], axis: int) -> Any:
-    return concatenate_p.bind(*[expand_dims(x, (axis,)) for x in xs], dimension=axis)
 
 
 @hookimpl
@@ -49,7 +44,7 @@ def bindax_array_operations() -> ArrayOperations:
         broadcast_axis=broadcast_axis,
         move_axis=moveaxis,
         index_axis=lambda x, i, axis: index_in_dim(x, i, axis, keepdims=False),
-        stack=_stack,
+        stack=stack,
         convert=convert,
     )
 

@@ -24,7 +24,7 @@ from bindax_lax_basic.extend import (
     promote_dtypes,
     static_ints,
 )
-from bindax_lax_basic.rules.scalars import NUMBERS, scalar_array
+from bindax_lax_basic.rules.operands import NUMBERS, scalar_array
 
 PYTHON_SCALARS = (bool, int, float, complex)
 

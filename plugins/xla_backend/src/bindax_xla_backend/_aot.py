@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.extend import ShapedArray
-from bindax_xla_backend import _artifacts, _inspection, _mlir
+from bindax_xla_backend import _inspection, _mlir
 from bindax_xla_backend._executable import Executable
 from bindax_xla_backend._program import LoweredProgram
 
@@ -15,71 +14,37 @@ if TYPE_CHECKING:
 
 
 class Lowered:
-    """A program in StableHLO.
+    """A program in StableHLO."""
 
-    Attributes:
-        name: the name of the function.
-        in_avals: the types of the operands.
-        out_avals: the types of the results.
-    """
-
-    __slots__ = ("_backend", "_program")
+    __slots__ = ("_backend", "_program", "in_avals", "name", "out_avals")
 
     def __init__(self, backend: XlaBackend, program: LoweredProgram) -> None:
+        self.name = program.name
+        self.in_avals = program.in_avals
+        self.out_avals = program.out_avals
         self._backend = backend
         self._program = program
 
     def __repr__(self) -> str:
         return f"Lowered({self.name})"
 
-    @property
-    def name(self) -> str:
-        """The name of the function that was lowered."""
-        return self._program.name
-
-    @property
-    def in_avals(self) -> tuple[ShapedArray, ...]:
-        """The types of the operands."""
-        return self._program.in_avals
-
-    @property
-    def out_avals(self) -> tuple[ShapedArray, ...]:
-        """The types of the results."""
-        return self._program.out_avals
-
     def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
-        """The program as text.
-
-        Args:
-            dialect: ``"stablehlo"``, or ``"hlo"`` for the language of XLA.
-            debug_info: whether to show the place in the user's program that each operation
-                comes from.
-
-        Raises:
-            ValueError: when the dialect is another.
-        """
+        """The program as text; ``debug_info`` shows where each operation comes from."""
         _check_dialect(dialect)
         if dialect == "hlo":
             return str(self.compiler_ir("hlo").as_hlo_text())
         return self._program.text(debug_info=debug_info)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
-        """The program as an object of jaxlib's: an MLIR module, or an XLA computation.
-
-        Args:
-            dialect: ``"stablehlo"``, the default, or ``"hlo"``.
-
-        Raises:
-            ValueError: when the dialect is another.
-        """
+        """The program as an object of jaxlib's: an MLIR module, or an XLA computation."""
         _check_dialect(dialect or "stablehlo")
         if dialect == "hlo":
-            return _artifacts.to_computation(self._program.bytecode)
+            return _mlir.to_computation(self._program.bytecode)
         return _mlir.Context().parse_module(self._program.bytecode)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimates for the program before optimizations."""
-        computation = _artifacts.to_computation(self._program.bytecode)
+        computation = self.compiler_ir("hlo")
         return _inspection.unoptimized_costs(self._backend.client(), computation)
 
     def bytecode(self) -> bytes:
@@ -87,14 +52,7 @@ class Lowered:
         return self._program.bytecode
 
     def compile(self, options: Mapping[str, Any] | None = None) -> Executable:
-        """Compile for the backend's device.
-
-        Args:
-            options: options of XLA by name, such as ``xla_embed_ir_in_executable``.
-
-        Raises:
-            CompilationError: when XLA rejects the program or an option.
-        """
+        """Compile for the backend's device, with options of XLA by name."""
         return self._backend.compile_lowered(self._program, options)
 
 

@@ -21,12 +21,7 @@ from bindax_core.extend import (
     float0,
 )
 from bindax_xla_backend import _cache
-from bindax_xla_backend._errors import (
-    FORKED,
-    ArgumentError,
-    execution_error,
-    joined,
-)
+from bindax_xla_backend._errors import FORKED, ArgumentError, execution_error, joined
 from bindax_xla_backend._types import element_type, storage_dtype
 
 # jaxlib takes 0.1 s to import, so whatever needs it is imported by the first use of the backend.

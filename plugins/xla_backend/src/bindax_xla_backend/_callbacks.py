@@ -31,21 +31,16 @@ class HostCallback:
     """A host function with the types it was announced with.
 
     XLA does not check what a callback returns: an array of a wrong size would leave the result
-    uninitialized, so it is checked here.
-
-    Attributes:
-        ordered: whether it takes and gives a token first.
-        failure: what it raised last, until somebody takes it.
-        goes_on: whether the program gets zeros when it raises, because it runs on several devices:
-            the others would wait for the one that failed, until XLA ends the process. The failure
-            is raised when all have ended.
+    uninitialized, so it is checked here. In a program on several devices it ``goes_on`` with zeros
+    when it raises: the others would wait for the one that failed, until XLA ends the process. The
+    failure is raised when all have ended.
     """
 
     function: Callable[..., Any]
     avals_in: tuple[ShapedArray, ...]
     avals_out: tuple[ShapedArray, ...]
-    ordered: bool = False
-    failure: BaseException | None = None
+    ordered: bool = False  # whether it takes and gives a token first
+    failure: BaseException | None = None  # what it raised last, until somebody takes it
     goes_on: bool = False
 
     @property
@@ -54,16 +49,16 @@ class HostCallback:
         return str(getattr(self.function, "__name__", repr(self.function)))
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        token = (None,) if self.ordered else ()  # it comes and goes as None
         _pending.enter_callback()
         try:
-            # A token comes and goes as None.
-            return (None, *self._call(arrays[1:])) if self.ordered else self._call(arrays)
+            return *token, *self._call(arrays[len(token) :])
         except BaseException as error:
             self.failure = error
             if not self.goes_on:
                 raise
             zeros = [np.zeros(a.shape, storage_dtype(a.dtype)) for a in self.avals_out]
-            return (None, *zeros) if self.ordered else tuple(zeros)
+            return *token, *zeros
         finally:
             _pending.leave_callback()
 

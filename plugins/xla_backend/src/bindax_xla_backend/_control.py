@@ -36,22 +36,15 @@ class Refused(Exception):
 
 
 class Control:
-    """The place of this process, number ``index`` of ``count``, among several.
-
-    Attributes:
-        address: host and port of the coordinator.
-        gone: for each process that has left or was lost what happened to it.
-        lost: those that have not left by themselves.
-        kept: what must not be freed before the thread ends.
-    """
+    """The place of this process, number ``index`` of ``count``, among several."""
 
     def __init__(self, address: tuple[str, int], count: int, index: int, silence: float) -> None:
-        self.address = address
+        self.address = address  # of the coordinator
         self.count = count
         self.index = index
-        self.gone: dict[int, str] = {}
-        self.lost: set[int] = set()
-        self.kept: Any = None
+        self.gone: dict[int, str] = {}  # what happened to those that have left or were lost
+        self.lost: set[int] = set()  # those that have not left by themselves
+        self.kept: Any = None  # what must not be freed before the thread ends
         self._silence = silence
         self._peers: dict[int, asyncio.StreamWriter] = {}
         self._tasks: set[asyncio.Task[Any]] = set()

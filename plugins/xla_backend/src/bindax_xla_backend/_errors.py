@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
 
 from bindax_core.extend import BackendError
 
@@ -56,13 +56,8 @@ class CallbackResultError(BackendError, TypeError):
     """A host callback returned something else than it had announced."""
 
 
-class _Joined:
-    """The connection to other processes, while there is one."""
-
-    connection: Any = None
-
-
-joined = _Joined()
+joined = SimpleNamespace(connection=None)
+"""The connection to other processes, while there is one."""
 
 
 def execution_error(what: str, error: Exception) -> ExecutionError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -21,12 +21,7 @@ from bindax_core.extend import (
     unwrapped,
 )
 from bindax_xla_backend import _inspection, _jaxlib, _parts, _pending
-from bindax_xla_backend._errors import (
-    FORKED,
-    ArgumentError,
-    ExecutionError,
-    execution_error,
-)
+from bindax_xla_backend._errors import FORKED, ArgumentError, ExecutionError, execution_error
 from bindax_xla_backend._layout import Layout, ProgramPlaces, in_own_memory, place_of
 from bindax_xla_backend._processes import agreed, failure_elsewhere
 from bindax_xla_backend._program import LoweredProgram
@@ -40,40 +35,13 @@ class Executable:
     """A compiled program on a device. Call it with one operand for each of ``in_avals``.
 
     Operands are arrays, NumPy arrays or scalars. Those that are on the device already are used
-    where they are; results stay there until somebody looks at them.
-
-    Attributes:
-        run_unchecked: the same as a call, for operands in a sequence that are known to have the
-            right types: XLA would reinterpret the bytes of others.
-        size: that of the program, in bytes.
+    where they are; results stay there until somebody looks at them. ``run_unchecked`` is a call for
+    operands in a sequence that are known to have the right types: XLA would reinterpret the bytes
+    of others.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_avals",
-        "_backend",
-        "_callbacks",
-        "_constants",
-        "_donated",
-        "_handlers",
-        "_kept",
-        "_loaded",
-        "_places",
-        "_results",
-        "_run",
-        "in_avals",
-        "name",
-        "out_avals",
-        "run_unchecked",
-        "size",
-    )
-
     def __init__(
-        self,
-        backend: XlaBackend,
-        program: LoweredProgram,
-        loaded: Any,
-        places: ProgramPlaces,
+        self, backend: XlaBackend, program: LoweredProgram, loaded: Any, places: ProgramPlaces
     ) -> None:
         self.name = program.name
         self.in_avals = program.in_avals
@@ -111,14 +79,7 @@ class Executable:
         backend.executables.add(self)
 
     def __call__(self, *operands: Any) -> list[Array]:
-        """Run the program on one value for each of ``in_avals``, of its shape and dtype.
-
-        Raises:
-            ArgumentError: when an operand does not have the type that was compiled for.
-            DeletedArrayError: when an operand was deleted or donated before.
-            PlacementError: when operands are on other devices than the program, or than others.
-            ExecutionError: when the program fails; many failures show when a result is looked at.
-        """
+        """Run the program; many of its failures show when a result is looked at."""
         try:
             return self.call(operands)
         except PlacedElsewhereError as error:
@@ -178,8 +139,8 @@ class Executable:
 
     def input_shardings(self) -> list[Any]:
         """Where the operands are expected; None for operands that are not used."""
-        places = [self._backend] * len(self.in_avals) if self._places is None else self._places
-        return self._of_operands([sharding_of(place) for place in places])
+        found = {i: sharding_of(place) for i, place in self._taken()}
+        return [found.get(i) for i in range(len(self.in_avals))]
 
     def output_shardings(self) -> list[Any]:
         """Where the results are left."""
@@ -187,14 +148,14 @@ class Executable:
 
     def input_layouts(self) -> list[str | None]:
         """The layouts of the operands, such as ``{1,0}``; None for operands that are not used."""
-        return self._of_operands(
-            _inspection.parameter_layouts(self._loaded)[len(self._constants) :]
-        )
+        layouts = _inspection.parameter_layouts(self._loaded)[len(self._constants) :]
+        found = {i: layout for (i, _), layout in zip(self._taken(), layouts, strict=True)}
+        return [found.get(i) for i in range(len(self.in_avals))]
 
-    def _of_operands(self, of_parameters: Sequence[Any]) -> list[Any]:
-        found = iter(of_parameters)
-        kept = range(len(self.in_avals)) if self._kept is None else self._kept
-        return [next(found) if i in kept else None for i in range(len(self.in_avals))]
+    def _taken(self) -> Iterable[tuple[int, Any]]:
+        """The positions of the operands that the program takes, each with its place."""
+        kept = range(len(self._avals)) if self._kept is None else self._kept
+        return zip(kept, self._places or [self._backend] * len(kept), strict=True)
 
     def output_layouts(self) -> list[str]:
         """The layouts of the results: their axes from the fastest to the slowest."""
@@ -244,9 +205,7 @@ class Executable:
     def _elsewhere(self, operands: Sequence[Any], error: Exception) -> list[Array]:
         """Bring the operands here, or say why that cannot be."""
         operands = in_own_memory(operands)
-        kept = range(len(operands)) if self._kept is None else self._kept
-        places = self._places or [self._backend] * len(kept)
-        for i, place in zip(kept, places, strict=True):
+        for i, place in self._taken():
             own = place_of(operands[i])
             if own is not None and own is not place:
                 raise PlacementError(
@@ -272,12 +231,8 @@ class Executable:
 
     def _put_buffers(self, operands: Sequence[Any], *, bring: bool = False) -> list[Any]:
         """``_buffers`` of operands whose types are known to be right."""
-        kept = range(len(operands)) if self._kept is None else self._kept
-        places = self._places or [self._backend] * len(kept)
-        return [
-            self._buffer(operands[i], self._avals[i], place, bring)
-            for i, place in zip(kept, places, strict=True)
-        ]
+        avals = self._avals
+        return [self._buffer(operands[i], avals[i], place, bring) for i, place in self._taken()]
 
     def _buffer(self, x: Any, aval: ShapedArray, place: Any, bring: bool) -> Any:
         x = x if isinstance(x, Array) else unwrapped(x)

@@ -12,7 +12,7 @@ import numpy as np
 
 from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray, kernel_sources
 from bindax_core.sharding import Sharding
-from bindax_xla_backend import _artifacts, _jaxlib, _mlir
+from bindax_xla_backend import _jaxlib, _mlir
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
@@ -32,18 +32,12 @@ INDEX = ShapedArray((), np.int32)
 
 @attrs.frozen
 class Artifact:
-    """A program as a StableHLO portable artifact, and what calls of it need to know.
-
-    Attributes:
-        kept: the positions of the operands that the program takes.
-        custom_calls: the names of the functions outside of XLA that it calls.
-        is_symbolic: whether sizes are computed from the shapes of its operands.
-    """
+    """A program as a StableHLO portable artifact, and what calls of it need to know."""
 
     module: bytes
-    kept: tuple[int, ...]
-    custom_calls: frozenset[str]
-    is_symbolic: bool
+    kept: tuple[int, ...]  # the positions of the operands that it takes
+    custom_calls: frozenset[str]  # the names of the functions outside of XLA that it calls
+    is_symbolic: bool  # whether sizes are computed from the shapes of its operands
     device_count: int
 
 
@@ -69,16 +63,15 @@ def export_program(
     symbolic = any(map(is_symbolic, avals))
     # The variables are computed from the shapes, so a program with them keeps all operands.
     kept = tuple(i for i, v in enumerate(invars) if symbolic or used is None or v in used)
-    on_devices = layout, out_shardings or [None] * len(jaxpr.out_avals)
+    out_shardings = out_shardings or [None] * len(jaxpr.out_avals)
+    program = _Program(jaxpr, name, dimensions, kept, symbolic, layout, out_shardings)
     with _mlir.Context.borrow() as context:
         texts = set()
-        rest = (dimensions, kept, symbolic, on_devices)
         if len(platforms) > 1:
             for platform in platforms:
-                builder = _module(context, jaxpr, name, [platform], *rest)
+                builder = program.module(context, [platform])
                 texts.add(_mlir.to_text(builder.module, debug_info=False))
-        shared = len(texts) == 1
-        builder = _module(context, jaxpr, name, platforms, *rest, shared)
+        builder = program.module(context, platforms, shared=len(texts) == 1)
         _verify(builder.module, name)
         if builder.callbacks:
             raise LoweringError(
@@ -86,73 +79,87 @@ def export_program(
                 f"cannot hold; leave callbacks out, or give the primitive a lowering."
             )
         calls = frozenset(custom_call_targets(builder.module))
-        module = _artifacts.serialize_artifact(builder.module, with_meshes=bool(builder.meshes))
+        module = _mlir.to_artifact(builder.module, with_meshes=bool(builder.meshes))
         count = 1 if layout is None else len(layout.devices)
         return Artifact(module, kept, calls, symbolic, count)
 
 
-def _module(
-    context: _mlir.Context,
-    jaxpr: ClosedJaxpr,
-    name: str,
-    platforms: Sequence[str],
-    dimensions: Dimensions,
-    kept: Sequence[int],
-    symbolic: bool,
-    on_devices: tuple[Layout | None, Sequence[Sharding | None]],
-    shared: bool = False,
-) -> ModuleBuilder:
-    """A module for some platforms; ``shared`` when the program is the same for all."""
-    layout, out_shardings = on_devices
-    builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platforms[0], layout)
-    count = len(layout.devices) if layout else 1
-    attributes = {"mhlo.num_partitions": f"{count} : i32", "mhlo.num_replicas": "1 : i32"}
-    if symbolic:
-        attributes["jax.uses_shape_polymorphism"] = "true"
-    for key, text in attributes.items():
-        builder.module.operation.attributes[key] = context.attribute(text)
-    several = len(platforms) > 1
-    operands = [jaxpr.in_avals[i] for i in kept]
-    places = layout.operands if layout else [None] * len(jaxpr.in_avals)
-    of_operands = [builder.sharded(places[i], jaxpr.in_avals[i]) for i in kept]
-    pairs = zip(out_shardings, jaxpr.out_avals, strict=True)
-    of_results = [builder.sharded(sharding, aval) for sharding, aval in pairs]
-    if several:
-        operands.insert(0, INDEX)
-        of_operands.insert(0, 'jax.global_constant = "_platform_index"')
-    block = builder.open_main(operands, jaxpr.out_avals, of_operands, of_results)
-    arguments = list(block.arguments)
-    index = arguments.pop(0) if several else None
-    taken = dict(zip(kept, arguments, strict=True))
-    values = [taken.get(i) for i in range(len(jaxpr.in_avals))]
-    ctx = _context(builder, block, dimensions, values, symbolic)
-    if index is None or shared:
-        results = ctx.inline(jaxpr, values)
-    else:
-        results = _by_platform(ctx, jaxpr, values, index, platforms)
-    ctx.finish("func.return", results)
-    return builder
+@attrs.frozen
+class _Program:
+    """A program to export, the positions of the operands that it takes, and where it runs."""
 
+    jaxpr: ClosedJaxpr
+    name: str
+    dimensions: Dimensions
+    kept: Sequence[int]
+    symbolic: bool
+    layout: Layout | None
+    out_shardings: Sequence[Sharding | None]
 
-def _context(
-    builder: ModuleBuilder, block: Any, dimensions: Dimensions, values: list[Any], symbolic: bool
-) -> LoweringContext:
-    if not symbolic:
-        return LoweringContext(builder, block)
-    ctx = SymbolicContext(builder, block, dimensions, {})
+    def module(
+        self, context: _mlir.Context, platforms: Sequence[str], *, shared: bool = False
+    ) -> ModuleBuilder:
+        """A module for some platforms; ``shared`` when the program is the same for all."""
+        jaxpr, layout, kept = self.jaxpr, self.layout, self.kept
+        builder = ModuleBuilder(context, f"jit_{symbol_name(self.name)}", platforms[0], layout)
+        count = len(layout.devices) if layout else 1
+        attributes = {"mhlo.num_partitions": f"{count} : i32", "mhlo.num_replicas": "1 : i32"}
+        if self.symbolic:
+            attributes["jax.uses_shape_polymorphism"] = "true"
+        for key, text in attributes.items():
+            builder.module.operation.attributes[key] = context.attribute(text)
+        several = len(platforms) > 1
+        operands = [jaxpr.in_avals[i] for i in kept]
+        places = layout.operands if layout else [None] * len(jaxpr.in_avals)
+        of_operands = [builder.sharded(places[i], jaxpr.in_avals[i]) for i in kept]
+        of_results = list(map(builder.sharded, self.out_shardings, jaxpr.out_avals))
+        if several:
+            operands.insert(0, INDEX)
+            of_operands.insert(0, 'jax.global_constant = "_platform_index"')
+        block = builder.open_main(operands, jaxpr.out_avals, of_operands, of_results)
+        arguments = list(block.arguments)
+        index = arguments.pop(0) if several else None
+        taken = dict(zip(kept, arguments, strict=True))
+        values = [taken.get(i) for i in range(len(jaxpr.in_avals))]
+        ctx = self._context(builder, block, values)
+        if index is None or shared:
+            results = ctx.inline(jaxpr, values)
+        else:
+            results = self._by_platform(ctx, values, index, platforms)
+        ctx.finish("func.return", results)
+        return builder
 
-    def size_of(position: int, axis: int) -> Number:
-        return Number(ctx, _dimension_size(ctx, values[position], axis))
+    def _context(self, builder: ModuleBuilder, block: Any, values: list[Any]) -> LoweringContext:
+        if not self.symbolic:
+            return LoweringContext(builder, block)
+        ctx = SymbolicContext(builder, block, self.dimensions, {})
 
-    variables = {name: number.value for name, number in dimensions.solve(size_of).items()}
-    ctx._variables = variables
-    for left, direction, right, message in dimensions.checks(size_of):
-        _assert(ctx, _value(ctx, left), direction, _value(ctx, right), message)
-    return ctx
+        def size_of(position: int, axis: int) -> Number:
+            return Number(ctx, _dimension_size(ctx, values[position], axis))
 
+        solved = self.dimensions.solve(size_of)
+        ctx._variables = {name: number.value for name, number in solved.items()}
+        for left, direction, right, message in self.dimensions.checks(size_of):
+            _assert(ctx, ctx.size(left), direction, ctx.size(right), message)
+        return ctx
 
-def _value(ctx: SymbolicContext, number: Any) -> Value:
-    return number.value if isinstance(number, Number) else ctx.constant(np.int64(number))
+    def _by_platform(
+        self, ctx: LoweringContext, values: list[Any], index: Value, platforms: Sequence[str]
+    ) -> list[Value]:
+        builder = ctx._builder
+
+        def region(platform: str) -> Region:
+            def build(inner: LoweringContext) -> Sequence[Value]:
+                builder.platform = inner.platform = platform
+                builder.rules.clear()
+                builder._functions.clear()
+                return inner.inline(self.jaxpr, values)
+
+            return Region([], build)
+
+        ctx.avals_out = tuple(self.jaxpr.out_avals)
+        regions = [region(platform) for platform in platforms]
+        return ctx.op("stablehlo.case", [index], self.jaxpr.out_avals, regions=regions)
 
 
 def _assert(ctx: SymbolicContext, left: Value, direction: str, right: Value, message: str) -> None:
@@ -170,29 +177,6 @@ def _assert(ctx: SymbolicContext, left: Value, direction: str, right: Value, mes
         "error_message": _mlir.quoted(message),
     }
     ctx.op("stablehlo.custom_call", [holds, *sizes], [], attributes)
-
-
-def _by_platform(
-    ctx: LoweringContext,
-    jaxpr: ClosedJaxpr,
-    values: Sequence[Value],
-    index: Value,
-    platforms: Sequence[str],
-) -> list[Value]:
-    builder = ctx._builder
-
-    def region(platform: str) -> Region:
-        def build(inner: LoweringContext) -> Sequence[Value]:
-            builder.platform = inner.platform = platform
-            builder.rules.clear()
-            builder._functions.clear()
-            return inner.inline(jaxpr, values)
-
-        return Region([], build)
-
-    ctx.avals_out = tuple(jaxpr.out_avals)
-    regions = [region(platform) for platform in platforms]
-    return ctx.op("stablehlo.case", [index], jaxpr.out_avals, regions=regions)
 
 
 def custom_call_targets(module: Any) -> list[str]:
@@ -214,7 +198,7 @@ def artifact_text(artifact: bytes) -> str:
 
 def _read(artifact: bytes, context: _mlir.Context) -> Any:
     try:
-        return _artifacts.deserialize_artifact(artifact, context.raw)
+        return context.parse_artifact(artifact)
     except (_jaxlib.RuntimeFailure, _mlir.InvalidIR, ValueError) as error:
         raise BackendError(
             f"the program is no StableHLO artifact that this version of jaxlib "
@@ -299,7 +283,7 @@ def _refined(
         ctx.finish("func.return", [_cast(ctx, x, to) for x, to in zip(outs, types, strict=True)])
         bytecode = _mlir.to_bytecode(module)
     try:
-        return _artifacts.refine_shapes(bytecode)
+        return _mlir.refine_shapes(bytecode)
     except _jaxlib.RuntimeFailure as error:
         raise BackendError(
             f"the sizes of an exported program could not be computed for operands of the types "

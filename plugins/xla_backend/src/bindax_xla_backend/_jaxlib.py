@@ -212,10 +212,7 @@ class Device(DeviceMemories):
 
 
 def result_handler(
-    sharding: RawSharding,
-    shape: tuple[int, ...],
-    dtype: np.dtype[Any],
-    wrap: Callable[[Any], Any],
+    sharding: RawSharding, shape: tuple[int, ...], dtype: np.dtype[Any], wrap: Callable[[Any], Any]
 ) -> Any:
     """Make the handler that turns one raw result of an execution into ``wrap(buffer)``."""
     arguments = (_BufferAval(shape, dtype), sharding, True)
@@ -226,10 +223,10 @@ def result_handler(
     return handler.wrap(wrap)
 
 
-def make_cpu_client(num_devices: int = 1) -> Any:
+def make_cpu_client(num_devices: int = 1, **distributed: Any) -> Any:
     """A new client of the CPU platform; several clients can live in one process."""
     with _quiet_start():
-        return xla_client.make_cpu_client(num_devices=num_devices)
+        return xla_client.make_cpu_client(num_devices=num_devices, **distributed)
 
 
 def all_devices(client: Any) -> list[Device]:

@@ -12,21 +12,17 @@ from bindax_core.extend import Array
 from bindax_core.sharding import Sharding, SingleDeviceSharding
 
 
+@attrs.frozen(eq=False)
 class Layout:
     """The devices of a program in its order, and for each operand its sharding or None.
 
     The mesh names the axes of results, which are bound to the devices if the layout is committed.
     """
 
-    __slots__ = ("committed", "devices", "mesh", "operands")
-
-    def __init__(
-        self, devices: Sequence[Any], mesh: Any, operands: Any, *, committed: bool
-    ) -> None:
-        self.devices = tuple(devices)
-        self.mesh = mesh
-        self.operands: tuple[Sharding | None, ...] = operands
-        self.committed = committed
+    devices: tuple[Any, ...] = attrs.field(converter=tuple)
+    mesh: Any
+    operands: tuple[Sharding | None, ...]
+    committed: bool = attrs.field(kw_only=True)
 
     @property
     def single(self) -> SingleDeviceSharding | None:

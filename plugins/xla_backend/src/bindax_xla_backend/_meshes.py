@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PlacementError
 from bindax_core.extend import ShapedArray, default_sharding
-from bindax_core.sharding import (
-    AbstractMesh,
-    NamedSharding,
-    PartitionSpec,
-    Sharding,
-    open_axes,
-)
+from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec, Sharding, open_axes
 from bindax_xla_backend import _mlir, _partitions
 
 if TYPE_CHECKING:

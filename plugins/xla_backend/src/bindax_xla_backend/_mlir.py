@@ -15,11 +15,14 @@ import numpy as np
 from bindax_core.extend import Dimension, JaxprEqn
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._jaxlib import InvalidIR as InvalidIR
-from bindax_xla_backend._jaxlib import ir
+from bindax_xla_backend._jaxlib import _jax, _stablehlo, ir
 
 create_operation: Callable[..., Any] = ir.Operation.create
-Value: type = ir.Value
 """``(name, result types, operands, attributes, successors, regions, location, point)``."""
+Value: type = ir.Value
+begin_of: Callable[[Any], Any] = ir.InsertionPoint.at_block_begin
+end_of: Callable[[Any], Any] = ir.InsertionPoint
+"""From a block to the point where operations are added to it."""
 
 _ANY_SIZE = ir.ShapedType.get_dynamic_size()
 
@@ -120,6 +123,10 @@ class Context:
         """A module from bytecode or text."""
         return ir.Module.parse(source, context=self.raw)
 
+    def parse_artifact(self, artifact: bytes) -> Any:
+        """The module of a portable artifact."""
+        return _jax.mlir.deserialize_portable_artifact(artifact, self.raw)
+
     def function(
         self,
         module: Any,
@@ -140,16 +147,6 @@ class Context:
     def block(self, region: Any, types: Sequence[Any]) -> Any:
         """Append a block with arguments of these types to a region."""
         return region.blocks.append(*types, arg_locs=[self.unknown_location] * len(types))
-
-
-def begin_of(block: Any) -> Any:
-    """The insertion point at the beginning of a block."""
-    return ir.InsertionPoint.at_block_begin(block)
-
-
-def end_of(block: Any) -> Any:
-    """The insertion point at the end of a block."""
-    return ir.InsertionPoint(block)
 
 
 def quoted(text: str) -> str:
@@ -189,6 +186,24 @@ def to_bytecode(module: Any) -> bytes:
 def to_text(module: Any, *, debug_info: bool) -> str:
     """A module as text, with or without locations."""
     return str(module.operation.get_asm(enable_debug_info=debug_info))
+
+
+def to_artifact(module: Any, *, with_meshes: bool = False) -> bytes:
+    """A module as a portable artifact; ``with_meshes`` keeps attributes of Shardy as they are."""
+    weeks = _stablehlo.StablehloCompatibilityRequirement.WEEK_12
+    version = _stablehlo.get_version_from_compatibility_requirement(weeks)
+    return bytes(_jax.mlir.serialize_portable_artifact(module, version, with_meshes))
+
+
+def to_computation(bytecode: bytes) -> Any:
+    """A StableHLO module in the language of XLA."""
+    convert = _jax.mlir.mlir_module_to_xla_computation
+    return convert(bytecode, use_tuple_args=False, return_tuple=False)
+
+
+def refine_shapes(bytecode: bytes) -> bytes:
+    """A module whose sizes are computed, given that those of the parameters of main are known."""
+    return bytes(_jax.mlir.refine_polymorphic_shapes(bytecode, True, True))
 
 
 def symbol_of(function: Any) -> str:

@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 class DevicePlace:
     """The devices that buffers are on, and their parts there; see ``bindax_core.extend.Place``."""
 
-    __slots__ = (
-        "__weakref__",
-        "_raw",
-        "backend",
-        "committed",
-        "host_accessible",
-        "name",
-        "sharding",
-    )
-
     def __init__(self, backend: XlaBackend, sharding: Sharding, committed: bool) -> None:
         self.backend = backend
         self.sharding = sharding

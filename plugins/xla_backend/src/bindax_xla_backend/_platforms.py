@@ -19,9 +19,7 @@ _ABOVE_CPU, _STEP = 200, 10
 class PluginBackend(XlaBackend):
     """Compiles with XLA for the devices of a PJRT plugin.
 
-    Attributes:
-        priority: above the CPU when it works; -1 when it does not, so that nobody gets it unasked.
-        failure: what went wrong when it was started, or None.
+    Its priority is -1 when it does not work, so that nobody gets it unasked.
     """
 
     host_accessible = False
@@ -31,7 +29,7 @@ class PluginBackend(XlaBackend):
         super().__init__()
         self.name = self.platform = platform
         self.priority = priority
-        self.failure: Exception | None = None
+        self.failure: Exception | None = None  # to start it
         self._plugin = plugin
 
     def make_client(self) -> Any:

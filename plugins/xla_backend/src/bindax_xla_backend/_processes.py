@@ -70,16 +70,15 @@ class Connection:
 
     def make_cpu_client(self, num_devices: int) -> Any:
         """A new PJRT client with the devices of all processes, which exchange data with Gloo."""
-        from bindax_xla_backend._jaxlib import _jax, _quiet_start, xla_client
+        from bindax_xla_backend._jaxlib import _jax, make_cpu_client
 
-        with _quiet_start():
-            return xla_client.make_cpu_client(
-                distributed_client=self._client,
-                node_id=self.control.index,
-                num_nodes=self.control.count,
-                collectives=_jax.make_gloo_tcp_collectives(distributed_client=self._client),
-                num_devices=num_devices,
-            )
+        return make_cpu_client(
+            num_devices,
+            distributed_client=self._client,
+            node_id=self.control.index,
+            num_nodes=self.control.count,
+            collectives=_jax.make_gloo_tcp_collectives(distributed_client=self._client),
+        )
 
     def close(self, failed: bool = False) -> None:
         """Leave the others."""

@@ -20,35 +20,21 @@ from bindax_xla_backend._texts import host_constant, symbol_name
 
 @attrs.frozen(eq=False)
 class LoweredProgram:
-    """A StableHLO program and what is needed to call it.
-
-    Attributes:
-        name: the name of the function that was staged.
-        in_avals: the types of all operands.
-        kept: the positions of the operands that are parameters of the program.
-        donated: the positions of the operands whose memory the program reuses.
-        constants: the arrays that are its first parameters.
-        callbacks: the host functions that it calls.
-        has_effects: whether it does more than compute its results.
-        layout: the devices that it is for; None for the first.
-        names_meshes: whether it has attributes of Shardy.
-        inspectors: what is called while it is compiled.
-        memories: for each result the kind of the memory it is left in, None for the devices' own.
-    """
+    """A StableHLO program and what is needed to call it."""
 
     name: str
     bytecode: bytes
     in_avals: tuple[ShapedArray, ...]
     out_avals: tuple[ShapedArray, ...]
-    kept: tuple[int, ...]
-    donated: tuple[int, ...]
-    constants: tuple[np.ndarray[Any, Any], ...]
+    kept: tuple[int, ...]  # the positions of the operands that are parameters of the program
+    donated: tuple[int, ...]  # and of those whose memory it reuses
+    constants: tuple[np.ndarray[Any, Any], ...]  # its first parameters
     callbacks: tuple[HostCallback, ...]
-    has_effects: bool
-    layout: Layout | None = None
-    names_meshes: bool = False
-    inspectors: tuple[Any, ...] = ()
-    memories: tuple[str | None, ...] = ()
+    has_effects: bool  # whether it does more than compute its results
+    layout: Layout | None = None  # None for the first device
+    names_meshes: bool = False  # whether it has attributes of Shardy
+    inspectors: tuple[Any, ...] = ()  # what is called while it is compiled
+    memories: tuple[str | None, ...] = ()  # of the results; None for the devices' own
 
     def text(self, *, debug_info: bool = False) -> str:
         """The module as text; without locations, programs with one text are the same."""
@@ -68,10 +54,6 @@ def lower_program(
     """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
 
     It is for the first device without a layout; the other options are those of the backend.
-
-    Raises:
-        LoweringError: when a rule built something that is wrong.
-        MissingRuleError: when a primitive has neither a lowering nor an ``impl`` rule.
     """
     given = (jaxpr, name, donated, keep_unused, platform, layout)
     try:

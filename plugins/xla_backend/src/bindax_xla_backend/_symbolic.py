@@ -43,52 +43,46 @@ class Number:
         self.ctx = ctx
         self.value = value
 
-    def _of(self, other: Any) -> Value:
-        return other.value if isinstance(other, Number) else self.ctx.constant(np.int64(other))
-
-    def _op(self, name: str, left: Value, right: Value) -> Number:
-        return Number(self.ctx, self.ctx.op(f"stablehlo.{name}", [left, right], [SIZE])[0])
+    def _op(self, name: str, left: Any, right: Any) -> Number:
+        operands = [self.ctx.size(left), self.ctx.size(right)]
+        return Number(self.ctx, self.ctx.op(f"stablehlo.{name}", operands, [SIZE])[0])
 
     def __add__(self, other: Any) -> Number:
-        return self._op("add", self.value, self._of(other))
+        return self._op("add", self, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Number:
-        return self._op("subtract", self.value, self._of(other))
+        return self._op("subtract", self, other)
 
     def __rsub__(self, other: Any) -> Number:
-        return self._op("subtract", self._of(other), self.value)
+        return self._op("subtract", other, self)
 
     def __mul__(self, other: Any) -> Number:
-        return self._op("multiply", self.value, self._of(other))
+        return self._op("multiply", self, other)
 
     __rmul__ = __mul__
 
     def __mod__(self, other: Any) -> Number:
         # StableHLO's remainder has the sign of the dividend; divisors here are positive.
-        divisor = self._of(other)
-        once = self._op("remainder", self.value, divisor)
-        shifted = self._op("add", once.value, divisor)
-        return self._op("remainder", shifted.value, divisor)
+        return self._op("remainder", self._op("remainder", self, other) + other, other)
 
     def __rmod__(self, other: Any) -> Number:
-        return Number(self.ctx, self._of(other)) % self
+        return Number(self.ctx, self.ctx.size(other)) % self
 
     def __floordiv__(self, other: Any) -> Number:
-        rest = self % other
-        return self._op("divide", (self - rest).value, self._of(other))
+        return self._op("divide", self - self % other, other)
 
     def __rfloordiv__(self, other: Any) -> Number:
-        return Number(self.ctx, self._of(other)) // self
+        return Number(self.ctx, self.ctx.size(other)) // self
 
     def maximum(self, other: Any) -> Number:
         """The larger of two sizes."""
-        return self._op("maximum", self.value, self._of(other))
+        return self._op("maximum", self, other)
 
     def minimum(self, other: Any) -> Number:
         """The smaller of two sizes."""
-        return self._op("minimum", self.value, self._of(other))
+        return self._op("minimum", self, other)
 
 
 class SymbolicContext(LoweringContext):
@@ -154,7 +148,9 @@ class SymbolicContext(LoweringContext):
             raise
 
     def size(self, size: Any) -> Value:
-        """A size as a scalar value."""
+        """A size, which may be a number of the program, as a scalar value."""
+        if isinstance(size, Number):
+            return size.value
         if not isinstance(size, Dimension):
             return self.constant(np.int64(size))
         found = self._constants.get(size)

@@ -45,11 +45,8 @@ Places = tuple[Any, ...]
 class Program:
     """A program that is compiled for each set of places that its operands come from.
 
-    Attributes:
-        current: the executable that was used last.
-        run_unchecked: the same as a call, for operands in a sequence that are known to have the
-            right types: XLA would reinterpret the bytes of others.
-        size: the size of the first executable, in bytes.
+    ``run_unchecked`` is a call for operands in a sequence that are known to have the right types:
+    XLA would reinterpret the bytes of others.
     """
 
     def __init__(
@@ -68,9 +65,9 @@ class Program:
         self.keep_unused = keep_unused
         self.in_avals = tuple(jaxpr.in_avals)
         self.out_avals = tuple(jaxpr.out_avals)
-        self.current: Executable
+        self.current: Executable  # the one that was used last
         self._known: dict[Places, Kept] = {}
-        self.size = 0
+        self.size = 0  # of the first executable, in bytes
 
     def start(self, places: Places) -> Program:
         """Compile it for operands in places; gives the program itself."""
@@ -92,18 +89,6 @@ class Program:
 
     def __repr__(self) -> str:
         return repr(self.current)
-
-    def as_text(self) -> str:
-        """The program that XLA made last, as HLO text."""
-        return self.current.as_text()
-
-    def cost_analysis(self) -> dict[str, float]:
-        """XLA's estimates of operations and bytes."""
-        return self.current.cost_analysis()
-
-    def memory_analysis(self) -> dict[str, int]:
-        """The bytes that a run needs, by purpose."""
-        return self.current.memory_analysis()
 
     def abandon(self) -> None:
         """Have every call raise, in a process that has none of the threads that would run it."""

@@ -13,11 +13,7 @@ backend = XlaBackend()
 
 @hookimpl
 def bindax_backends() -> Iterable[Backend]:
-    """The XLA backends, where ``jaxlib`` imports; programs are interpreted where it does not.
-
-    Raises:
-        InstallationError: which puts the plugin into quarantine.
-    """
+    """The XLA backends; where ``jaxlib`` does not import, the error quarantines the plugin."""
     from bindax_xla_backend import _jaxlib  # noqa: F401 -- to see that it works
     from bindax_xla_backend._platforms import plugin_backends
 

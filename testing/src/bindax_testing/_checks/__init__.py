@@ -10,7 +10,6 @@ from bindax_testing._checks import (
     _types,
 )
 from bindax_testing._checks._base import Check as Check
-from bindax_testing._checks._base import Setting as Setting
 
 CHECKS: dict[str, Check] = {
     check.name: check

@@ -24,29 +24,23 @@ from bindax_testing._cases import Case
 from bindax_testing._compare import NotApplicable, host
 
 
-@attrs.frozen
-class Setting:
-    """Where checks run: with which compiling backend, None when none is installed."""
-
-    compiler: str | None = None
-
-
 @attrs.frozen(eq=False)
 class Check:
     """A property that the rules of a primitive have, and the rule kind to blame when it fails.
 
     ``run`` raises ``Mismatch`` when the property does not hold and ``NotApplicable`` when it says
-    nothing about a case; ``why_not`` tells why it says nothing about a primitive. The rank is 0 for
-    the one check that everything rests on, 1 when it needs nothing but ``impl`` and abstract
-    evaluation, 2 when it needs one more rule, 3 when derivatives or batches of other rules take
-    part, 4 for compositions. A failure may be the consequence of one of a lower rank.
+    nothing about a case; ``why_not`` tells why it says nothing about a primitive. Both get the name
+    of the compiling backend, None when none is installed. The rank is 0 for the one check that
+    everything rests on, 1 when it needs nothing but ``impl`` and abstract evaluation, 2 when it
+    needs one more rule, 3 when derivatives or batches of other rules take part, 4 for compositions.
+    A failure may be the consequence of one of a lower rank.
     """
 
     name: str
     kind: str
-    run: Callable[[Case, Setting], None]
+    run: Callable[[Case, str | None], None]
     rank: int = 3
-    why_not: Callable[[Primitive, Setting], str | None] = lambda primitive, setting: None
+    why_not: Callable[[Primitive, str | None], str | None] = lambda primitive, compiler: None
 
 
 def differentiable(values: Sequence[Any]) -> list[int]:
@@ -125,10 +119,10 @@ def why_not_called(primitive: Primitive) -> str | None:
     return f"it cannot be called on values: {rule.reason}"
 
 
-def unless_absent(rules: RuleKind) -> Callable[[Primitive, Setting], str | None]:
+def unless_absent(rules: RuleKind) -> Callable[[Primitive, str | None], str | None]:
     """The reason why checks of a kind of rules say nothing about primitives without such a rule."""
 
-    def why_not(primitive: Primitive, setting: Setting) -> str | None:
+    def why_not(primitive: Primitive, compiler: str | None) -> str | None:
         rule = rules.rule_of(primitive)
         if rule is not None and rule.reason is not None:
             return f"it has no {rules.name} rule: {rule.reason}"

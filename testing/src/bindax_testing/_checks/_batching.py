@@ -10,7 +10,7 @@ import numpy as np
 from bindax_core.extend import typeof
 from bindax_core.extend import vmap as vmap_rules
 from bindax_testing._cases import DRAWS, Case, replaced
-from bindax_testing._checks._base import Check, Setting, mapped_choices, unless_absent, value
+from bindax_testing._checks._base import Check, mapped_choices, unless_absent, value
 from bindax_testing._checks._purity import copies, require_unchanged, special_case
 from bindax_testing._compare import Mismatch, NotApplicable, host, require_same, require_type
 from bindax_transforms import vmap
@@ -38,6 +38,12 @@ def rows_of(case: Case, mapped: Sequence[bool]) -> list[list[Any]]:
     ]
 
 
+def batched(case: Case) -> tuple[list[list[Any]], list[Any]]:
+    """The operands of each element of a batch, and the batch of them all, its axis in front."""
+    count = len(case.operands)
+    return rows_of(case, [True] * count), [stacked(case, i, 0) for i in range(count)]
+
+
 def require_loop(what: str, outs: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
     """Raise unless batched results, their axis in front, are those of each element."""
     for i, out in enumerate(outs):
@@ -61,7 +67,7 @@ def placements(case: Case, mapped: Sequence[bool]) -> list[list[int | None]]:
     return found
 
 
-def _vmap(case: Case, setting: Setting) -> None:
+def _vmap(case: Case, compiler: str | None) -> None:
     for mapped in mapped_choices(len(case.operands)):
         rows = [case.call(*row) for row in rows_of(case, mapped)]
         for axes in placements(case, mapped):
@@ -75,7 +81,7 @@ def _vmap(case: Case, setting: Setting) -> None:
             require_loop(f"vmap with in_axes={tuple(axes)}", outs, rows)
 
 
-def _sizes(case: Case, setting: Setting) -> None:
+def _sizes(case: Case, compiler: str | None) -> None:
     wanted = case.call(*case.operands)
     choices = list(mapped_choices(len(case.operands)))
     for mapped in choices[:1] + choices[1:][-3:]:
@@ -95,7 +101,7 @@ def _sizes(case: Case, setting: Setting) -> None:
                     require_same(what, out, value(host(one)[None], full), types=False)
 
 
-def _nested(case: Case, setting: Setting) -> None:
+def _nested(case: Case, compiler: str | None) -> None:
     count = len(case.operands)
     ways = [((True,) * count, (True,) * count)]
     if count > 1:
@@ -138,20 +144,19 @@ def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> No
     require_loop("nested vmap", flat, wanted)
 
 
-def _special(case: Case, setting: Setting) -> None:
+def _special(case: Case, compiler: str | None) -> None:
     special = special_case(case)
-    mapped = (True,) * len(case.operands)
-    rows = [special.call(*row) for row in rows_of(special, mapped)]
-    batch = [stacked(special, i, 0) for i in range(len(case.operands))]
-    require_loop("vmap over special values", vmap(special.call)(*batch), rows)
+    rows, batch = batched(special)
+    wanted = [special.call(*row) for row in rows]
+    require_loop("vmap over special values", vmap(special.call)(*batch), wanted)
 
 
-def _with_operands(run: Callable[[Case, Setting], None]) -> Callable[[Case, Setting], None]:
-    def check(case: Case, setting: Setting) -> None:
+def _with_operands(run: Callable[[Case, str | None], None]) -> Callable[[Case, str | None], None]:
+    def check(case: Case, compiler: str | None) -> None:
         if not case.operands:
             raise NotApplicable("it has no operand to map")
         several = case if len(case.draws) > 1 else replaced(case, case.draws * DRAWS)
-        run(several, setting)
+        run(several, compiler)
 
     return check
 

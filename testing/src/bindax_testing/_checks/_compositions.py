@@ -10,10 +10,9 @@ import numpy as np
 from bindax_core import config
 from bindax_core.extend import float0, tree_leaves, typeof
 from bindax_core.extend import jvp as jvp_rules
-from bindax_testing._cases import DRAWS, Case, replaced
+from bindax_testing._cases import Case
 from bindax_testing._checks._base import (
     Check,
-    Setting,
     differentiable,
     has_forward_mode,
     has_reverse_mode,
@@ -22,7 +21,7 @@ from bindax_testing._checks._base import (
     unless_absent,
     value,
 )
-from bindax_testing._checks._batching import rows_of, stacked
+from bindax_testing._checks._batching import batched
 from bindax_testing._checks._derivatives import tangents_of
 from bindax_testing._compare import NotApplicable, host, require_same
 from bindax_transforms import jit, jvp, linearize, vjp, vmap
@@ -75,7 +74,7 @@ def _same(what: str, got: Any, wanted: Any) -> None:
         require_same(what, a, b, types=False, scale=4.0)
 
 
-def _jit(case: Case, setting: Setting) -> None:
+def _jit(case: Case, compiler: str | None) -> None:
     with config.override(backend="numpy"):
         inside = _parts(case, jit(case.fresh()))
         for name, function in _parts(case, case.call).items():
@@ -84,13 +83,10 @@ def _jit(case: Case, setting: Setting) -> None:
             _same(f"{name} of jit", inside[name](*case.operands), wanted)
 
 
-def _vmap(case: Case, setting: Setting) -> None:
+def _vmap(case: Case, compiler: str | None) -> None:
     if not case.operands:
         raise NotApplicable("it has no operand to map")
-    case = case if len(case.draws) > 1 else replaced(case, case.draws * DRAWS)
-    mapped = [True] * len(case.operands)
-    rows = rows_of(case, mapped)
-    batch = [stacked(case, i, 0) for i in range(len(mapped))]
+    rows, batch = batched(case)
     with config.override(backend="numpy"):
         outs = jit(vmap(case.call))(*batch)
         _same("jit of vmap", outs, vmap(case.call)(*batch))
@@ -98,30 +94,26 @@ def _vmap(case: Case, setting: Setting) -> None:
     if not case.positions or not differentiable(case.call(*case.operands)):
         return
     for name, function in _parts(case, case.call).items():
-        wanted = [tree_leaves(function(*row)) for row in rows]
-        got = tree_leaves(vmap(function)(*batch))
-        for i, out in enumerate(got):
-            _same(f"vmap of {name}", out, np.stack([host(row[i]) for row in wanted]))
+        wanted = [function(*row) for row in rows]
+        _same_rows(f"vmap of {name}", vmap(function)(*batch), wanted)
 
 
-def _of_vmap(case: Case, setting: Setting) -> None:
+def _of_vmap(case: Case, compiler: str | None) -> None:
     """Derivatives of the batched primitive are batches of its derivatives."""
     require_derivative(case)
-    case = case if len(case.draws) > 1 else replaced(case, case.draws * DRAWS)
-    mapped = [True] * len(case.operands)
-    batch = [stacked(case, i, 0) for i in range(len(mapped))]
+    rows, batch = batched(case)
     positions = case.positions
     tangents = tangents_of(case, positions)
     part = of_some(vmap(case.call), batch, positions)
     repeated = [
         value(
-            np.stack([np.asarray(t)] * len(rows_of(case, mapped))),
-            case.avals[i].update(shape=(DRAWS, *case.avals[i].shape)),
+            np.stack([np.asarray(t)] * len(rows)),
+            case.avals[i].update(shape=(len(rows), *case.avals[i].shape)),
         )
         for i, t in zip(positions, tangents, strict=True)
     ]
     primals = [batch[i] for i in positions]
-    rows, parts = rows_of(case, mapped), _parts(case, case.call)
+    parts = _parts(case, case.call)
     if has_forward_mode(case):
         got = jvp(part, primals, repeated)[1]
         _same_rows("jvp of vmap", _real(got), [parts["jvp"](*row) for row in rows])

@@ -15,7 +15,6 @@ from bindax_core.extend import jvp as jvp_rules
 from bindax_testing._cases import Case, replaced
 from bindax_testing._checks._base import (
     Check,
-    Setting,
     differentiable,
     direction,
     has_forward_mode,
@@ -129,7 +128,7 @@ def tangents_of(case: Case, positions: Sequence[int]) -> list[Any]:
     return [drawn[i] for i in positions]
 
 
-def _jvp(case: Case, setting: Setting) -> None:
+def _jvp(case: Case, compiler: str | None) -> None:
     positions = case.positions
     plain = case.call(*case.operands)
     if not positions:
@@ -210,7 +209,7 @@ def _require_close(what: str, got: Any, wanted: Any, sure: Any, h: float) -> Non
         )
 
 
-def _linearize(case: Case, setting: Setting) -> None:
+def _linearize(case: Case, compiler: str | None) -> None:
     positions, _ = require_derivative(case)
     function = with_operands(case, positions)
     primals, tangents = [case.operands[i] for i in positions], tangents_of(case, positions)
@@ -255,7 +254,7 @@ def require_adjoint(
         )
 
 
-def _reverse(case: Case, setting: Setting) -> None:
+def _reverse(case: Case, compiler: str | None) -> None:
     positions, _ = require_derivative(case)
     rng = np.random.default_rng(case.seed + 1)
     for subset in subsets(positions):
@@ -297,7 +296,7 @@ def _cotangent(rng: np.random.Generator, out: Any) -> Any:
     return direction(rng, aval)
 
 
-def _second(case: Case, setting: Setting) -> None:
+def _second(case: Case, compiler: str | None) -> None:
     require_derivative(case)
     exact = widened(case)
     positions = exact.positions

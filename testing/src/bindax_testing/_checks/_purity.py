@@ -10,7 +10,7 @@ import numpy as np
 
 from bindax_core.extend import is_differentiable, typeof
 from bindax_testing._cases import Case, replaced
-from bindax_testing._checks._base import Check, Setting, differentiable, value
+from bindax_testing._checks._base import Check, differentiable, value
 from bindax_testing._checks._types import host_operands, no_impl, run_impl
 from bindax_testing._compare import Mismatch, NotApplicable, host, host_parts, require_same
 
@@ -60,7 +60,7 @@ def require_unchanged(values: Sequence[Any], before: Sequence[Any]) -> None:
             )
 
 
-def _pure(case: Case, setting: Setting) -> None:
+def _pure(case: Case, compiler: str | None) -> None:
     operands = host_operands(case)
     before = copies(operands)
     first = copies(run_impl(case, operands))
@@ -96,7 +96,7 @@ def _backwards(x: Any) -> Any:
     return x[..., ::-1].copy()[..., ::-1]
 
 
-def _threads(case: Case, setting: Setting) -> None:
+def _threads(case: Case, compiler: str | None) -> None:
     rows = list(case.draws)
     wanted = [case.call(*row) for row in rows]
     problems: list[BaseException] = []
@@ -154,19 +154,15 @@ def _special_values(aval: Any, number: int, place: int, count: int) -> np.ndarra
     return np.resize(values, aval.size).reshape(aval.shape)
 
 
-def _special(case: Case, setting: Setting) -> None:
+def _special(case: Case, compiler: str | None) -> None:
     special = special_case(case)
     for row in special.draws:
         outs = special.call(*row)
-        what = f"the result for special values, {shown_values(row)},"
+        values = ", ".join(f"{host_parts(x).tolist()!r:.80}" for x in row)
+        what = f"the result for special values, {values},"
         for out, again in zip(outs, special.call(*row), strict=True):
             if is_differentiable(typeof(out).dtype):
                 require_same(what, again, out)
-
-
-def shown_values(row: Sequence[Any]) -> str:
-    """Operands as messages show them."""
-    return ", ".join(f"{host_parts(x).tolist()!r:.80}" for x in row)
 
 
 CHECKS = (

@@ -8,7 +8,7 @@ from typing import Any
 from bindax_core import config
 from bindax_core.extend import Primitive, lowering, physical, typeof
 from bindax_testing._cases import Case
-from bindax_testing._checks._base import Check, Setting
+from bindax_testing._checks._base import Check
 from bindax_testing._checks._purity import special_case
 from bindax_testing._compare import Mismatch, host, require_same, type_of_result
 from bindax_transforms import jit
@@ -30,7 +30,7 @@ def computed_on(backend: str, function: Callable[..., Any], operands: Sequence[A
     return outs
 
 
-def _interpreted(case: Case, setting: Setting) -> None:
+def _interpreted(case: Case, compiler: str | None) -> None:
     wanted = case.call(*case.operands)
     for i, (got, expected) in enumerate(
         zip(on_backend(case, "numpy", case.operands), wanted, strict=True)
@@ -38,34 +38,34 @@ def _interpreted(case: Case, setting: Setting) -> None:
         require_same(f"result {i} under jit, interpreted", got, expected)
 
 
-def _compiled(case: Case, setting: Setting) -> None:
+def _compiled(case: Case, compiler: str | None) -> None:
     wanted = case.call(*case.operands)
-    outs = on_backend(case, setting.compiler or "", case.operands)
+    outs = on_backend(case, compiler or "", case.operands)
     for i, (got, expected) in enumerate(zip(outs, wanted, strict=True)):
-        require_same(f"result {i} compiled by {setting.compiler}", got, expected, scale=5.0)
+        require_same(f"result {i} compiled by {compiler}", got, expected, scale=5.0)
         require_same(
-            f"the bytes of result {i} compiled by {setting.compiler}",
+            f"the bytes of result {i} compiled by {compiler}",
             type_of_result(host(got)).str_short() == typeof(expected).str_short(),
             True,
         )
 
 
-def _compiled_special(case: Case, setting: Setting) -> None:
+def _compiled_special(case: Case, compiler: str | None) -> None:
     special = special_case(case)
     compiled = jit(special.fresh())
     for row in special.draws:
-        outs = computed_on(setting.compiler or "", compiled, row)
+        outs = computed_on(compiler or "", compiled, row)
         for i, (got, expected) in enumerate(zip(outs, special.call(*row), strict=True)):
-            what = f"result {i} for special values compiled by {setting.compiler}"
+            what = f"result {i} for special values compiled by {compiler}"
             require_same(what, got, expected, scale=5.0)
 
 
-def _blaming(run: Callable[[Case, Setting], None]) -> Callable[[Case, Setting], None]:
+def _blaming(run: Callable[[Case, str | None], None]) -> Callable[[Case, str | None], None]:
     """A check that blames the rule for physical arrays where it stands in for a lowering."""
 
-    def check(case: Case, setting: Setting) -> None:
+    def check(case: Case, compiler: str | None) -> None:
         try:
-            run(case, setting)
+            run(case, compiler)
         except Mismatch as error:
             kind = "physical" if stablehlo.find(case.primitive) is None else error.kind
             raise Mismatch(str(error), kind) from error.__cause__
@@ -73,8 +73,8 @@ def _blaming(run: Callable[[Case, Setting], None]) -> Callable[[Case, Setting], 
     return check
 
 
-def _why_not(primitive: Primitive, setting: Setting) -> str | None:
-    if setting.compiler is None:
+def _why_not(primitive: Primitive, compiler: str | None) -> str | None:
+    if compiler is None:
         return "no compiling backend is installed"
     rule = stablehlo.rule_of(primitive)
     if physical.find(primitive) is not None:

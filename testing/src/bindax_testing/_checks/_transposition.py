@@ -12,7 +12,6 @@ from bindax_core.extend import UndefPrimal, Zero, float0, instantiate_zeros, tra
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import (
     Check,
-    Setting,
     differentiable,
     direction,
     unless_absent,
@@ -87,7 +86,7 @@ def apply(case: Case, subset: Sequence[int], cotangents: Sequence[Any]) -> list[
     return found
 
 
-def _transpose(case: Case, setting: Setting) -> None:
+def _transpose(case: Case, compiler: str | None) -> None:
     rng = np.random.default_rng(case.seed + 4)
     linear = [s for s in _subsets(case) if is_linear(case, s)]
     if not linear:

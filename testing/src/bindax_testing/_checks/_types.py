@@ -9,7 +9,7 @@ import numpy as np
 from bindax_core import typecheck_jaxpr
 from bindax_core.extend import Primitive, abstract_eval, impl, typeof
 from bindax_testing._cases import Case
-from bindax_testing._checks._base import Check, Setting
+from bindax_testing._checks._base import Check
 from bindax_testing._compare import Mismatch, NotApplicable, host, type_of_result
 from bindax_transforms import make_jaxpr
 
@@ -38,7 +38,7 @@ def run_impl(case: Case, operands: list[Any]) -> list[Any]:
     return [out]
 
 
-def _types(case: Case, setting: Setting) -> None:
+def _types(case: Case, compiler: str | None) -> None:
     rule = abstract_eval.get(case.primitive)
     avals = list(rule(*case.avals, **case.params))
     if avals != list(rule(*case.avals, **case.params)):
@@ -63,7 +63,7 @@ def _types(case: Case, setting: Setting) -> None:
             )
 
 
-def _staged(case: Case, setting: Setting) -> None:
+def _staged(case: Case, compiler: str | None) -> None:
     closed = make_jaxpr(case.call)(*case.avals)
     typecheck_jaxpr(closed.jaxpr)
     eager = [typeof(x) for x in case.call(*case.operands)]
@@ -71,7 +71,7 @@ def _staged(case: Case, setting: Setting) -> None:
         raise Mismatch(f"results are {eager} eagerly, but {closed.out_avals} staged.")
 
 
-def _weak_types(case: Case, setting: Setting) -> None:
+def _weak_types(case: Case, compiler: str | None) -> None:
     if any(aval.weak_type for aval in case.avals):
         raise NotApplicable("a weak type comes from a weakly typed operand")
     for i, aval in enumerate(abstract_eval.get(case.primitive)(*case.avals, **case.params)):
@@ -82,7 +82,7 @@ def _weak_types(case: Case, setting: Setting) -> None:
             )
 
 
-def _params(case: Case, setting: Setting) -> None:
+def _params(case: Case, compiler: str | None) -> None:
     for name, param in case.params.items():
         try:
             found = param in {param: None}
@@ -95,7 +95,7 @@ def _params(case: Case, setting: Setting) -> None:
             raise Mismatch(f"the parameter {name}={param!r:.80} does not equal itself.")
 
 
-def no_impl(primitive: Primitive, setting: Setting) -> str | None:
+def no_impl(primitive: Primitive, compiler: str | None) -> str | None:
     """The reason why checks of ``impl`` say nothing about a primitive without it."""
     return None if primitive in impl.functions else "there is no impl rule"
 

@@ -61,7 +61,8 @@ def _of_params(kind: str, params: Sequence[Mapping[str, Any]]) -> Iterator[Damag
         yield Damage("wrong branch", partial(_with_params, kind, with_wrong_branch))
     for name in sorted({name for given in params for name in given}):
         if any(flipped(dict(given), name) for given in params):
-            yield Damage(f"flipped {name}", partial(_flipped, kind, name))
+            change = partial(flipped, name=name)
+            yield Damage(f"flipped {name}", partial(_with_params, kind, change))
         is_axis = "ax" in name or "dim" in name or name == "permutation"
         if is_axis and any(shifted(dict(given), name, ANY_RANK) for given in params):
             yield Damage(f"off-by-one {name}", partial(_shifted, kind, name))
@@ -72,23 +73,18 @@ def _with_params(
     change: Callable[[dict[str, Any]], dict[str, Any] | None],
     rule: Rule,
     args: Sequence[Any],
-    params: dict[str, Any],
 ) -> Any:
     if kind == "partial_eval_jaxpr":
         unknowns, eqn = args
         wrong = change(eqn.params)
         return None if wrong is None else rule(unknowns, eqn.replace(params=wrong))
-    wrong = change(params)
+    wrong = change(rule.keywords)
     return None if wrong is None else rule(*args, **wrong)
 
 
-def _flipped(kind: str, name: str, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    return _with_params(kind, lambda given: flipped(given, name), rule, args, params)
-
-
-def _shifted(kind: str, name: str, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _shifted(kind: str, name: str, rule: Rule, args: Sequence[Any]) -> Any:
     ndim = max([getattr(x, "ndim", 0) for x in _operands_of(kind, args)], default=0)
-    return _with_params(kind, lambda given: shifted(given, name, ndim), rule, args, params)
+    return _with_params(kind, partial(shifted, name=name, ndim=ndim), rule, args)
 
 
 def _operands_of(kind: str, args: Sequence[Any]) -> Sequence[Any]:
@@ -111,9 +107,9 @@ def _impl() -> Iterator[Damage]:
     yield Damage("swapped operands", _swapped_operands)
 
 
-def _swapped_operands(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _swapped_operands(rule: Rule, args: Sequence[Any]) -> Any:
     pair = first_pair(args)
-    return None if pair is None else rule(*swapped(args, *pair), **params)
+    return None if pair is None else rule(*swapped(args, *pair))
 
 
 def _abstract_eval() -> Iterator[Damage]:
@@ -139,10 +135,8 @@ def _abstract_eval() -> Iterator[Damage]:
         yield Damage(name, partial(_aval_changed, change))
 
 
-def _aval_changed(
-    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
-    avals = list(rule(*args, **params))
+def _aval_changed(change: Callable[[Any], Any], rule: Rule, args: Sequence[Any]) -> Any:
+    avals = list(rule(*args))
     wrong = [change(aval) if hasattr(aval, "shape") else aval for aval in avals]
     return wrong if wrong != avals else None
 
@@ -156,34 +150,32 @@ def _lowering() -> Iterator[Damage]:
     yield Damage("swapped operands", _swapped_values)
 
 
-def _lowered_changed(
-    operation: str, rule: Rule, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
+def _lowered_changed(operation: str, rule: Rule, args: Sequence[Any]) -> Any:
     ctx, *_ = args
     avals = list(ctx.avals_out)
     if not avals or any(not hasattr(aval, "dtype") for aval in avals):
         return None
     wrong = []
-    for x, aval in zip(rule(*args, **params), avals, strict=True):
+    for x, aval in zip(rule(*args), avals, strict=True):
         name = "stablehlo.not" if aval.dtype.kind == "b" else operation
         wrong += ctx.op(name, [x, x] if name == "stablehlo.add" else [x], [aval])
     return wrong
 
 
-def _swapped_values(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _swapped_values(rule: Rule, args: Sequence[Any]) -> Any:
     ctx, *values = args
     avals = list(ctx.avals_in)
     for i, aval in enumerate(avals):
         for j in range(i + 1, len(avals)):
             if avals[j] == aval and values[i] is not values[j]:
-                return rule(ctx, *swapped(values, i, j), **params)
+                return rule(ctx, *swapped(values, i, j))
     return None
 
 
-def _swapped_tracers(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _swapped_tracers(rule: Rule, args: Sequence[Any]) -> Any:
     trace, tracers = args
     pair = first_pair(tracers, lambda t: t.is_known)
-    return None if pair is None else rule(trace, swapped(tracers, *pair), **params)
+    return None if pair is None else rule(trace, swapped(tracers, *pair))
 
 
 def _partial_eval_jaxpr() -> Iterator[Damage]:
@@ -191,8 +183,8 @@ def _partial_eval_jaxpr() -> Iterator[Damage]:
     yield Damage("wrong zero", _forgotten_unknown)
 
 
-def _swapped_equation_residuals(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    known, unknown, unknowns_out, residuals = rule(*args, **params)
+def _swapped_equation_residuals(rule: Rule, args: Sequence[Any]) -> Any:
+    known, unknown, unknowns_out, residuals = rule(*args)
     if known is None or unknown is None:
         return None
     pair = first_pair(unknown.invars, lambda x: any(x is r for r in residuals))
@@ -202,8 +194,8 @@ def _swapped_equation_residuals(rule: Rule, args: Sequence[Any], params: dict[st
     return known, wrong, unknowns_out, residuals
 
 
-def _forgotten_unknown(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    known, unknown, unknowns_out, residuals = rule(*args, **params)
+def _forgotten_unknown(rule: Rule, args: Sequence[Any]) -> Any:
+    known, unknown, unknowns_out, residuals = rule(*args)
     if unknown is None or not any(unknowns_out):
         return None
     return known, None, unknowns_out, residuals

@@ -159,7 +159,7 @@ def _tried(
         def wrong(*args: Any, **params: Any) -> Any:
             # A rule may use its operands up (an iterator of tracers), so the order matters: the
             # damage decides first, and only where it has nothing to change the rule runs as it is.
-            out = candidate.damage.apply(rule, args, params)
+            out = candidate.damage.apply(partial(rule, **params), args)
             if out is None:
                 return rule(*args, **params)
             touched[0] = True
@@ -187,11 +187,7 @@ def _tried(
 
 
 def _noticed(
-    plan: Plan,
-    candidate: Candidate,
-    touched: list[bool],
-    seconds: float,
-    sound: dict[Step, bool],
+    plan: Plan, candidate: Candidate, touched: list[bool], seconds: float, sound: dict[Step, bool]
 ) -> tuple[Step | None, int]:
     """The first step that fails, and how many were left when time ran out."""
     deadline = time.process_time() + seconds  # beside other work, too, the same checks are made
@@ -210,7 +206,7 @@ def _noticed(
 def fails(plan: Plan, check: Check, case: Case) -> bool:
     """Tell whether a check fails on a case."""
     try:
-        run_limited(partial(check.run, case, plan.setting), plan.time_limit)
+        run_limited(partial(check.run, case, plan.compiler), plan.time_limit)
     except NotApplicable:
         return False
     except Exception:

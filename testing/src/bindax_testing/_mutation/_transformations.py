@@ -51,67 +51,59 @@ def jvp_damages(primitive: Primitive) -> Iterator[Damage]:
         yield Damage(f"dropped term {i}", partial(_dropped_term, i))
 
 
-def _part_changed(
-    place: int,
-    change: Callable[[Any], Any],
-    rule: Rule,
-    args: Sequence[Any],
-    params: dict[str, Any],
-) -> Any:
+def _part_changed(place: int, change: Callable[[Any], Any], rule: Rule, args: Sequence[Any]) -> Any:
     """A change to one of the two lists that a rule gives: values and tangents, or batches."""
-    parts = list(rule(*args, **params))
+    parts = list(rule(*args))
     parts[place], touched = changed(parts[place], change)
     return tuple(parts) if touched else None
 
 
-def _zero_tangents(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    outs, tangents = rule(*args, **params)
+def _zero_tangents(rule: Rule, args: Sequence[Any]) -> Any:
+    outs, tangents = rule(*args)
     if not any(is_number(t) for t in tangents):
         return None
     return outs, [Zero(typeof(t)) if is_number(t) else t for t in tangents]
 
 
-def _dropped_term(i: int, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _dropped_term(i: int, rule: Rule, args: Sequence[Any]) -> Any:
     _, tangents = args
     given = [j for j, t in enumerate(tangents) if is_number(t)]
     if i not in given or len(given) < 2:
         return None
     kept = [Zero(typeof(t)) if j == i else t for j, t in enumerate(tangents)]
-    return _along(kept, rule, args, params)
+    return _along(kept, rule, args)
 
 
-def _swapped_tangents(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _swapped_tangents(rule: Rule, args: Sequence[Any]) -> Any:
     _, tangents = args
     pair = first_pair(tangents)
-    return None if pair is None else _along(swapped(tangents, *pair), rule, args, params)
+    return None if pair is None else _along(swapped(tangents, *pair), rule, args)
 
 
-def _swapped_primals(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _swapped_primals(rule: Rule, args: Sequence[Any]) -> Any:
     primals, _ = args
     pair = first_pair(primals)
-    return None if pair is None else _taken_at(swapped(primals, *pair), rule, args, params)
+    return None if pair is None else _taken_at(swapped(primals, *pair), rule, args)
 
 
-def _along(wrong: Sequence[Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _along(wrong: Sequence[Any], rule: Rule, args: Sequence[Any]) -> Any:
     """The derivative along other tangents, where there is one."""
     primals, tangents = args
-    if not any(is_number(t) for t in rule(primals, tangents, **params)[1]):
+    if not any(is_number(t) for t in rule(primals, tangents)[1]):
         return None
-    return rule(primals, wrong, **params)
+    return rule(primals, wrong)
 
 
-def _taken_at(wrong: Sequence[Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _taken_at(wrong: Sequence[Any], rule: Rule, args: Sequence[Any]) -> Any:
     """The right results with the derivative at another point."""
     primals, tangents = args
-    outs, out_tangents = rule(primals, tangents, **params)
+    outs, out_tangents = rule(primals, tangents)
     if not any(is_number(t) for t in out_tangents):
         return None
-    return outs, rule(wrong, tangents, **params)[1]
+    return outs, rule(wrong, tangents)[1]
 
 
-def _tangent_for_primal(
-    has_transpose: bool, rule: Rule, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
+def _tangent_for_primal(has_transpose: bool, rule: Rule, args: Sequence[Any]) -> Any:
     primals, tangents = args
     if has_transpose and sum(is_differentiable(typeof(x).dtype) for x in primals) == 1:
         return None  # the derivative of a linear map does not depend on where it is taken
@@ -121,7 +113,7 @@ def _tangent_for_primal(
     ]
     if all(x is y for x, y in zip(primals, wrong, strict=True)):
         return None
-    return _taken_at(wrong, rule, args, params)
+    return _taken_at(wrong, rule, args)
 
 
 # -------------------------------------------------------------------------------- transposes
@@ -146,14 +138,14 @@ def _with_axes_swapped(x: Any) -> Any:
     return operations_for(typeof(x)).move_axis(x, len(shape) - 2, len(shape) - 1)
 
 
-def _swapped_cotangents(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    outs = list(rule(*args, **params))
+def _swapped_cotangents(rule: Rule, args: Sequence[Any]) -> Any:
+    outs = list(rule(*args))
     pair = first_pair(outs)
     return None if pair is None else swapped(outs, *pair)
 
 
-def _dropped_cotangent(i: int, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    outs = list(rule(*args, **params))
+def _dropped_cotangent(i: int, rule: Rule, args: Sequence[Any]) -> Any:
+    outs = list(rule(*args))
     if i >= len(outs) or not is_number(outs[i]):
         return None
     return [None if j == i else ct for j, ct in enumerate(outs)]
@@ -163,18 +155,18 @@ def _is_residual(x: Any) -> bool:
     return not is_undef_primal(x) and is_number(x)
 
 
-def _swapped_residuals(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _swapped_residuals(rule: Rule, args: Sequence[Any]) -> Any:
     cotangents, *operands = args
     pair = first_pair(operands, _is_residual)
-    return None if pair is None else rule(cotangents, *swapped(operands, *pair), **params)
+    return None if pair is None else rule(cotangents, *swapped(operands, *pair))
 
 
-def _doubled_residual(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _doubled_residual(rule: Rule, args: Sequence[Any]) -> Any:
     cotangents, *operands = args
     wrong = [x + x if _is_residual(x) and typeof(x).dtype.kind in "fcV" else x for x in operands]
     if all(x is y for x, y in zip(operands, wrong, strict=True)):
         return None
-    return rule(cotangents, *wrong, **params)
+    return rule(cotangents, *wrong)
 
 
 # ---------------------------------------------------------------------------------- batching
@@ -192,25 +184,25 @@ def vmap_damages() -> Iterator[Damage]:
         yield Damage(f"wrong axis of operand {i}", partial(_wrong_axis, i))
 
 
-def _reversed_batch(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _reversed_batch(rule: Rule, args: Sequence[Any]) -> Any:
     axis_size, *_ = args
-    outs, dims = rule(*args, **params)
+    outs, dims = rule(*args)
     if axis_size < 2 or all(dim is None for dim in dims):
         return None
     pairs = zip(outs, dims, strict=True)
     return [x if dim is None else reversed_along(x, dim) for x, dim in pairs], dims
 
 
-def _shifted_result(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    outs, dims = rule(*args, **params)
+def _shifted_result(rule: Rule, args: Sequence[Any]) -> Any:
+    outs, dims = rule(*args)
     pairs = list(zip(outs, dims, strict=True))
     wrong = [dim if dim is None else (dim + 1) % typeof(x).ndim for x, dim in pairs]
     return (outs, wrong) if wrong != list(dims) else None
 
 
-def _unmapped_result(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _unmapped_result(rule: Rule, args: Sequence[Any]) -> Any:
     axis_size, *_ = args
-    outs, dims = rule(*args, **params)
+    outs, dims = rule(*args)
     if not axis_size or all(dim is None for dim in dims):
         return None
     pairs = zip(outs, dims, strict=True)
@@ -220,26 +212,26 @@ def _unmapped_result(rule: Rule, args: Sequence[Any], params: dict[str, Any]) ->
     return firsts, [None] * len(firsts)
 
 
-def _swapped_batches(rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _swapped_batches(rule: Rule, args: Sequence[Any]) -> Any:
     axis_size, operands, dims = args
     pair = first_pair(operands)
     if pair is None or dims[pair[0]] != dims[pair[1]]:
         return None
-    return rule(axis_size, swapped(operands, *pair), dims, **params)
+    return rule(axis_size, swapped(operands, *pair), dims)
 
 
-def _forgotten_batch(i: int, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _forgotten_batch(i: int, rule: Rule, args: Sequence[Any]) -> Any:
     axis_size, operands, dims = args
     if i >= len(operands) or dims[i] is None or axis_size < 2:
         return None
     wrong = [first_everywhere(x, dims[i]) if j == i else x for j, x in enumerate(operands)]
-    return rule(axis_size, wrong, dims, **params)
+    return rule(axis_size, wrong, dims)
 
 
-def _wrong_axis(i: int, rule: Rule, args: Sequence[Any], params: dict[str, Any]) -> Any:
+def _wrong_axis(i: int, rule: Rule, args: Sequence[Any]) -> Any:
     axis_size, operands, dims = args
     if i >= len(operands) or dims[i] is None or typeof(operands[i]).ndim < 2:
         return None
     wrong = list(dims)
     wrong[i] = (dims[i] + 1) % typeof(operands[i]).ndim
-    return rule(axis_size, operands, wrong, **params)
+    return rule(axis_size, operands, wrong)

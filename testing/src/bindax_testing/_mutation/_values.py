@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Zero, float0, is_value, operations_for, typeof
 
-Rule = Callable[..., Any]
+Rule: TypeAlias = "partial[Any]"
+"""A rule with the parameters of a primitive."""
 
 
 @attrs.frozen
 class Damage:
     """One kind of mistake.
 
-    ``apply`` takes the true rule, its positional arguments and its parameters; it gives the wrong
-    result, or None where the mistake would change nothing.
+    ``apply`` takes the true rule with its parameters, and its arguments; it gives the wrong result,
+    or None where the mistake would change nothing.
     """
 
     name: str
-    apply: Callable[[Rule, Sequence[Any], dict[str, Any]], Any]
+    apply: Callable[[Rule, Sequence[Any]], Any]
 
 
 def is_number(x: Any) -> bool:
@@ -83,11 +85,9 @@ def changed(xs: Sequence[Any], change: Callable[[Any], Any]) -> tuple[list[Any],
     return out, any(x is not y for x, y in zip(xs, out, strict=True))
 
 
-def results_changed(
-    change: Callable[[Any], Any], rule: Rule, args: Sequence[Any], params: dict[str, Any]
-) -> Any:
+def results_changed(change: Callable[[Any], Any], rule: Rule, args: Sequence[Any]) -> Any:
     """The result of a rule, or its list of them, with a change."""
-    out = rule(*args, **params)
+    out = rule(*args)
     wrong, touched = changed(list(out) if isinstance(out, list | tuple) else [out], change)
     if not touched:
         return None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.tree_util import tree_flatten, tree_structure, treedef_is_leaf
-from bindax_testing._pytrees._nodes import Failed, Node, Skipped, described, qualified, shown
+from bindax_core.tree_util import tree_flatten, tree_structure
+from bindax_testing._compare import Mismatch, NotApplicable
+from bindax_testing._pytrees._nodes import Node, described, qualified, shown
 from bindax_testing._pytrees._stand_ins import (
     STAND_INS,
     alike,
@@ -18,6 +18,7 @@ from bindax_testing._pytrees._stand_ins import (
     by_identity,
     fields_of,
     parts_of,
+    same_leaves,
     same_values,
     with_tracers,
 )
@@ -35,7 +36,7 @@ def check_round_trip(node: Node) -> None:
     children, metadata = node.flattened(made)
     _check_children(node, children, node.children, "its own children")
     if metadata != node.metadata:
-        raise Failed(
+        raise Mismatch(
             f"The metadata was {shown(node.metadata)}, and is {shown(metadata)} after a round trip "
             f"through flatten and unflatten."
         )
@@ -46,18 +47,18 @@ def check_round_trip(node: Node) -> None:
         if name.startswith("_") and name not in fields:
             continue
         if name not in kept:
-            raise Failed(
+            raise Mismatch(
                 f"The attribute {name!r} is lost in a round trip through flatten and unflatten; "
                 f"add it to the children or to the metadata."
             )
         if not alike(kept[name], attribute):
-            raise Failed(
+            raise Mismatch(
                 f"The attribute {name!r} was {shown(attribute)}, and is {shown(kept[name])} after "
                 f"a round trip through flatten and unflatten; add it to the children or to the "
                 f"metadata."
             )
     if not by_identity(type(node.value)) and not alike(node.value, made):
-        raise Failed(
+        raise Mismatch(
             f"It was {shown(node.value)}, and is {shown(made)} after a round trip through flatten "
             f"and unflatten, which is not equal to it; all that == compares has to be in the "
             f"children or in the metadata."
@@ -86,7 +87,7 @@ def check_tracers(node: Node) -> None:
     def use(tracers: list[Any]) -> None:
         try:
             _accepts(node, tracers, "tracers")
-        except (Failed, Skipped) as problem:
+        except (Mismatch, NotApplicable) as problem:
             problems.append(problem)
 
     with_tracers(node.places(), use)
@@ -96,13 +97,13 @@ def check_tracers(node: Node) -> None:
 
 def _accepts(node: Node, values: Sequence[Any], name: str) -> None:
     if not values:
-        raise Skipped("the node has no leaves")
+        raise NotApplicable("the node has no leaves")
     children = node.filled(values)
     made = _rebuilt(node, children, name)
     try:
         found, _ = node.flattened(made)
     except Exception as error:
-        raise Failed(
+        raise Mismatch(
             f"An instance with {name} as children cannot be flattened: {described(error)}. "
             f"{_REMEDY}"
         ) from error
@@ -113,9 +114,9 @@ def _rebuilt(node: Node, children: Sequence[Any], name: str) -> Any:
     try:
         made = node.rebuilt(children)
     except Exception as error:
-        raise Failed(f"unflatten raised {described(error)}, given {name}. {_REMEDY}") from error
+        raise Mismatch(f"unflatten raised {described(error)}, given {name}. {_REMEDY}") from error
     if type(made) is not type(node.value):
-        raise Failed(
+        raise Mismatch(
             f"unflatten returned an instance of {qualified(type(made))}, given {name}. It has to "
             f"return one of {node.name}."
         )
@@ -124,13 +125,13 @@ def _rebuilt(node: Node, children: Sequence[Any], name: str) -> Any:
 
 def _check_children(node: Node, found: Sequence[Any], expected: Sequence[Any], name: str) -> None:
     if len(found) != len(expected):
-        raise Failed(
+        raise Mismatch(
             f"unflatten was given {len(expected)} children ({name}), and flatten returns "
             f"{len(found)} for the result."
         )
     for index, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
         if not _same(ours, theirs):
-            raise Failed(
+            raise Mismatch(
                 f"Child {index} came back as {shown(ours)} of type {qualified(type(ours))}, where "
                 f"{shown(theirs)} of type {qualified(type(theirs))} was put in ({name}): it was "
                 f"converted, or the children are in another order. {_REMEDY}"
@@ -139,15 +140,7 @@ def _check_children(node: Node, found: Sequence[Any], expected: Sequence[Any], n
 
 def _same(x: Any, y: Any) -> bool:
     """Tell whether two children are the same, or containers with the same leaves."""
-    if x is y:
-        return True
-    (ours, structure), (theirs, other) = tree_flatten(x), tree_flatten(y)
-    return (
-        type(x) is type(y)
-        and not treedef_is_leaf(structure)
-        and structure == other
-        and all(a is b for a, b in zip(ours, theirs, strict=True))
-    )
+    return x is y or (type(x) is type(y) and same_leaves(x, y))
 
 
 # ------------------------------------------------------------------------------ independence
@@ -160,10 +153,10 @@ def check_independence(node: Node) -> None:
     first = _rebuilt(node, first_children, "object()")
     second = _rebuilt(node, node.filled([object() for _ in range(count)]), "object()")
     if first is second and count:
-        raise Failed("unflatten returned one and the same instance twice. Make a new one.")
+        raise Mismatch("unflatten returned one and the same instance twice. Make a new one.")
     found, _ = node.flattened(first)
     if not all(map(_same, found, first_children)):
-        raise Failed(
+        raise Mismatch(
             "Putting a second instance together changed the children of the first one. The two "
             "share a container; make a new one in unflatten."
         )
@@ -172,7 +165,7 @@ def check_independence(node: Node) -> None:
     for one, other, whose in ((node.value, first, "the instance"), (first, second, "one result")):
         ours, theirs = _mutable_parts(one), _mutable_parts(other)
         for identity in sorted(ours.keys() & theirs.keys(), key=ours.__getitem__):
-            raise Failed(
+            raise Mismatch(
                 f"The {ours[identity][1]} in {ours[identity][0]} is shared by {whose} and another "
                 f"result of unflatten: changing one changes the other, and structures made before. "
                 f"Copy it in flatten (into a tuple) and in unflatten."
@@ -198,9 +191,9 @@ def check_structure(node: Node) -> None:
     }
     for when, other in others.items():
         if structure != other or other != structure:
-            raise Failed(f"The structure is {structure}, and {other} {when}.")
+            raise Mismatch(f"The structure is {structure}, and {other} {when}.")
         if hash(structure) != hash(other):
-            raise Failed(f"The structure {structure} has another hash {when}.")
+            raise Mismatch(f"The structure {structure} has another hash {when}.")
 
 
 # --------------------------------------------------------------------------- pickle and copy
@@ -210,35 +203,25 @@ def check_pickled_structure(node: Node) -> None:
     """A structure survives pickle."""
     structure = tree_structure(node.value)
     if _unpickled(node, structure) != structure:
-        raise Failed(f"The structure {structure} is not equal to itself after pickle.")
+        raise Mismatch(f"The structure {structure} is not equal to itself after pickle.")
 
 
 def check_pickle(node: Node) -> None:
     """An instance survives pickle."""
-    _compare(node, lambda value: _unpickled(node, value), "pickle")
-
-
-def check_copy(node: Node) -> None:
-    """``copy.copy`` gives an equal instance."""
-    _compare(node, copy.copy, "copy.copy")
-
-
-def check_deepcopy(node: Node) -> None:
-    """``copy.deepcopy`` gives an equal instance."""
-    _compare(node, copy.deepcopy, "copy.deepcopy")
+    check_duplicate(lambda value: _unpickled(node, value), "pickle", node)
 
 
 def _unpickled(node: Node, value: Any) -> Any:
     kind = type(node.value)
     if not _has_a_name(kind):
-        raise Skipped(
+        raise NotApplicable(
             f"pickle needs classes that can be imported by name, which {kind.__qualname__} of "
             f"module {kind.__module__} cannot"
         )
     try:
         return pickle.loads(pickle.dumps(value))
     except Exception as error:
-        raise Failed(
+        raise Mismatch(
             f"pickle raised {described(error)}. Name the type where it can be imported, and keep "
             f"functions that cannot be pickled out of the metadata."
         ) from error
@@ -252,16 +235,17 @@ def _has_a_name(kind: type) -> bool:
     return found is kind
 
 
-def _compare(node: Node, duplicate: Callable[[Any], Any], name: str) -> None:
+def check_duplicate(duplicate: Callable[[Any], Any], name: str, node: Node) -> None:
+    """A copy, made by a function of this name, is equal to the instance."""
     leaves, structure = tree_flatten(node.value)
     try:
         found, other = tree_flatten(duplicate(node.value))
-    except (Failed, Skipped):
+    except (Mismatch, NotApplicable):
         raise
     except Exception as error:
-        raise Failed(f"{name} raised {described(error)}.") from error
+        raise Mismatch(f"{name} raised {described(error)}.") from error
     if other != structure:
-        raise Failed(f"The structure was {structure}, and is {other} after {name}.")
+        raise Mismatch(f"The structure was {structure}, and is {other} after {name}.")
     for ours, theirs in zip(leaves, found, strict=True):
         if not same_values(ours, theirs):
-            raise Failed(f"A leaf was {shown(ours)}, and is {shown(theirs)} after {name}.")
+            raise Mismatch(f"A leaf was {shown(ours)}, and is {shown(theirs)} after {name}.")

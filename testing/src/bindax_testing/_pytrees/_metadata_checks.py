@@ -17,8 +17,9 @@ from bindax_core.tree_util import (
     tree_flatten,
     tree_flatten_with_path,
 )
-from bindax_testing._pytrees._nodes import Failed, Node, Skipped, described, qualified, shown
-from bindax_testing._pytrees._stand_ins import by_identity, parts_of
+from bindax_testing._compare import Mismatch, NotApplicable
+from bindax_testing._pytrees._nodes import Node, described, qualified, shown
+from bindax_testing._pytrees._stand_ins import by_identity, parts_of, same_leaves
 
 _WHY = "Metadata is part of the structure, which transformations compare and use as a cache key."
 
@@ -26,10 +27,10 @@ _WHY = "Metadata is part of the structure, which transformations compare and use
 def check_flatten(node: Node) -> None:
     """Flattening gives the same children each time, and none of them is made for the purpose."""
     if node.error is not None:
-        raise Failed(f"flatten raised {described(node.error)}. It has to accept every instance.")
+        raise Mismatch(f"flatten raised {described(node.error)}. It has to accept every instance.")
     children, _ = node.flattened()
     if len(children) != len(node.children):
-        raise Failed(
+        raise Mismatch(
             f"flatten returned {len(node.children)} children, and {len(children)} the next time. "
             f"It must not change the instance; a generator can be read only once."
         )
@@ -39,7 +40,7 @@ def check_metadata(node: Node) -> None:
     """Metadata has ``==`` and ``hash``, and is the same each time."""
     for expression, part in parts_of(node.metadata, "metadata"):
         if isinstance(part, np.ndarray | Array | Tracer):
-            raise Failed(
+            raise Mismatch(
                 f"{expression} is an array ({qualified(type(part))}). {_WHY} Arrays can be neither "
                 f"compared nor hashed as a whole: flatten it as a child, or keep a tuple of "
                 f"numbers."
@@ -48,20 +49,20 @@ def check_metadata(node: Node) -> None:
         first = hash(node.metadata)
     except Exception as error:
         expression, part = _innermost_unhashable(node.metadata)
-        raise Failed(
+        raise Mismatch(
             f"{expression}, {shown(part)} of type {qualified(type(part))}, cannot be hashed "
             f"({described(error)}). {_WHY} Use hashable values: a tuple instead of a list, "
             f"sorted pairs instead of a dict."
         ) from error
     again = node.flattened()[1]
     if not _equal(node.metadata, again, "metadata"):
-        raise Failed(
+        raise Mismatch(
             f"Two flattenings of one instance give metadata that is not equal: "
             f"{shown(node.metadata)} and {shown(again)}. {_WHY} Give its type an __eq__ and a "
             f"__hash__ by content."
         )
     if hash(again) != first:
-        raise Failed(
+        raise Mismatch(
             f"Two flattenings of one instance give equal metadata with different hashes: "
             f"{shown(node.metadata)}. {_WHY} Its __hash__ must follow from what __eq__ compares."
         )
@@ -72,7 +73,7 @@ def check_metadata_content(node: Node) -> None:
     try:
         copied = copy.deepcopy(node.metadata)
     except Exception as error:
-        raise Skipped(f"the metadata cannot be copied ({described(error)})") from error
+        raise NotApplicable(f"the metadata cannot be copied ({described(error)})") from error
     if _equal(node.metadata, copied, "metadata") and hash(node.metadata) == hash(copied):
         return
     expression, part = "metadata", node.metadata
@@ -82,7 +83,7 @@ def check_metadata_content(node: Node) -> None:
             expression, part = name, original  # the innermost one is the last
     kind = type(part)
     what = "is compared" if by_identity(kind) else "is hashed"
-    raise Failed(
+    raise Mismatch(
         f"{expression}, {shown(part)} of type {qualified(kind)}, {what} by identity: a copy with "
         f"the same content is another key. {_WHY} Each new instance would be traced and compiled "
         f"again, and trees that look alike would not match. Give the type an __eq__ and a __hash__ "
@@ -94,12 +95,12 @@ def _equal(x: Any, y: Any, expression: str) -> bool:
     try:
         result = x == y
     except Exception as error:
-        raise Failed(
+        raise Mismatch(
             f"{expression}, {shown(x)}, cannot be compared ({described(error)}). {_WHY}"
         ) from error
     if isinstance(result, bool | np.bool_):
         return bool(result)
-    raise Failed(
+    raise Mismatch(
         f"{expression}, {shown(x)} of type {qualified(type(x))}, has an == that returns "
         f"{qualified(type(result))} instead of a bool. {_WHY} Arrays are flattened as children."
     )
@@ -124,28 +125,28 @@ def check_keys(node: Node) -> None:
         pairs, metadata = flatten_one_level_with_keys(node.value)
         pairs = tuple(pairs)
     except Exception as error:
-        raise Failed(f"flatten_with_keys raised {described(error)}.") from error
+        raise Mismatch(f"flatten_with_keys raised {described(error)}.") from error
     keys = [key for key, _ in pairs]
     if len(pairs) != len(node.children):
-        raise Failed(
+        raise Mismatch(
             f"flatten_with_keys returned {len(pairs)} children, and flatten {len(node.children)}. "
             f"Both have to return the same ones."
         )
     for (key, ours), theirs in zip(pairs, node.children, strict=True):
         if not _same(ours, theirs):
-            raise Failed(
+            raise Mismatch(
                 f"flatten_with_keys returned {shown(ours)} for the key {key}, where flatten "
                 f"returned {shown(theirs)}. Both have to return the same children in the same "
                 f"order."
             )
     if not _equal(metadata, node.metadata, "the metadata of flatten_with_keys"):
-        raise Failed(
+        raise Mismatch(
             f"flatten_with_keys returned the metadata {shown(metadata)}, and flatten "
             f"{shown(node.metadata)}. Both have to return the same."
         )
     twice = [key for key in keys if keys.count(key) > 1]
     if twice:
-        raise Failed(f"The key {twice[0]} is there more than once. Paths have to be unique.")
+        raise Mismatch(f"The key {twice[0]} is there more than once. Paths have to be unique.")
     for key, child in pairs:
         _check_key_leads_to(node, key, child, pairs)
 
@@ -160,7 +161,7 @@ def _check_key_leads_to(node: Node, key: Any, child: Any, pairs: tuple[Any, ...]
             return
     except Exception as error:
         if isinstance(key, GetAttrKey) and isinstance(error, AttributeError):
-            raise Failed(
+            raise Mismatch(
                 f"The key {key} names an attribute that the instance does not have. Keys have to "
                 f"say where the child is, because paths in messages are made of them."
             ) from error
@@ -170,7 +171,7 @@ def _check_key_leads_to(node: Node, key: Any, child: Any, pairs: tuple[Any, ...]
     others = [str(other) for other, sibling in pairs if sibling is found and sibling is not child]
     if others or isinstance(key, GetAttrKey):
         instead = f", which is the child that has the key {others[0]}" if others else ""
-        raise Failed(
+        raise Mismatch(
             f"The key {key} leads to {shown(found)}{instead}, and not to its child {shown(child)}. "
             f"Keys have to be in the order of the children."
         )
@@ -186,13 +187,9 @@ def _same(x: Any, y: Any) -> bool:
         if isinstance(x, np.ndarray):
             return bool(np.array_equal(x, y))
         equal = x == y
-        if isinstance(equal, bool) and equal:
-            return True
-        (ours, structure), (theirs, other) = tree_flatten(x), tree_flatten(y)
+        return (isinstance(equal, bool) and equal) or same_leaves(x, y)
     except Exception:  # types that cannot be compared are the same only if the objects are
         return False
-    deeper = structure.num_nodes > 1 and structure == other
-    return deeper and all(a is b for a, b in zip(ours, theirs, strict=True))
 
 
 def check_paths(node: Node) -> None:
@@ -201,14 +198,14 @@ def check_paths(node: Node) -> None:
     try:
         with_paths, other = tree_flatten_with_path(node.value)
     except Exception as error:
-        raise Failed(f"Flattening with paths raised {described(error)}.") from error
+        raise Mismatch(f"Flattening with paths raised {described(error)}.") from error
     if len(leaves) != len(with_paths):
-        raise Failed(f"There are {len(leaves)} leaves without paths, and {len(with_paths)} with.")
+        raise Mismatch(f"There are {len(leaves)} leaves without paths, and {len(with_paths)} with.")
     for leaf, (path, theirs) in zip(leaves, with_paths, strict=True):
         if not _same(leaf, theirs):
-            raise Failed(
+            raise Mismatch(
                 f"The leaf with the path {path} is {shown(theirs)}, and {shown(leaf)} when "
                 f"flattened without paths."
             )
     if structure != other:
-        raise Failed(f"The structure is {structure} without paths, and {other} with.")
+        raise Mismatch(f"The structure is {structure} without paths, and {other} with.")

@@ -20,14 +20,6 @@ from bindax_core.tree_util import (
 _BUILTIN = (list, tuple, dict, type(None), OrderedDict, defaultdict, deque)
 
 
-class Failed(Exception):
-    """A check found something wrong; the text says what it is and what to do."""
-
-
-class Skipped(Exception):
-    """A check could not run; the text says why."""
-
-
 def qualified(kind: type) -> str:
     """The name of a type with its module, unless that is ``builtins``."""
     module = kind.__module__

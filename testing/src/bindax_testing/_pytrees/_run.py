@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
+from bindax_testing._compare import Mismatch, NotApplicable
 from bindax_testing._pytrees import _instance_checks as instances
 from bindax_testing._pytrees import _metadata_checks as metadata
-from bindax_testing._pytrees._nodes import Failed, Node, Skipped, described, nodes_of, qualified
+from bindax_testing._pytrees._nodes import Node, described, nodes_of, qualified
 from bindax_testing._pytrees._report import PyTreeCheck, PyTreeReport, PyTreeStatus
 from bindax_testing._pytrees._stand_ins import STAND_INS
 
@@ -39,8 +42,10 @@ _PLAN = (
     _Planned("structure == and hash", instances.check_structure, _COMPARING),
     _Planned("pickled structure", instances.check_pickled_structure, _COMPARING),
     _Planned("pickle", instances.check_pickle, _COMPARING),
-    _Planned("copy", instances.check_copy, _COMPARING),
-    _Planned("deepcopy", instances.check_deepcopy, _COMPARING),
+    _Planned("copy", partial(instances.check_duplicate, copy.copy, "copy.copy"), _COMPARING),
+    _Planned(
+        "deepcopy", partial(instances.check_duplicate, copy.deepcopy, "copy.deepcopy"), _COMPARING
+    ),
 )
 
 CHECKS = tuple(planned.name for planned in _PLAN)
@@ -110,9 +115,9 @@ def _run(node: Node, expected: Mapping[str, str]) -> list[PyTreeCheck]:
 def _outcome(run: _Check, node: Node, excuse: str | None) -> tuple[PyTreeStatus, str]:
     try:
         run(node)
-    except Skipped as skipped:
+    except NotApplicable as skipped:
         return "skipped", str(skipped)
-    except Failed as failed:
+    except Mismatch as failed:
         reason = str(failed)
     except Exception as error:  # what the definition raises where no check expected it
         reason = f"It raised {described(error)}."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core import Array, ShapedArray
+from bindax_core.tree_util import tree_flatten
 from bindax_transforms import eval_shape
 
 STAND_INS: dict[str, Callable[[], Any]] = {
@@ -89,6 +90,13 @@ def alike(x: Any, y: Any, depth: int = 8) -> bool:
         return not isinstance(equal, bool) or equal or not x == x  # noqa: SIM201  # NaN, as ever
     except Exception:  # a comparison under test may well raise
         return True
+
+
+def same_leaves(x: Any, y: Any) -> bool:
+    """Tell whether two values are containers of one structure that hold the same objects."""
+    (ours, structure), (theirs, other) = tree_flatten(x), tree_flatten(y)
+    same = structure.num_nodes > 1 and structure == other
+    return same and all(a is b for a, b in zip(ours, theirs, strict=True))
 
 
 def same_values(x: Any, y: Any) -> bool:

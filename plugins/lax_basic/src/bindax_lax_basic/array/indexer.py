@@ -16,14 +16,12 @@ from bindax_core.extend import Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.index_parsing import Item, NewAxis, Positions, Run
 from bindax_lax_basic.dtypes import DType
-from bindax_lax_basic.elementwise.arithmetic import add_p
-from bindax_lax_basic.elementwise.comparison import lt_p
 from bindax_lax_basic.elementwise.conversion import convert
-from bindax_lax_basic.elementwise.selection import clamp_p, select_scalars
+from bindax_lax_basic.elementwise.selection import clamp_p
+from bindax_lax_basic.gather_scatter.take import widened, wrap_index
 from bindax_lax_basic.gather_scatter.windows import GatherDimensionNumbers
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.operands import broadcast_shapes
-from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.rules.operands import broadcast_shapes, scalar_array
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.creation import broadcasted_iota
@@ -170,9 +168,6 @@ def _assembled(
     )
 
 
-# ------------------------------------------------------------------------------------ positions
-
-
 def _index_dtype(sizes: Sequence[int]) -> DType:
     small = all(not isinstance(size, Dimension) and size < 2**31 - 1 for size in sizes)
     return np.dtype(np.int32 if small else np.int64)
@@ -198,15 +193,9 @@ def _normalized(value: Any, size: int, wrap: bool) -> Any:
         return np.clip(wide, -1, size).astype(dtype)
     aval = typeof(value)
     signed = dtypes.kind_of(aval.dtype) == "signed integer"
-    narrow = aval.dtype.itemsize < 4
-    if narrow:
-        value = convert(value, np.dtype(np.int32), False)
-    if wrap and signed:
-        own = typeof(value).dtype
-        shifted = add_p.bind(value, scalar_array(size, own))
-        value = select_scalars(lt_p.bind(value, scalar_array(0, own)), value, shifted)
+    value = wrap_index(value, size) if wrap else widened(value)
     own = typeof(value).dtype
-    if own.itemsize > dtype.itemsize or (not signed and not narrow):
+    if own.itemsize > dtype.itemsize or (not signed and aval.dtype.itemsize >= 4):
         low = scalar_array(-1 if signed else 0, own)
         value = clamp_p.bind(low, value, scalar_array(size, own))
     return convert(value, dtype, False)

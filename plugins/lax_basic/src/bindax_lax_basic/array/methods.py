@@ -21,8 +21,6 @@ from bindax_lax_basic.shape.reshape import reshape_p
 from bindax_lax_basic.shape.reshape import squeeze as lax_squeeze
 from bindax_lax_basic.shape.transpose import transpose_p
 
-# -------------------------------------------------------------------------------------- shape
-
 
 def _settled(x: Any) -> Any:
     """A weak number without axes in the default dtype, as functions of NumPy's names have it."""
@@ -115,9 +113,6 @@ def astype(self: Any, dtype: Any, copy: bool = False) -> Any:
     wanted = dtypes.default_dtype("float") if dtype is None else dtypes.canonical_dtype(dtype)
     out = convert(self, wanted, False)
     return lax_copy(out) if copy and out is self else out
-
-
-# -------------------------------------------------------------------------------------- other
 
 
 def conj(self: Any) -> Any:

@@ -19,7 +19,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.indexing import getitem, iterate
 from bindax_lax_basic.contract.dot_general import PLAIN, dot_general, dot_general_p
-from bindax_lax_basic.dtypes import DType, promote_avals
+from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.bits import (
     shift_left_p,
@@ -52,8 +52,8 @@ from bindax_lax_basic.rules.operands import (
     convert_operand,
     promote_dtypes,
     promoted_type,
+    scalar_array,
 )
-from bindax_lax_basic.rules.scalars import scalar_array
 from bindax_lax_basic.rules.types import static_int
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
@@ -134,10 +134,11 @@ def multiply(x: Any, y: Any) -> Any:
     left, right, dtype = _operands(x, y)
     if dtype.kind == "b":
         return and_p.bind(left, right)
-    for given, used, number in ((x, left, right), (y, right, left)):
-        # A mask beside numbers is not used as it was given.
-        if used is not given and type(given) is not float and _is_mask(given, dtype):
-            return kept_where(given, number)
+    # A mask beside numbers was converted.
+    if left is not x and type(x) is not float and _is_mask(x, dtype):
+        return kept_where(x, right)
+    if right is not y and type(y) is not float and _is_mask(y, dtype):
+        return kept_where(y, left)
     return mul_p.bind(left, right)
 
 
@@ -244,8 +245,7 @@ def power(x: Any, y: Any) -> Any:
     integral = dtypes.is_integer(exponent.dtype) and not exponent.weak_type
     if integral and dtypes.is_inexact(base.dtype):
         # The exponent decides how wide a Python number is, and never that the result is strong.
-        pairs = ((base.dtype, base.weak_type), (exponent.dtype, False))
-        dtype, _ = promote_avals(pairs, config.dtype_bits)
+        dtype, _ = promoted_type(config.dtype_bits, base, exponent)
         x = convert_operand(x, base, dtype, base.weak_type)
         return pow_p.bind(*broadcast_arrays(x, convert(y, exponent.dtype, base.weak_type)))
     x, y, dtype = _numbers(x, y)

@@ -6,6 +6,7 @@ are arrays, tracers or numbers.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from bindax_core.extend import Primitive, ShapedArray, typeof
@@ -27,8 +28,7 @@ from bindax_lax_basic.reductions.reductions import (
     reduce_or_p,
     reduce_prod_p,
 )
-from bindax_lax_basic.rules.operands import broadcast_shapes
-from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.rules.operands import broadcast_shapes, scalar_array
 from bindax_lax_basic.rules.types import axes_argument, axis_argument
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to, reduce_sum_p
 from bindax_lax_basic.shape.reshape import expand_dims, reshape_p
@@ -199,10 +199,8 @@ def mean(
     shape = typeof(x).shape
     total = reduced("mean", reduce_sum_p, selected("mean", x, where, 0), axis, keepdims)
     if where is None:
-        count: Any = 1
-        for i in axes_argument("mean", axis, len(shape), "axis"):
-            count *= shape[i]
-        count = scalar_array(count, typeof(total).dtype)
+        axes = axes_argument("mean", axis, len(shape), "axis")
+        count = scalar_array(math.prod([shape[i] for i in axes]), typeof(total).dtype)
     else:
         mask = broadcast_to(mask_operand("mean", where), shape)
         count = convert(sum(mask, axis, keepdims=keepdims), typeof(total).dtype, False)

@@ -22,14 +22,16 @@ from bindax_lax_basic.gather_scatter.scatter import (
     scatter_mul_p,
     scatter_p,
 )
-from bindax_lax_basic.gather_scatter.windows import GatherScatterMode, ScatterDimensionNumbers
-from bindax_lax_basic.rules.operands import promote_dtypes
+from bindax_lax_basic.gather_scatter.windows import (
+    CLIP,
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+)
+from bindax_lax_basic.rules.operands import promote_dtypes, promoted_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 from bindax_lax_basic.shape.creation import ones_like
 from bindax_lax_basic.shape.reshape import squeeze_p
 from bindax_lax_basic.shape.rev import rev_p
-
-CLIP = GatherScatterMode.CLIP
 
 
 class IndexedUpdates:
@@ -51,12 +53,6 @@ class IndexedUpdates:
 
     def __repr__(self) -> str:
         return f"IndexedUpdates({self._array!r})"
-
-
-def _promotes_to_itself(x: Any, y: Any) -> bool:
-    a, b = typeof(x), typeof(y)
-    pairs = ((a.dtype, a.weak_type), (b.dtype, b.weak_type))
-    return dtypes.promote_avals(pairs, config.dtype_bits)[0] == a.dtype
 
 
 class IndexedUpdate:
@@ -206,8 +202,6 @@ class IndexedUpdate:
             )
         return _laid(_scattered(scatter_p, self._array, values, indexer, params), out_sharding)
 
-    # ------------------------------------------------------------------------------------------
-
     def _plan(
         self,
         *,
@@ -260,7 +254,7 @@ def _scattered(
             f"x.at[...]: values {update.str_short()} do not broadcast to the shape {shape} of the "
             f"indexed elements of {aval.str_short()}."
         )
-    if not _promotes_to_itself(x, values):
+    if promoted_type(config.dtype_bits, aval, update)[0] != aval.dtype:
         warnings.warn(
             f"x.at[...]: values of dtype {update.dtype.name} are converted to {aval.dtype.name}, "
             f"the dtype of the array, which cannot hold all of them; convert them with .astype.",

@@ -186,9 +186,6 @@ def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Array:
     return dot_general(lhs, rhs, (((n - 1,), (n - 2,)), (batch, batch)), precision)
 
 
-# -------------------------------------------------------------------------------------- type
-
-
 def _check_numbers(lhs: ShapedArray, rhs: ShapedArray, numbers: DimensionNumbers) -> None:
     for what, (left, right) in zip(("contracting", "batch"), numbers, strict=True):
         if len(left) != len(right):

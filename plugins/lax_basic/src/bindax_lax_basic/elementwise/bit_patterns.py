@@ -11,11 +11,12 @@ from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, p
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import FLOAT, DType
 from bindax_lax_basic.elementwise.bits import bit_width
+from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear, no_derivative
+from bindax_lax_basic.rules.linear import linear, no_derivative
+from bindax_lax_basic.rules.lowering import as_one
 from bindax_lax_basic.rules.types import static_int
-from bindax_lax_basic.shape.transpose import moveaxis
 
 __all__ = [
     "bitcast_convert_type",
@@ -104,12 +105,6 @@ def _repacked(x: NumPyArray, old: int, new: int, dtype: DType) -> NumPyArray:
     return packed[..., 0].astype(dtype) if dtypes.is_integer(dtype) else packed.view(dtype)[..., 0]
 
 
-def _bitcast_vmap(size: int, operands: Values, dims: BatchDims, *, new_dtype: DType) -> Batched:
-    # The last axis may be one of parts; the batch axis is never last.
-    x = moveaxis(operands[0], dims[0], 0)
-    return bitcast_convert_type_p.bind(x, new_dtype=new_dtype), 0
-
-
 def _bitcast_lowering(ctx: LoweringContext, x: Any, *, new_dtype: DType) -> Any:
     if ctx.avals_in[0].dtype == new_dtype:
         return x
@@ -121,7 +116,7 @@ bitcast_convert_type_p: Primitive = primitive(
     rules.impl(_bitcast_impl),
     rules.abstract_eval(_bitcast_type),
     no_derivative(),
-    rules.vmap(_bitcast_vmap),
+    leading_batch(),  # for the last axis may be one of parts
     rules.transpose.absent("its derivative is zero by definition"),
     rules.lowering["stablehlo"](_bitcast_lowering),
 )
@@ -193,14 +188,8 @@ def _without_last_bits(x: NumPyArray, count: int) -> NumPyArray:
     return np.asarray(kept, bits.dtype).view(x.dtype)
 
 
-def _reduce_precision_lowering(
-    ctx: LoweringContext, x: Any, *, exponent_bits: int, mantissa_bits: int
-) -> Any:
-    attributes = {
-        "exponent_bits": f"{exponent_bits} : i32",
-        "mantissa_bits": f"{mantissa_bits} : i32",
-    }
-    return ctx.op("stablehlo.reduce_precision", [x], attributes=attributes)[0]
+def _int32(value: int) -> str:
+    return f"{value} : i32"
 
 
 reduce_precision_p: Primitive = primitive(
@@ -208,5 +197,7 @@ reduce_precision_p: Primitive = primitive(
     *elementwise("reduce_precision", _reduce_precision, FLOAT, result=lambda d: d),
     linear(),
     rules.transpose(lambda p, ct, x, **params: [p.bind(ct, **params)], takes_primitive=True),
-    rules.lowering["stablehlo"](_reduce_precision_lowering),
+    rules.lowering["stablehlo"](
+        as_one("stablehlo.reduce_precision", exponent_bits=_int32, mantissa_bits=_int32)
+    ),
 )

@@ -16,7 +16,6 @@ from bindax_core.extend import (
     UndefPrimal,
     Zero,
     add_tangents,
-    instantiate_zeros,
     primitive,
     rules,
     typeof,
@@ -29,8 +28,8 @@ from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
-from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
-from bindax_lax_basic.rules.lowering import Lowering, operation, same_shape
+from bindax_lax_basic.rules.linear import Dual, Values, jointly_linear, zero_tangent
+from bindax_lax_basic.rules.lowering import Lowering, full, operation, same_shape
 from bindax_lax_basic.rules.operands import adopt_dtype, adopt_type, broadcast_shapes, constant
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 
@@ -104,14 +103,6 @@ def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
     return np.take_along_axis(np.stack(cases), chosen[None], 0)[0]
 
 
-def _select_jvp(primals: Values, tangents: Values) -> Dual:
-    out = select_n_p.bind(*primals)
-    cases = tangents[1:]
-    if all(type(t) is Zero for t in cases):
-        return out, zero_tangent(out)
-    return out, select_n_p.bind(primals[0], *[instantiate_zeros(t) for t in cases])
-
-
 def _select_transpose(ct: Any, which: Any, *cases: Any) -> list[Any]:
     zero = broadcast_to(constant(0, ct), typeof(ct).shape)
 
@@ -130,10 +121,7 @@ def _select_lowering(ctx: LoweringContext, which: Any, *cases: Any) -> Any:
     out = cases[-1]
     for i in reversed(range(len(cases) - 1)):
         # Out of range means the nearest case, so each threshold keeps all that is not above it.
-        bound = ctx.constant(np.asarray(i, aval.dtype))
-        if aval.shape:
-            bound = ctx.broadcast(bound, aval.update(shape=()), aval, ())
-        keep = compare(ctx, "LE", which, bound, aval)
+        keep = compare(ctx, "LE", which, full(ctx, aval, i), aval)
         (out,) = ctx.op("stablehlo.select", [keep, cases[i], out])
     return out
 
@@ -148,7 +136,7 @@ select_n_p: Primitive = primitive(
     "select_n",
     rules.impl(_select_impl),
     rules.abstract_eval(_select_type),
-    rules.jvp(_select_jvp, symbolic_zeros=True),
+    jointly_linear(slice(1, None)),
     elementwise_batch(_bind_select),
     rules.transpose(_select_transpose),
     rules.lowering["stablehlo"](_select_lowering),

@@ -9,12 +9,9 @@ import numpy as np
 
 from bindax_core.extend import (
     Array,
-    LoweringContext,
     Primitive,
     ShapedArray,
     UndefPrimal,
-    Zero,
-    instantiate_zeros,
     primitive,
     rules,
     typeof,
@@ -22,8 +19,8 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert
-from bindax_lax_basic.gather_scatter.gather_and_scatter_add import gather_p
-from bindax_lax_basic.gather_scatter.scatter import scatter_p
+from bindax_lax_basic.gather_scatter.gather_and_scatter_add import gather
+from bindax_lax_basic.gather_scatter.scatter import scatter
 from bindax_lax_basic.gather_scatter.take import wrap_index
 from bindax_lax_basic.gather_scatter.windows import (
     Dims,
@@ -31,10 +28,10 @@ from bindax_lax_basic.gather_scatter.windows import (
     GatherScatterMode,
     ScatterDimensionNumbers,
 )
-from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.linear import jointly_linear
+from bindax_lax_basic.rules.lowering import as_one, integers
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import (
     axis_argument,
@@ -173,13 +170,6 @@ def _slice_type(x: ShapedArray, *starts: ShapedArray, slice_sizes: Dims) -> Shap
     return x.update(shape=slice_sizes)
 
 
-def _slice_jvp(primals: Operands, tangents: Operands, *, slice_sizes: Dims) -> tuple[Any, Any]:
-    out = dynamic_slice_p.bind(*primals, slice_sizes=slice_sizes)
-    if type(tangents[0]) is Zero:
-        return out, zero_tangent(out)
-    return out, dynamic_slice_p.bind(tangents[0], *primals[1:], slice_sizes=slice_sizes)
-
-
 def _slice_transpose(ct: Any, x: UndefPrimal, *starts: Any, slice_sizes: Dims) -> list[Any]:
     out = dynamic_update_slice_p.bind(filled(x.aval, 0), ct, *starts)
     return [out, *[None] * len(starts)]
@@ -217,32 +207,17 @@ def _slice_vmap(
         slice_sizes = (1 if size else 0, *slice_sizes)
         if size == 0:
             return filled(typeof(x).update(shape=slice_sizes), 0), 0
-    out = gather_p.bind(
-        x,
-        vectors,
-        dimension_numbers=numbers,
-        slice_sizes=slice_sizes,
-        indices_are_sorted=False,
-        unique_indices=False,
-        mode=GatherScatterMode.CLIP,
-        fill_value=None,
-    )
-    return out, 0
-
-
-def _slice_lowering(ctx: LoweringContext, x: Any, *starts: Any, slice_sizes: Dims) -> Any:
-    attributes = {"slice_sizes": lower.integers(slice_sizes)}
-    return ctx.op("stablehlo.dynamic_slice", [x, *starts], attributes=attributes)[0]
+    return gather(x, vectors, numbers, slice_sizes, mode=GatherScatterMode.CLIP), 0
 
 
 dynamic_slice_p: Primitive = primitive(
     "dynamic_slice",
     rules.impl(lambda x, *starts, slice_sizes: x[_box(x.shape, starts, slice_sizes)]),
     rules.abstract_eval(_slice_type),
-    rules.jvp(_slice_jvp, symbolic_zeros=True),
+    jointly_linear(slice(1)),
     rules.vmap(_slice_vmap),
     rules.transpose(_slice_transpose),
-    rules.lowering["stablehlo"](_slice_lowering),
+    rules.lowering["stablehlo"](as_one("stablehlo.dynamic_slice", slice_sizes=integers)),
 )
 
 
@@ -302,14 +277,6 @@ def _update_impl(x: NumPyArray, update: NumPyArray, *starts: NumPyArray) -> NumP
     return out
 
 
-def _update_jvp(primals: Operands, tangents: Operands) -> tuple[Any, Any]:
-    out = dynamic_update_slice_p.bind(*primals)
-    if type(tangents[0]) is Zero and type(tangents[1]) is Zero:
-        return out, zero_tangent(out)
-    t, tu = (instantiate_zeros(t) for t in tangents[:2])
-    return out, dynamic_update_slice_p.bind(t, tu, *primals[2:])
-
-
 def _update_transpose(ct: Any, x: Any, update: Any, *starts: Any) -> list[Any]:
     undefined = type(update) is UndefPrimal
     aval = update.aval if undefined else typeof(update)
@@ -331,28 +298,17 @@ def _update_vmap(size: int, operands: Operands, dims: Sequence[int | None]) -> t
         return x, 0
     vectors = _index_vectors(starts, dims[2:], size)
     axes = tuple(range(1, typeof(x).ndim))
-    out = scatter_p.bind(
-        x,
-        vectors,
-        update,
-        dimension_numbers=ScatterDimensionNumbers(axes, (), axes, (0,), (0,)),
-        indices_are_sorted=True,
-        unique_indices=True,
-        mode=GatherScatterMode.CLIP,
-    )
-    return out, 0
-
-
-def _update_lowering(ctx: LoweringContext, *values: Any) -> Any:
-    return ctx.op("stablehlo.dynamic_update_slice", list(values))[0]
+    numbers = ScatterDimensionNumbers(axes, (), axes, (0,), (0,))
+    promises = {"indices_are_sorted": True, "unique_indices": True}
+    return scatter(x, vectors, update, numbers, mode=GatherScatterMode.CLIP, **promises), 0
 
 
 dynamic_update_slice_p: Primitive = primitive(
     "dynamic_update_slice",
     rules.impl(_update_impl),
     rules.abstract_eval(_update_type),
-    rules.jvp(_update_jvp, symbolic_zeros=True),
+    jointly_linear(slice(2)),
     rules.vmap(_update_vmap),
     rules.transpose(_update_transpose),
-    rules.lowering["stablehlo"](_update_lowering),
+    rules.lowering["stablehlo"](as_one("stablehlo.dynamic_update_slice")),
 )

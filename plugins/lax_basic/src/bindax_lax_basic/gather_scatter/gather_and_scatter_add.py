@@ -21,7 +21,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER
 from bindax_lax_basic.gather_scatter import windows as _windows
-from bindax_lax_basic.gather_scatter.lowering import combined_by, gather_lowering, scatter_lowering
+from bindax_lax_basic.gather_scatter.lowering import gather_lowering, scatter_lowering
 from bindax_lax_basic.gather_scatter.scatter_rules import (
     bind_scatter,
     scatter_batch,
@@ -29,6 +29,7 @@ from bindax_lax_basic.gather_scatter.scatter_rules import (
     scatter_type,
 )
 from bindax_lax_basic.gather_scatter.windows import (
+    FILL,
     Dims,
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -41,9 +42,6 @@ from bindax_lax_basic.shape.creation import filled
 from bindax_lax_basic.shape.transpose import moveaxis
 
 __all__ = ["gather", "gather_p", "scatter_add", "scatter_add_p"]
-
-
-CLIP, FILL = GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP
 
 
 def gather(
@@ -280,5 +278,5 @@ scatter_add_p: Primitive = primitive(
     rules.jvp(_scatter_jvp, symbolic_zeros=True),
     rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_scatter_transpose),
-    rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.add"))),
+    rules.lowering["stablehlo"](scatter_lowering("stablehlo.add")),
 )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import LoweringContext, Region, ShapedArray
+from bindax_core.extend import LoweringContext, ShapedArray
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import compare
 from bindax_lax_basic.gather_scatter.windows import (
+    CLIP,
+    FILL,
     Dims,
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -18,11 +20,6 @@ from bindax_lax_basic.gather_scatter.windows import (
     update_sizes,
 )
 from bindax_lax_basic.rules import lowering as lower
-
-Combine = Callable[[LoweringContext, ShapedArray, Any, Any], Any]
-Lowering = Callable[..., Any]
-
-CLIP, FILL = GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP
 
 
 def _wide_indices(ctx: LoweringContext, indices: Any, aval: ShapedArray) -> tuple[Any, ShapedArray]:
@@ -91,23 +88,19 @@ def _valid_windows(
     bound = _last_positions(ctx, aval, x, numbers.start_index_map, sizes)
     low = compare(ctx, "GE", indices, lower.full(ctx, aval, 0), aval)
     high = compare(ctx, "LE", indices, bound, aval)
-    flags, flag = aval.update(dtype=dtypes.bool_, weak_type=False), ShapedArray((), dtypes.bool_)
+    flags = aval.update(dtype=dtypes.bool_, weak_type=False)
     (both,) = ctx.op("stablehlo.and", [low, high], result_avals=[flags])
-
-    def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
-        return inner.op("stablehlo.and", [a, b], result_avals=[flag])
-
     return ctx.op(
         "stablehlo.reduce",
         [both, ctx.constant(np.asarray(True))],
         result_avals=[flags.update(shape=aval.shape[:-1])],
         attributes={"dimensions": lower.integers((aval.ndim - 1,))},
-        regions=[Region((flag, flag), body)],
+        regions=[lower.of_two("stablehlo.and", ShapedArray((), dtypes.bool_))],
     )[0]
 
 
-def scatter_lowering(combine: Combine) -> Lowering:
-    """The ``lowering`` rule of a scatter that combines elements and updates in some way."""
+def scatter_lowering(combine: str | Callable[..., Any]) -> lower.Lowering:
+    """The ``lowering`` rule of a scatter that combines elements and updates; see ``of_two``."""
 
     def rule(
         ctx: LoweringContext,
@@ -137,11 +130,6 @@ def scatter_lowering(combine: Combine) -> Lowering:
             scatter_indices_batching_dims=theirs,
             scatter_dims_to_operand_dims=axes,
         )
-        scalar = ShapedArray((), x_aval.dtype)
-
-        def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
-            return [combine(inner, scalar, a, b)]
-
         return ctx.op(
             "stablehlo.scatter",
             [x, indices, updates],
@@ -150,16 +138,7 @@ def scatter_lowering(combine: Combine) -> Lowering:
                 "indices_are_sorted": "true" if indices_are_sorted else "false",
                 "unique_indices": "true" if unique_indices else "false",
             },
-            regions=[Region((scalar, scalar), body)],
+            regions=[lower.of_two(combine, ShapedArray((), x_aval.dtype))],
         )[0]
 
     return rule
-
-
-def combined_by(name: str) -> Combine:
-    """An element and its update combined by one operation, such as ``"stablehlo.add"``."""
-
-    def combine(ctx: LoweringContext, scalar: ShapedArray, a: Any, b: Any) -> Any:
-        return ctx.op(name, [a, b], result_avals=[scalar])[0]
-
-    return combine

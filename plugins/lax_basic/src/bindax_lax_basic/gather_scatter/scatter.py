@@ -1,11 +1,11 @@
-"""Writing to windows of an array at positions that are arrays: replace, multiply, extremes.
+"""Writing to windows of an array at positions that are arrays: replace, multiply, extremes, apply.
 
-``scatter_add``, the transpose of ``gather``, stands beside it in ``gathering``.
+``scatter_add``, the transpose of ``gather``, stands beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from bindax_core.extend import (
     UndefPrimal,
     Zero,
     add_tangents,
+    describe_function,
     instantiate_zeros,
     primitive,
     rules,
@@ -25,26 +26,40 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.dtypes import ANY, EXTENDED, NUMBER
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
-from bindax_lax_basic.elementwise.comparison import eq_p
+from bindax_lax_basic.elementwise.comparison import eq_p, not_p, or_p
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.selection import extremum, select_scalars
-from bindax_lax_basic.gather_scatter.gather_and_scatter_add import gather_back, scatter_add_p
-from bindax_lax_basic.gather_scatter.lowering import combined_by, scatter_lowering
+from bindax_lax_basic.gather_scatter.gather_and_scatter_add import (
+    gather,
+    gather_back,
+    scatter_add_p,
+)
+from bindax_lax_basic.gather_scatter.lowering import scatter_lowering
 from bindax_lax_basic.gather_scatter.scatter_rules import (
     bind_scatter,
     scatter_batch,
     scatter_impl,
     scatter_type,
 )
-from bindax_lax_basic.gather_scatter.segments import products_of_others
-from bindax_lax_basic.gather_scatter.windows import ScatterDimensionNumbers
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.gather_scatter.windows import (
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+    numbers_argument,
+    update_sizes,
+)
+from bindax_lax_basic.reductions.prefix_scan import Values, prefix_scan
+from bindax_lax_basic.rules.linear import jointly_linear, zero_tangent
 from bindax_lax_basic.rules.operands import adopt_dtype, constant
+from bindax_lax_basic.rules.types import shape_argument
+from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.creation import filled, iota, iota_p
 from bindax_lax_basic.shape.reshape import reshape_p
+from bindax_lax_basic.shape.slice_and_pad import every
+from bindax_lax_basic.sorting.sort import sort_p, take_along
 
 __all__ = [
     "scatter",
+    "scatter_apply",
     "scatter_max",
     "scatter_max_p",
     "scatter_min",
@@ -90,15 +105,6 @@ def scatter(
     return bind_scatter(scatter_p, operand, scatter_indices, updates, *arguments)
 
 
-def _scatter_jvp(primals: Operands, tangents: Operands, **params: Any) -> tuple[Any, Any]:
-    out = scatter_p.bind(*primals, **params)
-    tx, _, tu = tangents
-    if type(tx) is Zero and type(tu) is Zero:
-        return out, zero_tangent(out)
-    tx, tu = instantiate_zeros(tx), instantiate_zeros(tu)
-    return out, scatter_p.bind(tx, primals[1], tu, **params)
-
-
 def _written(indices: Any, shape: tuple[int, ...], updates: ShapedArray, params: Any) -> Any:
     """For each element of the updates whether it is the one that stays in its place."""
     numbers = iota_p.bind(dtype=_INT32, shape=(updates.size,), dimension=0)
@@ -130,7 +136,7 @@ scatter_p: Primitive = primitive(
     "scatter",
     rules.impl(scatter_impl(None)),
     rules.abstract_eval(scatter_type("scatter", ANY | EXTENDED)),
-    rules.jvp(_scatter_jvp, symbolic_zeros=True),
+    jointly_linear(slice(0, 3, 2)),
     rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_scatter_transpose),
     rules.lowering["stablehlo"](scatter_lowering(_replace)),
@@ -180,6 +186,45 @@ def scatter_mul(
     return bind_scatter(scatter_mul_p, operand, scatter_indices, updates, *arguments)
 
 
+def _products_in_groups(values: Any, groups: Any) -> Any:
+    """For each element of a vector the product of all others of its group, which has a number.
+
+    Without any division, so the result and its derivatives of all orders are right where elements
+    are zero: sorted by group, it is the product of what comes before and what comes behind.
+    """
+    size = typeof(values).shape[0]
+    places = iota(_INT32, size)
+    params = {"dimension": 0, "is_stable": True, "num_keys": 1}
+    groups, order = sort_p.bind(groups, places, **params)
+    rows = take_along(values, order, 0)
+    false = np.zeros(1, bool)
+    same = eq_p.bind(every(groups, 0, 0, size - 1), every(groups, 0, 1, size))
+    before = _products_before(rows, concatenate_p.bind(false, same, dimension=0), reverse=False)
+    behind = _products_before(rows, concatenate_p.bind(same, false, dimension=0), reverse=True)
+    _, back = sort_p.bind(order, places, **params)
+    return take_along(mul_p.bind(before, behind), back, 0)
+
+
+def _products_before(values: Any, continues: Any, reverse: bool) -> Any:
+    """The products of what comes before (or, in reverse, behind) each element in its group.
+
+    An element continues a group if the element before belongs to it, too.
+    """
+    size = typeof(values).shape[0]
+
+    def combine(a: Values, b: Values) -> Values:
+        product = mul_p.bind(a[1], b[1])
+        return [or_p.bind(a[0], b[0]), select_scalars(b[0], product, b[1])]
+
+    _, products = prefix_scan(combine, [not_p.bind(continues), values], 0, reverse)
+    edge = every(values, 0, 0, 1)  # has no element before it, and is replaced below
+    if reverse:
+        shifted = concatenate_p.bind(every(products, 0, 1, size), edge, dimension=0)
+    else:
+        shifted = concatenate_p.bind(edge, every(products, 0, 0, size - 1), dimension=0)
+    return select_scalars(continues, constant(1, values), shifted)
+
+
 def _product_of_others(x: Any, indices: Any, updates: Any, params: dict[str, Any]) -> Any:
     """For each update the product of the operand and all other updates of its place."""
     aval = typeof(updates)
@@ -194,7 +239,7 @@ def _product_of_others(x: Any, indices: Any, updates: Any, params: dict[str, Any
     numbers = add_p.bind(iota(_INT32, size), constant(1, np.int32(0)))
     places = here(reshape_p.bind(numbers, new_sizes=shape, dimensions=None))
     flat = [reshape_p.bind(v, new_sizes=(aval.size,), dimensions=None) for v in (updates, places)]
-    others = reshape_p.bind(products_of_others(*flat), new_sizes=aval.shape, dimensions=None)
+    others = reshape_p.bind(_products_in_groups(*flat), new_sizes=aval.shape, dimensions=None)
     return mul_p.bind(here(x), others)
 
 
@@ -232,7 +277,7 @@ scatter_mul_p: Primitive = primitive(
     rules.jvp(_mul_jvp, symbolic_zeros=True),
     rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_mul_transpose),
-    rules.lowering["stablehlo"](scatter_lowering(combined_by("stablehlo.multiply"))),
+    rules.lowering["stablehlo"](scatter_lowering("stablehlo.multiply")),
 )
 
 
@@ -315,3 +360,61 @@ def _extremum_scatter(name: str, ufunc: np.ufunc) -> Primitive:
 
 scatter_min_p: Primitive = _extremum_scatter("min", np.minimum)
 scatter_max_p: Primitive = _extremum_scatter("max", np.maximum)
+
+
+def scatter_apply(
+    operand: Any,
+    scatter_indices: Any,
+    func: Callable[[Any], Any],
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    update_shape: Any = (),
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """Apply a function to the elements of windows of an array.
+
+    Args:
+        operand: the array, which is not changed.
+        scatter_indices: as for ``scatter_add``.
+        func: takes an array of elements and returns one of the same type, elementwise.
+        dimension_numbers: as for ``scatter_add``.
+        update_shape: the shape that the updates of ``scatter_add`` would have.
+        indices_are_sorted: as for ``scatter_add``.
+        unique_indices: likewise.
+        mode: likewise.
+
+    Raises:
+        TypeError: when ``func`` returns another type.
+        ValueError: when the windows do not have ``update_shape``.
+
+    An element that several windows contain is computed once. (JAX applies the function again for
+    each of them.)
+
+    >>> import numpy as np
+    >>> numbers = ScatterDimensionNumbers((), (0,), (0,))
+    >>> where = np.array([[2], [0]])
+    >>> scatter_apply(np.ones(3), where, lambda x: 2.0 * x, numbers, update_shape=(2,))
+    Array([2., 1., 2.], dtype=float64)
+    """
+    name = "scatter_apply"
+    numbers = numbers_argument(name, ScatterDimensionNumbers, dimension_numbers)
+    shape = shape_argument(name, update_shape)
+    sizes = update_sizes(typeof(operand).ndim, shape, numbers)
+    promises = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
+    old = gather(operand, scatter_indices, numbers.as_gather(), sizes, mode="clip", **promises)
+    if typeof(old).shape != shape:
+        raise ValueError(
+            f"{name}: scatter_indices of the shape {typeof(scatter_indices).shape} choose windows "
+            f"of the shape {typeof(old).shape}, but update_shape is {shape}."
+        )
+    new = func(old)
+    taken, returned = typeof(old).strip_weak_type(), typeof(new).strip_weak_type()
+    if taken != returned:
+        raise TypeError(
+            f"{name}: the function must return the type that it takes, {taken.str_short()}, but "
+            f"{describe_function(func)} returns {returned.str_short()}."
+        )
+    mode = GatherScatterMode.from_any(mode)
+    return scatter(operand, scatter_indices, new, numbers, mode=mode, **promises)

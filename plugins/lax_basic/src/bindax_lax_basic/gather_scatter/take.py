@@ -96,11 +96,11 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Array:
 
 def _modulo(index: Any, size: int) -> Any:
     """Indices with whole turns removed, from 0 to ``size - 1``; narrow ones in 32 bits."""
-    index = _widened(index)
+    index = widened(index)
     return wrap_index(rem_p.bind(index, constant(size, index)), size)
 
 
-def _widened(index: Any) -> Any:
+def widened(index: Any) -> Any:
     """Indices of less than 32 bits in 32 bits, so that any size can be added."""
     aval = typeof(index)
     narrow = aval.dtype.itemsize < 4
@@ -110,7 +110,7 @@ def _widened(index: Any) -> Any:
 def wrap_index(index: Any, size: int) -> Any:
     """Indices with those from the end made positive; narrow ones in 32 bits."""
     aval = typeof(index)
-    index = _widened(index)
+    index = widened(index)
     if dtypes.kind_of(aval.dtype) != "signed integer":
         return index
     shifted = add_p.bind(index, constant(size, index))

@@ -52,11 +52,12 @@ class GatherScatterMode(enum.Enum):
             ) from None
 
 
+CLIP, FILL = GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP
 _MODES = {
-    None: GatherScatterMode.FILL_OR_DROP,
-    "clip": GatherScatterMode.CLIP,
-    "fill": GatherScatterMode.FILL_OR_DROP,
-    "drop": GatherScatterMode.FILL_OR_DROP,
+    None: FILL,
+    "clip": CLIP,
+    "fill": FILL,
+    "drop": FILL,
     "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS,
     "one_hot": GatherScatterMode.ONE_HOT,
 }

@@ -23,7 +23,7 @@ from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.comparison import DISCRETE
 from bindax_lax_basic.elementwise.conversion import compare
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.evaluation import NumPyArray
+from bindax_lax_basic.rules.evaluation import NumPyArray, comparable
 from bindax_lax_basic.rules.linear import no_derivative
 from bindax_lax_basic.rules.types import axis_argument, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
@@ -81,9 +81,7 @@ def _arg_type(name: str) -> Rule:
 
 def _arg_impl(search: Callable[..., Any]) -> Rule:
     def run(x: NumPyArray, *, axes: tuple[int, ...], index_dtype: DType) -> Any:
-        if x.dtype.kind == "V":
-            x = x.astype(np.float32 if dtypes.is_inexact(x.dtype) else np.int32)
-        return search(x, axis=axes[0]).astype(index_dtype)
+        return search(comparable(x), axis=axes[0]).astype(index_dtype)
 
     return rules.impl(run)
 

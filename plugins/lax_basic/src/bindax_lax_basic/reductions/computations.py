@@ -145,25 +145,20 @@ def sole_primitive(program: ClosedJaxpr) -> Primitive | None:
 
 def vectorized(program: ClosedJaxpr) -> Combine:
     """A computation on arrays of one shape, element by element."""
-    apply = mapped(program)
-    return lambda accumulated, elements: apply([*accumulated, *elements])
-
-
-def mapped(program: ClosedJaxpr) -> Callable[[Sequence[Any]], list[Any]]:
-    """A program of scalars, whose results have the types of its last operands, on arrays."""
     hoisted, consts = hoist_consts(program)
 
-    def apply(values: Sequence[Any]) -> list[Any]:
+    def combine(accumulated: Sequence[Any], elements: Sequence[Any]) -> list[Any]:
+        values = [*accumulated, *elements]
         aval = typeof(values[0])
         if aval.size == 0:
-            return list(values[-len(program.out_avals) :])
+            return list(elements)
         rows = [reshape_p.bind(v, new_sizes=(aval.size,), dimensions=None) for v in values]
         dims = [*[None] * len(consts), *[0] * len(rows)]
         many, _ = vmap_jaxpr(hoisted, aval.size, dims, True)
         outs = eval_jaxpr(many.jaxpr, many.consts, *consts, *rows)
         return [reshape_p.bind(out, new_sizes=aval.shape, dimensions=None) for out in outs]
 
-    return apply
+    return combine
 
 
 def computation_region(computation: ClosedJaxpr) -> Region:

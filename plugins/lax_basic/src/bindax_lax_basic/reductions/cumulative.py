@@ -19,9 +19,10 @@ from bindax_lax_basic.elementwise.exponential import exp_p, log1p_p, log_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p, select_scalars
 from bindax_lax_basic.elementwise.sign import abs_p
 from bindax_lax_basic.reductions.prefix_scan import prefix_scan
+from bindax_lax_basic.rules.batching import along_axis
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import BatchDims, Batched, Dual, Values, linear, zero_tangent
+from bindax_lax_basic.rules.linear import Dual, Values, linear, zero_tangent
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import Kinds, axis_argument, rank_of, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
@@ -108,9 +109,6 @@ def _bind(which: Primitive, operand: Any, axis: int, reverse: bool) -> Any:
     return which.bind(operand, axis=place, reverse=bool(reverse))
 
 
-# ------------------------------------------------------------------------------------- rules
-
-
 def _cumulative_type(name: str, accepts: Kinds) -> Rule:
     def rule(x: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
         require_kind(name, x, accepts)
@@ -130,13 +128,6 @@ def _accumulate(function: Function) -> Rule:
         return (np.flip(out, axis) if reverse else out).astype(x.dtype, copy=False)
 
     return rules.impl(run)
-
-
-def _cumulative_batch(
-    primitive: Primitive, size: int, operands: Values, dims: BatchDims, *, axis: int, **params: Any
-) -> Batched:
-    (x,), (d,) = operands, dims
-    return primitive.bind(x, axis=axis + (axis >= d), **params), d
 
 
 def _scan_lowering(step: Step) -> Rule:
@@ -172,7 +163,7 @@ def _of_ufunc(name: str, ufunc: np.ufunc, step: Step) -> tuple[Rule, ...]:
     return (
         _accumulate(lambda x, axis: ufunc.accumulate(x, axis, x.dtype)),
         _cumulative_type(name, dtypes.NUMBER),
-        rules.vmap(_cumulative_batch, takes_primitive=True),
+        along_axis(),
         _scan_lowering(step),
     )
 
@@ -248,7 +239,7 @@ cumlogsumexp_p: Primitive = primitive(
     _accumulate(_logaddexp_accumulate),
     _cumulative_type("cumlogsumexp", dtypes.INEXACT),
     _scan_jvp(_logaddexp_jvp),
-    rules.vmap(_cumulative_batch, takes_primitive=True),
+    along_axis(),
     rules.transpose.absent("not linear"),
     _scan_lowering(_logaddexp),
 )

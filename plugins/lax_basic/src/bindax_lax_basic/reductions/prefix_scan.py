@@ -15,8 +15,7 @@ import numpy as np
 from bindax_core.extend import Dimension, typeof
 from bindax_lax_basic.elementwise.comparison import ge_p
 from bindax_lax_basic.elementwise.selection import select_scalars
-from bindax_lax_basic.rules.operands import constant
-from bindax_lax_basic.rules.scalars import scalar_array
+from bindax_lax_basic.rules.operands import constant, scalar_array
 from bindax_lax_basic.rules.types import smaller
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_axis
 from bindax_lax_basic.shape.concatenate import concatenate_p

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from bindax_core.extend import (
@@ -10,7 +11,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    Zero,
     primitive,
     rules,
     tree_unflatten,
@@ -21,8 +21,8 @@ from bindax_lax_basic.elementwise.comparison import and_p, or_p, xor_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p
 from bindax_lax_basic.reductions import computations, reductions
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_tangents
-from bindax_lax_basic.rules.linear import Batched, Values, zero_tangent
+from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
+from bindax_lax_basic.rules.linear import Batched, Values
 from bindax_lax_basic.rules.types import axes_argument
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
     Dims,
@@ -130,13 +130,6 @@ def _by_halves(*values: Any, computation: ClosedJaxpr, dimensions: Dims) -> list
     return combine(inits, [squeeze_p.bind(x, dimensions=(0,)) for x in xs])
 
 
-def _jvp(primals: Values, tangents: Values, **params: Any) -> Any:
-    outs = reduce_p.bind(*primals, **params)
-    if all(type(t) is Zero for t in tangents):
-        return outs, [zero_tangent(out) for out in outs]
-    return outs, composite_tangents(lambda *xs: _by_halves(*xs, **params), primals, tangents)
-
-
 def _vmap(
     size: int, operands: Values, dims: Sequence[int | None], *, dimensions: Dims, **params: Any
 ) -> Batched:
@@ -146,10 +139,7 @@ def _vmap(
         lifted, out_dim = lift_axes(dimensions, dims[0])
         outs = reduce_p.bind(*operands, dimensions=lifted, **params)
         return outs, [out_dim] * count
-
-    def composite(*values: Any) -> list[Any]:
-        return _by_halves(*values, dimensions=dimensions, **params)
-
+    composite = partial(_by_halves, dimensions=dimensions, **params)
     return composite_batch(composite, size, operands, dims)
 
 
@@ -165,7 +155,7 @@ reduce_p: Primitive = primitive(
     "reduce",
     composite_impl(_by_halves),
     rules.abstract_eval(_type),
-    rules.jvp(_jvp, symbolic_zeros=True),
+    composite_jvp(_by_halves),
     rules.vmap(_vmap),
     rules.transpose.absent("not linear: its tangents are made of other operations"),
     rules.lowering["stablehlo"](_lowering),

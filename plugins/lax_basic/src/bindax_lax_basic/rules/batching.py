@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.extend import Primitive, Rule, rules, typeof
-from bindax_lax_basic.rules.linear import Batched, Values
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_axis, broadcast_in_dim_p
 from bindax_lax_basic.shape.transpose import moveaxis
 
@@ -64,18 +64,38 @@ def batch_first(x: Any, dim: int | None, size: int) -> Any:
     return broadcast_axis(x, size, 0) if dim is None else moveaxis(x, dim, 0)
 
 
-def leading_batch() -> Rule:
-    """The ``vmap`` rule of a primitive whose operands and results share any leading axes."""
+def along_axis() -> Rule:
+    """The ``vmap`` rule of a primitive of one operand, along its parameter ``axis``."""
 
     def rule(
         primitive: Primitive,
         size: int,
-        operands: Sequence[Any],
-        dims: Sequence[int | None],
+        operands: Values,
+        dims: BatchDims,
+        *,
+        axis: int,
         **params: Any,
-    ) -> tuple[Any, Any]:
+    ) -> Batched:
+        (x,), (d,) = operands, dims
+        out = primitive.bind(x, axis=axis + (axis >= d), **params)
+        return (out, [d] * len(out)) if primitive.multiple_results else (out, d)
+
+    return rules.vmap(rule, takes_primitive=True)
+
+
+def leading_batch(*axes: str) -> Rule:
+    """The ``vmap`` rule of a primitive whose operands and results share any leading axes.
+
+    Args:
+        axes: the parameters that are axes, counted from the first one.
+    """
+
+    def rule(
+        primitive: Primitive, size: int, operands: Values, dims: Sequence[int | None], **params: Any
+    ) -> Batched:
         aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
-        out = primitive.bind(*aligned, **params)
+        shifted = {name: params[name] + 1 for name in axes}
+        out = primitive.bind(*aligned, **{**params, **shifted})
         return (out, [0] * len(out)) if primitive.multiple_results else (out, 0)
 
     return rules.vmap(rule, takes_primitive=True)

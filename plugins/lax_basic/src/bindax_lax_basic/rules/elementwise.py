@@ -9,7 +9,6 @@ import numpy as np
 
 from bindax_core.extend import (
     LoweringContext,
-    Origin,
     Primitive,
     Rule,
     Zero,
@@ -23,11 +22,10 @@ from bindax_lax_basic.elementwise.conversion import same_dims
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.evaluation import exact
 from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
-from bindax_lax_basic.rules.lowering import Lowering, operation
+from bindax_lax_basic.rules.lowering import Lowering, inlined, operation
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import Kinds, ResultDType, elementwise_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
-from bindax_transforms import trace_to_jaxpr
 
 Function = Callable[..., Any]
 
@@ -73,6 +71,7 @@ def derivative(partial: Function) -> Rule:
     The tangent is ``factor * t``; nothing is computed when the tangent is zero.
     """
 
+    # Most operations are such ones: the general rule below takes half as long again.
     def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
         (x,), (t,) = primals, tangents
         out = primitive.bind(x, **params)
@@ -141,9 +140,9 @@ def composition(function: Function) -> Lowering:
     """
 
     def rule(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
-        jaxpr = trace_to_jaxpr(
-            lambda *xs: [function(*xs, **params)], ctx.avals_in, Origin("lowering", function)
-        )
-        return ctx.inline(jaxpr, list(values))[0]
+        def program(*xs: Any) -> list[Any]:
+            return [function(*xs, **params)]
+
+        return inlined(ctx, program, values, ctx.avals_in)[0]
 
     return rule

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bindax_lax_basic.dtypes import accumulator_dtype
+
 NumPyArray = np.ndarray[Any, Any]
 NumPyFunction = Callable[..., Any]
 
@@ -25,6 +27,11 @@ def exact(function: NumPyFunction) -> NumPyFunction:
         return out if out.dtype is dtype else out.astype(dtype, copy=False)
 
     return run
+
+
+def comparable(x: NumPyArray) -> NumPyArray:
+    """Values that NumPy orders: those of ml_dtypes in a wider dtype."""
+    return x.astype(accumulator_dtype(x.dtype)) if x.dtype.kind == "V" else x
 
 
 def polynomial(x: Any, coefficients: Sequence[float]) -> Any:

@@ -20,27 +20,33 @@ def zero_tangent(out: Any) -> Zero:
     return Zero(typeof(out).tangent_aval())
 
 
+def zero_tangents(primitive: Primitive, out: Any) -> Any:
+    """The symbolic zero tangent at the one result of a primitive, or at each of several."""
+    return [*map(zero_tangent, out)] if primitive.multiple_results else zero_tangent(out)
+
+
 def linear() -> Rule:
     """The ``jvp`` rule of a linear primitive of one operand: the primitive, of the tangent."""
 
     def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
         (x,), (t,) = primals, tangents
         out = primitive.bind(x, **params)
-        if type(t) is not Zero:
-            return out, primitive.bind(t, **params)
-        return out, [*map(zero_tangent, out)] if primitive.multiple_results else zero_tangent(out)
+        tangent = zero_tangents(primitive, out) if type(t) is Zero else primitive.bind(t, **params)
+        return out, tangent
 
     return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
 
-def jointly_linear() -> Rule:
-    """The ``jvp`` rule of a primitive that is linear in all of its operands together."""
+def jointly_linear(positions: slice = slice(None)) -> Rule:
+    """The ``jvp`` rule of a primitive that is linear in some operands together; all by default."""
 
     def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
         out = primitive.bind(*primals, **params)
-        if all(type(t) is Zero for t in tangents):
+        if all(type(t) is Zero for t in tangents[positions]):
             return out, zero_tangent(out)
-        return out, primitive.bind(*[instantiate_zeros(t) for t in tangents], **params)
+        operands = list(primals)
+        operands[positions] = [instantiate_zeros(t) for t in tangents[positions]]
+        return out, primitive.bind(*operands, **params)
 
     return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
@@ -70,6 +76,6 @@ def no_derivative() -> Rule:
 
     def rule(primitive: Primitive, primals: Values, tangents: Values, **params: Any) -> Dual:
         out = primitive.bind(*primals, **params)
-        return out, zero_tangent(out)
+        return out, zero_tangents(primitive, out)
 
     return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Dimension, LoweringContext, ShapedArray
+from bindax_core.extend import Dimension, LoweringContext, Origin, Region, ShapedArray
+from bindax_transforms import trace_to_jaxpr
 
 Lowering = Callable[..., Any]
 
@@ -21,6 +22,11 @@ def booleans(values: Sequence[bool]) -> str:
     """The text of an array attribute of booleans."""
     texts = ", ".join("true" if v else "false" for v in values)
     return f"array<i1: {texts}>" if texts else "array<i1>"
+
+
+def integer(value: int) -> str:
+    """The text of an attribute of 64 bits."""
+    return f"{value} : i64"
 
 
 def sizes(ctx: LoweringContext, values: Sequence[Any], dtype: Any) -> Any:
@@ -51,6 +57,38 @@ def operation(name: str, attributes: Mapping[str, str] | None = None) -> Lowerin
         return ctx.op(name, same_shape(ctx, values), attributes=fixed)[0]
 
     return rule
+
+
+def inlined(
+    ctx: LoweringContext, program: Callable[..., list[Any]], values: Sequence[Any], avals: Any
+) -> list[Any]:
+    """The results of a traceable function of values of some types, lowered in its place."""
+    jaxpr = trace_to_jaxpr(program, avals, Origin("lowering", program))
+    return list(ctx.inline(jaxpr, list(values)))
+
+
+def as_one(name: str, **texts: Callable[[Any], str]) -> Lowering:
+    """Lower a primitive to one operation, of which these parameters are attributes, as text."""
+
+    def rule(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
+        attributes = {parameter: text(params[parameter]) for parameter, text in texts.items()}
+        return ctx.op(name, values, attributes=attributes)[0]
+
+    return rule
+
+
+def of_two(combine: str | Callable[..., Any], scalar: ShapedArray) -> Region:
+    """The body of a reduction: an operation of two scalars, or a function that adds it.
+
+    The function takes a lowering context, the type of the scalars, and the two.
+    """
+
+    def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
+        if callable(combine):
+            return [combine(inner, scalar, a, b)]
+        return inner.op(combine, [a, b], result_avals=[scalar])
+
+    return Region((scalar, scalar), body)
 
 
 def same_shape(ctx: LoweringContext, values: Sequence[Any], skip: Sequence[int] = ()) -> list[Any]:

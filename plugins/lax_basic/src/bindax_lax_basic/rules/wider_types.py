@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import LoweringContext, Origin, Primitive, Rule, rules, typeof
+from bindax_core.extend import LoweringContext, Primitive, Rule, rules, typeof
 from bindax_lax_basic.dtypes import DType, byte_dtype
 from bindax_lax_basic.elementwise.conversion import convert
-from bindax_lax_basic.rules.lowering import Lowering
-from bindax_transforms import trace_to_jaxpr
+from bindax_lax_basic.rules.lowering import Lowering, inlined
 
 
 def in_wider(rule: Lowering, wider: Callable[[DType], DType] = byte_dtype) -> Rule:
@@ -43,8 +42,7 @@ def in_wider(rule: Lowering, wider: Callable[[DType], DType] = byte_dtype) -> Ru
             results = zip(outs, ctx.avals_out, strict=True)
             return [convert(out, aval.dtype, False) for out, aval in results]
 
-        jaxpr = trace_to_jaxpr(program, ctx.avals_in, Origin("lowering", rule))
-        found = ctx.inline(jaxpr, list(values))
+        found = inlined(ctx, program, values, ctx.avals_in)
         return found if primitive.multiple_results else found[0]
 
     return rules.lowering["stablehlo"](lowered, takes_primitive=True)

@@ -12,7 +12,6 @@ from bindax_core.extend import (
     Array,
     LoweringContext,
     Primitive,
-    Region,
     Rule,
     ShapedArray,
     UndefPrimal,
@@ -269,20 +268,14 @@ def lift_axes(axes: Dims, d: int) -> tuple[Dims, int]:
     return lifted, d - sum([axis < d for axis in lifted])
 
 
-def reduction_batch() -> Rule:
-    """The ``vmap`` rule of a primitive that removes the axes of its parameter ``axes``."""
+def reduction_batch(axes: str = "axes") -> Rule:
+    """The ``vmap`` rule of a primitive that removes the axes of its parameter of this name."""
 
     def rule(
-        primitive: Primitive,
-        size: int,
-        operands: Values,
-        dims: BatchDims,
-        *,
-        axes: Any,
-        **params: Any,
+        primitive: Primitive, size: int, operands: Values, dims: BatchDims, **params: Any
     ) -> Batched:
-        lifted, out_dim = lift_axes(axes, dims[0])
-        return primitive.bind(operands[0], axes=lifted, **params), out_dim
+        lifted, out_dim = lift_axes(params[axes], dims[0])
+        return primitive.bind(operands[0], **{**params, axes: lifted}), out_dim
 
     return rules.vmap(rule, takes_primitive=True)
 
@@ -305,17 +298,11 @@ def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
     def rule(ctx: LoweringContext, x: Any, *, axes: Dims) -> Any:
         scalar = ShapedArray((), ctx.avals_in[0].dtype)
         start = initial(scalar.dtype) if callable(initial) else initial
-
-        def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
-            if callable(name):
-                return [name(inner, scalar, a, b)]
-            return inner.op(name, [a, b], result_avals=[scalar])
-
         return ctx.op(
             "stablehlo.reduce",
             [x, lower.full(ctx, scalar, start)],
             attributes={"dimensions": lower.integers(axes)},
-            regions=[Region((scalar, scalar), body)],
+            regions=[lower.of_two(name, scalar)],
         )[0]
 
     return rule

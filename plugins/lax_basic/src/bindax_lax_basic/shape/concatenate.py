@@ -9,7 +9,6 @@ import numpy as np
 
 from bindax_core.extend import (
     Array,
-    LoweringContext,
     Primitive,
     ShapedArray,
     UndefPrimal,
@@ -17,8 +16,9 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic.rules.batching import batch_first
-from bindax_lax_basic.rules.linear import Batched, Values, jointly_linear
+from bindax_lax_basic.rules.batching import leading_batch
+from bindax_lax_basic.rules.linear import jointly_linear
+from bindax_lax_basic.rules.lowering import as_one, integer
 from bindax_lax_basic.rules.types import axis_argument, describe, require_same_dtype
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.slice_and_pad import every
@@ -68,13 +68,6 @@ def _concatenate_type(*avals: ShapedArray, dimension: int) -> ShapedArray:
     return first.update(shape=shape, weak_type=all(aval.weak_type for aval in avals))
 
 
-def _concatenate_vmap(
-    size: int, operands: Values, dims: Sequence[int | None], *, dimension: int
-) -> Batched:
-    aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
-    return concatenate_p.bind(*aligned, dimension=dimension + 1), 0
-
-
 def _concatenate_transpose(ct: Any, *operands: Any, dimension: int) -> list[Any]:
     results: list[Any] = []
     start = 0
@@ -86,17 +79,12 @@ def _concatenate_transpose(ct: Any, *operands: Any, dimension: int) -> list[Any]
     return results
 
 
-def _concatenate_lowering(ctx: LoweringContext, *values: Any, dimension: int) -> Any:
-    attributes = {"dimension": f"{dimension} : i64"}
-    return ctx.op("stablehlo.concatenate", list(values), attributes=attributes)[0]
-
-
 concatenate_p: Primitive = primitive(
     "concatenate",
     rules.impl(lambda *arrays, dimension: np.concatenate(arrays, axis=dimension)),
     rules.abstract_eval(_concatenate_type),
     jointly_linear(),
-    rules.vmap(_concatenate_vmap),
+    leading_batch("dimension"),
     rules.transpose(_concatenate_transpose),
-    in_wider(_concatenate_lowering),
+    in_wider(as_one("stablehlo.concatenate", dimension=integer)),
 )

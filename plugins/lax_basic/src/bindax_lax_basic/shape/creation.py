@@ -21,7 +21,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert
-from bindax_lax_basic.rules.scalars import NUMBERS, scalar_array
+from bindax_lax_basic.rules.operands import NUMBERS, scalar_array
 from bindax_lax_basic.rules.types import shape_argument, static_int, static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
 

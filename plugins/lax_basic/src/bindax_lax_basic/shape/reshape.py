@@ -10,8 +10,13 @@ import numpy as np
 
 from bindax_core.extend import Array, Primitive, ShapedArray, UndefPrimal, primitive, rules, typeof
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
+from bindax_lax_basic.rules.lowering import as_one
 from bindax_lax_basic.rules.types import axes_argument, shape_argument, static_int, static_ints
-from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, lift_axes
+from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
+    Dims,
+    broadcast_in_dim_p,
+    reduction_batch,
+)
 from bindax_lax_basic.shape.transpose import moveaxis, transpose_p
 
 __all__ = ["collapse", "expand_dims", "reshape", "reshape_p", "squeeze", "squeeze_p"]
@@ -71,7 +76,7 @@ reshape_p: Primitive = primitive(
     linear(),
     rules.vmap(_reshape_vmap),
     rules.transpose(_reshape_transpose),
-    rules.lowering["stablehlo"](lambda ctx, x, **params: ctx.op("stablehlo.reshape", [x])[0]),
+    rules.lowering["stablehlo"](as_one("stablehlo.reshape")),
 )
 
 
@@ -138,11 +143,6 @@ def _squeeze_type(x: ShapedArray, *, dimensions: Dims) -> ShapedArray:
     return x.update(shape=tuple([s for i, s in enumerate(x.shape) if i not in dimensions]))
 
 
-def _squeeze_vmap(size: int, operands: Values, dims: BatchDims, *, dimensions: Dims) -> Batched:
-    lifted, out_dim = lift_axes(dimensions, dims[0])
-    return squeeze_p.bind(operands[0], dimensions=lifted), out_dim
-
-
 def _squeeze_transpose(ct: Any, x: UndefPrimal, *, dimensions: Dims) -> list[Any]:
     return [expand_dims(ct, dimensions)]
 
@@ -152,9 +152,9 @@ squeeze_p: Primitive = primitive(
     rules.impl(lambda x, *, dimensions: x.squeeze(dimensions)),
     rules.abstract_eval(_squeeze_type),
     linear(),
-    rules.vmap(_squeeze_vmap),
+    reduction_batch("dimensions"),
     rules.transpose(_squeeze_transpose),
-    rules.lowering["stablehlo"](lambda ctx, x, **params: ctx.op("stablehlo.reshape", [x])[0]),
+    rules.lowering["stablehlo"](as_one("stablehlo.reshape")),
 )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from bindax_core.extend import (
     Array,
-    LoweringContext,
     Primitive,
     ShapedArray,
     primitive,
@@ -45,11 +44,6 @@ def _rev_vmap(
     return rev_p.bind(x, dimensions=tuple([axis + (axis >= d) for axis in dimensions])), d
 
 
-def _rev_lowering(ctx: LoweringContext, x: Any, *, dimensions: tuple[int, ...]) -> Any:
-    attributes = {"dimensions": lower.integers(dimensions)}
-    return ctx.op("stablehlo.reverse", [x], attributes=attributes)[0]
-
-
 def _rev_impl(x: NumPyArray, *, dimensions: tuple[int, ...]) -> NumPyArray:
     return np.flip(x, dimensions)
 
@@ -61,5 +55,5 @@ rev_p: Primitive = primitive(
     linear(),
     rules.vmap(_rev_vmap),
     rules.transpose(lambda p, ct, x, **params: [p.bind(ct, **params)], takes_primitive=True),
-    rules.lowering["stablehlo"](_rev_lowering),
+    rules.lowering["stablehlo"](lower.as_one("stablehlo.reverse", dimensions=lower.integers)),
 )

@@ -293,14 +293,17 @@ def _pad_vmap(
     return select_scalars(eq_p.bind(mask, zero), padded, values), 0
 
 
-def _pad_transpose(ct: Any, x: Any, value: Any, *, padding_config: PaddingConfig) -> list[Any]:
+def unpadded(x: Any, value: Any, padding_config: PaddingConfig) -> Any:
+    """The elements of an array from where ``pad`` put them; a value for those that it cut off."""
     inverse = tuple([(-low, -high, 0) for low, high, _ in padding_config])
-    unpadded = pad_p.bind(ct, constant(0, ct), padding_config=inverse)
+    bare = pad_p.bind(x, value, padding_config=inverse)
     steps = tuple([interior + 1 for _, _, interior in padding_config])
-    shape = typeof(unpadded).shape
-    inside = slice_p.bind(
-        unpadded, start_indices=(0,) * len(shape), limit_indices=shape, strides=steps
-    )
+    shape = typeof(bare).shape
+    return slice_p.bind(bare, start_indices=(0,) * len(shape), limit_indices=shape, strides=steps)
+
+
+def _pad_transpose(ct: Any, x: Any, value: Any, *, padding_config: PaddingConfig) -> list[Any]:
+    inside = unpadded(ct, constant(0, ct), padding_config)
     to_value = None
     if type(value) is UndefPrimal:
         # What is inside is left out of the sum: subtracting it would leave its rounding errors.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,14 +19,16 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules import types
+from bindax_lax_basic.rules.batching import along_axis
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
+from bindax_lax_basic.rules.lowering import inlined
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.reshape import expand_dims, reshape_p, squeeze_p
+from bindax_lax_basic.shape.slice_and_pad import every
 
 __all__ = ["broadcast_to_rank", "split", "split_p", "stack", "tile", "tile_p", "unstack"]
 
@@ -69,12 +72,6 @@ def _split_impl(x: NumPyArray, *, sizes: Dims, axis: int) -> list[NumPyArray]:
     return pieces if sizes else []
 
 
-def _split_vmap(size: int, operands: Values, dims: BatchDims, *, sizes: Dims, axis: int) -> Batched:
-    (x,), (d,) = operands, dims
-    outs = split_p.bind(x, sizes=sizes, axis=axis + (axis >= d))
-    return outs, [d] * len(outs)
-
-
 def _split_transpose(cotangents: Values, x: UndefPrimal, *, sizes: Dims, axis: int) -> list[Any]:
     if not sizes:
         return [None]
@@ -82,19 +79,11 @@ def _split_transpose(cotangents: Values, x: UndefPrimal, *, sizes: Dims, axis: i
 
 
 def _split_lowering(ctx: LoweringContext, x: Any, *, sizes: Dims, axis: int) -> list[Any]:
-    shape = ctx.avals_in[0].shape
-    outs, start = [], 0
-    for aval in ctx.avals_out:
-        starts, stops = [0] * len(shape), list(shape)
-        starts[axis], stops[axis] = start, start + aval.shape[axis]
-        attributes = {
-            "start_indices": lower.integers(starts),
-            "limit_indices": lower.integers(stops),
-            "strides": lower.integers([1] * len(shape)),
-        }
-        outs += ctx.op("stablehlo.slice", [x], result_avals=[aval], attributes=attributes)
-        start = stops[axis]
-    return outs
+    def program(x: Any) -> list[Any]:
+        pairs = zip(itertools.accumulate(sizes), sizes, strict=True)
+        return [every(x, axis, stop - size, stop) for stop, size in pairs]
+
+    return inlined(ctx, program, [x], ctx.avals_in)
 
 
 split_p: Primitive = primitive(
@@ -102,7 +91,7 @@ split_p: Primitive = primitive(
     rules.impl(_split_impl),
     rules.abstract_eval(_split_type),
     linear(),
-    rules.vmap(_split_vmap),
+    along_axis(),
     rules.transpose(_split_transpose, symbolic_zeros=True),
     rules.lowering["stablehlo"](_split_lowering),
     multiple_results=True,

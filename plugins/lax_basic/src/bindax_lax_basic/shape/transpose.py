@@ -7,7 +7,6 @@ from typing import Any
 
 from bindax_core.extend import (
     Array,
-    LoweringContext,
     Primitive,
     ShapedArray,
     primitive,
@@ -69,11 +68,6 @@ def _transpose_transpose(ct: Any, x: Any, *, permutation: tuple[int, ...]) -> li
     return [transpose_p.bind(ct, permutation=inverse)]
 
 
-def _transpose_lowering(ctx: LoweringContext, x: Any, *, permutation: tuple[int, ...]) -> Any:
-    attributes = {"permutation": lower.integers(permutation)}
-    return ctx.op("stablehlo.transpose", [x], attributes=attributes)[0]
-
-
 transpose_p: Primitive = primitive(
     "transpose",
     rules.impl(lambda x, *, permutation: x.transpose(permutation)),
@@ -81,7 +75,7 @@ transpose_p: Primitive = primitive(
     linear(),
     rules.vmap(_transpose_vmap),
     rules.transpose(_transpose_transpose),
-    rules.lowering["stablehlo"](_transpose_lowering),
+    rules.lowering["stablehlo"](lower.as_one("stablehlo.transpose", permutation=lower.integers)),
 )
 
 

@@ -20,12 +20,12 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import compare
-from bindax_lax_basic.gather_scatter.gather_and_scatter_add import gather_p
+from bindax_lax_basic.gather_scatter.gather_and_scatter_add import gather
 from bindax_lax_basic.gather_scatter.windows import GatherDimensionNumbers, GatherScatterMode
 from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.batching import batch_first
-from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import Batched, Dual, Values, zero_tangent
+from bindax_lax_basic.rules.batching import leading_batch
+from bindax_lax_basic.rules.evaluation import NumPyArray, comparable
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.types import axis_argument, describe, require_kind, static_int
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.creation import broadcasted_iota
@@ -110,19 +110,12 @@ def _sort_type(
     return list(avals)
 
 
-def _comparable(x: NumPyArray) -> NumPyArray:
-    """Values that NumPy sorts: those of ml_dtypes in a wider dtype."""
-    if x.dtype.kind != "V":
-        return x
-    return x.astype(np.float32 if dtypes.is_inexact(x.dtype) else np.int32)
-
-
 def _keys(x: NumPyArray) -> list[NumPyArray]:
     """Keys by which NumPy sorts as compilers do: the two parts of complex numbers.
 
     NumPy itself puts all complex numbers last that have a NaN in either part.
     """
-    return [x.real, x.imag] if x.dtype.kind == "c" else [_comparable(x)]
+    return [x.real, x.imag] if x.dtype.kind == "c" else [comparable(x)]
 
 
 def _sort_impl(
@@ -144,16 +137,10 @@ def take_along(x: Any, indices: Any, axis: int) -> Any:
     """For each place of the indices the element of the array at that position on the axis."""
     shape = typeof(x).shape
     others = tuple([i for i in range(len(shape)) if i != axis])
-    return gather_p.bind(
-        x,
-        expand_dims(indices, (len(shape),)),
-        dimension_numbers=GatherDimensionNumbers((), (axis,), (axis,), others, others),
-        slice_sizes=(1,) * len(shape),
-        indices_are_sorted=False,
-        unique_indices=True,
-        mode=GatherScatterMode.PROMISE_IN_BOUNDS,
-        fill_value=None,
-    )
+    numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
+    vectors, sizes = expand_dims(indices, (len(shape),)), (1,) * len(shape)
+    mode = GatherScatterMode.PROMISE_IN_BOUNDS
+    return gather(x, vectors, numbers, sizes, unique_indices=True, mode=mode)
 
 
 def _along(tangent: Any, out: Any, order: Any, axis: int) -> Any:
@@ -171,14 +158,6 @@ def _sort_jvp(primals: Values, tangents: Values, *, dimension: int, **params: An
     *outs, order = sort_p.bind(*primals, places, dimension=dimension, **params)
     pairs = zip(tangents, outs, strict=True)
     return outs, [_along(t, out, order, dimension) for t, out in pairs]
-
-
-def _sort_vmap(
-    size: int, operands: Values, dims: Sequence[int | None], *, dimension: int, **params: Any
-) -> Batched:
-    aligned = [batch_first(x, d, size) for x, d in zip(operands, dims, strict=True)]
-    outs = sort_p.bind(*aligned, dimension=dimension + 1, **params)
-    return outs, [0] * len(outs)
 
 
 _FLAG = ShapedArray((), dtypes.bool_)
@@ -247,7 +226,7 @@ sort_p: Primitive = primitive(
     rules.impl(_sort_impl),
     rules.abstract_eval(_sort_type),
     rules.jvp(_sort_jvp, symbolic_zeros=True),
-    rules.vmap(_sort_vmap),
+    leading_batch("dimension"),
     rules.transpose.absent("not linear"),
     in_wider(_sort_lowering),
     multiple_results=True,

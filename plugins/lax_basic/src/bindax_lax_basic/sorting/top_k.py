@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,14 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import neg_p
-from bindax_lax_basic.rules import lowering as lower
-from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import BatchDims, Batched, Dual, Values, zero_tangent
+from bindax_lax_basic.rules.batching import along_axis
+from bindax_lax_basic.rules.evaluation import NumPyArray, comparable
+from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
+from bindax_lax_basic.rules.lowering import inlined
 from bindax_lax_basic.rules.types import axis_argument, require_kind, static_int
 from bindax_lax_basic.rules.wider_types import in_wider
-from bindax_lax_basic.sorting.sort import INDEX, _along, _comparable
+from bindax_lax_basic.shape.transpose import moveaxis
+from bindax_lax_basic.sorting.sort import INDEX, _along
 
 __all__ = ["approx_max_k", "approx_min_k", "top_k", "top_k_p"]
 
@@ -71,7 +72,7 @@ def _descending(x: NumPyArray) -> NumPyArray:
     if x.dtype == np.bool_:
         return ~x.view(np.uint8)
     if dtypes.is_integer(x.dtype):
-        return ~_comparable(x)
+        return ~comparable(x)
     if x.dtype.itemsize == 1:  # the smallest floats differ in what their bits mean
         x = x.astype(np.float32)
     bits = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}")
@@ -90,32 +91,17 @@ def _top_k_jvp(primals: Values, tangents: Values, *, k: int, axis: int) -> Dual:
     return [values, indices], [tangent, zero_tangent(indices)]
 
 
-def _top_k_vmap(size: int, operands: Values, dims: BatchDims, *, k: int, axis: int) -> Batched:
-    (x,), (d,) = operands, dims
-    return top_k_p.bind(x, k=k, axis=axis + (axis >= d)), [d, d]
-
-
 def _top_k_lowering(ctx: LoweringContext, x: Any, *, k: int, axis: int) -> list[Any]:
     """``chlo.top_k``, which works along the last axis."""
     last = ctx.avals_in[0].ndim - 1
     if axis == last:
         return list(ctx.op("chlo.top_k", [x], attributes={"k": f"{k} : i64"}))
-    order = [i for i in range(last + 1) if i != axis] + [axis]
-    moved = _permuted(ctx, x, ctx.avals_in[0], order)
-    avals = [_permuted_aval(aval, order) for aval in ctx.avals_out]
-    found = ctx.op("chlo.top_k", [moved], result_avals=avals, attributes={"k": f"{k} : i64"})
-    back = sorted(range(last + 1), key=order.__getitem__)
-    return [_permuted(ctx, v, aval, back) for v, aval in zip(found, avals, strict=True)]
 
+    def program(x: Any) -> list[Any]:
+        outs = top_k_p.bind(moveaxis(x, axis, last), k=k, axis=last)
+        return [moveaxis(out, last, axis) for out in outs]
 
-def _permuted_aval(aval: ShapedArray, order: Sequence[int]) -> ShapedArray:
-    return aval.update(shape=tuple([aval.shape[i] for i in order]))
-
-
-def _permuted(ctx: LoweringContext, x: Any, aval: ShapedArray, order: Sequence[int]) -> Any:
-    attributes = {"permutation": lower.integers(order)}
-    result = _permuted_aval(aval, order)
-    return ctx.op("stablehlo.transpose", [x], result_avals=[result], attributes=attributes)[0]
+    return inlined(ctx, program, [x], ctx.avals_in)
 
 
 top_k_p: Primitive = primitive(
@@ -123,7 +109,7 @@ top_k_p: Primitive = primitive(
     rules.impl(_top_k_impl),
     rules.abstract_eval(_top_k_type),
     rules.jvp(_top_k_jvp, symbolic_zeros=True),
-    rules.vmap(_top_k_vmap),
+    along_axis(),
     rules.transpose.absent("not linear"),
     in_wider(_top_k_lowering),
     multiple_results=True,

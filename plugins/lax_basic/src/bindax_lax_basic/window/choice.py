@@ -18,7 +18,7 @@ from bindax_lax_basic.elementwise.selection import select_scalars
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 from bindax_lax_basic.shape.creation import filled
-from bindax_lax_basic.shape.slice_and_pad import pad_array, pad_p
+from bindax_lax_basic.shape.slice_and_pad import pad_array, pad_p, unpadded
 from bindax_lax_basic.window.geometry import Geometry, Sizes
 
 PLACE = np.dtype(np.int32)
@@ -79,7 +79,7 @@ def add_at(source: Any, places: Any, window: Geometry, shape: Sizes) -> Any:
         for number, offset in enumerate(window.offsets()):
             here = select_scalars(_is_at(places, number), zero, source)
             total = add_p.bind(total, window.spread(here, zero, offset, typeof(total).shape))
-    return window.unpad(total, zero, shape)
+    return unpadded(total, zero, window.padding_config())
 
 
 def scatter_at(
@@ -102,4 +102,4 @@ def scatter_at(
             spread = window.spread(changed, zero, offset, full)
             where = window.spread(here, constant(False, here), offset, full)
             total = select_scalars(where, total, spread)
-    return window.unpad(total, start, shape)
+    return unpadded(total, start, window.padding_config())

@@ -59,17 +59,6 @@ class Geometry(NamedTuple):
         pairs = zip(self.padding, self.base_dilation, strict=True)
         return tuple([(low, high, b - 1) for (low, high), b in pairs])
 
-    def unpad(self, padded: Any, zero: Any, shape: Sizes) -> Any:
-        """The elements of an array of a shape, from where ``pad`` put them."""
-        inverse = tuple([(-low, -high, 0) for low, high in self.padding])
-        bare = pad_p.bind(padded, zero, padding_config=inverse)
-        return slice_p.bind(
-            bare,
-            start_indices=(0,) * len(shape),
-            limit_indices=typeof(bare).shape,
-            strides=self.base_dilation,
-        )
-
     def offsets(self) -> Iterator[Sizes]:
         """The places within a window, the last axis fastest."""
         return itertools.product(*map(range, self.window_dimensions))

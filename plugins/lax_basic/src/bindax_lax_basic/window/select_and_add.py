@@ -24,7 +24,7 @@ from bindax_lax_basic.elementwise.comparison import ge_p, le_p
 from bindax_lax_basic.elementwise.conversion import compare
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import batch_first
-from bindax_lax_basic.rules.composites import composite_impl_of_one
+from bindax_lax_basic.rules.composites import composite_impl
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.linear import multilinear
 from bindax_lax_basic.rules.types import require_kind
@@ -223,15 +223,8 @@ def _scatter_lowering(
     def select(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
         return [compare(inner, _DIRECTIONS[select_prim], a, b, key)]
 
-    def scatter(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
-        return inner.op("stablehlo.add", [a, b], result_avals=[value])
-
-    return scatter_operation(
-        ctx,
-        [operand, source, lower.full(ctx, value, 0)],
-        window,
-        [Region((key, key), select), Region((value, value), scatter)],
-    )
+    regions = [Region((key, key), select), lower.of_two("stablehlo.add", value)]
+    return scatter_operation(ctx, [operand, source, lower.full(ctx, value, 0)], window, regions)
 
 
 def scatter_operation(
@@ -249,7 +242,7 @@ def scatter_operation(
 
 select_and_gather_add_p: Primitive = primitive(
     "select_and_gather_add",
-    composite_impl_of_one(_read),
+    composite_impl(_read),
     rules.abstract_eval(_gather_type),
     multilinear(positions=(0,)),
     rules.vmap(_batch, takes_primitive=True),
@@ -260,7 +253,7 @@ select_and_gather_add_p: Primitive = primitive(
 )
 select_and_scatter_add_p: Primitive = primitive(
     "select_and_scatter_add",
-    composite_impl_of_one(_add),
+    composite_impl(_add),
     rules.abstract_eval(_scatter_type),
     multilinear(positions=(0,)),
     rules.vmap(_batch, takes_primitive=True),

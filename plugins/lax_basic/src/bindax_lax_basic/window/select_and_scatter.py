@@ -13,7 +13,6 @@ from bindax_core.extend import (
     Primitive,
     Region,
     ShapedArray,
-    Zero,
     describe_function,
     primitive,
     rules,
@@ -27,12 +26,7 @@ from bindax_lax_basic.reductions.computations import (
     trace_computation,
     vectorized,
 )
-from bindax_lax_basic.rules.composites import (
-    composite_batch,
-    composite_impl_of_one,
-    composite_tangents,
-)
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import require_same_dtype
 from bindax_lax_basic.window.choice import chosen_places, scatter_at
@@ -140,13 +134,6 @@ def _scattered(
     return scatter_at(source, start, places, lambda a, b: combine([a], [b])[0], window, shape)
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-    out = select_and_scatter_p.bind(*primals, **params)
-    if all(type(t) is Zero for t in tangents):
-        return out, zero_tangent(out)
-    return out, composite_tangents(lambda *xs: [_scattered(*xs, **params)], primals, tangents)[0]
-
-
 def _vmap(
     size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[Any, int]:
@@ -163,9 +150,9 @@ def _lowering(
 
 select_and_scatter_p: Primitive = primitive(
     NAME,
-    composite_impl_of_one(_scattered),
+    composite_impl(_scattered),
     rules.abstract_eval(_type),
-    rules.jvp(_jvp, symbolic_zeros=True),
+    composite_jvp(_scattered),
     rules.vmap(_vmap),
     rules.transpose.absent("not linear: its tangents are made of other operations"),
     rules.lowering["stablehlo"](_lowering),

@@ -17,9 +17,11 @@ from bindax_lax_basic.shape.rev import rev
 from bindax_lax_basic.shape.transpose import transpose_p
 from bindax_lax_basic.window.convolution.evaluation import conv_impl
 from bindax_lax_basic.window.convolution.numbers import (
+    NAME,
     ConvDimensionNumbers,
     Dims,
     Pads,
+    check_count,
     conv_dimension_numbers,
     conv_type,
     dilated,
@@ -35,9 +37,6 @@ __all__ = [
     "conv_transpose",
     "conv_with_general_padding",
 ]
-
-
-_NAME = "conv_general_dilated"
 
 
 def conv_general_dilated(
@@ -82,7 +81,7 @@ def conv_general_dilated(
     lhs, rhs = adopt_dtype(lhs, rhs)
     shapes = typeof(lhs).shape, typeof(rhs).shape
     numbers = conv_dimension_numbers(*shapes, dimension_numbers)
-    strides = static_ints(_NAME, "window_strides", window_strides)
+    strides = static_ints(NAME, "window_strides", window_strides)
     inner = _dilation("lhs_dilation", lhs_dilation, len(shapes[0]) - 2)
     holes = _dilation("rhs_dilation", rhs_dilation, len(shapes[0]) - 2)
     if isinstance(padding, str):
@@ -95,15 +94,15 @@ def conv_general_dilated(
         lhs_dilation=inner,
         rhs_dilation=holes,
         dimension_numbers=numbers,
-        feature_group_count=static_int(_NAME, "feature_group_count", feature_group_count),
-        batch_group_count=static_int(_NAME, "batch_group_count", batch_group_count),
+        feature_group_count=static_int(NAME, "feature_group_count", feature_group_count),
+        batch_group_count=static_int(NAME, "batch_group_count", batch_group_count),
         precision=precision_argument(precision),
         preferred_element_type=element_type_argument(preferred_element_type),
     )
 
 
 def _dilation(name: str, values: Any, count: int) -> Dims:
-    return (1,) * count if values is None else static_ints(_NAME, name, values)
+    return (1,) * count if values is None else static_ints(NAME, name, values)
 
 
 def _named_padding(
@@ -116,11 +115,11 @@ def _named_padding(
 ) -> Pads:
     if any(d != 1 for d in inner):
         raise ValueError(
-            f"{_NAME}: padding {padding!r} is not defined for an input that is dilated, by "
+            f"{NAME}: padding {padding!r} is not defined for an input that is dilated, by "
             f"{inner}; give it as pairs, or use conv_transpose."
         )
     window = _window(shapes[1], numbers, holes)
-    _same_count("window_strides", strides, window)
+    check_count("window_strides", strides, len(window))
     sizes = spatial_sizes(shapes[0], numbers.lhs_spec)
     positive = [max(stride, 1) for stride in strides]  # the type rule refuses others
     return tuple(padtype_to_pads(sizes, window, positive, padding))
@@ -128,24 +127,16 @@ def _named_padding(
 
 def _window(shape: Dims, numbers: ConvDimensionNumbers, holes: Dims) -> Dims:
     sizes = spatial_sizes(shape, numbers.rhs_spec)
-    _same_count("rhs_dilation", holes, sizes)
+    check_count("rhs_dilation", holes, len(sizes))
     return tuple([dilated(k, d) for k, d in zip(sizes, holes, strict=True)])
-
-
-def _same_count(name: str, values: Sequence[Any], sizes: Dims) -> None:
-    if len(values) != len(sizes):
-        raise TypeError(
-            f"{_NAME}: {name} {tuple(values)} must have one entry for each of the {len(sizes)} "
-            f"spatial axes."
-        )
 
 
 def _pairs(padding: Any) -> Pads:
     given = padding if np.iterable(padding) else [()]
-    pairs = [static_ints(_NAME, "padding", pair) for pair in given]
+    pairs = [static_ints(NAME, "padding", pair) for pair in given]
     if any(len(pair) != 2 for pair in pairs):
         raise ValueError(
-            f"{_NAME}: padding must be a name, or a pair (front, behind) for each spatial axis, "
+            f"{NAME}: padding must be a name, or a pair (front, behind) for each spatial axis, "
             f"but is {padding!r}."
         )
     return tuple([(low, high) for low, high in pairs])
@@ -252,7 +243,7 @@ def conv_transpose(
     steps = static_ints("conv_transpose", "strides", strides)
     holes = _dilation("rhs_dilation", rhs_dilation, n - 2)
     window = _window(shapes[1], numbers, holes)
-    _same_count("strides", steps, window)
+    check_count("strides", steps, len(window))
     pads = _padding_of_transpose(padding, window, steps, use_consistent_padding)
     if transpose_kernel:
         rhs = _transposed_kernel(rhs, numbers.rhs_spec)
@@ -272,7 +263,7 @@ def _padding_of_transpose(padding: Any, window: Dims, steps: Dims, consistent: b
         both = zip(window, steps, strict=True)
         return tuple([_transposed_padding(k, s, padding) for k, s in both])
     pads = _pairs(padding)
-    _same_count("padding", pads, window)
+    check_count("padding", pads, len(window))
     if not consistent:
         return pads
     return tuple([(k - 1 - a, k - 1 - b) for k, (a, b) in zip(window, pads, strict=True)])
@@ -295,7 +286,7 @@ def _transposed_padding(window: int, stride: int, padding: str) -> tuple[int, in
 
 
 conv_general_dilated_p: Primitive = primitive(
-    _NAME,
+    NAME,
     rules.impl(conv_impl, slow=True),
     rules.abstract_eval(conv_type),
     multilinear(),

@@ -159,9 +159,7 @@ def spatial_sizes(shape: Sequence[int], spec: Dims) -> Dims:
     return tuple([shape[axis] for axis in spec[2:]])
 
 
-# -------------------------------------------------------------------------------------- type
-
-_NAME = "conv_general_dilated"
+NAME = "conv_general_dilated"
 
 
 def conv_type(
@@ -179,11 +177,11 @@ def conv_type(
     preferred_element_type: DType | None,
 ) -> ShapedArray:
     """The ``abstract_eval`` rule of a convolution."""
-    require_kind(_NAME, lhs, ANY, 0)
-    require_same_dtype(_NAME, (lhs, rhs))
+    require_kind(NAME, lhs, ANY, 0)
+    require_same_dtype(NAME, (lhs, rhs))
     if lhs.ndim != rhs.ndim or lhs.ndim < 2:
         raise TypeError(
-            f"{_NAME} needs an input and a kernel with equally many axes, at least 2, but got "
+            f"{NAME} needs an input and a kernel with equally many axes, at least 2, but got "
             f"{describe((lhs, rhs))}."
         )
     _check_numbers(lhs.ndim, dimension_numbers)
@@ -193,12 +191,12 @@ def conv_type(
     _check_windows(len(kernel), *windows)
     if 0 in kernel:
         raise ValueError(
-            f"{_NAME}: the kernel {rhs.str_short()} must have positive spatial sizes, but they are "
+            f"{NAME}: the kernel {rhs.str_short()} must have positive spatial sizes, but they are "
             f"{kernel}."
         )
     _check_features(lhs, rhs, dimension_numbers, feature_group_count, batch_group_count)
     dtype = lhs.dtype if preferred_element_type is None else preferred_element_type
-    check_result_dtype(_NAME, lhs.dtype, dtype)
+    check_result_dtype(NAME, lhs.dtype, dtype)
     shape = [0] * lhs.ndim
     shape[out_spec[0]] = lhs.shape[lhs_spec[0]] // batch_group_count
     shape[out_spec[1]] = rhs.shape[rhs_spec[0]]
@@ -209,7 +207,7 @@ def conv_type(
         padded = dilated(size, inner) + low + high
         if padded < 0:
             raise ValueError(
-                f"{_NAME}: the padding {(low, high)} cuts more off than the {dilated(size, inner)} "
+                f"{NAME}: the padding {(low, high)} cuts more off than the {dilated(size, inner)} "
                 f"elements of the spatial axis of {lhs.str_short()}."
             )
         room = padded - dilated(window, holes)
@@ -222,21 +220,26 @@ def _check_numbers(rank: int, numbers: ConvDimensionNumbers) -> None:
     for name, spec in zip(numbers._fields, numbers, strict=True):
         if sorted(spec) != list(range(rank)):
             raise TypeError(
-                f"{_NAME}: {name} of dimension_numbers is {spec}, but it must name each of the "
+                f"{NAME}: {name} of dimension_numbers is {spec}, but it must name each of the "
                 f"{rank} axes once."
             )
+
+
+def check_count(name: str, values: Sequence[Any], count: int) -> None:
+    """Raise unless there is one value for each spatial axis."""
+    if len(values) != count:
+        raise TypeError(
+            f"{NAME}: {name} {tuple(values)} must have one entry for each of the {count} spatial "
+            f"axes."
+        )
 
 
 def _check_windows(count: int, *windows: Any) -> None:
     names = ("window_strides", "padding", "lhs_dilation", "rhs_dilation")
     for name, values in zip(names, windows, strict=True):
-        if len(values) != count:
-            raise TypeError(
-                f"{_NAME}: {name} {values} must have one entry for each of the {count} spatial "
-                f"axes."
-            )
+        check_count(name, values, count)
         if name != "padding" and any(v < 1 for v in values):
-            raise ValueError(f"{_NAME}: {name} must be positive, but is {values}.")
+            raise ValueError(f"{NAME}: {name} must be positive, but is {values}.")
 
 
 def _check_features(
@@ -248,12 +251,12 @@ def _check_features(
 ) -> None:
     if feature_groups < 1 or batch_groups < 1:
         raise ValueError(
-            f"{_NAME}: feature_group_count and batch_group_count must be positive, but are "
+            f"{NAME}: feature_group_count and batch_group_count must be positive, but are "
             f"{feature_groups} and {batch_groups}."
         )
     if feature_groups > 1 and batch_groups > 1:
         raise ValueError(
-            f"{_NAME}: only one of feature_group_count, {feature_groups}, and batch_group_count, "
+            f"{NAME}: only one of feature_group_count, {feature_groups}, and batch_group_count, "
             f"{batch_groups}, can be more than 1."
         )
     batch, features = (lhs.shape[axis] for axis in numbers.lhs_spec[:2])
@@ -266,9 +269,9 @@ def _check_features(
     )
     for name, groups, what, size in divided:
         if size % groups:
-            raise ValueError(f"{_NAME}: {name} {groups} does not divide the {size} {what}.")
+            raise ValueError(f"{NAME}: {name} {groups} does not divide the {size} {what}.")
     if features // feature_groups != inputs:
         raise ValueError(
-            f"{_NAME}: the kernel {rhs.str_short()} takes {inputs} input features, but the input "
+            f"{NAME}: the kernel {rhs.str_short()} takes {inputs} input features, but the input "
             f"{lhs.str_short()} has {features} in {feature_groups} groups."
         )

@@ -157,9 +157,6 @@ def _check_kernels(rhs: ShapedArray, numbers: ConvDimensionNumbers, patches: Sha
         )
 
 
-# ------------------------------------------------------------------------------------ shapes
-
-
 def _shape_of(function: Callable[..., Any], *shapes: Sequence[int]) -> Shape:
     avals = [ShapedArray(static_ints("conv", "shape", s), np.dtype(np.float32)) for s in shapes]
     traced = trace_to_jaxpr(lambda *xs: [function(*xs)], avals, Origin("shape", function))

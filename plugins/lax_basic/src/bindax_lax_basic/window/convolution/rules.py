@@ -55,9 +55,6 @@ def _move_groups(x: Any, source: int, target: int, groups: int) -> Any:
     return _merge(x, source, target)
 
 
-# ----------------------------------------------------------------------------------- batching
-
-
 def conv_vmap(
     conv_p: Primitive, size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[Any, int]:
@@ -94,9 +91,6 @@ def _empty_batch(lhs: Any, rhs: Any, params: Any) -> Any:
     row = [typeof(x).update(shape=typeof(x).shape[1:]) for x in (lhs, rhs)]
     aval = conv_type(*row, **params)
     return filled(aval.update(shape=(0, *aval.shape)), 0)
-
-
-# ------------------------------------------------------------------------------ transposition
 
 
 def conv_transpose_rule(conv_p: Primitive, ct: Any, lhs: Any, rhs: Any, **params: Any) -> list[Any]:
@@ -178,9 +172,6 @@ def _transpose_to_rhs(conv_p: Primitive, ct: Any, lhs: Any, rhs: ShapedArray, pa
         "preferred_element_type": rhs.dtype,
     }
     return conv_p.bind(lhs, ct, **{**params, **changed})
-
-
-# ----------------------------------------------------------------------------------- lowering
 
 
 def _labels(spec: Dims, leading: str) -> str:

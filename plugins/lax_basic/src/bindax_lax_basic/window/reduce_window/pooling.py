@@ -10,7 +10,6 @@ import numpy as np
 from bindax_core.extend import (
     LoweringContext,
     Primitive,
-    Region,
     Rule,
     ShapedArray,
     UndefPrimal,
@@ -88,21 +87,14 @@ def _pool_batch(
 def _pool_lowering(operation: str, initial: Initial) -> lower.Lowering:
     def rule(ctx: LoweringContext, x: Any, **params: Any) -> Any:
         scalar = ShapedArray((), ctx.avals_in[0].dtype)
-
-        def body(inner: LoweringContext, a: Any, b: Any) -> Sequence[Any]:
-            return inner.op(operation, [a, b], result_avals=[scalar])
-
         return ctx.op(
             "stablehlo.reduce_window",
             [x, lower.full(ctx, scalar, initial(scalar.dtype))],
             attributes=window_attributes(Geometry(**params)),
-            regions=[Region((scalar, scalar), body)],
+            regions=[lower.of_two(operation, scalar)],
         )[0]
 
     return rule
-
-
-# -------------------------------------------------------------------------------------- sum
 
 
 def _sum_transpose(ct: Any, x: UndefPrimal, **params: Any) -> list[Any]:
@@ -139,8 +131,6 @@ reduce_window_sum_p: Primitive = primitive(
     rules.transpose(_sum_transpose),
     in_wider(_pool_lowering("stablehlo.add", lambda dtype: 0), dtypes.summing_dtype),
 )
-
-# ------------------------------------------------------------------------------------ extrema
 
 
 def _extremum_jvp(select_prim: Primitive) -> Rule:

@@ -11,7 +11,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    Zero,
     primitive,
     rules,
     tree_unflatten,
@@ -28,8 +27,7 @@ from bindax_lax_basic.reductions.computations import (
     sole_primitive,
     vectorized,
 )
-from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_tangents
-from bindax_lax_basic.rules.linear import zero_tangent
+from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 from bindax_lax_basic.shape.slice_and_pad import pad_p
@@ -158,13 +156,6 @@ def _by_places(*values: Any, computation: ClosedJaxpr, **params: Any) -> list[An
     return outs
 
 
-def _window_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-    outs = reduce_window_p.bind(*primals, **params)
-    if all(type(t) is Zero for t in tangents):
-        return outs, [zero_tangent(out) for out in outs]
-    return outs, composite_tangents(partial(_by_places, **params), primals, tangents)
-
-
 def _window_vmap(
     size: int,
     operands: Sequence[Any],
@@ -186,21 +177,16 @@ def _window_vmap(
 def _window_lowering(
     ctx: LoweringContext, *values: Any, computation: ClosedJaxpr, **params: Any
 ) -> list[Any]:
-    return list(
-        ctx.op(
-            "stablehlo.reduce_window",
-            list(values),
-            attributes=window_attributes(Geometry(**params)),
-            regions=[computation_region(computation)],
-        )
-    )
+    attributes = window_attributes(Geometry(**params))
+    regions = [computation_region(computation)]
+    return list(ctx.op("stablehlo.reduce_window", values, attributes=attributes, regions=regions))
 
 
 reduce_window_p: Primitive = primitive(
     "reduce_window",
     composite_impl(_by_places),
     rules.abstract_eval(_window_type),
-    rules.jvp(_window_jvp, symbolic_zeros=True),
+    composite_jvp(_by_places),
     rules.vmap(_window_vmap),
     rules.transpose.absent("not linear: its tangents are made of other operations"),
     rules.lowering["stablehlo"](_window_lowering),
