@@ -30,6 +30,8 @@ NO_DILATION = "no entries are no dilation in JAX"
 BOOLEANS = "booleans are no indices"
 PLANES = "indices are vectors"
 STEPS = "steps are counted in int32"
+PROMOTED = "JAX computes it with functions that promote"
+NOTHING = "an array of nothing has no windows"
 
 KNOWN = {
     **dict.fromkeys(
@@ -46,6 +48,8 @@ KNOWN = {
     "index_take": ((r"int32\[4,1\]", PLANES), ("bool", BOOLEANS)),
     "ormqr": ((r"operand 0: float32\[3,[01]\]|operand 1", BEYOND),),
     "qdwh": ((r"(float64|complex64)\[3,3\]|float32\[(4,3|3,0|3,1)\]", STEPS),),
+    "random_gamma_grad": ((r"bfloat16\[3\]|float64\[3,1\]", PROMOTED),),
+    "scatter_apply": ((r"int32\[0\]", NOTHING),),
     **dict.fromkeys(("select_and_scatter_add", "select_and_gather_add"), (("all bool", SUMS),)),
 }
 """For each function where it differs, patterns of what was changed, and the reason."""
