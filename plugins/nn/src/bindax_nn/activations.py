@@ -1,7 +1,5 @@
 """Functions that neurons apply to their input, elementwise."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Attention: weighted means of values, with weights from products of queries and keys."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

@@ -7,8 +7,6 @@ Array([[0., 0.],
        [0., 0.]], dtype=float32)
 """
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import math

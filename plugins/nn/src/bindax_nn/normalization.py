@@ -1,7 +1,5 @@
 """Functions of all elements along axes: softmax, logarithms of sums, standardization, encoding."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import functools

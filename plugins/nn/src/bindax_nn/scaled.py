@@ -1,7 +1,5 @@
 """Products of arrays in few bits, with one scale for each block of elements."""
 
-# mypy: disable-error-code="no-any-return"
-
 from __future__ import annotations
 
 import dataclasses
