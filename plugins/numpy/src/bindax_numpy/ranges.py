@@ -283,7 +283,16 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Array:
-    """Powers of ``base``, whose exponents are evenly spaced; other arguments as for ``linspace``.
+    """Powers of a base, whose exponents are evenly spaced; other arguments as for ``linspace``.
+
+    Args:
+        start: the first exponents.
+        stop: the last ones.
+        num: how many.
+        endpoint: whether ``stop`` is the last one.
+        base: the base.
+        dtype: the dtype of the result.
+        axis: where the new axis is in the result.
 
     >>> jnp.logspace(0, 2, 3)
     Array([  1.,  10., 100.], dtype=float32)
