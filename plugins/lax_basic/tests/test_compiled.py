@@ -6,7 +6,8 @@ import pytest
 import bindax_core as bx
 import bindax_lax_basic as lax
 import bindax_transforms as bt
-from bindax_core.extend import is_differentiable, typeof
+from bindax_core.extend import is_differentiable, primitive, rules, typeof
+from bindax_lax_basic.extend import composition
 
 pytest.importorskip("bindax_xla_backend")
 pytest.importorskip("jaxlib")
@@ -73,3 +74,20 @@ def test_first_of_equals_and_of_nans(dtype):
     x = np.asarray(lax.convert_element_type(x, dtype))
     for search in (lax.argmax, lax.argmin):
         assert_close(compiled(lambda x, f=search: f(x, 1, "int32"), x), search(x, 1, "int32"))
+
+
+def magnitude(x):
+    return x if x > 0 else -x
+
+
+def test_a_composition_that_cannot_be_lowered_is_named():
+    absent = [kind.absent("not asked for") for kind in (rules.jvp, rules.vmap, rules.transpose)]
+    branching = primitive(
+        "planted.branching",
+        rules.impl(magnitude),
+        rules.abstract_eval(lambda x: x),
+        rules.lowering["stablehlo"](composition(magnitude)),
+        *absent,
+    )
+    with pytest.raises(bx.errors.TracerBoolConversionError, match=r"in lowering of magnitude \("):
+        compiled(branching.bind, 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,7 @@ def composition(function: Function) -> Lowering:
     """
 
     def rule(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
+        @wraps(function)  # messages name it
         def program(*xs: Any) -> list[Any]:
             return [function(*xs, **params)]
 
