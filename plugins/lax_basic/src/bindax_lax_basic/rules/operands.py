@@ -123,11 +123,9 @@ def _of_one_dtype(operands: tuple[Any, ...], avals: list[ShapedArray]) -> tuple[
 
 def convert_operand(x: Any, aval: ShapedArray, dtype: DType, weak_type: bool) -> Any:
     """An operand of an array operator in the dtype and weak type that the operator promotes to."""
-    if aval.dtype == dtype:
-        return x
     if type(x) in NUMBERS:
         return scalar_array(x, dtype)
-    return convert(x, dtype, weak_type)
+    return x if aval.dtype == dtype else convert(x, dtype, weak_type)
 
 
 def promote_dtypes(*operands: Any) -> tuple[Any, ...]:
