@@ -45,8 +45,6 @@ from bindax_lax_basic.promotion_lattice import float32 as float32
 __all__ = ["promote_types", "result_type"]
 
 
-# ------------------------------------------------------------------------------------ kinds
-
 BOOL: Final = frozenset({"bool"})
 SIGNED: Final = frozenset({"signed integer"})
 INTEGER: Final = frozenset({"signed integer", "unsigned integer"})
@@ -183,8 +181,6 @@ def _extreme(dtype: DType, end: int) -> Any:
     return infinity[()] if np.isinf(infinity.astype(np.float64)) else (info.min, info.max)[end]
 
 
-# --------------------------------------------------------------------------------- defaults
-
 _DEFAULTS: Final[dict[tuple[str, int], DType]] = {
     ("int", 32): np.dtype(np.int32),
     ("int", 64): np.dtype(np.int64),
@@ -274,7 +270,6 @@ def named_dtype(dtype: Any) -> DType:
 _BY_NAME: Final = {dtype.name: dtype for dtype in _KINDS if dtype != float0}
 """NumPy knows those of ml_dtypes only once it is asked for their types."""
 
-# --------------------------------------------------------------------------------- promotion
 
 _WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
 

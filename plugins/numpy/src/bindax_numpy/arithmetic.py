@@ -260,9 +260,6 @@ def _replace(where: Any, value: Any, x: Any) -> Any:
 pow = power
 
 
-# ------------------------------------------------------------------------ rounding, complex parts
-
-
 def floor(x: Any, /) -> Array:
     """The greatest integer that is not above each element.
 

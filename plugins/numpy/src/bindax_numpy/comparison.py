@@ -171,9 +171,6 @@ def _truths(name: str, *operands: Any) -> tuple[Any, ...]:
     return promoted(name, *(convert(x, dtypes.bool_, False) for x in values(name, *operands)))
 
 
-# ------------------------------------------------------------------------------ tests of floats
-
-
 def isnan(x: Any, /) -> Array:
     """Tell whether elements are nan.
 
@@ -237,9 +234,6 @@ def _equals(name: str, x: Any, infinity: float, out: None) -> Any:
     x = operand(name, x)
     require_real(name, x)
     return lax.eq(x, infinity) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
-
-
-# ----------------------------------------------------------------------------- choice, closeness
 
 
 def where(

@@ -134,9 +134,6 @@ def fromfunction(
     return function(*indices(shape, canonical_dtype(dtype)), **kwargs)
 
 
-# ---------------------------------------------------------------------------------------- dtypes
-
-
 def isdtype(dtype: Any, kind: Any) -> bool:
     """Tell whether a dtype is of a kind.
 

@@ -169,9 +169,6 @@ def _from_scalar(value: Any, dtype: DType | None) -> Any:
         raise overflow(value, dtype) from None
 
 
-# --------------------------------------------------------------------------- nested sequences
-
-
 def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
     leaves: list[Any] = []
     shape = _nested_shape(value, "", leaves)
@@ -223,9 +220,6 @@ def _stacked(value: Any, dtype: DType) -> Any:
         return _from_object(value, dtype)
     parts = [lax.expand_dims(_stacked(child, dtype), (0,)) for child in value]
     return parts[0] if len(parts) == 1 else lax.concatenate(parts, 0)
-
-
-# -------------------------------------------------------------------------------- from a shape
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Array:

@@ -105,9 +105,6 @@ def _cumulative(name: str, a: Any, axis: int | None, dtype: Any, include_initial
     return running(name, function, x, place)
 
 
-# ----------------------------------------------------------------------------------- differences
-
-
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """The differences of neighbours along an axis.
 

@@ -36,8 +36,6 @@ newaxis: Final = None
 ndarray = AnyArray
 """The type of arrays under the name that it has in NumPy; traced ones are instances, too."""
 
-# ------------------------------------------------------------------------------------- dtypes
-
 
 class ScalarType(type):
     """The type of ``float32`` and the others: a dtype that makes an array when it is called.
@@ -266,9 +264,6 @@ def scalar_type_of(x: Any) -> type:
     kind = lax_dtypes.kind_of(_described("scalar_type_of", x).dtype)
     types = {"bool": bool, "float": float, "complex": complex}
     return types.get(kind, int)
-
-
-# ------------------------------------------------------------------------------- of an array
 
 
 def shape(a: Any) -> tuple[int, ...]:

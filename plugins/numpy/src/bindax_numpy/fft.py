@@ -132,9 +132,6 @@ def _along_last(x: Any, kind: str, lengths: Sequence[int]) -> Any:
     return x
 
 
-# ------------------------------------------------------------------------------------- one axis
-
-
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The discrete Fourier transform along an axis.
 
@@ -219,9 +216,6 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None)
     Array([1., 0., 0.], dtype=float32)
     """
     return conj(rfft(a, n, axis, _reversed_norm("ihfft", norm)))
-
-
-# --------------------------------------------------------------------------------- several axes
 
 
 def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None) -> Array:
@@ -315,9 +309,6 @@ def _two(name: str, axes: Any) -> tuple[int, ...]:
     if len(found) != 2:
         raise ValueError(f"{name} takes two axes, but got {axes}.")
     return found
-
-
-# ----------------------------------------------------------------------------------- frequencies
 
 
 def _frequencies(name: str, n: int, d: Any, dtype: Any, device: Any, counts: Any) -> Array:

@@ -125,9 +125,6 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
     return Array.from_numpy(np.fromstring(string, canonical_dtype(dtype), count, sep=sep))
 
 
-# ------------------------------------------------------------------------------------------ texts
-
-
 get_printoptions = np.get_printoptions
 set_printoptions = np.set_printoptions
 printoptions = np.printoptions

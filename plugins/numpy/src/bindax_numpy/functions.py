@@ -12,8 +12,6 @@ from bindax_lax_basic.extend import convert
 from bindax_numpy._operands import floats, inexact, inexact_operand
 from bindax_numpy.comparison import choice
 
-# --------------------------------------------------- exponentials, logarithms, roots
-
 
 def exp(x: Any, /) -> Array:
     """The exponential function, elementwise.
@@ -76,9 +74,6 @@ def cbrt(x: Any, /) -> Array:
     Array([ 2.       , -2.9999998], dtype=float32)
     """
     return lax.cbrt(inexact_operand("cbrt", x))
-
-
-# ------------------------------------------------------- trigonometric and hyperbolic
 
 
 def sin(x: Any, /) -> Array:
@@ -187,9 +182,6 @@ def arctanh(x: Any, /) -> Array:
     Array([0.        , 0.54930615], dtype=float32)
     """
     return lax.atanh(inexact_operand("arctanh", x))
-
-
-# ---------------------------------------------------------------------- composed
 
 
 def log2(x: Any, /) -> Array:

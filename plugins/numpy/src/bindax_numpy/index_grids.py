@@ -125,9 +125,6 @@ def ravel_multi_index(
     return convert(made, wanted, False)
 
 
-# ----------------------------------------------------------------------- functions along axes
-
-
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any
 ) -> Any:
@@ -175,9 +172,6 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Sequence[int]) -> Ar
         out = func(x, axis)
         x = out if typeof(out).ndim == typeof(x).ndim else lax.expand_dims(out, (axis,))
     return x
-
-
-# ------------------------------------------------------------------ grids and indices in brackets
 
 
 def _numbers(name: str, given: slice) -> Any:

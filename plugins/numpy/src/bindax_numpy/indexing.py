@@ -222,9 +222,6 @@ def refuse_in_place(name: str, inplace: bool) -> None:
         raise ValueError(f"{name}: arrays are immutable, so inplace must be False; use the result.")
 
 
-# ------------------------------------------------------------------------------------- diagonals
-
-
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The diagonals in the planes of two axes.
 
@@ -339,9 +336,6 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False
     chosen = np.arange(len(flat)) % max(typeof(values).size, 1)
     changed = ravel(x).at[flat.astype(np.int32)].set(values[chosen.astype(np.int32)])
     return reshape(changed, shape)
-
-
-# ------------------------------------------------------------------------------ arrays of indices
 
 
 def host_indices(x: np.ndarray[Any, Any]) -> Array:

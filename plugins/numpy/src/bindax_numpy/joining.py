@@ -145,9 +145,6 @@ def column_stack(tup: Any) -> Array:
     return concatenate([x if typeof(x).ndim >= 2 else reshape(x, (-1, 1)) for x in operands], 1)
 
 
-# ------------------------------------------------------------------------------------- splitting
-
-
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """An array cut along an axis.
 
@@ -198,9 +195,6 @@ def _split(name: str, ary: Any, where: Any, axis: int) -> list[Any]:
     return [
         lax.slice_in_dim(x, start, max(start, stop), axis=place) for start, stop in pairwise(bounds)
     ]
-
-
-# ------------------------------------------------------------------------------------- repeating
 
 
 def tile(A: Any, reps: Any) -> Array:

@@ -96,9 +96,6 @@ def _by_function(x: Any, widths: list[tuple[int, int]], function: Any, kwargs: A
     return x
 
 
-# ---------------------------------------------------------------------------------------- widths
-
-
 def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
     if isinstance(pad_width, Mapping):
         widths = [(0, 0)] * ndim
@@ -129,9 +126,6 @@ def _value_per_side(name: str, x: Any, given: Any) -> Any:
         f"pad: {name} must be a scalar, a pair, or a pair for each of {ndim} axes, but their "
         f"shape is {shape}."
     )
-
-
-# ----------------------------------------------------------------------------------------- modes
 
 
 def _with_constants(x: Any, widths: list[tuple[int, int]], given: Any) -> Any:

@@ -147,9 +147,6 @@ def _three_elements(x: Any) -> Any:
     return concatenate([x, zero], -1)
 
 
-# ----------------------------------------------------------------------------------- convolution
-
-
 def convolve(
     a: Any,
     v: Any,

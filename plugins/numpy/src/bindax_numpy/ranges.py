@@ -18,8 +18,6 @@ from bindax_numpy.arithmetic import power
 from bindax_numpy.creation import array
 from bindax_numpy.reshaping import moveaxis, ravel
 
-# -------------------------------------------------------------------------------------- ranges
-
 
 def arange(
     start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None
@@ -180,9 +178,6 @@ def meshgrid(
     return out
 
 
-# ------------------------------------------------------------------------------------ patterns
-
-
 def eye(
     N: int, M: int | None = None, k: Any = 0, dtype: Any = None, *, device: Any = None
 ) -> Array:
@@ -269,9 +264,6 @@ def _triangle(name: str, m: Any, compare: Any, k: Any) -> Any:
         raise ValueError(f"{name} takes matrices, but got {typeof(x).str_short()}.")
     mask = lax_broadcast_to(_offsets(name, shape[-2], shape[-1], compare, k), shape)
     return lax.select(mask, x, lax_broadcast_to(constant(0, x), shape))
-
-
-# ----------------------------------------------------------------------------- logarithmic scales
 
 
 def logspace(

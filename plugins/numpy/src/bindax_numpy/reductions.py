@@ -119,9 +119,6 @@ def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> A
     return subtract(max(x, axes, keepdims=keepdims), min(x, axes, keepdims=keepdims))
 
 
-# --------------------------------------------------------------------------------------- logic
-
-
 def all(
     a: Any, axis: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
@@ -153,9 +150,6 @@ def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Array:
     x = convert(array_operand("count_nonzero", a), dtypes.bool_, False)
     axes = axes_argument("count_nonzero", axis, typeof(x).ndim, "axis")
     return sum(x, axes, keepdims=keepdims)
-
-
-# ----------------------------------------------------------------------------- where, cumulative
 
 
 def argmax(

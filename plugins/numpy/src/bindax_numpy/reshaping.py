@@ -190,9 +190,6 @@ def expand_dims(a: Any, axis: Any) -> Array:
     return lax.expand_dims(x, static_ints("expand_dims", "axis", axis))
 
 
-# --------------------------------------------------------------------------------- broadcasting
-
-
 def broadcast_to(array: Any, shape: Any) -> Array:
     """An array repeated along new axes and those of size one.
 
@@ -293,9 +290,6 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     origin = axis_argument("rollaxis", axis, ndim)
     before = axis_argument("rollaxis", start, ndim + 1, "start") if start >= 0 else start + ndim
     return moveaxis(a, origin, before - (origin < before))
-
-
-# --------------------------------------------------------------------- flips, rolls and rotations
 
 
 def flip(m: Any, axis: Any = None) -> Array:

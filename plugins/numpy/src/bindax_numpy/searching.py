@@ -203,8 +203,6 @@ def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: An
     return compress(ravel(condition), arr, size=size, fill_value=fill_value)
 
 
-# ------------------------------------------------------------------------------- sorted vectors
-
 _PLACE = np.dtype(np.int32)
 _MOST_HALVINGS = 31  # of an axis whose positions are of that dtype
 

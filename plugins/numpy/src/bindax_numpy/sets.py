@@ -172,9 +172,6 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
     )
 
 
-# ------------------------------------------------------------------------------------- two sets
-
-
 def _two(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
     x, y = promote_dtypes(strong_operand(name, ar1), strong_operand(name, ar2))
     return ravel(x), ravel(y)

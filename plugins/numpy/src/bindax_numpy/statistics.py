@@ -189,9 +189,6 @@ def average(
     return (result, total) if returned else result
 
 
-# ------------------------------------------------------------------- covariances and correlations
-
-
 def cov(
     m: Any,
     y: Any = None,

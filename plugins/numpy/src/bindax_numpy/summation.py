@@ -79,9 +79,6 @@ def einsum(
     return x
 
 
-# ---------------------------------------------------------------------------------- subscripts
-
-
 def _parse(subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
     """The labels of each operand and of the result; axes of an ellipsis are digits."""
     text = subscripts.replace(" ", "")
@@ -139,9 +136,6 @@ def _sizes(subscripts: str, arrays: Sequence[Any], inputs: Sequence[Labels]) -> 
                 )
             sizes[label] = size if known == 1 else known
     return sizes
-
-
-# -------------------------------------------------------------------------------- contraction
 
 
 def _without_repeats(x: Any, labels: Labels) -> Term:

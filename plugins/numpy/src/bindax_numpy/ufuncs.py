@@ -100,8 +100,6 @@ class ufunc:
         refuse_out(f"{self.__name__}.{method}", out)
         return f"{self.__name__}.{method}"
 
-    # ------------------------------------------------------------------------- reductions
-
     def reduce(
         self,
         a: Any,
@@ -221,8 +219,6 @@ class ufunc:
 
         found, _ = scan(step, first, (lax.iota(typeof(starts).dtype, n), moved))
         return moveaxis(found, 0, place)
-
-    # ------------------------------------------------------------------------ other methods
 
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = False) -> Any:
         """A copy with the function applied to the elements at indices, once for each.

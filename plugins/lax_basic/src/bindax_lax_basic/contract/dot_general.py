@@ -259,9 +259,6 @@ def free(rank: int, contract: Dims, batch: Dims) -> Dims:
     return tuple([i for i in range(rank) if i not in contract and i not in batch])
 
 
-# ------------------------------------------------------------------------------------- rules
-
-
 def _dot_impl(
     lhs: NumPyArray,
     rhs: NumPyArray,

@@ -23,8 +23,6 @@ __all__ = ["erf", "erf_inv", "erf_inv_p", "erf_p", "erfc", "erfc_p"]
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 
 
-# ------------------------------------------------------------------------ evaluation by NumPy
-
 # W. J. Cody, Rational Chebyshev approximations for the error function, Mathematics of Computation
 # 23 (1969): numerators and denominators on [0, 0.46875], [0.46875, 4] and from 4 on.
 _INNER = (
@@ -121,9 +119,6 @@ def _erf_inv(y: NumPyArray) -> NumPyArray:
     x = np.where(p < 1e-150, p * (0.5 / _ONE_OVER_SQRT_PI), x)
     edge = np.where(size == 1.0, np.inf, np.nan)
     return np.copysign(np.where(inside, x, edge), y)
-
-
-# ------------------------------------------------------------------------------- primitives
 
 
 def _scaled_gaussian(factor: float, x: Any) -> Any:

@@ -93,9 +93,6 @@ def elementwise_type(
     return rule
 
 
-# ----------------------------------------------------------------------------------- arguments
-
-
 def static_int(name: str, argument: str, value: Any) -> int:
     """A Python integer, or a symbolic size, for an argument that must be known while tracing."""
     if isinstance(value, Dimension):

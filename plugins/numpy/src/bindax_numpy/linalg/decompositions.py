@@ -224,9 +224,6 @@ def svdvals(x: Any, /) -> Array:
     return svd(x, compute_uv=False)
 
 
-# ------------------------------------------------------------------------------------ reflections
-
-
 def reflections(x: Any) -> tuple[Any, Any]:
     """The transposed matrix of R and the vectors below it, and the factors of the reflections.
 

@@ -133,9 +133,6 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     return expand_dims(out, axes) if keepdims and axes else out
 
 
-# --------------------------------------------------------------- determinants, rank and condition
-
-
 class SlogdetResult(NamedTuple):
     """The result of ``slogdet``."""
 

@@ -32,8 +32,6 @@ from bindax_lax_basic.window.convolution.numbers import (
 )
 from bindax_lax_basic.window.geometry import padding_attribute
 
-# -------------------------------------------------------------------------- moving axes around
-
 
 def _split(x: Any, axis: int, outer: int, inner: int) -> Any:
     shape = typeof(x).shape
