@@ -69,10 +69,7 @@ _KINDS: Final[dict[DType, str]] = {
 
 
 def kind_of(dtype: DType) -> str:
-    """The kind of a dtype: bool, signed integer, unsigned integer, float, complex or float0.
-
-    Dtypes that plugins define are extended.
-    """
+    """The kind of a dtype: one of ``_KINDS``, or extended for those that plugins define."""
     found = _KINDS.get(dtype)
     return found or ("extended" if is_extended(dtype) else "unsupported")
 
@@ -148,10 +145,7 @@ def accumulator_dtype(dtype: DType) -> DType:
 
 
 def summing_dtype(dtype: DType) -> DType:
-    """The dtype in which compiled sums and products of many are formed.
-
-    XLA rounds floats of a byte at each step; evaluation rounds them once, and so do programs then.
-    """
+    """The dtype of compiled sums and products: XLA rounds floats of a byte at each step."""
     is_narrow = dtype.itemsize == 1 and is_inexact(dtype)
     return accumulator_dtype(dtype) if is_narrow else dtype
 
@@ -276,10 +270,7 @@ _WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
 
 @lru_cache(maxsize=4096)
 def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[DType, bool]:
-    """The dtype and weak type to which operands promote: ``least_upper_bound``, as admitted.
-
-    With 64 bits disabled, operands that have none of them do not promote to them.
-    """
+    """``least_upper_bound``; with 64 bits disabled, operands of fewer do not promote to them."""
     dtype, weak = least_upper_bound(operands, bits)
     return (admitted_dtype(dtype) if _are_admitted(operands) else dtype), weak
 

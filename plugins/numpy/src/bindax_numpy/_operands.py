@@ -24,6 +24,7 @@ from bindax_lax_basic.extend import (
     promote_dtypes,
     static_ints,
 )
+from bindax_lax_basic.extend import constant as constant
 from bindax_lax_basic.rules.operands import NUMBERS, scalar_array
 
 PYTHON_SCALARS = (bool, int, float, complex)
@@ -167,8 +168,3 @@ def floats(name: str, *operands: Any) -> tuple[Any, ...]:
     made = inexact(name, *operands)
     require_real(name, *made)
     return made
-
-
-def constant(value: Any, like: Any) -> Any:
-    """A number as a weak scalar of the dtype of another operand."""
-    return scalar_array(value, typeof(like).dtype)

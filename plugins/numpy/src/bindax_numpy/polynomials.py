@@ -253,10 +253,8 @@ def _eigenvalues(factors: Any) -> Any:
 
 
 def _roots_and_nans(factors: Any) -> Any:
-    """The roots of a polynomial, and a nan for each leading coefficient that is 0.
-
-    Moved to the end, the leading zeros add roots that are 0, which are the smallest.
-    """
+    """The roots of a polynomial, and a nan for each leading coefficient that is 0."""
+    # Moved to the end, the leading zeros add roots that are 0, which are the smallest.
     known = cumsum(factors != 0) > 0
     leading = sum(~known)
     factors = where(known.any(), roll(factors, -leading), 1)

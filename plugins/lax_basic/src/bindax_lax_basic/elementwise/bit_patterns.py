@@ -153,10 +153,7 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Ar
 
 
 def _computed_in(dtype: DType) -> DType:
-    """The dtype whose bits are reduced: XLA reduces the bits of narrower floats in float16.
-
-    So their subnormal numbers are normal ones there, which fewer bits of exponent make zero.
-    """
+    """The dtype whose bits are reduced: of subnormal narrow floats, the normal ones of float16."""
     if dtype.itemsize > 1:
         return dtype
     return dtypes.float32 if dtype == ml_dtypes.float8_e8m0fnu else np.dtype(np.float16)
@@ -176,10 +173,8 @@ def _reduce_precision(x: NumPyArray, *, exponent_bits: int, mantissa_bits: int) 
 
 
 def _without_last_bits(x: NumPyArray, count: int) -> NumPyArray:
-    """Floats rounded so that their last bits are zero; of halves the even pattern of bits.
-
-    The bits of exponent and mantissa together count up, so carrying from one to the other is right.
-    """
+    """Floats rounded so that their last bits are zero; of halves the even pattern of bits."""
+    # Exponent and mantissa together count up, so that carrying from one to the other is right.
     bits = x.view(f"u{x.dtype.itemsize}")
     one, places = bits.dtype.type(1), bits.dtype.type(count)
     last = (bits >> places) & one

@@ -18,10 +18,7 @@ from bindax_lax_basic.rules.lowering import Lowering, full
 
 
 def from_above(function: NumPyFunction, at_zero: bool = False) -> NumPyFunction:
-    """NumPy's function, but that what is left of its branch cut is a limit from above.
-
-    NumPy tells the sides apart by the sign of a zero. Minus infinity lies on the cut in any case.
-    """
+    """NumPy's function, whose values on the branch cut are limits from above for either zero."""
 
     def run(x: NumPyArray) -> Any:
         if x.dtype.kind != "c":
@@ -126,10 +123,7 @@ def direction(x: NumPyArray) -> Any:
 
 
 def circular(name: str, part: str) -> Lowering:
-    """Lower to an operation whose real or imaginary part vanishes on the imaginary axis.
-
-    It does at infinities, too, where XLA gives something else.
-    """
+    """Lower to an operation, one part of which vanishes on the imaginary axis, infinities too."""
 
     def rule(ctx: LoweringContext, x: Any) -> Any:
         (aval,) = ctx.avals_in

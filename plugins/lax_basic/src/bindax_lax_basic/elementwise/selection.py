@@ -208,10 +208,8 @@ def _extremum_lowering(name: str) -> Lowering:
 
 
 def _lexicographic(ctx: LoweringContext, x: Any, y: Any, aval: ShapedArray, direction: str) -> Any:
-    """The larger (GT) or smaller (LT) complex number, by real part and then imaginary part.
-
-    As in NumPy, a nan in either part wins, the first one of two, and of equal numbers the first.
-    """
+    """The larger (GT) or smaller (LT) complex number, by real part and then imaginary part."""
+    # As in NumPy, a nan in either part wins, the first one of two, and of equal numbers the first.
     part = aval.update(dtype=dtypes.real_dtype(aval.dtype))
     flag = aval.update(dtype=dtypes.bool_, weak_type=False)
 

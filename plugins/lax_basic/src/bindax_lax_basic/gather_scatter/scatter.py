@@ -187,11 +187,9 @@ def scatter_mul(
 
 
 def _products_in_groups(values: Any, groups: Any) -> Any:
-    """For each element of a vector the product of all others of its group, which has a number.
-
-    Without any division, so the result and its derivatives of all orders are right where elements
-    are zero: sorted by group, it is the product of what comes before and what comes behind.
-    """
+    """For each element of a vector the product of all others of its group, which has a number."""
+    # Without division, so that zeros are right in derivatives of all orders: sorted by group, it is
+    # the product of what comes before and what comes behind.
     size = typeof(values).shape[0]
     places = iota(_INT32, size)
     params = {"dimension": 0, "is_stable": True, "num_keys": 1}
@@ -206,10 +204,7 @@ def _products_in_groups(values: Any, groups: Any) -> Any:
 
 
 def _products_before(values: Any, continues: Any, reverse: bool) -> Any:
-    """The products of what comes before (or, in reverse, behind) each element in its group.
-
-    An element continues a group if the element before belongs to it, too.
-    """
+    """The products of what comes before (or, in reverse, behind) each element in its group."""
     size = typeof(values).shape[0]
 
     def combine(a: Values, b: Values) -> Values:

@@ -75,10 +75,7 @@ def scatter_type(name: str, accepts: Kinds) -> Callable[..., ShapedArray]:
 
 
 def scatter_impl(combine: np.ufunc | None, *, widen: bool = False) -> Callable[..., NumPyArray]:
-    """The ``impl`` rule of a scatter, which takes updates as they are without a ufunc.
-
-    With ``widen`` narrow floats are combined in a wider dtype and rounded at the end.
-    """
+    """The ``impl`` rule of a scatter by a ufunc, which may widen floats, or of one that replaces."""
 
     def rule(
         x: NumPyArray,

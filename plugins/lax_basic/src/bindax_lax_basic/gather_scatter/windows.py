@@ -132,10 +132,7 @@ def check_windows(
     *,
     into_nothing: bool = False,
 ) -> None:
-    """Raise unless windows of some sizes, at some indices, fit into an array.
-
-    Windows may lack an axis that has no elements ``into_nothing``, as scatters drop them.
-    """
+    """Raise unless windows fit; ``into_nothing`` scatters drop those in an axis of no elements."""
     require_kind(name, indices, INTEGER, 1)
     _check_axes(name, x, indices, numbers)
     numbers = GatherDimensionNumbers(*numbers)
@@ -279,10 +276,7 @@ def batched_numbers(numbers: Any, x_batched: bool, indices_batched: bool) -> Any
 def scatter(
     operand: NumPyArray, found: Windows, updates: NumPyArray, combine: np.ufunc | None
 ) -> NumPyArray:
-    """Write windows, or combine them with what is there; those that are not valid are dropped.
-
-    Of several elements that replace one, the last stays.
-    """
+    """Write windows, or combine them with what is there; those that are not valid are dropped."""
     out = operand.copy()
     if updates.size == 0 or operand.size == 0 or not found.valid.any():
         return out

@@ -33,10 +33,7 @@ def _joined(low: NumPyArray, high: NumPyArray) -> NumPyArray:
 
 
 def philox_bits(states: NumPyArray, shape: Shape, dtype: Any) -> tuple[NumPyArray, int]:
-    """Bits of a shape for each state, and by how much their counters advance.
-
-    Each count gives 128 bits, which are used in order; of numbers below 32 bits the low ones stay.
-    """
+    """Bits of a shape for each state, and by how much their counters advance: 128 bits a count."""
     size = math.prod(shape)
     per_block = 2 if dtype.itemsize == 8 else 4
     blocks = -(-size // per_block)
@@ -64,11 +61,7 @@ def _philox(block: tuple[NumPyArray, ...], key: Halves) -> tuple[NumPyArray, ...
 
 
 def threefry_bits(states: NumPyArray, shape: Shape, dtype: Any) -> tuple[NumPyArray, int]:
-    """Bits of a shape for each state, and by how much their counters advance.
-
-    Each count gives two words. As 32-bit numbers they are neighbours along one axis: the first of
-    even size, or else the longest.
-    """
+    """Bits of a shape for each state, and by how much their counters advance: two words a count."""
     count = len(states)
     stream, counter = states[:, :1], states[:, 1:]
     if dtype.itemsize == 8:
@@ -76,6 +69,7 @@ def threefry_bits(states: NumPyArray, shape: Shape, dtype: Any) -> tuple[NumPyAr
         words = _threefry(_halves(counter + np.arange(used, dtype=np.uint64)), _halves(stream))
         return _joined(*words), used
     sizes = shape or (1,)
+    # The two words are neighbours along one axis: the first of even size, or else the longest.
     even = [axis for axis, size in enumerate(sizes) if size % 2 == 0]
     axis = even[0] if even else sizes.index(max(sizes))
     half = (*sizes[:axis], -(-sizes[axis] // 2), *sizes[axis + 1 :])

@@ -121,10 +121,7 @@ STATE = ShapedArray((2,), np.uint64)
 def _lowering(
     ctx: LoweringContext, key: Any, *, shape: tuple[int, ...], dtype: Any, algorithm: int
 ) -> list[Any]:
-    """``stablehlo.rng_bit_generator``, with the algorithm named so that platforms agree.
-
-    Several states take their turns in a loop.
-    """
+    """``stablehlo.rng_bit_generator``, with the algorithm named so that platforms agree."""
     name = "THREE_FRY" if algorithm == 1 else "PHILOX"
     attributes = {"rng_algorithm": f"#stablehlo<rng_algorithm {name}>"}
     bits = ShapedArray(shape, dtype)

@@ -45,10 +45,7 @@ def reduction_operands(
     computation: Callable[..., Any],
     known: Collection[Primitive],
 ) -> tuple[list[Any], Any, ClosedJaxpr]:
-    """The leaves of the operands and of their initial values, the tree of each, and the program.
-
-    The neutral element of ``known`` computations may have any dtype.
-    """
+    """The leaves of the operands and of their initial values, the tree of each, and the program."""
     xs, tree = tree_flatten(operands)
     inits, init_tree = tree_flatten(init_values)
     if tree != init_tree:
@@ -62,7 +59,7 @@ def reduction_operands(
     program = trace_computation(name, computation, scalars, tree)
     inits = [adopt_dtype(init, x)[0] for x, init in zip(xs, inits, strict=True)]
     which = sole_primitive(program)
-    own = typeof(inits[0])
+    own = typeof(inits[0])  # of known computations it may have any dtype, where it is neutral
     if which is not None and which in known and not own.shape and own.dtype != scalars[0].dtype:
         inits = [_neutral(which, inits[0], scalars[0])]
     check_operands(name, [typeof(x) for x in (*xs, *inits)])

@@ -140,10 +140,7 @@ def _scan_lowering(step: Step) -> Rule:
 
 
 def _scan_jvp(step_jvp: Function) -> Rule:
-    """The tangents are scanned together with the values, by the derivative of one step.
-
-    No division takes part, so zeros and ties are as right as in one step.
-    """
+    """The tangents, scanned with the values by the derivative of one step, without division."""
 
     def combine(a: list[Any], b: list[Any]) -> list[Any]:
         return list(step_jvp((a[0], b[0]), (a[1], b[1])))

@@ -29,10 +29,7 @@ Combine = Callable[[Values, Values], Values]
 
 
 def prefix_scan(combine: Combine, values: Values, axis: int, reverse: bool = False) -> Values:
-    """Combine the elements up to and including each of arrays of one shape, along an axis.
-
-    ``combine`` is associative, elementwise, and takes what is scanned first and what comes next.
-    """
+    """Combine the elements up to and including each, by an associative elementwise function."""
     if not reverse:
         return _scan(combine, values, axis)
     flipped = [rev_p.bind(x, dimensions=(axis,)) for x in values]

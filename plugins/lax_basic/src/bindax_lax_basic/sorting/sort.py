@@ -111,10 +111,8 @@ def _sort_type(
 
 
 def _keys(x: NumPyArray) -> list[NumPyArray]:
-    """Keys by which NumPy sorts as compilers do: the two parts of complex numbers.
-
-    NumPy itself puts all complex numbers last that have a NaN in either part.
-    """
+    """Keys by which NumPy sorts as compilers do: the two parts of complex numbers."""
+    # NumPy itself puts all complex numbers last that have a NaN in either part.
     return [x.real, x.imag] if x.dtype.kind == "c" else [comparable(x)]
 
 

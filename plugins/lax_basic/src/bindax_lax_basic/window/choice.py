@@ -26,10 +26,7 @@ Keeps = Callable[[Any, Any], Any]
 
 
 def chosen_places(operand: Any, keeps: Keeps, window: Geometry) -> Any:
-    """For each window the place of the element that it chooses; -1 where there is only padding.
-
-    An element that is chosen so far stays where it ``keeps`` its place beside a later one.
-    """
+    """For each window the place that ``keeps`` its element beside later ones; -1 of padding."""
     aval = typeof(operand)
     shape = window.out_shape(aval.shape)
     places = filled(ShapedArray(shape, PLACE), -1)

@@ -79,11 +79,8 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
 
 
 def _cheapest_splits(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Where to split each part of a chain of matrices, by dynamic programming.
-
-    Matrix i has ``sizes[i]`` rows and ``sizes[i + 1]`` columns. T. Cormen et al., "Introduction to
-    algorithms", chapter on dynamic programming.
-    """
+    """Where to split each part of a chain of matrices; the next size is each one's columns."""
+    # T. Cormen et al., "Introduction to algorithms", chapter on dynamic programming.
     count = len(sizes) - 1
     cost = {(i, i): 0 for i in range(count)}
     split = {}

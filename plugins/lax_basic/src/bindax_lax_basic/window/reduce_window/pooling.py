@@ -98,10 +98,7 @@ def _pool_lowering(operation: str, initial: Initial) -> lower.Lowering:
 
 
 def _sum_transpose(ct: Any, x: UndefPrimal, **params: Any) -> list[Any]:
-    """Each element is in the windows that a window of cotangents around it names.
-
-    Strides and dilations of the base change places, as in the transpose of a convolution.
-    """
+    """Sums of windows of the cotangents; strides and dilations of the base change places."""
     window = Geometry(**params)
     if typeof(ct).size == 0 or x.aval.size == 0:
         return [filled(x.aval, 0)]
