@@ -21,13 +21,8 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER
 from bindax_lax_basic.gather_scatter import windows as _windows
-from bindax_lax_basic.gather_scatter.lowering import gather_lowering, scatter_lowering
-from bindax_lax_basic.gather_scatter.scatter_rules import (
-    bind_scatter,
-    scatter_batch,
-    scatter_impl,
-    scatter_type,
-)
+from bindax_lax_basic.gather_scatter.lowering import gather_lowering
+from bindax_lax_basic.gather_scatter.scatter_rules import bind_scatter, scatter_family
 from bindax_lax_basic.gather_scatter.windows import (
     FILL,
     Dims,
@@ -273,10 +268,7 @@ def _scatter_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: An
 
 scatter_add_p: Primitive = primitive(
     "scatter_add",
-    rules.impl(scatter_impl(np.add, widen=True)),
-    rules.abstract_eval(scatter_type("scatter_add", NUMBER)),
+    *scatter_family("scatter_add", NUMBER, np.add, "stablehlo.add", widen=True),
     rules.jvp(_scatter_jvp, symbolic_zeros=True),
-    rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_scatter_transpose),
-    rules.lowering["stablehlo"](scatter_lowering("stablehlo.add")),
 )

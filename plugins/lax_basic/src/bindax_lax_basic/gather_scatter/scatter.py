@@ -34,13 +34,7 @@ from bindax_lax_basic.gather_scatter.gather_and_scatter_add import (
     gather_back,
     scatter_add_p,
 )
-from bindax_lax_basic.gather_scatter.lowering import scatter_lowering
-from bindax_lax_basic.gather_scatter.scatter_rules import (
-    bind_scatter,
-    scatter_batch,
-    scatter_impl,
-    scatter_type,
-)
+from bindax_lax_basic.gather_scatter.scatter_rules import bind_scatter, scatter_family
 from bindax_lax_basic.gather_scatter.windows import (
     GatherScatterMode,
     ScatterDimensionNumbers,
@@ -134,12 +128,9 @@ def _replace(ctx: LoweringContext, scalar: ShapedArray, a: Any, b: Any) -> Any:
 
 scatter_p: Primitive = primitive(
     "scatter",
-    rules.impl(scatter_impl(None)),
-    rules.abstract_eval(scatter_type("scatter", ANY | EXTENDED)),
+    *scatter_family("scatter", ANY | EXTENDED, None, _replace),
     jointly_linear(slice(0, 3, 2)),
-    rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_scatter_transpose),
-    rules.lowering["stablehlo"](scatter_lowering(_replace)),
 )
 
 
@@ -267,12 +258,9 @@ def _mul_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: Any) -
 
 scatter_mul_p: Primitive = primitive(
     "scatter_mul",
-    rules.impl(scatter_impl(np.multiply, widen=True)),
-    rules.abstract_eval(scatter_type("scatter_mul", NUMBER)),
+    *scatter_family("scatter_mul", NUMBER, np.multiply, "stablehlo.multiply", widen=True),
     rules.jvp(_mul_jvp, symbolic_zeros=True),
-    rules.vmap(scatter_batch, takes_primitive=True),
     rules.transpose(_mul_transpose),
-    rules.lowering["stablehlo"](scatter_lowering("stablehlo.multiply")),
 )
 
 
@@ -344,12 +332,9 @@ def _extremum_jvp(
 def _extremum_scatter(name: str, ufunc: np.ufunc) -> Primitive:
     return primitive(
         f"scatter_{name}",
-        rules.impl(scatter_impl(ufunc)),
-        rules.abstract_eval(scatter_type(f"scatter_{name}", ANY)),
+        *scatter_family(f"scatter_{name}", ANY, ufunc, extremum(name)),
         rules.jvp(_extremum_jvp, symbolic_zeros=True, takes_primitive=True),
-        rules.vmap(scatter_batch, takes_primitive=True),
         rules.transpose.absent("not linear"),
-        rules.lowering["stablehlo"](scatter_lowering(extremum(name))),
     )
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Primitive, ShapedArray
+from bindax_core.extend import Primitive, Rule, ShapedArray, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.gather_scatter import windows as _windows
+from bindax_lax_basic.gather_scatter.lowering import scatter_lowering
 from bindax_lax_basic.gather_scatter.windows import GatherScatterMode, ScatterDimensionNumbers
 from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
@@ -41,7 +42,7 @@ def bind_scatter(
     )
 
 
-def scatter_type(name: str, accepts: Kinds) -> Callable[..., ShapedArray]:
+def _type(name: str, accepts: Kinds) -> Callable[..., ShapedArray]:
     """The ``abstract_eval`` rule of the scatter of a name, for operands of some kinds."""
 
     def rule(
@@ -74,8 +75,8 @@ def scatter_type(name: str, accepts: Kinds) -> Callable[..., ShapedArray]:
     return rule
 
 
-def scatter_impl(combine: np.ufunc | None, *, widen: bool = False) -> Callable[..., NumPyArray]:
-    """The ``impl`` rule of a scatter by a ufunc, which may widen floats, or of one that replaces."""
+def _impl(combine: np.ufunc | None, widen: bool) -> Callable[..., NumPyArray]:
+    """The ``impl`` rule of a scatter by a ufunc, which may widen floats, or one that replaces."""
 
     def rule(
         x: NumPyArray,
@@ -99,7 +100,7 @@ def scatter_impl(combine: np.ufunc | None, *, widen: bool = False) -> Callable[.
     return rule
 
 
-def scatter_batch(
+def _batch(
     primitive: Primitive,
     size: int,
     operands: Sequence[Any],
@@ -108,7 +109,6 @@ def scatter_batch(
     dimension_numbers: ScatterDimensionNumbers,
     **params: Any,
 ) -> tuple[Any, int]:
-    """The ``vmap`` rule of a scatter, which takes the primitive."""
     x, indices, updates = operands
     x, updates = batch_first(x, dims[0], size), batch_first(updates, dims[2], size)
     if size == 0:
@@ -117,3 +117,20 @@ def scatter_batch(
         indices = batch_first(indices, dims[1], size)
     numbers = _windows.batched_numbers(dimension_numbers, True, dims[1] is not None)
     return primitive.bind(x, indices, updates, dimension_numbers=numbers, **params), 0
+
+
+def scatter_family(
+    name: str,
+    accepts: Kinds,
+    ufunc: np.ufunc | None,
+    combine: str | Callable[..., Any],
+    *,
+    widen: bool = False,
+) -> tuple[Rule, ...]:
+    """The rules of a scatter but for derivatives; without a ufunc, it replaces elements."""
+    return (
+        rules.impl(_impl(ufunc, widen)),
+        rules.abstract_eval(_type(name, accepts)),
+        rules.vmap(_batch, takes_primitive=True),
+        rules.lowering["stablehlo"](scatter_lowering(combine)),
+    )
