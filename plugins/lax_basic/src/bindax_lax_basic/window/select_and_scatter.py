@@ -11,7 +11,6 @@ from bindax_core.extend import (
     LoweringContext,
     Origin,
     Primitive,
-    Region,
     ShapedArray,
     describe_function,
     primitive,
@@ -20,12 +19,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.reductions.computations import (
-    computation_region,
-    refuse_traced_consts,
-    trace_computation,
-    vectorized,
-)
+from bindax_lax_basic.reductions import computations
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import require_same_dtype
@@ -80,8 +74,8 @@ def select_and_scatter(
             f"{NAME}: select must return bool[], but {describe_function(select)} returns "
             f"{chooser.out_avals[0].str_short()}."
         )
-    refuse_traced_consts(NAME, select, chooser)
-    combiner = trace_computation(NAME, scatter, [scalar], tree_structure(0))
+    computations.refuse_traced_consts(NAME, select, chooser)
+    combiner = computations.trace_computation(NAME, scatter, [scalar], tree_structure(0))
     return select_and_scatter_p.bind(
         operand,
         source,
@@ -128,7 +122,7 @@ def _scattered(
 ) -> Any:
     """The same made of other operations, one place of all windows at a time."""
     window = _window(params)
-    keeps, combine = vectorized(select), vectorized(scatter)
+    keeps, combine = computations.vectorized(select), computations.vectorized(scatter)
     places = chosen_places(operand, lambda a, b: keeps([a], [b])[0], window)
     shape = typeof(operand).shape
     return scatter_at(source, start, places, lambda a, b: combine([a], [b])[0], window, shape)
@@ -144,7 +138,7 @@ def _vmap(
 def _lowering(
     ctx: LoweringContext, *values: Any, select: ClosedJaxpr, scatter: ClosedJaxpr, **params: Any
 ) -> Any:
-    regions: list[Region] = [computation_region(select), computation_region(scatter)]
+    regions = [computations.computation_region(program) for program in (select, scatter)]
     return scatter_operation(ctx, list(values), _window(params), regions)
 
 

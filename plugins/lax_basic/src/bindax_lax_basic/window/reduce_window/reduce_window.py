@@ -19,14 +19,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import add_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p
-from bindax_lax_basic.reductions.computations import (
-    check_operands,
-    computation_region,
-    is_identity,
-    reduction_operands,
-    sole_primitive,
-    vectorized,
-)
+from bindax_lax_basic.reductions import computations
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
@@ -88,12 +81,12 @@ def reduce_window(
     >>> reduce_window(x, 0.0, add, (3,), padding="SAME")
     Array([ 6.,  8., 10.,  5.], dtype=float64)
     """
-    values, tree, program = reduction_operands(
+    values, tree, program = computations.reduction_operands(
         "reduce_window", operand, init_value, computation, _POOLS
     )
     sizes = window_dimensions, window_strides, padding, base_dilation, window_dilation
     window = geometry("reduce_window", typeof(values[0]).shape, *sizes)._asdict()
-    which = sole_primitive(program)
+    which = computations.sole_primitive(program)
     pool = None if which is None else _pool_of(which, values)
     if pool is not None:
         outs = [pool.bind(values[0], **window)]
@@ -124,13 +117,13 @@ def reduce_window_shape_tuple(
 def _pool_of(which: Primitive, values: Sequence[Any]) -> Primitive | None:
     """The primitive for windows of one operation, from its neutral element."""
     unordered = which is not add_p and dtypes.is_complex(typeof(values[0]).dtype)
-    if which not in _POOLS or unordered or not is_identity(which, values[1]):
+    if which not in _POOLS or unordered or not computations.is_identity(which, values[1]):
         return None
     return _POOLS[which]
 
 
 def _window_type(*avals: ShapedArray, computation: ClosedJaxpr, **params: Any) -> list[ShapedArray]:
-    check_operands("reduce_window", avals)
+    computations.check_operands("reduce_window", avals)
     window = Geometry(**params)
     check_geometry("reduce_window", avals[0], window)
     shape = window.out_shape(avals[0].shape)
@@ -140,7 +133,7 @@ def _window_type(*avals: ShapedArray, computation: ClosedJaxpr, **params: Any) -
 def _by_places(*values: Any, computation: ClosedJaxpr, **params: Any) -> list[Any]:
     """The same made of other operations: all windows take their elements place by place."""
     window = Geometry(**params)
-    combine = vectorized(computation)
+    combine = computations.vectorized(computation)
     count = len(values) // 2
     operands, inits = values[:count], values[count:]
     config = window.padding_config()
@@ -178,7 +171,7 @@ def _window_lowering(
     ctx: LoweringContext, *values: Any, computation: ClosedJaxpr, **params: Any
 ) -> list[Any]:
     attributes = window_attributes(Geometry(**params))
-    regions = [computation_region(computation)]
+    regions = [computations.computation_region(computation)]
     return list(ctx.op("stablehlo.reduce_window", values, attributes=attributes, regions=regions))
 
 
