@@ -160,7 +160,7 @@ def _integer_pow_type(x: ShapedArray, *, y: int) -> ShapedArray:
     return out
 
 
-def by_squaring(x: Any, y: int, multiply: Any, one: Any) -> Any:
+def by_squaring(x: Any, y: int, multiply: Any, one: Any = None) -> Any:
     """The power ``x ** y`` for ``y >= 0`` by repeated squaring."""
     result = None
     while y:

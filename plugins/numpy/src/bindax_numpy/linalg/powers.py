@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_core.extend import Array, typeof
+from bindax_lax_basic.elementwise.powers import by_squaring
 from bindax_lax_basic.extend import promote_dtypes, static_int
 from bindax_numpy import contraction, indexing, products
 from bindax_numpy._operands import strong_operand
@@ -32,13 +33,9 @@ def matrix_power(a: Any, n: int) -> Array:
     exponent = static_int("matrix_power", "n", n)
     if exponent < 0:
         x, exponent = inv(x), -exponent
-    out = None
-    while exponent:
-        if exponent % 2:
-            out = x if out is None else contraction.matmul(out, x)
-        exponent //= 2
-        x = contraction.matmul(x, x) if exponent else x
-    return broadcast_to(eye(aval.shape[-1], dtype=aval.dtype), aval.shape) if out is None else out
+    if not exponent:
+        return broadcast_to(eye(aval.shape[-1], dtype=aval.dtype), aval.shape)
+    return by_squaring(x, exponent, contraction.matmul)
 
 
 def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
