@@ -21,6 +21,7 @@ from bindax_lax_basic import dtypes as lax_dtypes
 from bindax_lax_basic.dtypes import default_dtype, named_dtype
 from bindax_lax_basic.dtypes import promote_types as promote_types
 from bindax_lax_basic.dtypes import result_type as result_type
+from bindax_lax_basic.elementwise.bit_patterns import bits_of
 from bindax_lax_basic.extend import axes_argument
 from bindax_numpy._operands import require_values
 from bindax_numpy.creation import array
@@ -242,11 +243,7 @@ def itemsize_bits(dtype: Any) -> int:
     >>> itemsize_bits(jnp.int4), itemsize_bits("bfloat16")
     (4, 16)
     """
-    found = named_dtype(dtype)
-    kind = lax_dtypes.kind_of(found)
-    if kind in ("bool", "complex", "extended", "float0"):
-        return 8 * found.itemsize
-    return int((finfo if kind == "float" else iinfo)(found).bits)
+    return bits_of(named_dtype(dtype))
 
 
 def scalar_type_of(x: Any) -> type:
@@ -262,8 +259,7 @@ def scalar_type_of(x: Any) -> type:
     (<class 'float'>, <class 'bool'>)
     """
     kind = lax_dtypes.kind_of(_described("scalar_type_of", x).dtype)
-    types = {"bool": bool, "float": float, "complex": complex}
-    return types.get(kind, int)
+    return {"bool": bool, "float": float, "complex": complex}.get(kind, int)
 
 
 def shape(a: Any) -> tuple[int, ...]:

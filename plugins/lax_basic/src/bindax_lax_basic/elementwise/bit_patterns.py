@@ -50,7 +50,8 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Array:
     return bitcast_convert_type_p.bind(operand, new_dtype=dtypes.canonical_dtype(new_dtype))
 
 
-def _bits(dtype: DType) -> int:
+def bits_of(dtype: DType) -> int:
+    """The bits of an element of a dtype: 8 of a boolean, fewer of narrow numbers."""
     if dtypes.is_integer(dtype):
         return bit_width(dtype)
     if dtypes.kind_of(dtype) == "float":
@@ -69,7 +70,7 @@ def _bitcast_type(x: ShapedArray, *, new_dtype: DType) -> ShapedArray:
                 f"of integers and real floats can be taken for another dtype's. Use "
                 f"x.astype(...), or real and imag."
             )
-    old, new = _bits(x.dtype), _bits(new_dtype)
+    old, new = bits_of(x.dtype), bits_of(new_dtype)
     if old == new:
         return x.update(dtype=new_dtype, weak_type=False)
     if old > new:
@@ -83,7 +84,7 @@ def _bitcast_type(x: ShapedArray, *, new_dtype: DType) -> ShapedArray:
 
 
 def _bitcast_impl(x: NumPyArray, *, new_dtype: DType) -> Any:
-    old, new = _bits(x.dtype), _bits(new_dtype)
+    old, new = bits_of(x.dtype), bits_of(new_dtype)
     x = np.ascontiguousarray(x).reshape(x.shape)  # which makes an axis for scalars
     if old < 8 or new < 8:
         return _repacked(x, old, new, new_dtype)
