@@ -70,8 +70,7 @@ _KINDS: Final[dict[DType, str]] = {
 
 def kind_of(dtype: DType) -> str:
     """The kind of a dtype: one of ``_KINDS``, or extended for those that plugins define."""
-    found = _KINDS.get(dtype)
-    return found or ("extended" if is_extended(dtype) else "unsupported")
+    return _KINDS.get(dtype) or ("extended" if is_extended(dtype) else "unsupported")
 
 
 @cache
@@ -183,17 +182,10 @@ _DEFAULTS: Final[dict[tuple[str, int], DType]] = {
     ("complex", 32): np.dtype(np.complex64),
     ("complex", 64): np.dtype(np.complex128),
 }
-_FAMILY_OF_KIND: Final = {
-    "bool": "bool",
-    "signed integer": "int",
-    "unsigned integer": "int",
-    "float": "float",
-    "complex": "complex",
-}
 
 
 def _family(dtype: DType) -> str:
-    return _FAMILY_OF_KIND.get(kind_of(dtype), "unsupported")
+    return "int" if is_integer(dtype) else kind_of(dtype)
 
 
 def default_dtype(family: str) -> DType:

@@ -156,11 +156,6 @@ def _from_numpy(host: np.ndarray[Any, Any], dtype: DType | None) -> Any:
 def _from_scalar(value: Any, dtype: DType | None) -> Any:
     family = next(t for t in PYTHON_SCALARS if isinstance(value, t))
     plain = family(value)
-    if family is complex and dtype is not None and not dtypes.is_complex(dtype):
-        raise TypeError(
-            f"{value!r} cannot have the dtype {dtype.name}, which has no imaginary part; "
-            f"take the real part first."
-        )
     if dtype is None:  # an array of its own, which may be donated or deleted
         return from_scalar(plain, default_dtype(family.__name__)).copy()
     try:

@@ -87,15 +87,13 @@ def convert(operand: Any, dtype: DType, weak_type: bool) -> Any:
 
 
 def _convert_type(x: ShapedArray, *, new_dtype: DType, weak_type: bool) -> ShapedArray:
-    if "float0" in (dtypes.kind_of(x.dtype), dtypes.kind_of(new_dtype)):
+    kinds = dtypes.kind_of(x.dtype), dtypes.kind_of(new_dtype)
+    if "float0" in kinds:
         raise TypeError(
             f"convert_element_type: {x.str_short()} cannot become {new_dtype}: float0 is the type "
             f"of tangents that do not exist, and has no values to convert."
         )
-    if x.dtype != new_dtype and dtypes.EXTENDED & {
-        dtypes.kind_of(x.dtype),
-        dtypes.kind_of(new_dtype),
-    }:
+    if x.dtype != new_dtype and "extended" in kinds:
         raise TypeError(
             f"convert_element_type: {x.str_short()} cannot become {dtype_name(new_dtype)}: "
             f"elements of an extended dtype are no numbers."

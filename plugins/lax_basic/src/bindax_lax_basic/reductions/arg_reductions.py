@@ -79,13 +79,6 @@ def _arg_type(name: str) -> Rule:
     return rules.abstract_eval(rule)
 
 
-def _arg_impl(search: Callable[..., Any]) -> Rule:
-    def run(x: NumPyArray, *, axes: tuple[int, ...], index_dtype: DType) -> Any:
-        return search(comparable(x), axis=axes[0]).astype(index_dtype)
-
-    return rules.impl(run)
-
-
 def _arg_lowering(direction: str, initial: Callable[[DType], Any]) -> Rule:
     """A reduction of pairs of value and index; nan wins, and of equals the lower index."""
 
@@ -142,8 +135,11 @@ def _arg_lowering(direction: str, initial: Callable[[DType], Any]) -> Rule:
 def _arg_rules(
     name: str, search: Callable[..., Any], direction: str, initial: Callable[[DType], Any]
 ) -> tuple[Rule, ...]:
+    def run(x: NumPyArray, *, axes: tuple[int, ...], index_dtype: DType) -> Any:
+        return search(comparable(x), axis=axes[0]).astype(index_dtype)
+
     return (
-        _arg_impl(search),
+        rules.impl(run),
         _arg_type(name),
         no_derivative(),
         reduction_batch(),
