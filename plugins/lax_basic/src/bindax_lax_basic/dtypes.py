@@ -330,7 +330,6 @@ def result_type(*operands: Any) -> DType:
     Raises:
         TypeError: when there is no common dtype.
 
-    >>> import numpy as np
     >>> result_type(np.zeros(3, np.float16), 2.0), result_type(np.int32(1), 2.0)
     (dtype('float16'), dtype('float32'))
     """

@@ -77,7 +77,6 @@ def ragged_dot(
     Returns:
         An array of shape ``[m, n]``.
 
-    >>> import numpy as np
     >>> lhs, rhs = np.ones((3, 1)), np.array([[[2.0]], [[5.0]]])
     >>> ragged_dot(lhs, rhs, np.array([1, 2])).ravel()
     Array([2., 5., 5.], dtype=float64)

@@ -42,7 +42,6 @@ def scaled_dot(
     Raises:
         TypeError: when sizes or dimension numbers do not agree.
 
-    >>> import numpy as np
     >>> x = np.ones((2, 4), np.float32)
     >>> scale = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
     >>> scaled_dot(x, x.T, lhs_scale=scale, preferred_element_type=np.float32)

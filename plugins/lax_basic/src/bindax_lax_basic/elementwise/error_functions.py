@@ -130,7 +130,6 @@ def erf(x: Any) -> Array:
 
     Evaluated by the rational approximations of W. J. Cody, Mathematics of Computation 23 (1969).
 
-    >>> import numpy as np
     >>> erf(np.array([0.0, 1.0]))
     Array([0.        , 0.84270079], dtype=float64)
     """
@@ -147,7 +146,6 @@ erf_p: Primitive = primitive(
 def erfc(x: Any) -> Array:
     """Elementwise complement of the error function, ``1 - erf(x)``, precise where it is small.
 
-    >>> import numpy as np
     >>> erfc(np.array([0.0, 10.0]))
     Array([1.00000000e+00, 2.08848758e-45], dtype=float64)
     """
@@ -169,7 +167,6 @@ def erf_inv(x: Any) -> Array:
 
     Evaluated by Halley's method from an approximation of S. Winitzki (2008).
 
-    >>> import numpy as np
     >>> erf_inv(np.array([0.0, 0.5, 1.0]))
     Array([0.        , 0.47693628,        inf], dtype=float64)
     """

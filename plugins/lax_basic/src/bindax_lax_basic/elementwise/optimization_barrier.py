@@ -22,7 +22,6 @@ def optimization_barrier(operand: Any, /) -> Any:
     Compilers do not fuse, merge, drop or reorder operations across it; that controls what is kept
     in memory, and keeps measurements honest.
 
-    >>> import numpy as np
     >>> optimization_barrier((np.float32(1), np.float32(2)))
     (Array(1., dtype=float32), Array(2., dtype=float32))
     """

@@ -372,7 +372,6 @@ def scatter_apply(
     An element that several windows contain is computed once. (JAX applies the function again for
     each of them.)
 
-    >>> import numpy as np
     >>> numbers = ScatterDimensionNumbers((), (0,), (0,))
     >>> where = np.array([[2], [0]])
     >>> scatter_apply(np.ones(3), where, lambda x: 2.0 * x, numbers, update_shape=(2,))

@@ -78,7 +78,6 @@ def reduce(
 
     A sum, product, extremum or bit operation by itself becomes its own primitive.
 
-    >>> import numpy as np
     >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> reduce(x, 0.0, lambda a, b: a + b, (1,))
     Array([3., 7.], dtype=float64)

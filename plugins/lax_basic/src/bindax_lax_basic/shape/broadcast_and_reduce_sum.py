@@ -53,7 +53,6 @@ def broadcast_in_dim(
     Raises:
         TypeError, ValueError: when the shapes or the dimensions do not fit together.
 
-    >>> import numpy as np
     >>> broadcast_in_dim(np.arange(2), (2, 3), (0,))
     Array([[0, 0, 0],
            [1, 1, 1]], dtype=int64)
@@ -72,7 +71,6 @@ def broadcast(operand: Any, sizes: Sequence[int], axes: Sequence[int] | None = N
             whole result.
         axes: the axes of the result that are new.
 
-    >>> import numpy as np
     >>> broadcast(np.zeros(2), (3,)).shape
     (3, 2)
     >>> broadcast(np.zeros(2), (2, 3), axes=(1,)).shape
@@ -185,7 +183,6 @@ def broadcast_like(arr: Any, like_arr: Any) -> Array:
     Raises:
         ValueError: when the shapes do not fit.
 
-    >>> import numpy as np
     >>> broadcast_like(np.array([1, 2]), np.zeros((2, 2)))
     Array([[1, 2],
            [1, 2]], dtype=int64)
@@ -216,7 +213,6 @@ def reduce_sum(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
 
     Values of less than 32 bits are summed in 32 bits and rounded once.
 
-    >>> import numpy as np
     >>> reduce_sum(np.array([[1.0, 2.0], [3.0, 4.0]]), axes=(0,))
     Array([4., 6.], dtype=float64)
     """

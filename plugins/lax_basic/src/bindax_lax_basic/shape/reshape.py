@@ -33,7 +33,6 @@ def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = Non
     Raises:
         TypeError: when the number of elements differs.
 
-    >>> import numpy as np
     >>> reshape(np.arange(4), (2, 2))
     Array([[0, 1],
            [2, 3]], dtype=int64)
@@ -91,7 +90,6 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     Raises:
         ValueError: when the axis after the last one is before the first one.
 
-    >>> import numpy as np
     >>> collapse(np.zeros((2, 3, 4)), 0, 2).shape
     (6, 4)
     """
@@ -121,7 +119,6 @@ def squeeze(array: Any, dimensions: Any = None) -> Array:
     Raises:
         ValueError: when an axis to remove has another size.
 
-    >>> import numpy as np
     >>> squeeze(np.zeros((2, 1, 3))).shape
     (2, 3)
     """
@@ -165,7 +162,6 @@ def expand_dims(array: Any, dimensions: Any) -> Array:
         array: an array of any dtype.
         dimensions: where the new axes are in the result.
 
-    >>> import numpy as np
     >>> expand_dims(np.zeros(3), (0, 2)).shape
     (1, 3, 1)
     """

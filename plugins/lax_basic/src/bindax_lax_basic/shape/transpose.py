@@ -33,7 +33,6 @@ def transpose(
     Raises:
         ValueError: when ``permutation`` is no permutation of the axes.
 
-    >>> import numpy as np
     >>> transpose(np.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """

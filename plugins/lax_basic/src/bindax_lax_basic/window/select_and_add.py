@@ -71,7 +71,6 @@ def select_and_gather_add(
         base_dilation: the distance to which elements are spread.
         window_dilation: the distance of the elements of a window.
 
-    >>> import numpy as np
     >>> select_and_gather_add(np.arange(4.0), np.array([1.0, 5.0, 2.0, 3.0]), ge_p, (2,), (2,))
     Array([1., 3.], dtype=float64)
     """
@@ -100,7 +99,6 @@ def select_and_scatter_add(
         window_strides: the distance of neighbouring windows.
         padding: what is added around; it is never chosen.
 
-    >>> import numpy as np
     >>> select_and_scatter_add(np.ones(2), np.array([1.0, 5.0, 2.0, 3.0]), ge_p, (2,), (2,))
     Array([0., 1., 0., 1.], dtype=float64)
     """

@@ -58,7 +58,6 @@ def select_and_scatter(
     Raises:
         TypeError: when dtypes or shapes do not fit together, or the functions return other types.
 
-    >>> import numpy as np
     >>> from bindax_lax_basic import add, ge
     >>> x = np.array([1.0, 5.0, 2.0, 3.0])
     >>> select_and_scatter(x, ge, (2,), (2,), "VALID", np.array([7.0, 8.0]), 0.5, add)

@@ -73,7 +73,6 @@ def conv_general_dilated(
     Raises:
         TypeError, ValueError: when sizes, groups or dimension numbers do not fit.
 
-    >>> import numpy as np
     >>> x, kernel = np.arange(5.0).reshape(1, 1, 5), np.ones((1, 1, 3))
     >>> conv_general_dilated(x, kernel, (2,), "VALID")
     Array([[[3., 9.]]], dtype=float64)
@@ -160,7 +159,6 @@ def conv(
         precision: as for ``dot_general``.
         preferred_element_type: as for ``conv_general_dilated``.
 
-    >>> import numpy as np
     >>> conv(np.ones((2, 3, 8, 8)), np.ones((4, 3, 3, 3)), (2, 2), "SAME").shape
     (2, 4, 4, 4)
     """
@@ -190,7 +188,6 @@ def conv_with_general_padding(
         precision: as for ``dot_general``.
         preferred_element_type: as for ``conv_general_dilated``.
 
-    >>> import numpy as np
     >>> x, kernel = np.ones((1, 1, 4)), np.ones((1, 1, 2))
     >>> conv_with_general_padding(x, kernel, (1,), [(1, 0)], (2,), None).shape
     (1, 1, 7)
@@ -230,7 +227,6 @@ def conv_transpose(
         use_consistent_padding: whether pairs mean the padding of the convolution that this is the
             gradient of, as names do, rather than the padding of the dilated input.
 
-    >>> import numpy as np
     >>> conv_transpose(np.ones((1, 4, 3)), np.ones((2, 3, 5)), (2,), "SAME").shape
     (1, 8, 5)
     """

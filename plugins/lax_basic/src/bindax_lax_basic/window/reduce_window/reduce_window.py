@@ -73,7 +73,6 @@ def reduce_window(
     A sum from 0 and a maximum or minimum from the least or greatest value are primitives of their
     own. The derivative of an extremum goes to the first of the elements that tie.
 
-    >>> import numpy as np
     >>> x = np.array([1.0, 5.0, 2.0, 3.0])
     >>> from bindax_lax_basic import add, max
     >>> reduce_window(x, -np.inf, max, (2,), (2,))
