@@ -148,12 +148,7 @@ def _three_elements(x: Any) -> Any:
 
 
 def convolve(
-    a: Any,
-    v: Any,
-    mode: str = "full",
-    *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
+    a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:
     """The convolution of two vectors; a float also of integers.
 

@@ -7,15 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    ShapedArray,
-    UndefPrimal,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, Primitive, ShapedArray, UndefPrimal, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert

@@ -8,15 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    LoweringContext,
-    Primitive,
-    Rule,
-    Zero,
-    add_tangents,
-    rules,
-    typeof,
-)
+from bindax_core.extend import LoweringContext, Primitive, Rule, Zero, add_tangents, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import mul_p
 from bindax_lax_basic.elementwise.conversion import same_dims

@@ -103,9 +103,7 @@ def adopt_type(*operands: Any) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _common_type(
-    *avals: ShapedArray,
-) -> tuple[tuple[DType, ...] | None, tuple[int, ...] | None]:
+def _common_type(*avals: ShapedArray) -> tuple[tuple[DType, ...] | None, tuple[int, ...] | None]:
     """The dtypes to convert operands to, and the shape; None for what may stay as it is."""
     first = avals[0].dtype
     if all(aval.dtype == first for aval in avals):

@@ -7,15 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    ShapedArray,
-    UndefPrimal,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, Primitive, ShapedArray, UndefPrimal, primitive, rules, typeof
 from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.linear import jointly_linear
 from bindax_lax_basic.rules.lowering import as_one, integer

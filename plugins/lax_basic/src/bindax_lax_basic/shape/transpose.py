@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    ShapedArray,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.types import static_ints

@@ -156,13 +156,7 @@ def matmul(
 
 
 def tensordot(
-    x1: Any,
-    x2: Any,
-    /,
-    *,
-    axes: Any = 2,
-    precision: Any = None,
-    preferred_element_type: Any = None,
+    x1: Any, x2: Any, /, *, axes: Any = 2, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:
     """The sum of products over several axes of two arrays; arguments as for ``tensordot``.
 
