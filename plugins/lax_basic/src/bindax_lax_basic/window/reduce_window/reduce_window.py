@@ -86,8 +86,9 @@ def reduce_window(
     sizes = window_dimensions, window_strides, padding, base_dilation, window_dilation
     window = geometry("reduce_window", typeof(values[0]).shape, *sizes)._asdict()
     which = computations.sole_primitive(program)
-    pool = None if which is None else _pool_of(which, values)
-    if pool is not None:
+    pool = None if which is None else _POOLS.get(which)
+    unordered = which is not add_p and dtypes.is_complex(typeof(values[0]).dtype)
+    if which and pool and not unordered and computations.is_identity(which, values[1]):
         outs = [pool.bind(values[0], **window)]
     else:
         outs = reduce_window_p.bind(*values, computation=program, **window)
@@ -111,14 +112,6 @@ def reduce_window_shape_tuple(
     shape = static_ints(name, "operand_shape", operand_shape)
     sizes = window_dimensions, window_strides, padding, base_dilation, window_dilation
     return geometry(name, shape, *sizes).out_shape(shape)
-
-
-def _pool_of(which: Primitive, values: Sequence[Any]) -> Primitive | None:
-    """The primitive for windows of one operation, from its neutral element."""
-    unordered = which is not add_p and dtypes.is_complex(typeof(values[0]).dtype)
-    if which not in _POOLS or unordered or not computations.is_identity(which, values[1]):
-        return None
-    return _POOLS[which]
 
 
 def _window_type(*avals: ShapedArray, computation: ClosedJaxpr, **params: Any) -> list[ShapedArray]:
