@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import ShapedArray, typeof
-from bindax_lax_basic.elementwise.arithmetic import add_p
 from bindax_lax_basic.elementwise.comparison import and_p, eq_p, not_p, or_p
 from bindax_lax_basic.elementwise.selection import select_scalars
 from bindax_lax_basic.rules.operands import constant
@@ -67,18 +66,6 @@ def read_at(values: Any, places: Any, window: Geometry) -> Any:
     return out
 
 
-def add_at(source: Any, places: Any, window: Geometry, shape: Sizes) -> Any:
-    """Zeros of a shape, with a value added at the place that each window chose."""
-    aval = typeof(source)
-    total = filled(aval.update(shape=window.padded_shape(shape)), 0)
-    zero = constant(0, source)
-    if 0 not in aval.shape:
-        for number, offset in enumerate(window.offsets()):
-            here = select_scalars(_is_at(places, number), zero, source)
-            total = add_p.bind(total, window.spread(here, zero, offset, typeof(total).shape))
-    return unpadded(total, zero, window.padding_config())
-
-
 def scatter_at(
     source: Any,
     start: Any,
@@ -87,7 +74,7 @@ def scatter_at(
     window: Geometry,
     shape: Sizes,
 ) -> Any:
-    """Like ``add_at`` with any computation, from an initial value instead of zeros."""
+    """An initial value in a shape, combined with a value at the place that each window chose."""
     full = window.padded_shape(shape)
     total = broadcast_to(start, full)
     zero = constant(0, source)

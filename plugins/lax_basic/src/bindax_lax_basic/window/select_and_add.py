@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from bindax_core.extend import (
     Array,
     LoweringContext,
@@ -20,6 +22,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.elementwise.arithmetic import add_p
 from bindax_lax_basic.elementwise.comparison import ge_p, le_p
 from bindax_lax_basic.elementwise.conversion import compare
 from bindax_lax_basic.rules import lowering as lower
@@ -28,7 +31,7 @@ from bindax_lax_basic.rules.composites import composite_impl
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.linear import multilinear
 from bindax_lax_basic.rules.types import require_kind
-from bindax_lax_basic.window.choice import add_at, chosen_places, read_at
+from bindax_lax_basic.window.choice import chosen_places, read_at, scatter_at
 from bindax_lax_basic.window.geometry import (
     Geometry,
     check_geometry,
@@ -161,7 +164,8 @@ def _read(x: Any, operand: Any, *, select_prim: Primitive, **params: Any) -> Any
 def _add(source: Any, operand: Any, *, select_prim: Primitive, **params: Any) -> Any:
     window = Geometry(**params)
     places = chosen_places(operand, select_prim.bind, window)
-    return add_at(source, places, window, typeof(operand).shape)
+    zero = np.zeros((), typeof(source).dtype)
+    return scatter_at(source, zero, places, add_p.bind, window, typeof(operand).shape)
 
 
 def _batch(
