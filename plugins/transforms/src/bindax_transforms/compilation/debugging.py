@@ -39,9 +39,6 @@ def _exchange(name: str, method: Callable[..., Any] | None) -> None:
     setattr(JittedFunction, name, _plain[name] if method is None else method)
 
 
-# ------------------------------------------------------------------------------------- calls
-
-
 def _watch_calls(on: bool) -> None:
     debugged = on or config.debug_nans or config.debug_infs or config.disable_jit
     _exchange("__call__", _debugged_call if debugged else None)
@@ -60,9 +57,6 @@ def _debugged_call(jitted: Any, *args: Any, **kwargs: Any) -> Any:
     except Exception as error:
         hide_internal_frames(error)
         raise
-
-
-# --------------------------------------------------------------------------------------- log
 
 
 def _watch_traces(on: bool) -> None:
@@ -154,9 +148,6 @@ def _paths(jitted: Any, args: Any, kwargs: Any) -> list[str]:
     dynamic = [None if i in static else x for i, x in enumerate(args)]  # None has no leaves
     named = {k: v for k, v in sorted(kwargs.items()) if k not in options.static_argnames}
     return [path for path, _ in argument_paths(jitted._fun, dynamic, named)]
-
-
-# ------------------------------------------------------------------------------------- caches
 
 
 def clear_caches() -> None:

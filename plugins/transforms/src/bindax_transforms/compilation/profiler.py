@@ -83,9 +83,6 @@ def _profiler(caller: str, name: str | None = None) -> Any:
     return found
 
 
-# --------------------------------------------------------------------------------------- traces
-
-
 @api_boundary
 def start_trace(
     log_dir: str | os.PathLike[str],
@@ -175,9 +172,6 @@ def trace(
         stop_trace()
 
 
-# ---------------------------------------------------------------------------------------- marks
-
-
 class TraceAnnotation:
     """A mark in traces, from the start to the end of a ``with`` block.
 
@@ -256,9 +250,6 @@ def annotate_function(func: F, name: str | None = None, **metadata: Any) -> F:
             return func(*args, **kwargs)
 
     return annotated  # type: ignore[return-value]
-
-
-# --------------------------------------------------------------------------- memory, server
 
 
 @api_boundary

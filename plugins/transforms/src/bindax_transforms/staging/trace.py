@@ -63,16 +63,6 @@ class JaxprBuilder:
             are variables then, too, so that the derivative is a tree that has them as leaves.
     """
 
-    __slots__ = (
-        "_const_atoms",
-        "_kept",
-        "_residuals",
-        "constvals",
-        "constvars",
-        "eqns",
-        "invars",
-    )
-
     def __init__(self, *, residuals: bool = False) -> None:
         self._residuals = residuals
         self.invars: list[Var] = []
