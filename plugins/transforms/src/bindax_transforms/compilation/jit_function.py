@@ -36,9 +36,9 @@ from bindax_core.extend import (
 from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.compilation._cache import LEAVES, Entry, Shared, entries_lock
-from bindax_transforms.compilation._shardings import shardings_of, with_shardings
 from bindax_transforms.compilation.ahead_of_time import Lowered, Traced
 from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.compilation.sharding_constraint import shardings_of, with_shardings
 from bindax_transforms.compilation.stand_ins import abstract_arguments, shardings_of_operands
 from bindax_transforms.staging.static_arguments import (
     JitOptions,
@@ -68,7 +68,6 @@ class CacheInfo(NamedTuple):
 
 _shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, Shared]] = weakref.WeakKeyDictionary()
 _tracing = threading.local()
-_recent = recent_programs
 
 
 def _shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
@@ -123,7 +122,7 @@ class JittedFunction(Generic[P, R]):
                     return self._call(args, kwargs, key)
                 shared.last = (avals, settings, backend, entry)
             shared.hits += 1
-            entry.used = _recent.time
+            entry.used = recent_programs.time
             leaves = [*entry.consts, *args] if entry.consts else args
             outs = (entry.run or self._compile(entry, leaves))(leaves)
             if entry.out_is_leaf:
@@ -173,7 +172,7 @@ class JittedFunction(Generic[P, R]):
                 operands=operands,
             )
         entry.size = getattr(executable, "size", 0)
-        _recent.add(entry)
+        recent_programs.add(entry)
         # The types of the operands are part of the key, so a check of them would be a second one.
         unchecked = getattr(executable, "run_unchecked", None)
         entry.run = unchecked or (lambda operands: executable(*operands))
@@ -206,7 +205,7 @@ class JittedFunction(Generic[P, R]):
             entry = self._trace(key, args, kwargs, tree, avals)
         else:
             shared.hits += 1
-            entry.used = _recent.time
+            entry.used = recent_programs.time
             if entry.tree is not tree:
                 self._rename(entry, key, tree)
         return entry, leaves, traced
@@ -253,7 +252,7 @@ class JittedFunction(Generic[P, R]):
         if not entry.closes_over_tracers:
             with entries_lock:
                 shared.entries[key] = entry
-            _recent.add(entry)
+            recent_programs.add(entry)
         return entry
 
     def _traced_entry(
