@@ -1,4 +1,7 @@
-"""The derivative of a ``custom_vjp`` function: a linear map that is known by its transpose."""
+"""Reverse mode alone: derivatives that are linear maps, known by their transposes.
+
+They are those of ``custom_vjp`` functions, and of primitives with a ``vjp`` rule and no ``jvp``.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ from bindax_core.extend import (
     JaxprEqn,
     MainTrace,
     Origin,
+    Primitive,
     Printer,
+    Rule,
     UndefPrimal,
     Zero,
     eval_jaxpr,
@@ -35,6 +40,7 @@ from bindax_transforms.batching.vmap import (
     mapped_aval,
     move_batch_axis,
 )
+from bindax_transforms.custom._arguments import as_tangents, check_pair, described
 from bindax_transforms.custom._calls import Batching, late_rule, reenter
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
@@ -235,3 +241,51 @@ custom_vjp_linear_p = primitive(
 )
 """The derivative of a ``custom_vjp`` function at a point. Operands: residuals, then the tangents
 that are not zero; parameter ``linear``, which knows the transpose."""
+
+
+def _reverse_only(primitive: Primitive) -> Rule | None:
+    """The derived ``jvp`` rule: a linear map that is known by its transpose."""
+    if rules.vjp.find(primitive) is None:
+        return None
+    made = rules.jvp(
+        lambda *args, **params: _apply_vjp_rule(primitive, *args, **params), symbolic_zeros=True
+    )
+    return made.replace(derived="the vjp rule, for reverse mode alone")
+
+
+def _apply_vjp_rule(
+    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+) -> tuple[Any, Any]:
+    name = f"vjp rule of the primitive {primitive.name}"
+    pair = rules.vjp.get(primitive)(*primals, **params)
+    check_pair(pair, name, "(out, vjp_function)")
+    out, vjp_function = pair
+    outs = list(out) if primitive.multiple_results else [out]
+    in_avals = [typeof(x) for x in primals]
+
+    def backward_of(*cotangents: Any) -> list[Any]:
+        cts = vjp_function(*cotangents)
+        if not isinstance(cts, (tuple, list)) or len(cts) != len(primals):
+            raise TypeError(
+                f"the vjp function of the {name} must return one cotangent for each of the "
+                f"{len(primals)} operands, but it returned {described(cts)}."
+            )
+        return as_tangents(
+            cts, in_avals, lambda: [f"operand {i}" for i in range(len(primals))], name
+        )
+
+    state, residuals = stage_backward(backward_of, in_avals, outs, Origin(f"the {name}"))
+    linear = LinearMap(
+        f"primitive {primitive.name}, which has a vjp rule and no jvp rule",
+        run_backward,
+        state,
+        len(residuals),
+        tuple(type(t) is not Zero for t in tangents),
+        tuple(typeof(x).tangent_aval() for x in outs),
+        remedy="give it a jvp rule",
+    )
+    out_tangents = apply_linear_map(linear, residuals, tangents)
+    return (outs, out_tangents) if primitive.multiple_results else (outs[0], out_tangents[0])
+
+
+rules.jvp.derive(_reverse_only)
