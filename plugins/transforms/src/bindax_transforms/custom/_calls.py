@@ -62,22 +62,18 @@ _NUMBERS = (bool, int, float, complex)
 
 @dataclass(frozen=True, eq=False)
 class CustomCall:
-    """One call of a function of flat values that has rules of its own.
+    """One call of a function of flat values that has a rule of its own.
 
-    Attributes:
-        primitive: the one whose equations record such calls.
-        name: what messages call the function.
-        function: the function, of all operands.
-        num_consts: how many leading operands are values the function closed over when it was
-            staged; the rules do not take them.
-        main: the trace that interprets the call now; None in an equation.
+    The leading operands are values that the function closed over when it was staged; the function
+    takes all operands, and the rule those after them.
     """
 
-    primitive: ClassVar[Primitive]
-    name: str
+    primitive: ClassVar[Primitive]  # whose equations record such calls
+    name: str  # of the function in messages
     function: FlatFunction
+    rule: Callable[..., Any]
     num_consts: int = 0
-    main: MainTrace | None = None
+    main: MainTrace | None = None  # the trace that interprets the call now; None in an equation
 
     @property
     def short_name(self) -> str:
@@ -108,10 +104,6 @@ class CustomCall:
     def batched_rules(self, batching: Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
         """The rules on batches, from where the batch axes of the arguments are."""
         return {}
-
-    def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
-        """The same call with a check around each of its functions."""
-        raise TypeError(f"{type(self).__name__} must define guarded")
 
     def split_consts(self, tangents: Sequence[Any]) -> Sequence[Any]:
         """The tangents without those of closed-over values, which must be zero."""
@@ -286,7 +278,7 @@ def _without_tangents_of(call: CustomCall) -> CustomCall:
     def guard(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *args: without_tangents(call, call.main, function(*args))
 
-    return call.guarded(guard)
+    return replace(call, function=guard(call.function), rule=guard(call.rule))
 
 
 def _vmap(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from typing import Any, Generic, TypeVar
 
@@ -46,39 +45,26 @@ from bindax_transforms.custom._calls import (
 
 R = TypeVar("R")
 JVPRule = Callable[..., Any]
-FlatRule = Callable[[Sequence[Any], Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]
 
 
-@dataclass(frozen=True, eq=False)
 class CustomJVPCall(CustomCall):
-    """A call whose rule gives results and tangents from primals and tangents."""
-
-    rule: FlatRule = field(kw_only=True)
+    """A call with the rule ``(primals, tangents) -> (results, tangents)``."""
 
     def jvp(
         self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        tangents = self.split_consts(tangents)
-        outs, out_tangents = self.rule(primals[self.num_consts :], tangents)
-        return without_tangents(self, main, (outs, out_tangents))  # type: ignore[no-any-return]
+        pair = self.rule(primals[self.num_consts :], self.split_consts(tangents))
+        return without_tangents(self, main, pair)  # type: ignore[no-any-return]
 
     def batched_rules(self, batching: Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
-        return {"rule": _batched_rule(self.rule, batching, dims)}
+        def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+            with reenter(batching.main) as trace:
+                boxed = [batching.boxes(trace, xs, dims) for xs in (primals, tangents)]
+                outs, out_tangents = self.rule(*boxed)
+                both = batching.unbox(trace, [*outs, *out_tangents])
+            return both[: len(outs)], both[len(outs) :]
 
-    def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
-        return replace(self, function=guard(self.function), rule=guard(self.rule))
-
-
-def _batched_rule(rule: FlatRule, batching: Batching, dims: Sequence[BatchDim]) -> FlatRule:
-    def batched(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        with reenter(batching.main) as trace:
-            outs, out_tangents = rule(
-                batching.boxes(trace, primals, dims), batching.boxes(trace, tangents, dims)
-            )
-            both = batching.unbox(trace, [*outs, *out_tangents])
-        return both[: len(outs)], both[len(outs) :]
-
-    return batched
+        return {"rule": rule}
 
 
 custom_jvp_call_p = CustomJVPCall.primitive = primitive(
@@ -223,7 +209,7 @@ class custom_jvp(Generic[R]):
             ]
             return _apply_rule(jvp, [*restore(primals[:count]), *trees], output)
 
-        call = CustomJVPCall(arguments.name, function, rule=rule)
+        call = CustomJVPCall(arguments.name, function, rule)
         outs = apply_call(call, [*lifted, *leaves])
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from typing import Any, Generic, TypeVar
 
@@ -31,12 +30,7 @@ from bindax_transforms.batching.vmap import (
     move_batch_axis,
     vmap_flat,
 )
-from bindax_transforms.custom._arguments import (
-    Arguments,
-    Output,
-    check_pair,
-    match_flags,
-)
+from bindax_transforms.custom._arguments import Arguments, Output, check_pair, match_flags
 from bindax_transforms.custom._calls import (
     CallPrimitive,
     CustomCall,
@@ -48,15 +42,13 @@ from bindax_transforms.custom._calls import (
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 R = TypeVar("R")
-FlatVmapRule = Callable[[int, Sequence[bool], Sequence[Any]], tuple[Sequence[Any], Sequence[bool]]]
-"""``(axis_size, batched, operands) -> (results, batched)``; batch axes are in front."""
 
 
-@dataclass(frozen=True, eq=False)
 class CustomVmapCall(CustomCall):
-    """A call whose rule applies the function to a batch."""
+    """A call with the rule ``(axis_size, batched, operands) -> (results, batched)``.
 
-    rule: FlatVmapRule = field(kw_only=True)
+    It applies the function to a batch; batch axes are in front.
+    """
 
     def batch(
         self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
@@ -82,12 +74,9 @@ class CustomVmapCall(CustomCall):
         self.split_consts(tangents)
         derivative = _Derivative(self, main, tangents)
         given = [t for t in tangents if type(t) is not Zero]
-        call = CustomVmapCall(self.name, derivative.function, self.num_consts, rule=derivative.rule)
+        call = CustomVmapCall(self.name, derivative.function, derivative.rule, self.num_consts)
         outs = apply_call(call, [*primals, *given], main)
         return derivative.split(outs)
-
-    def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
-        return replace(self, function=guard(self.function), rule=guard(self.rule))
 
 
 def mapped_closure_error(name: str) -> TypeError:
@@ -162,7 +151,7 @@ class _Derivative:
         """The derivative of the rule, and which results are batched."""
         out_flags: list[bool] = []
 
-        def mapped(*operands: Any) -> Sequence[Any]:
+        def mapped(*operands: Any) -> Any:
             outs, out_flags[:] = self.call.rule(axis_size, flags, operands)
             return outs
 
@@ -265,7 +254,7 @@ class custom_vmap(Generic[R]):
             in_batched = list(tree_unflatten(tree, batched))
             return self._apply_rule(axis_size, in_batched, tree_unflatten(tree, operands), output)
 
-        call = CustomVmapCall(arguments.name, function, rule=rule)
+        call = CustomVmapCall(arguments.name, function, rule)
         outs = apply_call(call, leaves)
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
 
