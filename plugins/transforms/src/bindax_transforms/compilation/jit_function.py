@@ -160,7 +160,7 @@ class JittedFunction(Generic[P, R]):
         params = entry.params
         if self._options.compiler_options:
             traced = Traced(entry, self, bound_shardings(operands))
-            executable = traced.lower().compile()._executable
+            executable = traced.lower().compile()._made
         else:
             executable = executable_of(
                 entry.jaxpr,
