@@ -17,12 +17,7 @@ from bindax_core.sharding import named
 
 
 class AbstractArgument(Tracer):
-    """Stands for an argument of which only the type is known.
-
-    Attributes:
-        aval: its type.
-        sharding: where it is to lie, or None.
-    """
+    """Stands for an argument of which only the type is known, and perhaps where it is to lie."""
 
     __slots__ = ("aval", "sharding")
 

@@ -78,12 +78,8 @@ class CustomCall:
     @property
     def short_name(self) -> str:
         """The function's name as jaxprs print it."""
-        return self.name.partition(" (")[0].removeprefix(self.kind + " function ")
-
-    @property
-    def kind(self) -> str:
-        """The name of the decorator."""
-        return self.primitive.name.removesuffix("_call")
+        decorator = self.primitive.name.removesuffix("_call")
+        return self.name.partition(" (")[0].removeprefix(f"{decorator} function ")
 
     def jvp(
         self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
