@@ -71,7 +71,6 @@ class CustomVmapCall(CustomCall):
     def jvp(
         self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        self.split_consts(tangents)
         derivative = _Derivative(self, main, tangents)
         given = [t for t in tangents if type(t) is not Zero]
         call = CustomVmapCall(self.name, derivative.function, derivative.rule, self.num_consts)
@@ -93,36 +92,29 @@ class _Derivative:
     def __init__(self, call: CustomVmapCall, main: MainTrace, tangents: Sequence[Any]) -> None:
         self.call = call
         self.main = main
-        self.nonzeros = [type(t) is not Zero for t in tangents]
+        self.nonzeros = [type(t) is not Zero for t in call.split_consts(tangents)]
         self.outs_differentiable: list[bool] = []
 
     def function(self, *operands: Any) -> list[Any]:
-        return self._derived(self.call.function, operands, self.nonzeros)
+        return self._derived(self.call.function, operands)
 
     def rule(self, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
-        nonzeros = self.nonzeros[self.call.num_consts :]
-        primal_flags, rest = split(batched, len(nonzeros))
+        primal_flags, rest = split(batched, len(self.nonzeros))
         if not any(primal_flags):
-            found = self._of_tangents(axis_size, batched, operands, nonzeros)
+            found = self._of_tangents(axis_size, batched, operands)
             if found is not None:
                 return found
-        tangent_flags = merge(nonzeros, [False] * nonzeros.count(False), rest)
+        tangent_flags = merge(self.nonzeros, [False] * self.nonzeros.count(False), rest)
         flags = [p or t for p, t in zip(primal_flags, tangent_flags, strict=True)]
-        wanted = [*flags, *partition(nonzeros, flags)[1]]
+        wanted = [*flags, *partition(self.nonzeros, flags)[1]]
         full = [
             move_batch_axis(axis_size, None, 0, x) if want and not have else x
             for x, have, want in zip(operands, batched, wanted, strict=True)
         ]
-        results, out_flags = self._by_rule(axis_size, flags, full, nonzeros)
+        results, out_flags = self._by_rule(axis_size, flags, full)
         return results, [*out_flags, *partition(self.outs_differentiable, out_flags)[1]]
 
-    def _of_tangents(
-        self,
-        axis_size: int,
-        batched: Sequence[bool],
-        operands: Sequence[Any],
-        nonzeros: Sequence[bool],
-    ) -> Any:
+    def _of_tangents(self, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
         """The derivative along a batch of tangents: to the rule, no primal is batched.
 
         None where the rule gives batches all the same.
@@ -130,8 +122,8 @@ class _Derivative:
         flags: list[bool] = []
 
         def of_one(*operands: Any) -> list[Any]:
-            none = [False] * len(nonzeros)
-            results, flags[:] = self._by_rule(axis_size, none, operands, nonzeros)
+            none = [False] * len(self.nonzeros)
+            results, flags[:] = self._by_rule(axis_size, none, operands)
             return results
 
         dims = [0 if flag else None for flag in batched]
@@ -146,7 +138,7 @@ class _Derivative:
         return moved, [d is not None for d in out_dims]
 
     def _by_rule(
-        self, axis_size: int, flags: Any, operands: Sequence[Any], nonzeros: Sequence[bool]
+        self, axis_size: int, flags: Any, operands: Sequence[Any]
     ) -> tuple[list[Any], list[bool]]:
         """The derivative of the rule, and which results are batched."""
         out_flags: list[bool] = []
@@ -155,20 +147,17 @@ class _Derivative:
             outs, out_flags[:] = self.call.rule(axis_size, flags, operands)
             return outs
 
-        return self._derived(mapped, operands, nonzeros), out_flags
+        return self._derived(mapped, operands), out_flags
 
-    def _derived(
-        self, function: FlatFunction, operands: Sequence[Any], nonzeros: Sequence[bool]
-    ) -> list[Any]:
+    def _derived(self, function: FlatFunction, operands: Sequence[Any]) -> list[Any]:
         """Results and tangents of a function, from its operands and those tangents there are."""
-        primals, rest = split(operands, len(nonzeros))
-        tangents = iter(rest)
+        primals, tangents = split(operands, len(operands) - sum(self.nonzeros))
+        consts, arguments = split(primals, len(primals) - len(self.nonzeros))
+        fixed, differentiated = partition(self.nonzeros, arguments)
         with reenter(self.main) as trace:
-            boxed = [
-                JVPTracer(trace, x, next(tangents)) if nonzero else x
-                for x, nonzero in zip(primals, nonzeros, strict=True)
-            ]
-            outs = [full_raise(trace, x) for x in function(*boxed)]
+            pairs = zip(differentiated, tangents, strict=True)
+            boxed = merge(self.nonzeros, fixed, [JVPTracer(trace, x, t) for x, t in pairs])
+            outs = [full_raise(trace, x) for x in function(*consts, *boxed)]
         avals = [typeof(t.primal).tangent_aval() for t in outs]
         self.outs_differentiable = [aval.dtype != float0 for aval in avals]
         found = [instantiate_zeros(t.tangent) for t in partition(self.outs_differentiable, outs)[1]]
