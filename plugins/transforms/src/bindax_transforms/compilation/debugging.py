@@ -96,13 +96,12 @@ def _reason(jitted: Any, key: Any, args: Any, kwargs: Any) -> str:
         return "no call of it is known"
     paths = _paths(jitted, args, kwargs)
     last_first: list[list[str]] = [_differences(key, other, paths) for other in reversed(known)]
-    fewest = min(map(len, last_first))
-    return "; ".join(next(found for found in last_first if len(found) == fewest))
+    return "; ".join(min(last_first, key=len))
 
 
 def _differences(key: Any, other: Any, paths: list[str]) -> list[str]:
-    tree, avals, statics, settings, backend = key[:5]
-    old_tree, old_avals, old_statics, old_settings, old_backend = other[:5]
+    tree, avals, statics, settings, backend = key
+    old_tree, old_avals, old_statics, old_settings, old_backend = other
     found = []
     if tree != old_tree:
         found.append(f"the arguments have the structure {tree}, where {old_tree} is known")
@@ -112,20 +111,13 @@ def _differences(key: Any, other: Any, paths: list[str]) -> list[str]:
             for path, new, old in zip(paths, avals, old_avals, strict=True)
             if new != old
         ]
-    given, before = ({name: value for name, _, value in one} for one in (statics, old_statics))
-    for name, value in given.items():
-        if name not in before:
-            found.append(f"the static argument {name!r} is {value!r:.60}, where none is known")
-        elif type(value) is not type(before[name]) or value != before[name]:
-            old = before[name]
-            found.append(
-                f"the static argument {name!r} is {value!r:.60}, where {old!r:.60} is known"
-            )
-    found += [
-        f"the static argument {name!r} is not given, where {value!r:.60} is known"
-        for name, value in before.items()
-        if name not in given
-    ]
+    given, before = ({name: value for name, *value in one} for one in (statics, old_statics))
+    for name in dict.fromkeys([*given, *before]):
+        new, old = given.get(name), before.get(name)  # their types and values
+        if new != old:
+            now = f"{new[1]!r:.60}" if new else "not given"
+            then = f"{old[1]!r:.60}" if old else "none"
+            found.append(f"the static argument {name!r} is {now}, where {then} is known")
     names = (*config.TRACED, "backend")
     pairs = zip(names, (*settings, backend), (*old_settings, old_backend), strict=True)
     found += [
