@@ -95,8 +95,9 @@ def _reason(jitted: Any, key: Any, args: Any, kwargs: Any) -> str:
     if not known:
         return "no call of it is known"
     paths = _paths(jitted, args, kwargs)
-    last_first: list[list[str]] = [_differences(key, other, paths) for other in reversed(known)]
-    return "; ".join(min(last_first, key=len))
+    last_first = [_differences(key, other, paths) for other in reversed(known)]
+    fewest = min(last_first, key=len)
+    return "; ".join(fewest)
 
 
 def _differences(key: Any, other: Any, paths: list[str]) -> list[str]:

@@ -28,7 +28,6 @@ from bindax_core.extend import (
     Origin,
     Primitive,
     Printer,
-    Rule,
     Zero,
     as_array,
     eval_jaxpr,
@@ -38,6 +37,7 @@ from bindax_core.extend import (
     is_undef_primal,
     jaxpr_as_fun,
     new_main,
+    primitive,
     rules,
     trace_state,
 )
@@ -320,9 +320,10 @@ def _lowering(ctx: Any, *values: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> A
     return ctx.inline(jaxpr, values)
 
 
-def call_rules() -> list[Rule]:
-    """The rules of a primitive whose applications are calls."""
-    return [
+def call_primitive(name: str, kind: type[CustomCall]) -> Primitive:
+    """The primitive whose applications are calls of a kind."""
+    kind.primitive = primitive(
+        name,
         rules.impl(_impl, on_values=True),
         rules.abstract_eval(_abstract_eval),
         rules.jvp(_jvp, symbolic_zeros=True),
@@ -332,4 +333,7 @@ def call_rules() -> list[Rule]:
         rules.stage(_stage),
         rules.pretty_print(_pretty_print),
         rules.lowering["stablehlo"](_lowering),
-    ]
+        multiple_results=True,
+        type=CallPrimitive,
+    )
+    return kind.primitive

@@ -13,7 +13,6 @@ from bindax_core.extend import (
     api_boundary,
     describe_function,
     instantiate_zeros,
-    primitive,
     tree_flatten,
     tree_leaves,
     tree_unflatten,
@@ -22,6 +21,7 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names
 from bindax_transforms.batching.vmap import BatchDim
+from bindax_transforms.custom import _calls
 from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
@@ -32,33 +32,23 @@ from bindax_transforms.custom._arguments import (
     lift_tracers,
     match_leaves,
 )
-from bindax_transforms.custom._calls import (
-    Batching,
-    CallPrimitive,
-    CustomCall,
-    apply_call,
-    call_rules,
-    closed_over_error,
-    reenter,
-    without_tangents,
-)
 
 R = TypeVar("R")
 JVPRule = Callable[..., Any]
 
 
-class CustomJVPCall(CustomCall):
+class CustomJVPCall(_calls.CustomCall):
     """A call with the rule ``(primals, tangents) -> (results, tangents)``."""
 
     def jvp(
         self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         pair = self.rule(primals[self.num_consts :], self.split_consts(tangents))
-        return without_tangents(self, main, pair)  # type: ignore[no-any-return]
+        return _calls.without_tangents(self, main, pair)  # type: ignore[no-any-return]
 
-    def batched_rules(self, batching: Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
+    def batched_rules(self, batching: _calls.Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
         def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-            with reenter(batching.main) as trace:
+            with _calls.reenter(batching.main) as trace:
                 boxed = [batching.boxes(trace, xs, dims) for xs in (primals, tangents)]
                 outs, out_tangents = self.rule(*boxed)
                 both = batching.unbox(trace, [*outs, *out_tangents])
@@ -67,9 +57,7 @@ class CustomJVPCall(CustomCall):
         return {"rule": rule}
 
 
-custom_jvp_call_p = CustomJVPCall.primitive = primitive(
-    "custom_jvp_call", *call_rules(), multiple_results=True, type=CallPrimitive
-)
+custom_jvp_call_p = _calls.call_primitive("custom_jvp_call", CustomJVPCall)
 """A call of a ``custom_jvp`` function. Parameters: ``call``, with the rule; ``jaxpr``, the function
 as a program without constants."""
 
@@ -202,7 +190,7 @@ class custom_jvp(Generic[R]):
 
         def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
             if any(type(t) is not Zero for t in tangents[:count]):
-                raise closed_over_error(arguments.name)
+                raise _calls.closed_over_error(arguments.name)
             trees = [
                 tree_unflatten(tree, primals[count:]),
                 tree_unflatten(tree, [as_given(t, self.symbolic_zeros) for t in tangents[count:]]),
@@ -210,7 +198,7 @@ class custom_jvp(Generic[R]):
             return _apply_rule(jvp, [*restore(primals[:count]), *trees], output)
 
         call = CustomJVPCall(arguments.name, function, rule)
-        outs = apply_call(call, [*lifted, *leaves])
+        outs = _calls.apply_call(call, [*lifted, *leaves])
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
 
 

@@ -15,7 +15,6 @@ from bindax_core.extend import (
     api_boundary,
     describe_function,
     full_raise,
-    primitive,
     tree_flatten,
     tree_unflatten,
     typeof,
@@ -23,6 +22,7 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, check_values
 from bindax_transforms.batching.vmap import BatchDim
+from bindax_transforms.custom import _calls
 from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
@@ -32,15 +32,6 @@ from bindax_transforms.custom._arguments import (
     described,
     has_tracers,
     match_leaves,
-)
-from bindax_transforms.custom._calls import (
-    Batching,
-    CallPrimitive,
-    CustomCall,
-    apply_call,
-    call_rules,
-    reenter,
-    without_tangents,
 )
 from bindax_transforms.custom._linear import (
     Backward,
@@ -54,7 +45,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, eq=False)
-class CustomVJPCall(CustomCall):
+class CustomVJPCall(_calls.CustomCall):
     """A call with the rule ``(perturbed, primals) -> (results, residuals, state)``.
 
     Its backward rule takes state and residuals.
@@ -68,14 +59,14 @@ class CustomVJPCall(CustomCall):
         tangents = self.split_consts(tangents)
         nonzeros = tuple(type(t) is not Zero for t in tangents)
         result = self.rule(nonzeros, primals[self.num_consts :])
-        outs, residuals, state = without_tangents(self, main, result)
+        outs, residuals, state = _calls.without_tangents(self, main, result)
         out_avals = tuple(typeof(x).tangent_aval() for x in outs)
         linear = LinearMap(self.name, self.backward, state, len(residuals), nonzeros, out_avals)
         return outs, apply_linear_map(linear, residuals, tangents)
 
-    def batched_rules(self, batching: Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
+    def batched_rules(self, batching: _calls.Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
         def rule(perturbed: Sequence[bool], primals: Sequence[Any]) -> Any:
-            with reenter(batching.main) as trace:
+            with _calls.reenter(batching.main) as trace:
                 outs, residuals, state = self.rule(perturbed, batching.boxes(trace, primals, dims))
                 placed = batching.unbox(trace, outs)
                 tracers = [full_raise(trace, x) for x in residuals]
@@ -85,9 +76,7 @@ class CustomVJPCall(CustomCall):
         return {"rule": rule, "backward": batched_backward(self.backward, batching, dims)}
 
 
-custom_vjp_call_p = CustomVJPCall.primitive = primitive(
-    "custom_vjp_call", *call_rules(), multiple_results=True, type=CallPrimitive
-)
+custom_vjp_call_p = _calls.call_primitive("custom_vjp_call", CustomVJPCall)
 """A call of a ``custom_vjp`` function. Parameters: ``call``, with the rules; ``jaxpr``, the
 function as a program without constants."""
 
@@ -209,7 +198,7 @@ class custom_vjp(Generic[R]):
         forward = _flat_forward(self, nondiff, tree, output)
         backward = _flat_backward(self, nondiff, tree, output)
         call = CustomVJPCall(arguments.name, function, forward, backward=backward)
-        outs = apply_call(call, leaves)
+        outs = _calls.apply_call(call, leaves)
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
 
 

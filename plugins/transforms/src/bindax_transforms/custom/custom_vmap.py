@@ -15,7 +15,6 @@ from bindax_core.extend import (
     float0,
     full_raise,
     instantiate_zeros,
-    primitive,
     tree_unflatten,
     typeof,
 )
@@ -30,21 +29,14 @@ from bindax_transforms.batching.vmap import (
     move_batch_axis,
     vmap_flat,
 )
+from bindax_transforms.custom import _calls
 from bindax_transforms.custom._arguments import Arguments, Output, check_pair, match_flags
-from bindax_transforms.custom._calls import (
-    CallPrimitive,
-    CustomCall,
-    FlatFunction,
-    apply_call,
-    call_rules,
-    reenter,
-)
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 R = TypeVar("R")
 
 
-class CustomVmapCall(CustomCall):
+class CustomVmapCall(_calls.CustomCall):
     """A call with the rule ``(axis_size, batched, operands) -> (results, batched)``.
 
     It applies the function to a batch; batch axes are in front.
@@ -74,7 +66,7 @@ class CustomVmapCall(CustomCall):
         derivative = _Derivative(self, main, tangents)
         given = [t for t in tangents if type(t) is not Zero]
         call = CustomVmapCall(self.name, derivative.function, derivative.rule, self.num_consts)
-        outs = apply_call(call, [*primals, *given], main)
+        outs = _calls.apply_call(call, [*primals, *given], main)
         return derivative.split(outs)
 
 
@@ -149,12 +141,12 @@ class _Derivative:
 
         return self._derived(mapped, operands), out_flags
 
-    def _derived(self, function: FlatFunction, operands: Sequence[Any]) -> list[Any]:
+    def _derived(self, function: _calls.FlatFunction, operands: Sequence[Any]) -> list[Any]:
         """Results and tangents of a function, from its operands and those tangents there are."""
         primals, tangents = split(operands, len(operands) - sum(self.nonzeros))
         consts, arguments = split(primals, len(primals) - len(self.nonzeros))
         fixed, differentiated = partition(self.nonzeros, arguments)
-        with reenter(self.main) as trace:
+        with _calls.reenter(self.main) as trace:
             pairs = zip(differentiated, tangents, strict=True)
             boxed = merge(self.nonzeros, fixed, [JVPTracer(trace, x, t) for x, t in pairs])
             outs = [full_raise(trace, x) for x in function(*consts, *boxed)]
@@ -170,9 +162,7 @@ class _Derivative:
         return primals, with_zeros(self.outs_differentiable, rest, avals)
 
 
-custom_vmap_call_p = CustomVmapCall.primitive = primitive(
-    "custom_vmap_call", *call_rules(), multiple_results=True, type=CallPrimitive
-)
+custom_vmap_call_p = _calls.call_primitive("custom_vmap_call", CustomVmapCall)
 """A call of a ``custom_vmap`` function. Parameters: ``call``, with the rule; ``jaxpr``, the
 function as a program without constants."""
 
@@ -244,7 +234,7 @@ class custom_vmap(Generic[R]):
             return self._apply_rule(axis_size, in_batched, tree_unflatten(tree, operands), output)
 
         call = CustomVmapCall(arguments.name, function, rule)
-        outs = apply_call(call, leaves)
+        outs = _calls.apply_call(call, leaves)
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
 
     def _apply_rule(self, axis_size: int, in_batched: Any, args: Any, output: Output) -> Any:
