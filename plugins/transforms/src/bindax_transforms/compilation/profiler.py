@@ -19,20 +19,6 @@ import attrs
 
 from bindax_core.extend import BackendError, api_boundary, config, find_backend
 
-__all__ = [
-    "ProfileOptions",
-    "StepTraceAnnotation",
-    "TraceAnnotation",
-    "annotate_function",
-    "device_memory_profile",
-    "save_device_memory_profile",
-    "start_server",
-    "start_trace",
-    "stop_server",
-    "stop_trace",
-    "trace",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
