@@ -276,13 +276,11 @@ def _jvp_jaxpr(
         primals = values[: len(in_avals)]
         tangents = with_zeros(nonzeros, values[len(in_avals) :], in_avals)
         outs, out_tangents = jvp_flat(replay_jaxpr(jaxpr), primals, tangents, Origin("jvp"))
-        kept = []
-        for t, wanted in zip(out_tangents, instantiate, strict=True):
-            present = type(t) is not Zero or (wanted and t.aval.dtype != float0)
-            nonzeros_out.append(present)
-            if present:
-                kept.append(instantiate_zeros(t))
-        return [*outs, *kept]
+        nonzeros_out.extend(
+            type(t) is not Zero or (wanted and t.aval.dtype != float0)
+            for t, wanted in zip(out_tangents, instantiate, strict=True)
+        )
+        return [*outs, *map(instantiate_zeros, partition(nonzeros_out, out_tangents)[1])]
 
     made = trace_to_jaxpr(function, [*in_avals, *tangent_avals], Origin("jvp"))
     return made, nonzeros_out

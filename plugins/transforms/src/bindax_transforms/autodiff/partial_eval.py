@@ -156,21 +156,13 @@ def _live(outvars: Sequence[Atom], eqns: Sequence[JaxprEqn]) -> tuple[list[Jaxpr
 
 
 class SplitProgram(NamedTuple):
-    """A program unzipped in two, and what the rules of a primitive that applies it need of that.
+    """A program unzipped in two, and what the rules of a primitive that applies it need of that."""
 
-    Attributes:
-        known: from the known arguments to the known results and the residuals.
-        unknown: from the residuals and the unknown arguments to the unknown results.
-        out_unknowns: which results of the whole program are unknown.
-        residual_avals: the types of the residuals.
-        forwarded: for each residual, the known argument that it simply is, or None.
-    """
-
-    known: ClosedJaxpr
-    unknown: ClosedJaxpr
-    out_unknowns: list[bool]
+    known: ClosedJaxpr  # from the known arguments to the known results and the residuals
+    unknown: ClosedJaxpr  # from the residuals and the unknown arguments to the unknown results
+    out_unknowns: list[bool]  # which results of the whole program are unknown
     residual_avals: list[Any]
-    forwarded: list[int | None]
+    forwarded: list[int | None]  # for each residual, the known argument that it simply is, or None
 
     def split_equation(
         self,

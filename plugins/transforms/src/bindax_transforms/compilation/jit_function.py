@@ -40,18 +40,8 @@ from bindax_transforms.compilation.ahead_of_time import Lowered, Traced
 from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.compilation.sharding_constraint import shardings_of, with_shardings
 from bindax_transforms.compilation.stand_ins import abstract_arguments, shardings_of_operands
-from bindax_transforms.staging.static_arguments import (
-    JitOptions,
-    argument_paths,
-    check_compiler,
-    check_positions,
-    complete,
-    donated_leaves,
-    positions,
-    split_static,
-    with_static,
-    words,
-)
+from bindax_transforms.staging import static_arguments as arguments
+from bindax_transforms.staging.static_arguments import JitOptions
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 P = ParamSpec("P")
@@ -182,7 +172,7 @@ class JittedFunction(Generic[P, R]):
         statics: Any = ()
         dynamic_args, dynamic_kwargs = args, kwargs
         if self._has_static:
-            dynamic_args, dynamic_kwargs, statics = split_static(
+            dynamic_args, dynamic_kwargs, statics = arguments.split_static(
                 self._fun, self._options, args, kwargs
             )
         leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
@@ -222,7 +212,7 @@ class JittedFunction(Generic[P, R]):
     def _operand_aval(self, x: Any, args: Any, kwargs: Any) -> Any:
         if is_value(x):
             return typeof(x)
-        for path, leaf in argument_paths(self._fun, args, kwargs):
+        for path, leaf in arguments.argument_paths(self._fun, args, kwargs):
             if leaf is x:
                 raise TypeError(
                     f"jit of {describe_function(self._fun)}: argument {path} is not an array: "
@@ -261,7 +251,7 @@ class JittedFunction(Generic[P, R]):
         options = self._options
         fun: Callable[..., Any] = self._fun
         if self._has_static:
-            fun = with_static(fun, options, args, kwargs)
+            fun = arguments.with_static(fun, options, args, kwargs)
         origin = Origin("jit", self._fun)
         flat_function, out_tree = flatten_function(fun, tree, origin)
         if options.shardings is not None:
@@ -272,7 +262,7 @@ class JittedFunction(Generic[P, R]):
         jaxpr, consts = hoist_consts(closed)
         donated = (False,) * (len(consts) + len(avals))
         if options.donate_argnums or options.donate_argnames:
-            donated = (False,) * len(consts) + donated_leaves(options, args, kwargs)
+            donated = (False,) * len(consts) + arguments.donated_leaves(options, args, kwargs)
         params = {
             "jaxpr": jaxpr,
             "name": getattr(self._fun, "__name__", type(self._fun).__name__),
@@ -422,15 +412,15 @@ def jit(
     6.0
     """
     shardings = shardings_of(in_shardings, out_shardings, device)
-    chosen = check_compiler(backend, compiler_options or {})
+    chosen = arguments.check_compiler(backend, compiler_options or {})
     others = bool(keep_unused), bool(inline), backend, shardings, chosen
 
     @api_boundary
     def jitted(fun: Callable[..., Any]) -> Any:
-        static = positions(static_argnums), words(static_argnames)
+        static = arguments.positions(static_argnums), arguments.words(static_argnames)
         donated = (
-            positions(donate_argnums, "donate_argnums"),
-            words(donate_argnames, "donate_argnames"),
+            arguments.positions(donate_argnums, "donate_argnums"),
+            arguments.words(donate_argnames, "donate_argnames"),
         )
         return _jitted(fun, static, donated, others)
 
@@ -440,6 +430,6 @@ def jit(
 def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:
     check_function("jit", "fun", fun)
     # As in JAX, who gives both positions and names has said it all.
-    statics, donates = (x if all(x) else complete(fun, *x) for x in (static, donated))
-    check_positions(fun, statics[0], donates[0])
+    statics, donates = (x if all(x) else arguments.complete(fun, *x) for x in (static, donated))
+    arguments.check_positions(fun, statics[0], donates[0])
     return JittedFunction(fun, JitOptions(*statics, *donates, *others))
