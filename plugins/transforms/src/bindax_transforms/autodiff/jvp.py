@@ -29,6 +29,7 @@ from bindax_core.extend import (
     operations_for,
     rules,
     tree_flatten,
+    tree_map,
     tree_unflatten,
     typeof,
     unknown_type_message,
@@ -234,8 +235,7 @@ def split_aux(fun: Callable[..., Any], aux: list[Any], name: str) -> Callable[..
 
 def lower_aux(aux: Any) -> Any:
     """Auxiliary output with the primals in place of the tracers of the finished trace."""
-    leaves, tree = tree_flatten(aux)
-    return tree_unflatten(tree, [_own_primal(x) for x in leaves])
+    return tree_map(_own_primal, aux)
 
 
 def _own_primal(x: Any) -> Any:

@@ -10,8 +10,7 @@ from bindax_core.extend import (
     Tracer,
     admitted_type,
     bound_shardings,
-    tree_flatten,
-    tree_unflatten,
+    tree_map,
 )
 from bindax_core.sharding import named
 
@@ -30,18 +29,18 @@ class AbstractArgument(Tracer):
 
 def abstract_arguments(args: Any, kwargs: Any) -> tuple[Any, Any]:
     """The arguments of a call, with stand-ins for those of which only the type is given."""
-    leaves, tree = tree_flatten((args, kwargs))
-    stand_ins = [_stand_in(x) if isinstance(x, AbstractValue) else x for x in leaves]
-    return tree_unflatten(tree, stand_ins)  # type: ignore[no-any-return]
+    return tree_map(_stand_in, (args, kwargs))  # type: ignore[no-any-return]
 
 
-def _stand_in(aval: AbstractValue) -> AbstractArgument:
-    given = getattr(aval, "placement", None)
+def _stand_in(x: Any) -> Any:
+    if not isinstance(x, AbstractValue):
+        return x
+    given = getattr(x, "placement", None)
     if given is None:
-        return AbstractArgument(admitted_type(aval))
+        return AbstractArgument(admitted_type(x))
     sharding = named(given, "ShapeDtypeStruct: sharding")
-    sharding.check(aval.shape, "ShapeDtypeStruct: the array")  # type: ignore[attr-defined]
-    return AbstractArgument(admitted_type(aval), sharding)
+    sharding.check(x.shape, "ShapeDtypeStruct: the array")  # type: ignore[attr-defined]
+    return AbstractArgument(admitted_type(x), sharding)
 
 
 def shardings_of_operands(operands: Sequence[Any]) -> list[Any] | None:

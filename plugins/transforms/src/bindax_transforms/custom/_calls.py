@@ -41,7 +41,7 @@ from bindax_core.extend import (
     rules,
     trace_state,
 )
-from bindax_transforms._rule_checks import check_program_operands
+from bindax_transforms._rule_checks import program_out_avals
 from bindax_transforms.autodiff.jvp import JVPTrace, JVPTracer
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
@@ -249,8 +249,7 @@ def _impl(*operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> list[A
 
 
 def _abstract_eval(*avals: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> list[Any]:
-    check_program_operands(call.primitive.name, jaxpr, avals)
-    return jaxpr.out_avals
+    return program_out_avals(call.primitive.name, jaxpr, avals)
 
 
 def _jvp(

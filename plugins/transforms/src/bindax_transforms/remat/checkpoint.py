@@ -71,11 +71,10 @@ class _Checkpointed:
     def _aval(self, x: Any, args: Any, kwargs: Any) -> Any:
         if is_value(x):
             return typeof(x)
-        places = [
-            path for path, leaf in arguments.argument_paths(self.fun, args, kwargs) if leaf is x
-        ]
+        paths = arguments.argument_paths(self.fun, args, kwargs)
+        place = next(path for path, leaf in paths if leaf is x)
         raise TypeError(
-            f"checkpoint of {describe_function(self.fun)}: argument {places[0]} is not an array: "
+            f"checkpoint of {describe_function(self.fun)}: argument {place} is not an array: "
             f"{unknown_type_message(x)} To pass it as static, give its position in static_argnums."
         )
 

@@ -58,9 +58,8 @@ class JaxprTracer(Tracer):
 class JaxprBuilder:
     """Collects the variables, constants and equations of a program.
 
-    Args:
-        residuals: whether its constants are what a derivative has computed: arrays of one number
-            are variables then, too, so that the derivative is a tree that has them as leaves.
+    Where its constants are ``residuals`` of a derivative, arrays of one number are variables, too,
+    so that the derivative is a tree that has them as leaves.
     """
 
     def __init__(self, *, residuals: bool = False) -> None:
