@@ -132,16 +132,12 @@ def _checked(
 
 
 class Linearized(NamedTuple):
-    """The results of a function, and its derivative there as a linear program.
-
-    The program goes from the tangents of the arguments that have one to those of the results that
-    are not zero; ``nonzeros_in`` and ``nonzeros_out`` tell which these are.
-    """
+    """The results of a function, and its derivative there as a linear program."""
 
     primals_out: list[Any]
     jaxpr: ClosedJaxpr
-    nonzeros_in: list[bool]
-    nonzeros_out: list[bool]
+    nonzeros_in: list[bool]  # which arguments have a tangent, an argument of the program
+    nonzeros_out: list[bool]  # which results have one, a result of the program
 
 
 def linearize_flat(

@@ -66,8 +66,7 @@ class PartialEvalTrace(Trace):
     @property
     def builder(self) -> JaxprBuilder:
         """The program that is being built."""
-        builder: JaxprBuilder = self.main.global_data
-        return builder
+        return self.main.global_data  # type: ignore[no-any-return]
 
     def new_arg(self, aval: Any) -> PartialEvalTracer:
         """An unknown value that is an argument of the program."""

@@ -12,11 +12,12 @@ from bindax_core.extend import (
     add_tangents,
     api_boundary,
     describe_function,
-    instantiate_zeros,
     tree_flatten,
     tree_leaves,
+    tree_map,
     tree_unflatten,
     typeof,
+    zeros_like_aval,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names
@@ -211,9 +212,7 @@ def _apply_rule(jvp: JVPRule, args: Sequence[Any], output: Output) -> tuple[list
 
 
 def _instantiated(tangents: Any) -> Any:
-    leaves, tree = tree_flatten(tangents)
-    full = [instantiate_zeros(Zero(t.aval)) if type(t) is SymbolicZero else t for t in leaves]
-    return tree_unflatten(tree, full)
+    return tree_map(lambda t: zeros_like_aval(t.aval) if type(t) is SymbolicZero else t, tangents)
 
 
 def _flat_tangents(tangents: Any, primals: Sequence[Any], tree: Any, name: str) -> list[Any]:

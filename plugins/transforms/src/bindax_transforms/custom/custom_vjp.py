@@ -30,7 +30,7 @@ from bindax_transforms.custom._arguments import (
     as_tangents,
     check_pair,
     described,
-    has_tracers,
+    lift_tracers,
     match_leaves,
 )
 from bindax_transforms.custom._linear import (
@@ -182,7 +182,8 @@ class custom_vjp(Generic[R]):
             )
         args = arguments.resolve(args, kwargs)
         nondiff, others = arguments.split(args)
-        if has_tracers(nondiff):
+        traced, _ = lift_tracers(nondiff)
+        if traced:
             raise UnexpectedTracerError(
                 f"the {arguments.name} was called with a traced value in a position of "
                 f"nondiff_argnums, {self.nondiff_argnums}. These are for arguments that hold no "

@@ -226,7 +226,7 @@ class custom_vmap(Generic[R]):
             return output.of_function(self.fun(*tree_unflatten(tree, operands)))
 
         def rule(axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
-            if not output.is_known:  # of one element, for the structure of what the rule returns
+            if output.avals is None:  # of one element, for the structure of what the rule returns
                 pairs = zip(batched, operands, strict=True)
                 avals = [mapped_aval(0 if flag else None, typeof(x)) for flag, x in pairs]
                 trace_to_jaxpr(function, avals, Origin("custom_vmap", self.fun))

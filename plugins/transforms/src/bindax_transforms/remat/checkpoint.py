@@ -33,10 +33,7 @@ from bindax_transforms.staging.trace import trace_to_jaxpr
 P = ParamSpec("P")
 R = TypeVar("R")
 
-
 _LIMIT = 256
-
-
 _Traced = tuple[ClosedJaxpr, list[Any], PyTreeDef]
 """A function's program, what it closes over, and the structure of its result."""
 
