@@ -32,17 +32,15 @@ _rules = rules.partial_eval.functions
 class PartialEvalTracer(Tracer):
     """A known value (``atom`` is None), or an unknown one (``value`` is None)."""
 
-    __slots__ = ("_aval", "atom", "value")
+    __slots__ = ("atom", "aval", "value")
+
+    aval: Any  # a slot, in place of the property of the base
 
     def __init__(self, trace: Trace, aval: Any, value: Any, atom: Atom | None) -> None:
         self._trace = trace
-        self._aval = aval
+        self.aval = aval
         self.value = value
         self.atom = atom
-
-    @property
-    def aval(self) -> Any:
-        return self._aval
 
     @property
     def is_known(self) -> bool:
