@@ -36,10 +36,14 @@ from bindax_core.extend import (
 from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.compilation._cache import LEAVES, Entry, Shared, entries_lock
-from bindax_transforms.compilation.ahead_of_time import Lowered, Traced
+from bindax_transforms.compilation.ahead_of_time import (
+    Lowered,
+    Traced,
+    abstract_arguments,
+    shardings_of_operands,
+)
 from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.compilation.sharding_constraint import shardings_of, with_shardings
-from bindax_transforms.compilation.stand_ins import abstract_arguments, shardings_of_operands
 from bindax_transforms.staging import static_arguments as arguments
 from bindax_transforms.staging.static_arguments import JitOptions
 from bindax_transforms.staging.trace import trace_to_jaxpr
