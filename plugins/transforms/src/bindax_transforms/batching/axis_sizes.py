@@ -35,3 +35,10 @@ def axis_key(size: int) -> tuple[Any, ...]:
 def mesh_axes_of(size: int) -> tuple[Any, ...]:
     """The names of the mesh axes that divide an axis, as ``vmap(spmd_axis_name=...)`` says."""
     return size.mesh_axes if type(size) is NamedSize else ()
+
+
+def mesh_axes_tuple(given: Any) -> tuple[Any, ...]:
+    """The names of mesh axes from what users give: None, a name, or several."""
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, (tuple, list)) else (given,)

@@ -38,7 +38,7 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, for_results, parameter_names, remembered
 from bindax_transforms._rule_checks import check_batch_result, check_counts
-from bindax_transforms.batching.axis_sizes import NamedSize, axis_key
+from bindax_transforms.batching.axis_sizes import NamedSize, axis_key, mesh_axes_tuple
 from bindax_transforms.staging.effects import check_unordered
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
 
@@ -204,8 +204,7 @@ def vmap(
     """
     check_function("vmap", "fun", fun)
     in_axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
-    mesh_axes = () if spmd_axis_name is None else spmd_axis_name
-    mesh_axes = tuple(mesh_axes) if isinstance(mesh_axes, (tuple, list)) else (mesh_axes,)
+    mesh_axes = mesh_axes_tuple(spmd_axis_name)
     if not isinstance(axis_name, Hashable):
         raise TypeError(f"vmap: axis_name must be hashable, such as a text, but is {axis_name!r}.")
 

@@ -101,6 +101,10 @@ class CustomCall:
         """The rules on batches, from where the batch axes of the arguments are."""
         return {}
 
+    def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
+        """The same call with a check around its function and its rule."""
+        return replace(self, function=guard(self.function), rule=guard(self.rule))
+
     def split_consts(self, tangents: Sequence[Any]) -> Sequence[Any]:
         """The tangents without those of closed-over values, which must be zero."""
         if any(type(t) is not Zero for t in tangents[: self.num_consts]):
@@ -273,7 +277,7 @@ def _without_tangents_of(call: CustomCall) -> CustomCall:
     def guard(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *args: without_tangents(call, call.main, function(*args))
 
-    return replace(call, function=guard(call.function), rule=guard(call.rule))
+    return call.guarded(guard)
 
 
 def _vmap(
