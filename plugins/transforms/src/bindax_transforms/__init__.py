@@ -45,7 +45,6 @@ from bindax_transforms.compilation.sharding_constraint import (
     with_sharding_constraint as with_sharding_constraint,
 )
 from bindax_transforms.composition import composition as composition
-from bindax_transforms.custom import _vjp_rules as _vjp_rules
 from bindax_transforms.custom._arguments import SymbolicZero as SymbolicZero
 from bindax_transforms.custom._arguments import zero_from_primal as zero_from_primal
 from bindax_transforms.custom.closure_convert import closure_convert as closure_convert

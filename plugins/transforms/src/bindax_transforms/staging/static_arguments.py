@@ -112,9 +112,8 @@ def check_positions(
                     f"{name} of {transformation} names position {i}, but {describe_function(fun)} "
                     f"takes {count} positional arguments."
                 )
-    both = {i % count if count else i for i in static} & {
-        i % count if count else i for i in donated
-    }
+    from_front = [{i % count if count else i for i in given} for given in (static, donated)]
+    both = from_front[0] & from_front[1]
     if both:
         raise ValueError(
             f"jit of {describe_function(fun)}: argument {min(both)} is both static and donated; a "
