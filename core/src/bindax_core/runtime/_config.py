@@ -179,14 +179,7 @@ class Config:
     32
     """
 
-    __slots__ = (
-        "_observers",
-        "default_device",
-        "dtype_bits",
-        "mesh",
-        "trace_key",
-        *_SETTINGS,
-    )
+    __slots__ = ("_observers", "default_device", "dtype_bits", "mesh", "trace_key", *_SETTINGS)
 
     enable_x64: Literal["explicit"] | bool
     default_dtype_bits: Literal[32, 64]
