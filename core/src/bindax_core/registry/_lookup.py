@@ -7,7 +7,6 @@ loaded. A hit never comes here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
@@ -15,14 +14,6 @@ from bindax_core.registry._claims import NAMED, Conflict, Staged, claimant_of, o
 from bindax_core.registry._control import Settings
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
-
-
-@lru_cache(maxsize=8)
-def _types_by_package(current: Manifest) -> dict[str, list[Entry]]:
-    packages: dict[str, list[Entry]] = {}
-    for entry in (*current.entries("pytrees"), *current.entries("values")):
-        packages.setdefault(entry.module.partition(".")[0], []).append(entry)
-    return packages
 
 
 class Discovery:
@@ -105,8 +96,11 @@ class Discovery:
     def _aliases(self, current: Manifest, type_: type) -> list[Entry]:
         """Entries that name the type where it is re-exported; it exists, so that is imported."""
         package = str(type_.__module__).partition(".")[0]
-        entries = _types_by_package(current).get(package, ())
-        return [entry for entry in entries if offers(entry, type_)]
+        return [
+            entry
+            for entry in (*current.entries("pytrees"), *current.entries("values"))
+            if entry.module.partition(".")[0] == package and offers(entry, type_)
+        ]
 
     # ---------------------------------------------------------------- operations, backends
 

@@ -240,16 +240,8 @@ class Manifest:
         return tuple(entry for entry in entries if name is None or entry.name == name)
 
     def find(self, kind: str, name: str) -> tuple[Entry, ...]:
-        """The entries of a kind with a name, by distribution; parses what contains its text."""
-        known = self._entries.get(kind)
-        if known is None:
-            sections = [
-                section
-                for section in self._sections[kind]
-                if section.text.find(name, section.start, section.end) >= 0
-            ]
-            known = tuple(entry for section in sections for entry in _parse(section)[0])
-        return tuple(entry for entry in known if entry.name == name)
+        """The entries of a kind with a name, by distribution."""
+        return tuple(entry for entry in self.entries(kind) if entry.name == name)
 
     def types(self, qualified_name: str) -> tuple[Entry, ...]:
         """The entries of pytree and value types with the value ``module:qualname``."""
