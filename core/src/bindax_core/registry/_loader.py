@@ -241,7 +241,7 @@ class Loader:
                 plugin.notes.append(f"{plugin.entry.value} has no hooks, so it brings nothing")
             for hook, stage in self._stages.items():
                 for result in getattr(manager.hook, hook)():
-                    staged.extend(stage(result, plugin.entry))
+                    staged.extend(stage(hook, result, plugin.entry))
         return staged
 
     def _install(self, plugin: Plugin, staged: list[Staged]) -> None:

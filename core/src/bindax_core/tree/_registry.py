@@ -103,7 +103,6 @@ def register_node(definition: NodeDefinition) -> None:
         is_allowed = replaced is None or _may_replace(definition, replaced)
         if is_allowed:
             _set(kind, definition)
-            _record((kind, former))
     if replaced is None:
         return
     if not is_allowed:
@@ -148,6 +147,9 @@ def _default_dict(node: PyTreeDef, children: Any) -> Any:
 def _set(kind: type, definition: NodeDefinition | None) -> None:
     """Put a definition in force, or take one out of force; the lock is held."""
     former = _definitions.pop(kind, None)
+    journal = _journal.get()
+    if journal is not None:
+        journal.append((kind, former))
     if former is not None and _by_name.get(former.serialized_name) is former:
         del _by_name[former.serialized_name]
     if definition is not None:
@@ -155,12 +157,6 @@ def _set(kind: type, definition: NodeDefinition | None) -> None:
         _by_name[definition.serialized_name] = definition
         definition._assemble = _assembler(definition)
     _table.forget(kind)
-
-
-def _record(undo: _Undo) -> None:
-    journal = _journal.get()
-    if journal is not None:
-        journal.append(undo)
 
 
 def _may_replace(new: NodeDefinition, old: NodeDefinition) -> bool:
@@ -233,7 +229,6 @@ def unregister_pytree_node(nodetype: Any) -> NodeDefinition:
         definition = _definitions.get(nodetype)
         if definition is not None and not _is_core(definition):
             _set(nodetype, None)
-            _record((nodetype, definition))
             return definition
     if definition is not None:
         raise TreeError(
@@ -286,6 +281,7 @@ def journaled() -> Iterator[list[_Undo]]:
         _journal.reset(token)
 
 
+@journaled()  # what is undone is no change to undo
 def undo(journal: list[_Undo]) -> None:
     """Undo what ``journaled`` collected."""
     with lock:
