@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import keyword
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from bindax_core.errors import TreeError
@@ -156,19 +155,11 @@ def _check_fields(
         )
 
 
-def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
-    """A function that returns a tuple of attributes, at the speed of C for two and more."""
-    if not names:
-        return lambda node: ()
-    if len(names) == 1:
-        get = operator.attrgetter(names[0])
-        return lambda node: (get(node),)
-    return operator.attrgetter(*names)
-
-
 def _flatten(data: tuple[str, ...], meta: tuple[str, ...]) -> Flatten:
-    children, metadata = _getter(data), _getter(meta)
-    return lambda node: (children(node), metadata(node))
+    def values(node: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+        return tuple([getattr(node, name) for name in names])
+
+    return lambda node: (values(node, data), values(node, meta))
 
 
 def _unflatten(nodetype: type, data: tuple[str, ...], meta: tuple[str, ...]) -> Unflatten:
