@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 from bindax_core.errors import TreeError
+from bindax_core.kernel._site import Site
 from bindax_core.tree._keys import DictKey, FlattenedIndexKey, GetAttrKey, KeyEntry, SequenceKey
 
 Kind: TypeAlias = Literal[
@@ -17,8 +18,6 @@ FlattenWithKeys: TypeAlias = Callable[[Any], tuple[Iterable[tuple[KeyEntry, Any]
 Unflatten: TypeAlias = Callable[[Any, Any], Any]
 Assemble: TypeAlias = Callable[[Any, Any], Any]
 """From a node of a structure and the list of its children to the container."""
-Site: TypeAlias = tuple[str, str, int]
-"""Module, file and line of a registration."""
 
 
 class NodeDefinition:
@@ -66,7 +65,7 @@ class NodeDefinition:
         attributes: Sequence[str] | None = None,
         encode_metadata: Callable[[Any], Any] | None = None,
         decode_metadata: Callable[[Any], Any] | None = None,
-        site: Site | None = None,
+        site: tuple[str, str, int] | None = None,
     ) -> None:
         if not isinstance(type, _type):
             raise TreeError(
@@ -100,7 +99,7 @@ class NodeDefinition:
         # Of dataclasses: the names of the children and of the metadata, and whether __init__ is
         # called, which lets generated code do without the functions.
         self._fields: tuple[tuple[str, ...], tuple[str, ...], bool] | None = None
-        self._site: Site = calling_site() if site is None else site
+        self._site = calling_site() if site is None else Site(*site)
 
     def __repr__(self) -> str:
         return f"NodeDefinition({self.serialized_name})"
@@ -146,6 +145,15 @@ def type_name(type: type) -> str:
     return type.__qualname__ if module == "builtins" else f"{module}.{type.__qualname__}"
 
 
+def imported_object(module: str, qualname: str) -> Any:
+    """The object of a name in a module that has been imported already; None if there is none."""
+    found: Any = sys.modules.get(module)
+    for name in qualname.split("."):
+        # vars, because a module's __getattr__ could import something.
+        found = vars(found).get(name) if hasattr(found, "__dict__") else None
+    return found
+
+
 def short(value: object, limit: int = 120) -> str:
     """The ``repr`` of a value, cut to a length that fits into a message.
 
@@ -164,7 +172,7 @@ def calling_site() -> Site:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN):
         frame = frame.f_back
-    return frame.f_globals.get("__name__", "?"), frame.f_code.co_filename, frame.f_lineno
+    return Site(frame.f_globals.get("__name__", "?"), frame.f_code.co_filename, frame.f_lineno)
 
 
 _OWN = ("bindax_core.tree", "functools")

@@ -164,11 +164,11 @@ def _may_replace(new: NodeDefinition, old: NodeDefinition) -> bool:
         return False
     if new.type is not old.type and _is_local(new.type):
         return True  # a function that defines a class was called twice: two types, both in use
-    return new._site[0] == old._site[0]
+    return new._site.module == old._site.module
 
 
 def _is_core(definition: NodeDefinition) -> bool:
-    return definition._site[0].startswith("bindax_core.")
+    return definition._site.module.startswith("bindax_core.")
 
 
 def _is_local(kind: type) -> bool:
@@ -194,15 +194,14 @@ def _place(definition: NodeDefinition) -> str:
 
 
 def _owner(definition: NodeDefinition) -> str:
-    return f"module {definition._site[0]} of {provenance(definition)}"
+    return f"module {definition._site.module} of {provenance(definition)}"
 
 
 def provenance(definition: NodeDefinition) -> Provenance:
     """Return the distribution, version, file and line of a definition."""
-    from bindax_core.kernel._site import Site
     from bindax_core.registry._provenance import provenance_of
 
-    return provenance_of(Site(*definition._site))
+    return provenance_of(definition._site)
 
 
 def unregister_pytree_node(nodetype: Any) -> NodeDefinition:

@@ -7,11 +7,10 @@ The text is JSON: the version of the format and the list of the nodes in postord
 from __future__ import annotations
 
 import math
-import sys
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
-from bindax_core.tree._definition import NodeDefinition, short, type_name
+from bindax_core.tree._definition import NodeDefinition, imported_object, short, type_name
 from bindax_core.tree._keys import position
 from bindax_core.tree._nodes import path_of_node, postorder
 from bindax_core.tree._rebuild import Record
@@ -137,10 +136,8 @@ def _definition(name: str) -> NodeDefinition:
 
 def _loaded_definition(name: str) -> NodeDefinition | None:
     """The definition of a class ``module:qualname`` whose module has been imported already."""
-    module_name, _, qualname = name.partition(":")
-    found: Any = sys.modules.get(module_name)
-    for part in qualname.split("."):
-        found = vars(found).get(part) if found is not None and hasattr(found, "__dict__") else None
+    module, _, qualname = name.partition(":")
+    found = imported_object(module, qualname)
     return find_definition(found) if isinstance(found, type) else None
 
 
