@@ -63,23 +63,24 @@ def note_transfer(direction: str, aval: Any) -> None:
     )
 
 
-def check_leaks(main: Any) -> None:
-    """Raise when a traced value of a trace that has ended is still kept somewhere.
+def leak(what: str, x: Any) -> UnexpectedTracerError:
+    """The error about a traced value that is still kept when its trace has ended."""
+    history = x.history()
+    return UnexpectedTracerError(
+        f"{what} {x.aval.str_short()} in {x._trace.main.origin}"
+        f"{'; ' + history if history else ''}. Return it from the function instead of keeping it "
+        f"in a variable, attribute or container outside."
+    )
 
-    Raises:
-        UnexpectedTracerError: naming the value, the function whose trace made it, and the line.
-    """
+
+def check_leaks(main: Any) -> None:
+    """Raise when a traced value of a trace that has ended is still kept somewhere."""
     gc.collect()
     values = [x for x in gc.get_objects() if _trace_of(x) is main]
     own = {id(values), *map(id, values), *_locals_of_interpreters()}
     for x in values:
         if any(id(r) not in own and not isinstance(r, FrameType) for r in gc.get_referrers(x)):
-            history = x.history()
-            raise UnexpectedTracerError(
-                f"a traced value outlived its trace: {x.aval.str_short()} in {main.origin}"
-                f"{'; ' + history if history else ''}. Return it from the function instead of "
-                f"keeping it in a variable, attribute or container outside."
-            )
+            raise leak("a traced value outlived its trace:", x)
 
 
 def watch_traces(enabled: bool) -> None:
