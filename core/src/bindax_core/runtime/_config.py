@@ -242,16 +242,15 @@ class Config:
 
     def __setattr__(self, name: str, value: Any) -> None:
         choices = _SETTINGS[name][2] if name in _SETTINGS else ()
+        expected = ""
         if choices and not (isinstance(value, Hashable) and value in choices):
-            expected = ", ".join(repr(choice) for choice in choices)
-            raise ValueError(
-                f"config.{name} must be one of {expected}, but got {value!r}; it is set by "
-                f"assignment or by the environment variable BINDAX_{name.upper()}."
-            )
+            expected = f"one of {', '.join(map(repr, choices))}"
         if name in self._COUNTS and (type(value) is not int or value < 1):
+            expected = "a positive integer"
+        if expected:
             raise ValueError(
-                f"config.{name} must be a positive integer, but got {value!r}; it is set by "
-                f"assignment or by the environment variable BINDAX_{name.upper()}."
+                f"config.{name} must be {expected}, but got {value!r}; it is set by assignment or "
+                f"by the environment variable BINDAX_{name.upper()}."
             )
         if name == "compilation_cache_dir" and not isinstance(value, str | os.PathLike | None):
             raise ValueError(
