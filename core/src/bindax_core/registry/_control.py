@@ -63,12 +63,7 @@ def configure(**given: Any) -> None:
 
 @contextmanager
 def configured(**given: Any) -> Iterator[Settings]:
-    """Apply ``configure`` inside a ``with`` block.
-
-    >>> with configured(deny=["some-plugin"]):
-    ...     settings().deny
-    ('some-plugin',)
-    """
+    """Apply ``configure`` inside a ``with`` block."""
     before = dict(_from_code)
     configure(**given)
     try:

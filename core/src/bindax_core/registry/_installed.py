@@ -114,11 +114,7 @@ def import_scope() -> Iterator[None]:
 
 
 def check_rules(on: bool) -> None:
-    """Turn the debug mode on or off that checks the results of rules.
-
-    Raises:
-        PluginError: when the conformance kit, which has the checks, is not installed.
-    """
+    """Turn the debug mode on or off in which the conformance kit checks the results of rules."""
     if on:
         try:
             kit = import_module("bindax_testing")

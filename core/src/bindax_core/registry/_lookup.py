@@ -17,14 +17,10 @@ from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
 
 
 class Discovery:
-    """Answers the kernel's questions by loading plugins.
+    """Answers the kernel's questions by loading plugins; what cannot be used raises.
 
     ``declared`` finds a primitive by name among those declared in this process, whether a plugin
     offers it or not.
-
-    What is asked for raises ``PluginConflictError`` when two distributions offer it and nobody won,
-    ``PluginLoadError`` when its plugin fails to load, and ``PluginVersionError`` when its plugin
-    was written for another plugin API version.
     """
 
     def __init__(self, loader: Loader, declared: Callable[[str], Any] = lambda name: None) -> None:
@@ -36,10 +32,7 @@ class Discovery:
     # ------------------------------------------------------------------------------- rules
 
     def load_for_rule(self, kind: str, primitive: Any) -> bool:
-        """Load the plugins that bring rules of a kind for primitives of others.
-
-        True if any of them is loaded, so that looking again makes sense.
-        """
+        """Load the plugins that bring rules of a kind; whether looking again makes sense."""
         loaded = self._answer(f"rule {kind}", lambda: self._rule_entries(kind))
         for (one, key), conflict in list(self.loader.claims.conflicts.items()):
             if one == "rule" and conflict.winner is None and key[:2] == (kind, primitive):
@@ -105,11 +98,10 @@ class Discovery:
     # ---------------------------------------------------------------- operations, backends
 
     def load_for_operations(self, attribute: str | None = None) -> bool:
-        """Load the plugins that offer array operations and operators.
+        """Load the plugins that offer array operations; whether looking again makes sense.
 
         An entry named ``array`` offers operations and operators; the others offer further
-        attributes, and are loaded when ``attribute`` is wanted and not there yet. True if any of
-        them is loaded, so that looking again makes sense.
+        attributes, and are loaded when ``attribute`` is wanted and not there yet.
         """
         offered = self.loader.manifest().entries("operations")
         entries = tuple(entry for entry in offered if entry.offered_name == "array")
@@ -129,10 +121,7 @@ class Discovery:
         return loaded
 
     def load_backends(self, name: str | None = None) -> list[Any]:
-        """Load the plugins that offer the named backend, or any.
-
-        Returns the backends in force, the one with the highest priority first.
-        """
+        """Load the plugins that offer a backend, or any; those in force, the first to use first."""
         current = self.loader.manifest()
         claims = self.loader.claims
         if name is None:
@@ -145,10 +134,7 @@ class Discovery:
     # ---------------------------------------------------------- primitives, transformations
 
     def find_primitive(self, name: str) -> Any:
-        """The primitive of a name, loading the plugin that offers it; None if there is none.
-
-        Raises ``PluginError`` when its plugin is denied, or autoload is off.
-        """
+        """The primitive of a name, loading the plugin that offers it; None if there is none."""
         return self._find_named("primitive", name, self._declared)
 
     def find_transformation(self, name: str) -> Any:

@@ -33,21 +33,13 @@ _EXTRAS = re.compile(r"\s*\[[^\]]*\]\s*$")
 
 
 def normalized(name: str) -> str:
-    """A distribution's name as package indexes compare it.
-
-    >>> normalized("Bindax_Lax.Basic")
-    'bindax-lax-basic'
-    """
+    """A distribution's name as package indexes compare it: ``"bindax-lax-basic"``."""
     plain = name.replace("_", "-").replace(".", "-").lower()
     return re.sub("-+", "-", plain) if "--" in plain else plain
 
 
 class Distribution(NamedTuple):
-    """An installed distribution.
-
-    It has a normalized name, a version or ``"unknown"``, and the path of its ``.dist-info`` or
-    ``.egg-info`` directory.
-    """
+    """An installed distribution: name, version or ``"unknown"``, and directory of metadata."""
 
     name: str
     version: str

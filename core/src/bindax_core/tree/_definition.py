@@ -136,11 +136,7 @@ _type = type
 
 
 def type_name(type: type) -> str:
-    """The name of a type for messages, with its module unless that is ``builtins``.
-
-    >>> type_name(NodeDefinition), type_name(int)
-    ('bindax_core.tree._definition.NodeDefinition', 'int')
-    """
+    """The name of a type for messages, with its module unless that is ``builtins``."""
     module = getattr(type, "__module__", "?")
     return type.__qualname__ if module == "builtins" else f"{module}.{type.__qualname__}"
 
@@ -155,11 +151,7 @@ def imported_object(module: str, qualname: str) -> Any:
 
 
 def short(value: object, limit: int = 120) -> str:
-    """The ``repr`` of a value, cut to a length that fits into a message.
-
-    >>> short("x" * 200, limit=10)
-    "'xxxxxxxxx..."
-    """
+    """The ``repr`` of a value, cut to a length that fits into a message."""
     try:
         text = repr(value)
     except Exception as error:  # a broken __repr__ must not hide the error that is reported

@@ -51,11 +51,7 @@ def fold(
 
 
 def unlink(link: Link) -> KeyPath:
-    """The path that a linked list stands for.
-
-    >>> unlink(((None, "a"), "b"))
-    ('a', 'b')
-    """
+    """The path that a linked list stands for."""
     keys = []
     while link is not None:
         link, key = link

@@ -160,11 +160,7 @@ def _read_namedtuple(name: str, fields: Any) -> NodeDefinition:
 
 
 def _encode(value: Any, depth: int = 0) -> Any:
-    """Turn a value of a plain type into what ``json`` writes without loss.
-
-    >>> _encode((1, "a", 2.5, b"x"))
-    {'tuple': [1, 'a', {'float': '0x1.4000000000000p+1'}, {'bytes': '78'}]}
-    """
+    """Turn a value of a plain type into what ``json`` writes without loss."""
     if depth > _MAX_DEPTH:
         raise TreeError(f"a value is nested more than {_MAX_DEPTH} levels deep")
     kind = type(value)
@@ -202,11 +198,7 @@ def _encode_dtype(value: Any) -> Any:
 
 
 def _decode(value: Any, depth: int = 0) -> Any:
-    """The inverse of ``_encode``; whatever it could not have written is refused.
-
-    >>> _decode({"tuple": [1, {"float": "0x1.8p+0"}]})
-    (1, 1.5)
-    """
+    """The inverse of ``_encode``; whatever it could not have written is refused."""
     if depth > _MAX_DEPTH:
         raise TreeError(f"a value is nested more than {_MAX_DEPTH} levels deep")
     if type(value) in _PLAIN:
