@@ -10,14 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from bindax_core.errors import PluginError
-from bindax_core.kernel._aval import (
-    AbstractValue,
-    ShapedArray,
-    ValueType,
-    register_value_type,
-    unregister_value_type,
-    value_types,
-)
+from bindax_core.kernel import _aval
 from bindax_core.kernel._cards import Extension
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._primitives_by_name import declared_primitives
@@ -198,9 +191,9 @@ def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Staged:
     )
 
 
-def _value_type(value_type: ValueType, plugin: Entry) -> Staged:
+def _value_type(value_type: _aval.ValueType, plugin: Entry) -> Staged:
     name = f"{value_type.type.__module__}:{value_type.type.__qualname__}"
-    present = value_types.get(value_type.type)
+    present = _aval.value_types.get(value_type.type)
     owner = None
     if present is not None and present is not value_type:
         owner = provenance_of(_site_of(present.typeof) or Site("bindax_core", "?", 0))
@@ -210,8 +203,8 @@ def _value_type(value_type: ValueType, plugin: Entry) -> Staged:
         label=f"the value type {name}",
         value=value_type,
         provenance=_provenance(value_type.typeof, plugin),
-        install=lambda: register_value_type(value_type),
-        remove=lambda: unregister_value_type(value_type),
+        install=lambda: _aval.register_value_type(value_type),
+        remove=lambda: _aval.unregister_value_type(value_type),
         name=name,
         owner=owner,
     )
@@ -251,9 +244,9 @@ def _backend_of(backend: Any, plugin: Entry) -> Staged:
 
 def _array_operations(hook: str, result: Any, plugin: Entry) -> list[Staged]:
     """The array operations that interpreters need, for each kind of abstract value."""
-    given = result if isinstance(result, Mapping) else {ShapedArray: result}
+    given = result if isinstance(result, Mapping) else {_aval.ShapedArray: result}
     for aval_type, operations in given.items():
-        fits = isinstance(aval_type, type) and issubclass(aval_type, AbstractValue)
+        fits = isinstance(aval_type, type) and issubclass(aval_type, _aval.AbstractValue)
         if not fits or not isinstance(operations, _operations.ArrayOperations):
             raise PluginError(
                 f"the hook {hook} of {plugin.value} must return ArrayOperations, or a mapping to "
@@ -310,7 +303,7 @@ STAGES: dict[str, Stage] = {
     "bindax_primitives": _of_each(Primitive, _primitive),
     "bindax_extensions": _extensions,
     "bindax_pytree_nodes": _of_each(NodeDefinition, _pytree_node),
-    "bindax_value_types": _of_each(ValueType, _value_type),
+    "bindax_value_types": _of_each(_aval.ValueType, _value_type),
     "bindax_backends": _of_each(object, _backend_of),
     "bindax_array_operations": _array_operations,
     "bindax_array_attributes": _of_names("functions and properties", _array_attribute),
