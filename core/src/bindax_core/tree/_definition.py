@@ -150,13 +150,13 @@ def imported_object(module: str, qualname: str) -> Any:
     return found
 
 
-def short(value: object, limit: int = 120) -> str:
+def short(value: object) -> str:
     """The ``repr`` of a value, cut to a length that fits into a message."""
     try:
         text = repr(value)
     except Exception as error:  # a broken __repr__ must not hide the error that is reported
         return f"<{type_name(type(value))} whose repr raises {type(error).__name__}>"
-    return text if len(text) <= limit else f"{text[:limit]}..."
+    return text if len(text) <= 120 else f"{text[:120]}..."
 
 
 def calling_site() -> Site:

@@ -256,8 +256,7 @@ class PyTreeDef:
         for child in children:
             if not isinstance(child, PyTreeDef):
                 raise TreeError(f"The children must be PyTreeDef objects, got {short(child)}.")
-        made: PyTreeDef = from_node_data(node_data, children, _node)
-        return made
+        return from_node_data(node_data, children, _node)
 
     def serialize(self) -> str:
         """Write the structure as text, for ``PyTreeDef.deserialize`` in another process.
@@ -361,8 +360,7 @@ def _node(*parts: Any) -> PyTreeDef:
 
 def from_state(records: Iterable[Record]) -> PyTreeDef:
     """Make a structure from a flat list of its nodes, as pickles hold it."""
-    made: PyTreeDef = from_records(records, _node)
-    return made
+    return from_records(records, _node)
 
 
 def _iterable(leaves: Any) -> Iterator[Any]:
