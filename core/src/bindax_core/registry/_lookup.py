@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
+from bindax_core.kernel._site import Site
 from bindax_core.registry._claims import NAMED, Conflict, Staged, claimant_of, offers
 from bindax_core.registry._control import Settings
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
+from bindax_core.registry._provenance import provenance_of
+from bindax_core.runtime._runtime import Plugins
 
 
-class Discovery:
+class Discovery(Plugins):
     """Answers the kernel's questions by loading plugins; what cannot be used raises.
 
     ``declared`` finds a primitive by name among those declared in this process, whether a plugin
@@ -57,6 +60,10 @@ class Discovery:
     def failure_behind_rule(self, kind: str) -> PluginError | None:
         """The failure of a plugin that offers rules of a kind, to chain to a missing-rule error."""
         return self._failure(self._rule_entries(kind))
+
+    def describe_site(self, site: Site) -> str:
+        """A place in the code with its distribution and version."""
+        return str(provenance_of(site))
 
     def _rule_entries(self, kind: str) -> list[Entry]:
         entries = self.loader.manifest().entries("rules")
@@ -140,6 +147,26 @@ class Discovery:
     def find_transformation(self, name: str) -> Any:
         """The transformation of a name, as ``find_primitive``."""
         return self._find_named("transformation", name, lambda name: None)
+
+    def physical_jaxpr(self, jaxpr: Any) -> Any:
+        """The program that represents one with extended dtypes, by the transformation."""
+        turn = self.find_transformation("physical_jaxpr")
+        if turn is None:
+            raise PluginError(
+                "a program with extended dtypes is to be compiled, but no installed plugin offers "
+                "the transformation 'physical_jaxpr': install bindax-transforms."
+            )
+        return turn(jaxpr)
+
+    def constrained(self, x: Any, sharding: Any) -> Any:
+        """An array with another sharding on its devices, by the primitive."""
+        constraint = self.find_primitive("sharding_constraint")
+        if constraint is None:
+            raise PluginError(
+                "an array is to be divided anew among its devices, but no installed plugin offers "
+                "the primitive 'sharding_constraint': install bindax-transforms."
+            )
+        return constraint.bind(x, sharding=sharding)
 
     def load_distribution(self, name: str) -> None:
         """Load the plugins of a distribution, as far as they may load."""
