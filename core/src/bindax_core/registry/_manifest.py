@@ -29,6 +29,7 @@ KINDS = (PLUGINS, *_OFFERED)
 _OPENING = "[bindax.v"
 _HEADER = re.compile(r"\[bindax\.v[^\n]*")
 _GROUP = re.compile(r"\[\s*bindax\.v(\d+)(?:\.(.+?))?\s*\]")
+_VERSION = re.compile(r"^Version:\s*(\S+)", re.MULTILINE)
 _EXTRAS = re.compile(r"\s*\[[^\]]*\]\s*$")
 
 
@@ -174,7 +175,8 @@ class Manifest:
 
     def _add(self, distribution: Distribution, text: str) -> None:
         if distribution.version == "unknown":
-            distribution = distribution._replace(version=_version_in(distribution.metadata))
+            version = _VERSION.search(metadata_text(distribution.metadata))
+            distribution = distribution._replace(version=version[1] if version else "unknown")
             self.distributions[distribution.name] = distribution
         sections = []
         # Searching is several times faster here than parsing lines that nobody may ask for.
@@ -365,11 +367,6 @@ def metadata_text(directory: str) -> str:
     """The metadata of a distribution; empty when it has none."""
     texts = (_read(os.path.join(directory, name)) for name in ("METADATA", "PKG-INFO"))
     return next(filter(None, texts), "")
-
-
-def _version_in(directory: str) -> str:
-    match = re.search(r"^Version:\s*(\S+)", metadata_text(directory), re.MULTILINE)
-    return match[1] if match else "unknown"
 
 
 def _version_key(distribution: Distribution) -> list[tuple[int, int | str]]:
