@@ -107,7 +107,8 @@ class NodeDefinition:
     def child_keys(self, metadata: Any, count: int) -> list[KeyEntry]:
         """The keys of the children, as far as they follow from the type and the metadata."""
         if self._kind in ("list", "tuple", "deque"):
-            return _positions(count)
+            shared = _SEQUENCE_KEYS[:count]
+            return shared if len(shared) == count else [SequenceKey(i) for i in range(count)]
         keys = self.mapping_keys(metadata)
         if keys is not None:
             return [DictKey(key) for key in keys]
@@ -122,16 +123,7 @@ class NodeDefinition:
         return metadata[1] if self._kind == "defaultdict" else None
 
 
-_SEQUENCE_KEYS = [SequenceKey(i) for i in range(256)]
-
-
-def _positions(count: int) -> list[KeyEntry]:
-    """The keys of a sequence; short ones share them."""
-    if count <= len(_SEQUENCE_KEYS):
-        return _SEQUENCE_KEYS[:count]
-    return [SequenceKey(i) for i in range(count)]
-
-
+_SEQUENCE_KEYS: list[KeyEntry] = [SequenceKey(i) for i in range(256)]
 _type = type
 
 

@@ -56,10 +56,8 @@ def flatten_general(
 
     def enter(value: Any, link: Link) -> _Frame | None:
         """Begin with a node; None for a leaf."""
-        if is_leaf is None:
-            stop = False
-        else:
-            stop = is_leaf(unlink(link), value) if is_leaf_takes_path else is_leaf(value)
+        given = (unlink(link), value) if is_leaf_takes_path else (value,)
+        stop = is_leaf is not None and is_leaf(*given)
         definition = None if stop else find_definition(type(value))
         if definition is None:
             leaves.append(value)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bindax_core.errors import TreeError
 from bindax_core.tree._definition import NodeDefinition, imported_object, short, type_name
 from bindax_core.tree._keys import position
@@ -186,12 +188,6 @@ def _encode(value: Any, depth: int = 0) -> Any:
         return {"ellipsis": None}
     if isinstance(value, type) and value in _NAMED_TYPES.values():
         return {"type": value.__name__}
-    return _encode_dtype(value)
-
-
-def _encode_dtype(value: Any) -> Any:
-    import numpy as np
-
     if isinstance(value, np.dtype) and value.names is None and np.dtype(value.name) == value:
         return {"dtype": value.name}
     raise TreeError(f"{short(value)} of type {type_name(type(value))} has no stable written form")
@@ -250,8 +246,6 @@ def _decode_atom(tag: str, content: str) -> Any:
     if tag == "type":
         return _NAMED_TYPES[content]
     if tag == "dtype":
-        import numpy as np
-
         result = np.dtype(content)
         if result.name != content:
             raise TreeError(f"{content!r} is not the name of a dtype")
