@@ -103,8 +103,6 @@ class Shard:
         replica_id: 0 for the first device that holds this part, then 1, and so on.
     """
 
-    __slots__ = ("_array", "device", "index", "replica_id")
-
     def __init__(self, device: Any, index: tuple[slice, ...], replica_id: int, array: Any) -> None:
         self.device = device
         self.index = index

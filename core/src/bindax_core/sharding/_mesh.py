@@ -48,8 +48,6 @@ class AbstractMesh:
     2
     """
 
-    __slots__ = ("_hash", "axis_names", "axis_sizes", "axis_types")
-
     axis_sizes: tuple[int, ...]
     axis_names: tuple[Hashable, ...]
     axis_types: tuple[AxisType, ...]
@@ -180,8 +178,6 @@ class Mesh(AbstractMesh):
     >>> mesh
     Mesh('x': 1, axis_types=(Auto,))
     """
-
-    __slots__ = ("_devices", "_outer", "devices")
 
     devices: np.ndarray[Any, Any]
 

@@ -42,8 +42,6 @@ _MAX_ENTRIES = 512
 class Entry:
     """Facts about the trees whose roots look alike."""
 
-    __slots__ = ("functions", "misses", "threshold")
-
     def __init__(self, num_leaves: int) -> None:
         self.functions: tuple[Flattener, ...] = ()
         self.misses = 0

@@ -20,8 +20,6 @@ _MAX_DEPTH = 1_000_000
 class _Frame:
     """A node whose children are being flattened."""
 
-    __slots__ = ("children", "data", "definition", "link", "node", "order", "structures")
-
     def __init__(self, node: Any, definition: NodeDefinition, link: Link, with_keys: bool) -> None:
         # Holding the node keeps its identity from being given to another object meanwhile.
         self.node = node
