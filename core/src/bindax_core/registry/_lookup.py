@@ -302,19 +302,15 @@ class Discovery(Plugins):
 
     def conflicts(self) -> list[Conflict]:
         """All conflicts: those that the manifests show, and those found while loading."""
-        found = {(one.kind, one.label): one for one in self._static_conflicts()}
-        for conflict in list(self.loader.claims.conflicts.values()):
-            found[conflict.kind, conflict.label] = conflict
-        return [found[key] for key in sorted(found)]
-
-    def _static_conflicts(self) -> Iterable[Conflict]:
-        current = self.loader.manifest()
+        every: list[Conflict | None] = []
         for kind in NAMED:
             offers: dict[str, list[Entry]] = {}
-            for entry in self._allowed(current.entries(f"{kind}s")):
+            for entry in self._allowed(self.loader.manifest().entries(f"{kind}s")):
                 offers.setdefault(entry.offered_name, []).append(entry)
-            conflicts = (self._conflict(kind, entries) for entries in offers.values())
-            yield from filter(None, conflicts)
+            every.extend(self._conflict(kind, entries) for entries in offers.values())
+        every.extend(list(self.loader.claims.conflicts.values()))
+        found = {(one.kind, one.label): one for one in every if one is not None}
+        return [found[key] for key in sorted(found)]
 
 
 def _label(kind: str, name: str) -> str:
