@@ -56,10 +56,10 @@ def note_transfer(direction: str, aval: Any) -> None:
         logging.getLogger("bindax").warning("%s", what)
         return
     remedy = "device_put" if direction == "host_to_device" else "device_get"
+    advice = f"Ask for it with {remedy}, or change the setting."
     raise TransferError(
         f"{what}, which config.transfer_guard_{direction} = {level!r} does not allow. "
-        + ("" if _state.explicit else f"Ask for it with {remedy}, or ")
-        + ("Change the setting." if _state.explicit else "change the setting.")
+        f"{'Change the setting.' if _state.explicit else advice}"
     )
 
 
