@@ -8,8 +8,7 @@ from typing import Any
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_node, treedef_hash, treedefs_equal
 from bindax_core.tree._definition import NodeDefinition, short
-from bindax_core.tree._nodes import fold, postorder
-from bindax_core.tree._print import treedef_text
+from bindax_core.tree._nodes import fold, postorder, treedef_text
 from bindax_core.tree._rebuild import Record, from_node_data, from_records
 from bindax_core.tree._serialize import read, serialize
 from bindax_core.tree._unflatten import unflatten
