@@ -36,7 +36,7 @@ class Discovery(Plugins):
 
     def load_for_rule(self, kind: str, primitive: Any) -> bool:
         """Load the plugins that bring rules of a kind; whether looking again makes sense."""
-        loaded = self._answer(f"rule {kind}", lambda: self._rule_entries(kind))
+        loaded = self._answer(f"rule {kind}", lambda: self.loader.manifest().find("rules", kind))
         for (one, key), conflict in list(self.loader.claims.conflicts.items()):
             if one == "rule" and conflict.winner is None and key[:2] == (kind, primitive):
                 raise PluginConflictError(conflict.message)
@@ -44,30 +44,22 @@ class Discovery(Plugins):
 
     def candidates(self, kind: str, primitive: str = "") -> list[str]:
         """The installed distributions that offer rules of a kind, each with why it did not help."""
+        current = self.loader.manifest()
         texts = [
             f"{plugin.entry.distribution.label}{self._excuse(plugin)}"
-            for plugin in dict.fromkeys(self._plugins(self._rule_entries(kind)))
+            for plugin in dict.fromkeys(self._plugins(current.find("rules", kind)))
         ]
-        current = self.loader.manifest()
-        refused = {one.distribution for one in current.refused("rules") if one.offered_name == kind}
-        texts.extend(
-            f"{refusal.distribution.label} (refused: {refusal.remedy})"
-            for refusal in current.refusals
-            if refusal.distribution in refused
-        )
+        refused = dict.fromkeys(entry.distribution for entry in current.refused("rules", kind))
+        texts.extend(f"{one.label} (refused: {current.remedy(one.name)})" for one in refused)
         return texts
 
     def failure_behind_rule(self, kind: str) -> PluginError | None:
         """The failure of a plugin that offers rules of a kind, to chain to a missing-rule error."""
-        return self._failure(self._rule_entries(kind))
+        return self._failure(self.loader.manifest().find("rules", kind))
 
     def describe_site(self, site: Site) -> str:
         """A place in the code with its distribution and version."""
         return str(provenance_of(site))
-
-    def _rule_entries(self, kind: str) -> list[Entry]:
-        entries = self.loader.manifest().entries("rules")
-        return [entry for entry in entries if entry.offered_name == kind]
 
     # ------------------------------------------------------------------------------- types
 
@@ -88,9 +80,8 @@ class Discovery(Plugins):
         name = f"{type_.__module__}:{type_.__qualname__}"
         found: Sequence[Entry] = current.types(name) or self._aliases(current, type_)
         if not found and current.refusals:
-            for entry in (*current.refused("pytrees"), *current.refused("values")):
-                if entry.offered_name == name:
-                    raise self._version_error(entry, f"the type {name}")
+            for entry in (*current.refused("pytrees", name), *current.refused("values", name)):
+                raise self._version_error(entry, f"the type {name}")
         return self._allowed(found)
 
     def _aliases(self, current: Manifest, type_: type) -> list[Entry]:
@@ -110,14 +101,13 @@ class Discovery(Plugins):
         An entry named ``array`` offers operations and operators; the others offer further
         attributes, and are loaded when ``attribute`` is wanted and not there yet.
         """
-        offered = self.loader.manifest().entries("operations")
-        entries = tuple(entry for entry in offered if entry.offered_name == "array")
+        current, claims = self.loader.manifest(), self.loader.claims
+        entries = current.find("operations", "array")
         loaded = self._answer("operations", lambda: entries)
-        claims = self.loader.claims
         if attribute is not None:
             if claims.held("attribute", attribute) is None:
-                entries = offered
-                loaded = self._answer("attributes", lambda: offered)
+                entries = current.entries("operations")
+                loaded = self._answer("attributes", lambda: entries)
             claims.check("attribute", attribute)
         if not claims.of_kind("operations"):
             for kind, key in list(claims.conflicts):

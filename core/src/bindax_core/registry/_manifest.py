@@ -231,11 +231,11 @@ class Manifest:
         """Entries written for plugin API versions that are not supported."""
         sections = self._refused_sections[kind]
         entries = (entry for section in sections for entry in _parse(section)[0])
-        return tuple(entry for entry in entries if name is None or entry.name == name)
+        return tuple(entry for entry in entries if name is None or entry.offered_name == name)
 
     def find(self, kind: str, name: str) -> tuple[Entry, ...]:
-        """The entries of a kind with a name, by distribution."""
-        return tuple(entry for entry in self.entries(kind) if entry.name == name)
+        """The entries of a kind that offer something, by distribution."""
+        return tuple(entry for entry in self.entries(kind) if entry.offered_name == name)
 
     def types(self, qualified_name: str) -> tuple[Entry, ...]:
         """The entries of pytree and value types with the value ``module:qualname``."""
