@@ -231,9 +231,8 @@ def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
 def _settings_records(discovery: Discovery) -> list[Report]:
     """Names in the settings that no installed plugin has: most likely misspelt."""
     settings = discovery.loader.settings()
-    known: set[str] = set(discovery.loader.manifest().distributions)
-    for plugin in discovery.loader.plugins():
-        known.add(plugin.name.replace("_", "-").lower())
+    plugins = [plugin.name.replace("_", "-").lower() for plugin in discovery.loader.plugins()]
+    known = {*discovery.loader.manifest().distributions, *plugins}
     records = []
     for setting in ("allow", "deny", "prefer"):
         for name in getattr(settings, setting) or ():

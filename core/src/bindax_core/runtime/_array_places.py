@@ -28,9 +28,7 @@ class ArrayPlaces:
 
         Of an array whose bytes are on the host alone, where programs would take them to.
         """
-        if self._backend is not None:
-            return sharding_of(self._backend)
-        return default_sharding()
+        return default_sharding() if self._backend is None else sharding_of(self._backend)
 
     @property
     def device(self) -> Any:
