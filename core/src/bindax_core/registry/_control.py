@@ -55,9 +55,8 @@ _from_code: dict[str, Any] = {}
 
 def configure(**given: Any) -> None:
     """Set plugin settings from code; what is None keeps its value."""
-    for name, value in given.items():
-        if value is not None:
-            _from_code[name] = _checked(name, value, "code")
+    given = {name: value for name, value in given.items() if value is not None}
+    _from_code.update({name: _checked(name, value, "code") for name, value in given.items()})
     reload_settings()
 
 

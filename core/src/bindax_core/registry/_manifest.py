@@ -163,7 +163,7 @@ class Manifest:
         self._sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
         self._refused_sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
         self._entries: dict[str, tuple[Entry, ...]] = {}
-        self._types: dict[str, tuple[Entry, ...]] | None = None
+        self._types: dict[str, list[Entry]] | None = None
         found: dict[str, tuple[Distribution, str]] = {}
         for distribution, text in _installed(path):
             found.setdefault(distribution.name, (distribution, text))
@@ -237,14 +237,12 @@ class Manifest:
         """The entries of a kind that offer something, by distribution."""
         return tuple(entry for entry in self.entries(kind) if entry.offered_name == name)
 
-    def types(self, qualified_name: str) -> tuple[Entry, ...]:
+    def types(self, qualified_name: str) -> Sequence[Entry]:
         """The entries of pytree and value types with the value ``module:qualname``."""
         if self._types is None:
-            index: dict[str, tuple[Entry, ...]] = {}
-            for kind in ("pytrees", "values"):
-                for entry in self.entries(kind):
-                    key = entry.offered_name
-                    index[key] = (*index.get(key, ()), entry)
+            index: dict[str, list[Entry]] = {}
+            for entry in (*self.entries("pytrees"), *self.entries("values")):
+                index.setdefault(entry.offered_name, []).append(entry)
             self._types = index
         return self._types.get(qualified_name, ())
 
