@@ -105,22 +105,21 @@ def _fields(
         )
     if data_fields is not None and meta_fields is not None:
         return tuple(data_fields), tuple(meta_fields)
-    if not _is_dataclass(nodetype):
+    declared = _declared_fields(nodetype)
+    if declared is None:
         raise TreeError(
             f"register_dataclass({type_name(nodetype)}): data_fields and meta_fields are required, "
             f"because the class is not a dataclass."
         )
-    fields = [f for f in _declared_fields(nodetype) if f.init and f.name not in drop_fields]
+    fields = [f for f in declared if f.init and f.name not in drop_fields]
     meta = tuple(f.name for f in fields if f.metadata.get("static", False))
     return tuple(f.name for f in fields if f.name not in meta), meta
 
 
-def _is_dataclass(nodetype: type) -> bool:
-    return hasattr(nodetype, "__dataclass_fields__")
-
-
-def _declared_fields(nodetype: Any) -> tuple[Any, ...]:
-    """The fields of a dataclass. The module is loaded for those who have one alone."""
+def _declared_fields(nodetype: Any) -> tuple[Any, ...] | None:
+    """The fields of a dataclass, for which alone the module is loaded; None of another class."""
+    if not hasattr(nodetype, "__dataclass_fields__"):
+        return None
     import dataclasses
 
     return dataclasses.fields(nodetype)
@@ -140,9 +139,10 @@ def _check_fields(
             f"{start} each field must be in one of data_fields, meta_fields and drop_fields; "
             f"{twice} are there more than once."
         )
-    if not _is_dataclass(nodetype):
+    declared = _declared_fields(nodetype)
+    if declared is None:
         return
-    expected = {f.name for f in _declared_fields(nodetype) if f.init}
+    expected = {f.name for f in declared if f.init}
     missing = sorted(expected - set(given))
     unexpected = sorted({*data, *meta} - expected)
     if missing or unexpected:
@@ -177,7 +177,7 @@ def _unflatten_without_init(
     names = (*meta, *data)
     defaults = [
         field
-        for field in (_declared_fields(nodetype) if _is_dataclass(nodetype) else ())
+        for field in _declared_fields(nodetype) or ()
         if field.name not in names
         and not (field.default is MISSING and field.default_factory is MISSING)
     ]
