@@ -71,7 +71,6 @@ class _Reader:
         self._used = used
         self._arrays: list[Array] = []
         self._programs: list[ClosedJaxpr] = []
-        self._qualified: dict[tuple[str, bool], Any] = {}
 
     def text(self) -> ClosedJaxpr:
         """Read all definitions; the last program is the one that was written."""
@@ -332,15 +331,12 @@ class _Reader:
     def _find(self, what: str, find: Callable[[str, str], Any]) -> tuple[str, Any]:
         """Take a word ``distribution/name`` and find the primitive or form that it means."""
         name = self.tokens.take_kind("qualified", f"{what}, as distribution/name")
-        key = (name, find is _installed.find_form)
-        if key not in self._qualified:
-            distribution, _, rest = name.partition("/")
-            if distribution not in self._used:
-                raise self.tokens.error(
-                    f"{name} is of a distribution that no line 'uses {distribution} ...' names"
-                )
-            self._qualified[key] = _at(self.tokens, "", find, distribution, rest)
-        return name, self._qualified[key]
+        distribution, _, rest = name.partition("/")
+        if distribution not in self._used:
+            raise self.tokens.error(
+                f"{name} is of a distribution that no line 'uses {distribution} ...' names"
+            )
+        return name, _at(self.tokens, "", find, distribution, rest)
 
     # ------------------------------------------------------------------------ words of values
 
