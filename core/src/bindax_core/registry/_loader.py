@@ -301,13 +301,13 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
             f"the {kind} {one.name!r} is not in the group bindax.v1.{group} of the manifest of "
             f"{distribution}, so it is not found before the plugin is loaded"
             for one in sorted(brought, key=lambda one: str(one.name))
-            if one.name not in offered and not any(_is_entry_of(entry, one) for entry in entries)
+            if one.name not in offered and not any(_exports(entry, one) for entry in entries)
         )
         notes.extend(
             f"the {kind} {name!r} is offered in {entry.place}, but no hook returned it"
             for entry, name in names.items()
             if name not in present
-            and not any(_is_entry_of(entry, one) for one in brought)
+            and not any(_exports(entry, one) for one in brought)
             and current.plugins_behind(entry) == (plugin.entry,)
             # A plugin may serve optional libraries.
             and importlib.util.find_spec(entry.module.partition(".")[0]) is not None
@@ -315,9 +315,8 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
     return notes
 
 
-def _is_entry_of(entry: Entry, declaration: Staged) -> bool:
-    if declaration.kind in ("primitive", "transformation"):
-        return entry.offered_name == declaration.name
+def _exports(entry: Entry, declaration: Staged) -> bool:
+    """Tell whether an entry names a declared type where it is re-exported."""
     return isinstance(declaration.key, type) and offers(entry, declaration.key)
 
 
