@@ -161,7 +161,6 @@ class Manifest:
         self._problems: list[Problem] = []
         self._refusals: dict[str, Refusal] = {}
         self._sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
-        self._refused_sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
         self._entries: dict[str, tuple[Entry, ...]] = {}
         self._types: dict[str, list[Entry]] | None = None
         found: dict[str, tuple[Distribution, str]] = {}
@@ -189,9 +188,7 @@ class Manifest:
         if sections and not supported:
             versions = tuple(sorted({section.api for section in sections}))
             self._refusals[distribution.name] = Refusal(distribution, versions)
-            for section in sections:
-                self._refused_sections[section.kind].append(section)
-        for section in supported:
+        for section in supported or sections:
             self._sections[section.kind].append(section)
         if supported and all(section.kind != PLUGINS for section in supported):
             reason = 'the group "bindax.v1" is missing, so nothing else can be loaded'
@@ -221,7 +218,8 @@ class Manifest:
         """All entries of a kind, by distribution and name."""
         known = self._entries.get(kind)
         if known is None:
-            parsed = [_parse(section) for section in self._sections[kind]]
+            supported = [one for one in self._sections[kind] if one.api in SUPPORTED_API_VERSIONS]
+            parsed = [_parse(section) for section in supported]
             known = tuple(entry for entries, _ in parsed for entry in entries)
             self._entries[kind] = known
             self._problems.extend(problem for _, problems in parsed for problem in problems)
@@ -229,8 +227,8 @@ class Manifest:
 
     def refused(self, kind: str, name: str | None = None) -> tuple[Entry, ...]:
         """Entries written for plugin API versions that are not supported."""
-        sections = self._refused_sections[kind]
-        entries = (entry for section in sections for entry in _parse(section)[0])
+        refused = [one for one in self._sections[kind] if one.api not in SUPPORTED_API_VERSIONS]
+        entries = (entry for section in refused for entry in _parse(section)[0])
         return tuple(entry for entry in entries if name is None or entry.offered_name == name)
 
     def find(self, kind: str, name: str) -> tuple[Entry, ...]:
