@@ -120,7 +120,7 @@ _WALKERS = {
     "tuple": _sequence_walker,
     "dict": _dict_walker,
 }
-"""What makes the walkers for kinds of nodes; the others have ``_custom_walker``."""
+"""Makers of walkers, by the kind of a node; the others have ``_custom_walker``."""
 
 
 def _classify(kind: type) -> Walk | None:
