@@ -106,9 +106,6 @@ class PyTreeDef:
             leaves = list(_iterable(leaves))
         if len(leaves) != self.num_leaves:
             raise _wrong_count(self, len(leaves))
-        build = self._build
-        if build is not None:
-            return build(leaves)
         return unflatten(self, leaves)
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
