@@ -132,11 +132,11 @@ class Discovery(Plugins):
 
     def find_primitive(self, name: str) -> Any:
         """The primitive of a name, loading the plugin that offers it; None if there is none."""
-        return self._find_named("primitive", name, self._declared)
+        return self._find_named("primitive", name)
 
     def find_transformation(self, name: str) -> Any:
         """The transformation of a name, as ``find_primitive``."""
-        return self._find_named("transformation", name, lambda name: None)
+        return self._find_named("transformation", name)
 
     def physical_jaxpr(self, jaxpr: Any) -> Any:
         """The program that represents one with extended dtypes, by the transformation."""
@@ -168,7 +168,7 @@ class Discovery(Plugins):
         self._load(entries)
         self._raise_failure(entries)
 
-    def _find_named(self, kind: str, name: str, declared: Callable[[str], Any]) -> Any:
+    def _find_named(self, kind: str, name: str) -> Any:
         claims = self.loader.claims
         claims.check(kind, name)
         label, current = _label(kind, name), self.loader.manifest()
@@ -177,8 +177,9 @@ class Discovery(Plugins):
         if held is None:
             offered = current.find(f"{kind}s", name)
             held = self._load_for(kind, name, self._allowed(offered))
-        found = declared(name) if held is None else held.value
-        if found is not None:
+        if held is not None:
+            return held.value
+        if kind == "primitive" and (found := self._declared(name)) is not None:
             return found
         for entry in current.refused(f"{kind}s", name):
             raise self._version_error(entry, label)
@@ -210,14 +211,14 @@ class Discovery(Plugins):
             return known[2]
         offered = entries()
         loaded = self._load(offered)
-        # What could not load because it is being imported right now is asked for again.
-        waiting = (
-            plugin.status == AVAILABLE and self.loader.may_load(plugin)
-            for plugin in self._plugins(offered)
-        )
-        if not settings.autoload or not any(waiting):
+        if not self._waiting(offered):
             self._answers[question] = (manifest, settings, loaded)
         return loaded
+
+    def _waiting(self, entries: Iterable[Entry]) -> list[Plugin]:
+        """The plugins that could not load because they are being imported right now."""
+        plugins = self._plugins(entries) if self.loader.settings().autoload else []
+        return [one for one in plugins if one.status == AVAILABLE and self.loader.may_load(one)]
 
     def _load(self, entries: Iterable[Entry]) -> bool:
         """Load the plugins behind entries, if they may; whether any of them is loaded."""
@@ -240,8 +241,13 @@ class Discovery(Plugins):
         held = self.loader.claims.held(kind, key)
         if held is None:
             self._raise_failure(chosen)
-            if kind in ("pytree", "value"):
-                self._raise_unfinished(kind, chosen)
+            waiting = self._waiting(chosen) if kind in ("pytree", "value") else []
+            if waiting:
+                raise PluginError(
+                    f"{_label(kind, chosen[0].offered_name)} is offered by the {waiting[0].label}, "
+                    f"which is being imported right now. Use it after the import, not in the body "
+                    f"of the module."
+                )
         return held
 
     def _conflict(self, kind: str, entries: Sequence[Entry]) -> Conflict | None:
@@ -262,15 +268,6 @@ class Discovery(Plugins):
         failure = self._failure(entries)
         if failure is not None:
             raise failure
-
-    def _raise_unfinished(self, kind: str, entries: Sequence[Entry]) -> None:
-        for plugin in self._plugins(entries) if self.loader.settings().autoload else ():
-            if plugin.status == AVAILABLE and self.loader.may_load(plugin):
-                raise PluginError(
-                    f"{_label(kind, entries[0].offered_name)} is offered by the {plugin.label}, "
-                    f"which is being imported right now. Use it after the import, not in the body "
-                    f"of the module."
-                )
 
     def _version_error(self, entry: Entry, label: str) -> PluginVersionError:
         remedy = self.loader.manifest().remedy(entry.distribution.name)
