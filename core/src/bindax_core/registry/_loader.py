@@ -126,15 +126,15 @@ class Loader:
 
     # ----------------------------------------------------------------------------- loading
 
-    def load(self, plugin: Plugin) -> bool:
+    def load(self, plugin: Plugin) -> None:
         """Load a plugin, unless it was loaded, failed, is denied, or is being imported right here.
 
-        True if it was loaded by this call. In strict mode, a failure raises ``PluginLoadError``.
+        In strict mode, a failure raises ``PluginLoadError``.
         """
         if plugin.status != AVAILABLE or not self.may_load(plugin):
-            return False
+            return
         if _is_importing(plugin.entry) or not self._begin(plugin):
-            return False
+            return
         start = time.perf_counter()
         try:
             with transaction():
@@ -145,19 +145,18 @@ class Loader:
             if isinstance(error, KeyboardInterrupt):
                 raise
             if isinstance(error, ImportError | AttributeError) and _is_importing_beside(plugin):
-                return False  # the package is half imported; it may well load when it is whole
+                return  # the package is half imported; it may well load when it is whole
             plugin.error = error
             plugin.traceback = "".join(traceback.format_exception(error))
             plugin.status = QUARANTINED
         finally:
             plugin.seconds = time.perf_counter() - start
             self._end(plugin)
-        if plugin.status == LOADED:
-            return True
+        if plugin.status != QUARANTINED:
+            return
         if self.settings().strict:
             raise plugin.failure()
         warnings.warn(str(plugin.failure()), PluginWarning, stacklevel=2)
-        return False
 
     def load_named(self, name: str) -> list[Plugin]:
         """Load plugins by name or distribution, whether autoload is on or not, or raise."""

@@ -390,8 +390,7 @@ def manifest() -> Manifest:
         return _scan()
 
 
-def refresh_manifest() -> Manifest:
-    """Read the manifest again, for distributions installed or removed since."""
+def refresh_manifest() -> None:
+    """Have the manifest read again, for distributions installed or removed since."""
     with _lock:
         _scan.cache_clear()
-        return _scan()
