@@ -66,10 +66,9 @@ class Tokens:
 
     def take_string(self) -> str:
         """Take the next word, a string as JSON writes it; its value."""
-        if self.next.kind != "string":
-            self.fail("expected a string")
+        text = self.take_kind("string", "a string")
         try:
-            return str(json.loads(self.take().text))
+            return str(json.loads(text))
         except ValueError as error:
             raise self.error(f"a string is damaged: {error}") from error
 
