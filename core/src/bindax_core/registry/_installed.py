@@ -43,7 +43,9 @@ class InstalledPlugins:
         return self._discovery
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.discovery, name)
+        answer = getattr(self.discovery, name)
+        setattr(self, name, answer)  # which is found at once from then on
+        return answer
 
 
 installed = InstalledPlugins()
