@@ -168,7 +168,7 @@ def _eig_lowering(ctx: LoweringContext, x: Any, **params: bool) -> list[Any]:
         name: _lapack.flag("V" if want else "N")
         for name, want in zip(("compute_left", "compute_right"), wanted, strict=True)
     }
-    found = _lapack.call(ctx, "geev", [(x, aval)], results, options)
+    found = _lapack.call(ctx, "geev", [x], results, options)
     if is_real:
         found[:2] = ctx.op("stablehlo.complex", found[:2], [values])
     w, left, right, info = found
@@ -178,11 +178,8 @@ def _eig_lowering(ctx: LoweringContext, x: Any, **params: bool) -> list[Any]:
 
 eig_p: Primitive = primitive(
     "eig",
-    rules.impl(_eig_impl),
     rules.abstract_eval(_eig_type),
     rules.jvp(_eig_jvp),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_eig_impl, _eig_lowering, multiple=True),
+    _lapack.lapack_rules(_eig_impl, _eig_lowering),
     multiple_results=True,
 )

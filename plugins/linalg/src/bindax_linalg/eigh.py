@@ -117,18 +117,14 @@ def inverse_gaps(gaps: Any) -> Any:
 def _eigh_lowering(
     ctx: LoweringContext, x: Any, *, lower: bool, sort_eigenvalues: bool
 ) -> list[Any]:
-    operands = [(x, ctx.avals_in[0])]
     options = {"mode": _lapack.flag("V"), "uplo": _lapack.flag("L" if lower else "U")}
-    return _lapack.checked_call(ctx, "syevd|heevd", operands, ctx.avals_out, options)
+    return _lapack.checked_call(ctx, "syevd|heevd", [x], ctx.avals_out, options)
 
 
 eigh_p: Primitive = primitive(
     "eigh",
-    rules.impl(_eigh_impl),
     rules.abstract_eval(_eigh_type),
     rules.jvp(_eigh_jvp),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_eigh_impl, _eigh_lowering),
+    _lapack.lapack_rules(_eigh_impl, _eigh_lowering),
     multiple_results=True,
 )

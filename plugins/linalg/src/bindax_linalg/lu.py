@@ -27,6 +27,7 @@ from bindax_lax_basic.extend import (
     static_int,
     zero_tangent,
 )
+from bindax_lax_basic.rules.lowering import inlined
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import solve_array, triangular_solve
@@ -133,7 +134,7 @@ def _lu_lowering(ctx: LoweringContext, x: Any) -> list[Any]:
     (aval,) = ctx.avals_in
     *lead, rows, _ = aval.shape
     results = [*ctx.avals_out[:2], ShapedArray(tuple(lead), _INT32)]
-    found = _lapack.call(ctx, "getrf", [(x, aval)], results, {})
+    found = _lapack.call(ctx, "getrf", [x], results, {})
 
     def finish(packed: Any, pivots: Any, info: Any) -> list[Any]:
         pivots = m.sub(pivots, filled(typeof(pivots), 1))  # LAPACK counts from 1
@@ -141,17 +142,14 @@ def _lu_lowering(ctx: LoweringContext, x: Any) -> list[Any]:
         packed = m.nan_unless(legal, packed)
         return [packed, pivots, lu_pivots_to_permutation(pivots, rows)]
 
-    return _lapack.inline(ctx, finish, list(zip(found, results, strict=True)))
+    return inlined(ctx, finish, found, results)
 
 
 lu_p: Primitive = primitive(
     "lu",
-    rules.impl(_lu_impl, slow=True),
     rules.abstract_eval(_lu_type),
     rules.jvp(_lu_jvp),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_lu_impl, _lu_lowering),
+    _lapack.lapack_rules(_lu_impl, _lu_lowering, slow=True),
     multiple_results=True,
 )
 
@@ -215,7 +213,7 @@ def _permutation_lowering(ctx: LoweringContext, pivots: Any, *, permutation_size
         return [compare(inner, "LT", i, inner.constant(np.int32(aval.shape[-1])), count)]
 
     def body(inner: LoweringContext, *values: Any) -> list[Any]:
-        return _lapack.inline(inner, _exchange, list(zip(values, state, strict=True)))
+        return inlined(inner, _exchange, values, state)
 
     attributes = {"iota_dimension": f"{out.ndim - 1} : i64"}
     (rows,) = ctx.op("stablehlo.iota", [], [out], attributes)

@@ -20,6 +20,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import complex_p, dtypes, imag_p, neg_p
 from bindax_lax_basic.extend import NumPyArray, describe, filled, zero_tangent
+from bindax_lax_basic.rules.lowering import inlined
 from bindax_linalg import _householder, _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import triangular_solve
@@ -133,29 +134,28 @@ def _qr_lowering(ctx: LoweringContext, x: Any, *, pivoting: bool, full_matrices:
     taus = ShapedArray((*lead, k), aval.dtype)
     if pivoting:
         order = ctx.avals_out[2]
-        operands = [(x, aval), (ctx.constant(np.zeros(order.shape, order.dtype)), order)]
-        packed, places, tau = _lapack.call(ctx, "geqp3", operands, [aval, order, taus], {})
+        free = ctx.constant(np.zeros(order.shape, order.dtype))
+        packed, places, tau = _lapack.call(
+            ctx, "geqp3", [x, free], [aval, order, taus], {}, [aval, order]
+        )
         minus_one = lambda p: [m.sub(p, filled(typeof(p), 1))]  # noqa: E731 -- it counts from 1
-        rest = _lapack.inline(ctx, minus_one, [(places, order)])
+        rest = inlined(ctx, minus_one, [places], [order])
     else:
-        packed, tau = _lapack.call(ctx, "geqrf", [(x, aval)], [aval, taus], {})
+        packed, tau = _lapack.call(ctx, "geqrf", [x], [aval, taus], {})
         rest = []
 
     def finish(packed: Any, tau: Any) -> list[Any]:
         r = m.resized(m.upper_part(packed), inner, columns)
         return [householder_product(m.resized(packed, rows, inner), tau), r]
 
-    return [*_lapack.inline(ctx, finish, [(packed, aval), (tau, taus)]), *rest]
+    return [*inlined(ctx, finish, [packed, tau], [aval, taus]), *rest]
 
 
 qr_p: Primitive = primitive(
     "qr",
-    rules.impl(_qr_impl),
     rules.abstract_eval(_qr_type),
     rules.jvp(_qr_jvp),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_qr_impl, _qr_lowering, multiple=True),
+    _lapack.lapack_rules(_qr_impl, _qr_lowering),
     multiple_results=True,
 )
 
@@ -226,16 +226,12 @@ def _product_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, 
 
 
 def _product_lowering(ctx: LoweringContext, a: Any, taus: Any) -> Any:
-    operands = list(zip((a, taus), ctx.avals_in, strict=True))
-    return _lapack.call(ctx, "orgqr|ungqr", operands, ctx.avals_out, {})[0]
+    return _lapack.call(ctx, "orgqr|ungqr", [a, taus], ctx.avals_out, {})[0]
 
 
 householder_product_p: Primitive = primitive(
     "householder_product",
-    rules.impl(_householder.product_array, slow=True),
     rules.abstract_eval(_product_type),
     rules.jvp(_product_jvp, symbolic_zeros=True),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_householder.product_array, _product_lowering),
+    _lapack.lapack_rules(_householder.product_array, _product_lowering, slow=True),
 )

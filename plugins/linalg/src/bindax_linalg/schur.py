@@ -72,19 +72,16 @@ def _schur_lowering(ctx: LoweringContext, x: Any, *, compute_schur_vectors: bool
     mode = "V" if compute_schur_vectors else "N"
     options = {"mode": _lapack.flag(mode), "sort": _lapack.flag("N")}
     kept = slice(len(ctx.avals_out))
-    return _lapack.checked_call(ctx, "gees", [(x, aval)], results, options, kept)
+    return _lapack.checked_call(ctx, "gees", [x], results, options, kept)
 
 
 schur_p: Primitive = primitive(
     "schur",
-    rules.impl(_schur_impl, slow=True),
     rules.abstract_eval(_schur_type),
     rules.jvp.absent(
         "Schur vectors are not unique, and JAX has none either; differentiate what is computed "
         "from the form, such as eigenvalues, instead"
     ),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_schur_impl, _schur_lowering, multiple=True),
+    _lapack.lapack_rules(_schur_impl, _schur_lowering, slow=True),
     multiple_results=True,
 )

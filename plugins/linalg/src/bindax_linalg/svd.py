@@ -159,16 +159,13 @@ def _svd_lowering(
     every = _svd_type(aval, full_matrices=full_matrices or not compute_uv, compute_uv=True)
     mode = ("A" if full_matrices else "S") if compute_uv else "N"
     options, kept = {"mode": _lapack.flag(mode)}, slice(1, 4 if compute_uv else 2)
-    return _lapack.checked_call(ctx, "gesdd", [(x, aval)], [aval, *every], options, kept)
+    return _lapack.checked_call(ctx, "gesdd", [x], [aval, *every], options, kept)
 
 
 svd_p: Primitive = primitive(
     "svd",
-    rules.impl(_svd_impl),
     rules.abstract_eval(_svd_type),
     rules.jvp(_svd_jvp),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_svd_impl, _svd_lowering, multiple=True),
+    _lapack.lapack_rules(_svd_impl, _svd_lowering),
     multiple_results=True,
 )

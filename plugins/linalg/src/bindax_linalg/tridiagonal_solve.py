@@ -123,16 +123,12 @@ def _solve_transpose(ct: Any, dl: Any, d: Any, du: Any, b: Any) -> list[Any]:
 
 
 def _solve_lowering(ctx: LoweringContext, *values: Any) -> Any:
-    operands = list(zip(values, ctx.avals_in, strict=True))
-    return _lapack.checked_call(ctx, "gtsv", operands, ctx.avals_in, {}, slice(3, 4))[0]
+    return _lapack.checked_call(ctx, "gtsv", values, ctx.avals_in, {}, slice(3, 4))[0]
 
 
 tridiagonal_solve_p: Primitive = primitive(
     "tridiagonal_solve",
-    rules.impl(_solve_impl, slow=True),
     rules.abstract_eval(_solve_type),
     rules.jvp(_solve_jvp, symbolic_zeros=True),
-    m.leading_batch(),
-    rules.transpose(_solve_transpose),
-    _lapack.lapack_lowering(_solve_impl, _solve_lowering),
+    _lapack.lapack_rules(_solve_impl, _solve_lowering, transpose=_solve_transpose, slow=True),
 )
