@@ -12,14 +12,13 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    Zero,
-    instantiate_zeros,
     primitive,
     rules,
     typeof,
 )
-from bindax_lax_basic import complex_p, dtypes, imag_p, neg_p
+from bindax_lax_basic import complex_p, dtypes, imag_p
 from bindax_lax_basic.extend import NumPyArray, describe, filled, zero_tangent
+from bindax_lax_basic.rules.composites import composite_jvp
 from bindax_lax_basic.rules.lowering import inlined
 from bindax_linalg import _householder, _lapack
 from bindax_linalg import _matrices as m
@@ -197,32 +196,22 @@ def _product_type(a: ShapedArray, taus: ShapedArray) -> ShapedArray:
     return a.update(weak_type=False)
 
 
-def _product_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    (a, taus), (ta, tt) = primals, tangents
-    out = householder_product_p.bind(a, taus)
-    if type(ta) is Zero and type(tt) is Zero:
-        return out, zero_tangent(out)
-    rows, columns = typeof(a).shape[-2:]
-    count = typeof(taus).shape[-1]
-    strict = m.lower_part(m.resized(a, rows, count), -1)
+def compact_form(a: Any, taus: Any) -> tuple[Any, Any]:
+    """V, which holds the reflectors, and W in the square product ``Q = I - V W`` of all of them.
+
+    W solves ``M W = D V^H`` with ``D = diag(taus)`` and ``M = I + D triu(V^H V, 1)``.
+    """
+    strict = m.lower_part(m.resized(a, typeof(a).shape[-2], typeof(taus).shape[-1]), -1)
     v = m.add(strict, m.identity_like(strict))
-    dv = m.lower_part(m.resized(instantiate_zeros(ta), rows, count), -1)
-    dtau = instantiate_zeros(tt)
-    vh, dvh = m.adjoint(v), m.adjoint(dv)
-    # Q = I - V W with M W = D V^H, D = diag(taus) and M = I + D triu(V^H V, 1).
-    gram = m.upper_part(m.matmul(vh, v), 1)
-    dgram = m.upper_part(m.add(m.matmul(dvh, v), m.matmul(vh, dv)), 1)
-    matrix = m.scale_rows(gram, taus)
+    vh = m.adjoint(v)
+    matrix = m.scale_rows(m.upper_part(m.matmul(vh, v), 1), taus)
+    w = triangular_solve(matrix, m.scale_rows(vh, taus), left_side=True, unit_diagonal=True)
+    return v, w
 
-    def solve(right: Any) -> Any:
-        return triangular_solve(matrix, right, left_side=True, unit_diagonal=True)
 
-    w = solve(m.scale_rows(vh, taus))
-    dright = m.add(m.scale_rows(vh, dtau), m.scale_rows(dvh, taus))
-    dmatrix = m.add(m.scale_rows(gram, dtau), m.scale_rows(dgram, taus))
-    dw = solve(m.sub(dright, m.matmul(dmatrix, w)))
-    change = m.add(m.matmul(dv, w), m.matmul(v, dw))
-    return out, neg_p.bind(m.resized(change, rows, columns))
+def _product(a: Any, taus: Any) -> Any:
+    product = m.matmul(*compact_form(a, taus))
+    return m.sub(m.identity_like(a), m.resized(product, *typeof(a).shape[-2:]))
 
 
 def _product_lowering(ctx: LoweringContext, a: Any, taus: Any) -> Any:
@@ -232,6 +221,6 @@ def _product_lowering(ctx: LoweringContext, a: Any, taus: Any) -> Any:
 householder_product_p: Primitive = primitive(
     "householder_product",
     rules.abstract_eval(_product_type),
-    rules.jvp(_product_jvp, symbolic_zeros=True),
+    composite_jvp(_product),
     _lapack.lapack_rules(_householder.product_array, _product_lowering, slow=True),
 )
