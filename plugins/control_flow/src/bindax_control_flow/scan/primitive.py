@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_control_flow.scan import execution
-from bindax_control_flow.scan.derivations import (
-    batched,
-    differentiated,
-    pruned,
-    transposed,
-)
 from bindax_control_flow.scan.loop import Loop, slice_aval
 from bindax_control_flow.scan.partial_eval import split_loop
-from bindax_control_flow.shared.lists import merge, partition, split, with_zeros
+from bindax_control_flow.scan.transposition import transposed
+from bindax_control_flow.shared.lists import kept, merge, partition, split, with_zeros
+from bindax_control_flow.shared.steps import batch_dims, batched, differentiated, pruned
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -69,10 +65,10 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
         *consts,
         *_nonzero(const_dots),
         *carry,
-        *[instantiate_zeros(t) for t in partition(new.carry, carry_dots)[1]],
+        *[instantiate_zeros(t) for t in kept(carry_dots, new.carry)],
         *xs,
         *_nonzero(x_dots),
-        **new.loop.params,
+        **new.step.params,
     )
     carry_out, carry_out_dots, ys, y_dots = split(
         outs, loop.num_carry, sum(new.carry), loop.num_stacked
@@ -104,11 +100,8 @@ def _vmap(
         operations_for(typeof(x)).broadcast_axis(x, axis_size, 0) if flag and d is None else x
         for x, d, flag in zip(carry, carry_dims, new.carry, strict=True)
     ]
-    outs = scan_p.bind(*new.consts, *consts, *carry, *xs, **new.loop.params)
-    return outs, [
-        *[0 if flag else None for flag in new.carry],
-        *[1 if flag else None for flag in new.stacked],
-    ]
+    outs = scan_p.bind(*new.consts, *consts, *carry, *xs, **new.step.params)
+    return outs, [*batch_dims(new.carry), *[1 if flag else None for flag in new.stacked]]
 
 
 def _moved(x: Any, source: int, destination: int) -> Any:
@@ -126,7 +119,7 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
     # A carry that is not linear runs forward, before the others can run backward.
     known, unknown = partition(parts.in_unknowns, operands)
     later = parts.later_operands(known, eval_jaxpr(parts.known.jaxpr, (), *known), unknown)
-    given = partition(parts.out_unknowns, cotangents)[1]
+    given = kept(cotangents, parts.out_unknowns)
     cts = _transpose(given, *later, **parts.unknown.params)
     found = [ct for x, ct in zip(later, cts, strict=True) if is_undef_primal(x)]
     return merge(linear, [None] * linear.count(False), found)
@@ -141,11 +134,11 @@ def _transpose_linear(
     residual_consts, undefined_consts = partition(linear_consts, consts)
     residual_xs, _ = partition(linear_xs, xs)
     carry_cts, y_cts = loop.results(cotangents)
-    sums = [Zero(x.aval.tangent_aval()) for x in partition(new.linear_consts, undefined_consts)[1]]
+    sums = [Zero(x.aval.tangent_aval()) for x in kept(undefined_consts, new.linear_consts)]
     outs = scan_p.bind(
         *new.consts,
         *residual_consts,
-        *[instantiate_zeros(ct) for ct in (*sums, *partition(new.carry, carry_cts)[1])],
+        *[instantiate_zeros(ct) for ct in (*sums, *kept(carry_cts, new.carry))],
         *residual_xs,
         *_nonzero(y_cts),
         **new.loop.params,
@@ -223,8 +216,8 @@ def _application(
 def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     loop, operands, results = pruned(Loop(**eqn.params), used_outputs)
     return eqn.replace(
-        invars=partition(operands, eqn.invars)[1],
-        outvars=partition(results, eqn.outvars)[1],
+        invars=kept(eqn.invars, operands),
+        outvars=kept(eqn.outvars, results),
         params=loop.params,
     )
 

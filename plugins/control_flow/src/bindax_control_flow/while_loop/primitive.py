@@ -9,17 +9,13 @@ import numpy as np
 
 from bindax_control_flow.shared.compiled import application_of, run_compiled
 from bindax_control_flow.shared.lists import kept, with_zeros
+from bindax_control_flow.shared.steps import batch_dims
 from bindax_control_flow.shared.values import batch_in_front, converted
 from bindax_control_flow.while_loop.programs import (
-    BatchDims,
     Derived,
     Loop,
-    batch_dims,
-    batching,
-    carry_with_tangents,
     jvp_loop,
     known_loop,
-    mapped_condition,
     pruned_loop,
     remembered,
     vmap_loop,
@@ -94,15 +90,12 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     loop = Loop(**params)
     cond_consts, body_consts, carry = loop.split(primals)
     _, const_dots, carry_dots = loop.split(tangents)
-    nonzero_consts = [type(t) is not Zero for t in const_dots]
-    nonzero_carry = [type(t) is not Zero for t in carry_dots]
-    nonzeros = carry_with_tangents(loop, nonzero_consts, nonzero_carry)
-    made = remembered(
-        loop,
-        ("jvp", *nonzero_consts, *nonzeros),
-        lambda: jvp_loop(loop, nonzero_consts, nonzeros),
+    consts = [type(t) is not Zero for t in const_dots]
+    first = [type(t) is not Zero for t in carry_dots]
+    made, nonzeros = remembered(
+        loop, ("jvp", *consts, *first), lambda: jvp_loop(loop, consts, first)
     )
-    given_consts = kept(const_dots, nonzero_consts)
+    given_consts = kept(const_dots, consts)
     given_carry = [instantiate_zeros(t) for t in kept(carry_dots, nonzeros)]
     outs = _bind_derived(made, cond_consts, [*body_consts, *given_consts], [*carry, *given_carry])
     return outs[: len(carry)], with_zeros(nonzeros, outs[len(carry) :], loop.carry_avals)
@@ -110,25 +103,27 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
 
 def _vmap(
     axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
-) -> tuple[list[Any], BatchDims]:
+) -> tuple[list[Any], list[int | None]]:
     loop = Loop(**params)
     cond_consts, body_consts, carry = loop.split(operands)
     cond_dims, body_dims, carry_dims = loop.split(dims)
-    how = batching(loop, axis_size, cond_dims, body_dims, [d is not None for d in carry_dims])
+    first = [d is not None for d in carry_dims]
+    made, flags, condition = remembered(
+        loop,
+        ("vmap", axis_size, *cond_dims, *body_dims, *first),
+        lambda: vmap_loop(loop, axis_size, cond_dims, body_dims, first),
+    )
     carry = [
         batch_in_front(axis_size, x, d) if flag else x
-        for x, d, flag in zip(carry, carry_dims, how.carry, strict=True)
+        for x, d, flag in zip(carry, carry_dims, flags, strict=True)
     ]
-    made = remembered(loop, ("vmap", how), lambda: vmap_loop(loop, how))
-    if not how.masked:
-        outs = _bind_derived(made, cond_consts, body_consts, carry)
-        return outs, batch_dims(how.carry)
+    if condition is None:
+        return _bind_derived(made, cond_consts, body_consts, carry), batch_dims(flags)
     for program in (loop.cond_jaxpr, loop.body_jaxpr):
         check_repeatable(program, "vmap of while_loop goes on until all elements are done")
-    condition = mapped_condition(loop, how)
     going = eval_jaxpr(condition.jaxpr, condition.consts, *cond_consts, *carry)
     _, *outs = _bind_derived(made, [], [*cond_consts, *body_consts], [*going, *carry])
-    return outs, batch_dims(how.carry)
+    return outs, batch_dims(flags)
 
 
 def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any]:
