@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_control_flow.cond.branches import Branches, agreeing, split_branches
-from bindax_control_flow.shared.lists import kept, partition, with_zeros
+from bindax_control_flow.shared.lists import kept
 from bindax_control_flow.shared.programs import join_consts
 from bindax_control_flow.shared.values import batch_in_front, spread
 from bindax_core.extend import (
@@ -36,9 +36,11 @@ from bindax_transforms import (
     check_repeatable,
     dce_jaxpr,
     jvp_jaxpr,
+    partition,
     trace_to_jaxpr,
     transpose_jaxpr,
     vmap_jaxpr,
+    with_zeros,
 )
 
 __all__ = ["cond_p"]

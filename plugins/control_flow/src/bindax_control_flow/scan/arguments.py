@@ -10,7 +10,6 @@ import attrs
 from bindax_control_flow.scan.loop import slice_aval
 from bindax_control_flow.shared.arguments import as_integer, check_values
 from bindax_control_flow.shared.carry import Carry
-from bindax_control_flow.shared.lists import split
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -24,7 +23,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_transforms import argument_names, trace_to_jaxpr, traced_once
+from bindax_transforms import argument_names, split, trace_to_jaxpr, traced_once
 
 
 def common_length(name: str, xs: Any) -> int | None:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_control_flow.scan.loop import Loop, stacked_aval
-from bindax_control_flow.shared.lists import fixpoint, merge, partition, split
+from bindax_control_flow.shared.lists import fixpoint
 from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, Var
-from bindax_transforms import partial_eval_jaxpr
+from bindax_transforms import merge, partial_eval_jaxpr, partition, remembered, split
 
 
 class Residual(NamedTuple):
@@ -72,10 +72,7 @@ def split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> Split
     """Unzip a loop, of which some operands are unknown; the known program applies ``scan_p``."""
     fields = {name: value for name, value in loop.params.items() if name != "jaxpr"}
     key = ("split", *fields.items(), *unknowns)
-    cache = loop.jaxpr.cache
-    if key not in cache:
-        cache[key] = _split_loop(scan_p, loop, unknowns)
-    return cache[key]  # type: ignore[no-any-return]
+    return remembered(loop.jaxpr, key, lambda: _split_loop(scan_p, loop, unknowns))
 
 
 def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> SplitLoop:

@@ -9,7 +9,7 @@ from bindax_control_flow.scan import execution
 from bindax_control_flow.scan.loop import Loop, slice_aval
 from bindax_control_flow.scan.partial_eval import split_loop
 from bindax_control_flow.scan.transposition import transposed
-from bindax_control_flow.shared.lists import kept, merge, partition, split, with_zeros
+from bindax_control_flow.shared.lists import kept
 from bindax_control_flow.shared.steps import batch_dims, batched, differentiated, pruned
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -25,7 +25,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_transforms import jit_p
+from bindax_transforms import jit_p, merge, partition, split, with_zeros
 
 __all__ = ["scan_p"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_control_flow.scan.loop import Loop
-from bindax_control_flow.shared.lists import fixpoint, kept, partition, split, with_zeros
+from bindax_control_flow.shared.lists import fixpoint, kept
 from bindax_core.extend import ClosedJaxpr, Origin, add_tangents, eval_jaxpr, instantiate_zeros
-from bindax_transforms import trace_to_jaxpr, transpose_jaxpr
+from bindax_transforms import partition, split, trace_to_jaxpr, transpose_jaxpr, with_zeros
 
 
 class Transposed(NamedTuple):

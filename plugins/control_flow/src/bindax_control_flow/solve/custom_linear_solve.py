@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow.shared.lists import either, partition, split
+from bindax_control_flow.shared.lists import either
 from bindax_control_flow.shared.programs import join_consts
 from bindax_control_flow.shared.values import batch_in_front, converted
 from bindax_control_flow.solve.functions import (
@@ -31,7 +31,7 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_lax_basic import neg
-from bindax_transforms import dce_jaxpr, linear_transpose, vmap_jaxpr
+from bindax_transforms import dce_jaxpr, linear_transpose, partition, split, vmap_jaxpr
 
 __all__ = ["custom_linear_solve", "linear_solve_p"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_control_flow.shared.lists import split
 from bindax_control_flow.shared.programs import join_consts
 from bindax_control_flow.shared.values import converted
 from bindax_control_flow.solve.functions import (
@@ -23,7 +22,7 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_lax_basic import neg
-from bindax_transforms import SymbolicZero, custom_jvp, linearize
+from bindax_transforms import SymbolicZero, custom_jvp, linearize, split
 
 __all__ = ["custom_root"]
 

@@ -14,7 +14,6 @@ from bindax_control_flow.shared.arguments import (
     structure_paths,
 )
 from bindax_control_flow.shared.carry import promoted, yields
-from bindax_control_flow.shared.lists import split, with_zeros
 from bindax_control_flow.shared.programs import with_results
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -29,7 +28,14 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
-from bindax_transforms import check_function, dce_jaxpr, jvp_jaxpr, trace_to_jaxpr
+from bindax_transforms import (
+    check_function,
+    dce_jaxpr,
+    jvp_jaxpr,
+    split,
+    trace_to_jaxpr,
+    with_zeros,
+)
 
 
 @attrs.frozen(eq=False)

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from bindax_control_flow.shared.compiled import application_of, run_compiled
-from bindax_control_flow.shared.lists import kept, with_zeros
+from bindax_control_flow.shared.lists import kept
 from bindax_control_flow.shared.steps import batch_dims
 from bindax_control_flow.shared.values import batch_in_front, converted
 from bindax_control_flow.while_loop.programs import (
     Derived,
     Loop,
     jvp_loop,
+    kept_with,
     known_loop,
     pruned_loop,
-    remembered,
     vmap_loop,
 )
 from bindax_core.extend import (
@@ -34,7 +34,7 @@ from bindax_core.extend import (
     primitive,
     rules,
 )
-from bindax_transforms import check_repeatable
+from bindax_transforms import check_repeatable, with_zeros
 
 __all__ = ["while_p"]
 
@@ -92,7 +92,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     _, const_dots, carry_dots = loop.split(tangents)
     consts = [type(t) is not Zero for t in const_dots]
     first = [type(t) is not Zero for t in carry_dots]
-    made, nonzeros = remembered(
+    made, nonzeros = kept_with(
         loop, ("jvp", *consts, *first), lambda: jvp_loop(loop, consts, first)
     )
     given_consts = kept(const_dots, consts)
@@ -108,7 +108,7 @@ def _vmap(
     cond_consts, body_consts, carry = loop.split(operands)
     cond_dims, body_dims, carry_dims = loop.split(dims)
     first = [d is not None for d in carry_dims]
-    made, flags, condition = remembered(
+    made, flags, condition = kept_with(
         loop,
         ("vmap", axis_size, *cond_dims, *body_dims, *first),
         lambda: vmap_loop(loop, axis_size, cond_dims, body_dims, first),
@@ -131,7 +131,7 @@ def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any
     loop = Loop(**params)
     unknowns = [not t.is_known for t in tracers]
     outs = [trace.unknown(aval) for aval in loop.carry_avals]
-    part = remembered(loop, ("known", *unknowns), lambda: known_loop(loop, unknowns))
+    part = kept_with(loop, ("known", *unknowns), lambda: known_loop(loop, unknowns))
     later = loop if part is None else part.later
     trace.add_eqn(while_p, tracers, outs, later._asdict())
     if part is None:
@@ -143,7 +143,7 @@ def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any
 
 def _partial_eval_jaxpr(unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
     loop = Loop(**eqn.params)
-    part = remembered(loop, ("known", *unknowns), lambda: known_loop(loop, list(unknowns)))
+    part = kept_with(loop, ("known", *unknowns), lambda: known_loop(loop, list(unknowns)))
     if part is None:
         return None, eqn, [True] * len(eqn.outvars), []
     known = [not flag for flag in part.unknown]
@@ -161,7 +161,7 @@ def _partial_eval_jaxpr(unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
 
 def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     loop = Loop(**eqn.params)
-    pruned, used = remembered(
+    pruned, used = kept_with(
         loop, ("dce", *used_outputs), lambda: pruned_loop(loop, list(used_outputs))
     )
     _, _, carry = loop.split(used)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from bindax_control_flow.shared.lists import either, fixpoint, kept, split
+from bindax_control_flow.shared.lists import either, fixpoint, kept
 from bindax_control_flow.shared.programs import with_results
 from bindax_control_flow.shared.steps import Derived as Transformed
 from bindax_control_flow.shared.steps import Step, batch_dims, batched, differentiated, pruned
@@ -16,6 +16,8 @@ from bindax_transforms import (
     check_repeatable,
     dce_jaxpr,
     partial_eval_jaxpr,
+    remembered,
+    split,
     trace_to_jaxpr,
     vmap_jaxpr,
     without_effects,
@@ -83,13 +85,10 @@ def derived(
     return Derived(Loop(condition, body, *counts), cond_consts, [*body_consts, *values])
 
 
-def remembered(loop: Loop, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+def kept_with(loop: Loop, key: tuple[Any, ...], make: Callable[[], T]) -> T:
     """Derive something from a loop once, and keep it as long as the program of its body."""
-    cache = loop.body_jaxpr.cache
-    full_key = ("while", loop.cond_jaxpr, loop.cond_nconsts, loop.body_nconsts, key)
-    if full_key not in cache:
-        cache[full_key] = make()
-    return cache[full_key]  # type: ignore[no-any-return]
+    whole = "while", loop.cond_jaxpr, loop.cond_nconsts, loop.body_nconsts, key
+    return remembered(loop.body_jaxpr, whole, make)
 
 
 # ------------------------------------------------------------------------- jvp and vmap
