@@ -9,8 +9,7 @@ import numpy as np
 
 from bindax_control_flow.cond.branches import Branches, agreeing, split_branches
 from bindax_control_flow.shared.lists import kept
-from bindax_control_flow.shared.programs import join_consts
-from bindax_control_flow.shared.values import batch_in_front, spread
+from bindax_control_flow.shared.programs import batch_in_front, join_consts, spread
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,

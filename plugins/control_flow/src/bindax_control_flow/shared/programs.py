@@ -1,15 +1,23 @@
-"""Programs of functions that belong together, made to take and return the same."""
+"""Programs of functions that belong together, and their values, made to agree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_control_flow.shared.values import converted
-from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr
+from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, operations_for, typeof
+from bindax_lax_basic import broadcast_in_dim
 from bindax_transforms import trace_to_jaxpr
 
 Programs = tuple[ClosedJaxpr, ...]
+
+
+def converted(values: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
+    """Values of the given dtypes, weak or not, which those of another one are converted to."""
+    return [
+        x if typeof(x) == aval else operations_for(aval).convert(x, aval.dtype, aval.weak_type)
+        for x, aval in zip(values, avals, strict=True)
+    ]
 
 
 def with_results(program: ClosedJaxpr, avals: Sequence[Any]) -> ClosedJaxpr:
@@ -50,3 +58,18 @@ def join_consts(programs: Sequence[ClosedJaxpr]) -> tuple[Programs, list[Any]]:
         jaxpr = program.jaxpr.replace(constvars=(), invars=[*leading, *program.jaxpr.invars])
         joined.append(ClosedJaxpr(jaxpr))
     return tuple(joined), consts
+
+
+def batch_in_front(axis_size: int, x: Any, dim: int | None) -> Any:
+    """A batch along the first axis; a value without batch axis is repeated."""
+    if dim == 0:
+        return x
+    operations = operations_for(typeof(x))
+    if dim is None:
+        return operations.broadcast_axis(x, axis_size, 0)
+    return operations.move_axis(x, dim, 0)
+
+
+def spread(flags: Any, shape: tuple[int, ...]) -> Any:
+    """One flag for each element of a batch, repeated along the other axes."""
+    return flags if len(shape) == 1 else broadcast_in_dim(flags, shape, (0,))

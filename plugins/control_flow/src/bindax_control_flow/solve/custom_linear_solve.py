@@ -8,8 +8,7 @@ from typing import Any
 import attrs
 
 from bindax_control_flow.shared.lists import either
-from bindax_control_flow.shared.programs import join_consts
-from bindax_control_flow.shared.values import batch_in_front, converted
+from bindax_control_flow.shared.programs import batch_in_front, converted, join_consts
 from bindax_control_flow.solve.functions import (
     Function,
     Unknowns,

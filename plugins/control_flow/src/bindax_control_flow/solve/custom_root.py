@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_control_flow.shared.programs import join_consts
-from bindax_control_flow.shared.values import converted
+from bindax_control_flow.shared.programs import converted, join_consts
 from bindax_control_flow.solve.functions import (
     Function,
     Unknowns,

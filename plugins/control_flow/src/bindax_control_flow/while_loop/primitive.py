@@ -9,8 +9,8 @@ import numpy as np
 
 from bindax_control_flow.shared.compiled import application_of, run_compiled
 from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.programs import batch_in_front, converted
 from bindax_control_flow.shared.steps import batch_dims
-from bindax_control_flow.shared.values import batch_in_front, converted
 from bindax_control_flow.while_loop.programs import (
     Derived,
     Loop,

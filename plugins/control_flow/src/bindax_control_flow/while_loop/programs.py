@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from bindax_control_flow.shared.lists import either, fixpoint, kept
-from bindax_control_flow.shared.programs import with_results
+from bindax_control_flow.shared.programs import spread, with_results
 from bindax_control_flow.shared.steps import Derived as Transformed
 from bindax_control_flow.shared.steps import Step, batch_dims, batched, differentiated, pruned
-from bindax_control_flow.shared.values import spread
 from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, hoist_consts, typeof
 from bindax_lax_basic import reduce_or, select_n
 from bindax_transforms import (
