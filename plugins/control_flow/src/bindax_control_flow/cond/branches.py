@@ -15,7 +15,7 @@ from bindax_control_flow.shared.arguments import (
     structure_difference,
     structure_paths,
 )
-from bindax_control_flow.shared.programs import Programs, join_consts, with_results
+from bindax_control_flow.shared.programs import Programs, with_results
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -127,13 +127,11 @@ class SplitBranches(NamedTuple):
     Attributes:
         known: from the known operands to the known results and the computed residuals.
         unknown: from all residuals and the unknown operands to the unknown results.
-        consts: leading operands of the known branches.
         split: how operands, residuals and results divide, the same for all branches.
     """
 
     known: Branches
     unknown: Branches
-    consts: list[Any]
     split: Any
 
 
@@ -153,12 +151,12 @@ def split_branches(branches: Branches, in_unknowns: Sequence[bool]) -> SplitBran
         invars = [residual_vars.get(slot) or Var(slot[1]) for slot in slots]
         jaxpr = split.unknown.jaxpr.replace(invars=[*invars, *rest])
         unknown_programs.append(ClosedJaxpr(jaxpr))
-    known, consts = join_consts(agreeing(known_programs))
     split = splits[0]._replace(
         residual_avals=[slot[1] for slot in slots],
         forwarded=[slot[2] if slot[0] == "operand" else None for slot in slots],
     )
-    return SplitBranches(known, tuple(agreeing(unknown_programs)), consts, split)
+    known, unknown = tuple(agreeing(known_programs)), tuple(agreeing(unknown_programs))
+    return SplitBranches(known, unknown, split)
 
 
 Slot = tuple[str, Any, int]

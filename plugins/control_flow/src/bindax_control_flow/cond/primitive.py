@@ -9,6 +9,7 @@ import numpy as np
 
 from bindax_control_flow.cond.branches import Branches, agreeing, split_branches
 from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.partial_evaluation import unzipped_by
 from bindax_control_flow.shared.programs import batch_in_front, join_consts, spread
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -22,7 +23,6 @@ from bindax_core.extend import (
     as_array,
     eval_jaxpr,
     format_application,
-    full_lower,
     instantiate_zeros,
     is_differentiable,
     is_undef_primal,
@@ -172,39 +172,11 @@ def _guarded(axis_size: int, taken: Any, x: Any, dim: int | None) -> tuple[Any, 
     return select_n(spread(taken, typeof(x).shape), stop_gradient(x), x), 0
 
 
-def _partial_eval(
-    trace: Any, tracers: Sequence[Any], *, branches: Branches, **which: Any
-) -> list[Any]:
-    index, *operands = tracers
-    if not index.is_known:
-        outs = [trace.unknown(aval) for aval in branches[0].out_avals]
-        trace.add_eqn(cond_p, tracers, outs, {"branches": branches, **which})
-        return outs
-    in_unknowns = [not t.is_known for t in operands]
-    parts = split_branches(branches, in_unknowns)
-    known_tracers, unknown = partition(in_unknowns, operands)
-    known = [full_lower(t.value) for t in known_tracers]
-    index_value = full_lower(index.value)
-    outs = cond_p.bind(index_value, *parts.consts, *known, branches=parts.known, **which)
-    known_outs, residuals = parts.split.residual_values(known, outs)
-    unknown_outs = [trace.unknown(aval) for aval in parts.unknown[0].out_avals]
-    trace.add_eqn(
-        cond_p,
-        [index_value, *residuals, *unknown],
-        unknown_outs,
-        {"branches": parts.unknown, **which},
-    )
-    return parts.split.merge_results(known_outs, unknown_outs)  # type: ignore[no-any-return]
-
-
-def _partial_eval_jaxpr(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
+def _split(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
     branches: Branches = eqn.params["branches"]
     if in_unknowns[0]:
         return None, eqn, [True] * len(eqn.outvars), []
     parts = split_branches(branches, in_unknowns[1:])
-    if parts.consts:
-        # An equation has no place for constants; they are zeros, so the whole waits instead.
-        return None, eqn, [True] * len(eqn.outvars), []
     index, *operands = eqn.invars
     known_eqn, unknown_eqn, residuals = parts.split.split_equation(
         eqn.replace(invars=operands),
@@ -303,8 +275,7 @@ cond_p = primitive(
     rules.jvp(_jvp, symbolic_zeros=True),
     rules.vmap(_vmap),
     rules.transpose(_transpose, symbolic_zeros=True),
-    rules.partial_eval(_partial_eval),
-    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    unzipped_by(_split),
     rules.dce(_dce),
     rules.pretty_print(_pretty_print),
     rules.lowering["stablehlo"](_lowering),

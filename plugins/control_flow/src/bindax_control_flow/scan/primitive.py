@@ -10,6 +10,7 @@ from bindax_control_flow.scan.loop import Loop, slice_aval
 from bindax_control_flow.scan.partial_eval import split_loop
 from bindax_control_flow.scan.transposition import transposed
 from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.partial_evaluation import unzipped_by
 from bindax_control_flow.shared.steps import batch_dims, batched, differentiated, pruned
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -17,7 +18,6 @@ from bindax_core.extend import (
     Var,
     Zero,
     eval_jaxpr,
-    full_lower,
     instantiate_zeros,
     is_undef_primal,
     operations_for,
@@ -164,19 +164,7 @@ def _placed_carry(flags: Sequence[bool], cts: Sequence[Any], carry: Sequence[Any
     return [ct if is_undef_primal(x) else None for x, ct in zip(carry, found, strict=True)]
 
 
-def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any]:
-    parts = split_loop(scan_p, Loop(**params), [not t.is_known for t in tracers])
-    known_tracers, unknown = partition(parts.in_unknowns, tracers)
-    known = [full_lower(t.value) for t in known_tracers]
-    outs = eval_jaxpr(parts.known.jaxpr, (), *known)
-    later = parts.later_operands(known, outs, unknown)
-    unknown_outs = [trace.unknown(aval) for aval in parts.out_avals]
-    trace.add_eqn(scan_p, later, unknown_outs, parts.unknown.params)
-    known_outs = outs[: parts.out_unknowns.count(False)]
-    return merge(parts.out_unknowns, known_outs, unknown_outs)
-
-
-def _partial_eval_jaxpr(unknowns: Sequence[bool], eqn: JaxprEqn) -> tuple[Any, ...]:
+def _split(unknowns: Sequence[bool], eqn: JaxprEqn) -> tuple[Any, ...]:
     parts = split_loop(scan_p, Loop(**eqn.params), unknowns)
     known, unknown = partition(parts.in_unknowns, eqn.invars)
     known_outs, unknown_outs = partition(parts.out_unknowns, eqn.outvars)
@@ -233,8 +221,7 @@ scan_p = primitive(
     rules.jvp(_jvp, symbolic_zeros=True),
     rules.vmap(_vmap),
     rules.transpose(_transpose, symbolic_zeros=True),
-    rules.partial_eval(_partial_eval),
-    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    unzipped_by(_split),
     rules.dce(_dce),
     rules.lowering["stablehlo"](_lowering),
     multiple_results=True,

@@ -36,28 +36,19 @@ def join_consts(programs: Sequence[ClosedJaxpr]) -> tuple[Programs, list[Any]]:
 
     A constant that several programs use becomes one argument.
     """
-    slots: dict[int, int] = {}
-    consts: list[Any] = []
+    consts: dict[int, tuple[Any, Any]] = {}  # by identity: the type and the constant
     for program in programs:
-        for const in program.consts:
-            if id(const) not in slots:
-                slots[id(const)] = len(consts)
-                consts.append(const)
+        for v, const in zip(program.jaxpr.constvars, program.consts, strict=True):
+            consts.setdefault(id(const), (v.aval, const))
     if not consts:
         return tuple(programs), []
-    avals = {
-        slots[id(const)]: v.aval
-        for program in programs
-        for v, const in zip(program.jaxpr.constvars, program.consts, strict=True)
-    }
     joined = []
     for program in programs:
-        leading = [Var(avals[i]) for i in range(len(consts))]
-        for v, const in zip(program.jaxpr.constvars, program.consts, strict=True):
-            leading[slots[id(const)]] = v
+        own = dict(zip(map(id, program.consts), program.jaxpr.constvars, strict=True))
+        leading = [own.get(key) or Var(aval) for key, (aval, _) in consts.items()]
         jaxpr = program.jaxpr.replace(constvars=(), invars=[*leading, *program.jaxpr.invars])
         joined.append(ClosedJaxpr(jaxpr))
-    return tuple(joined), consts
+    return tuple(joined), [const for _, const in consts.values()]
 
 
 def batch_in_front(axis_size: int, x: Any, dim: int | None) -> Any:

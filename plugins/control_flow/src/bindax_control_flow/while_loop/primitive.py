@@ -9,6 +9,7 @@ import numpy as np
 
 from bindax_control_flow.shared.compiled import application_of, run_compiled
 from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.partial_evaluation import unzipped_by
 from bindax_control_flow.shared.programs import batch_in_front, converted
 from bindax_control_flow.shared.steps import batch_dims
 from bindax_control_flow.while_loop.programs import (
@@ -29,7 +30,6 @@ from bindax_core.extend import (
     as_array,
     eval_jaxpr,
     find_backend,
-    full_lower,
     instantiate_zeros,
     primitive,
     rules,
@@ -126,22 +126,7 @@ def _vmap(
     return outs, batch_dims(flags)
 
 
-def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any]:
-    """The known part runs now; the whole loop runs later, for its unknown results."""
-    loop = Loop(**params)
-    unknowns = [not t.is_known for t in tracers]
-    outs = [trace.unknown(aval) for aval in loop.carry_avals]
-    part = kept_with(loop, ("known", *unknowns), lambda: known_loop(loop, unknowns))
-    later = loop if part is None else part.later
-    trace.add_eqn(while_p, tracers, outs, later._asdict())
-    if part is None:
-        return outs
-    known_operands = [full_lower(t.value) for t in kept(tracers, part.takes)]
-    known_outs = iter(bind_while(part.loop, known_operands))
-    return [out if flag else next(known_outs) for out, flag in zip(outs, part.unknown, strict=True)]
-
-
-def _partial_eval_jaxpr(unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
+def _split(unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
     loop = Loop(**eqn.params)
     part = kept_with(loop, ("known", *unknowns), lambda: known_loop(loop, list(unknowns)))
     if part is None:
@@ -202,8 +187,7 @@ while_p = primitive(
         "computes; use scan, or fori_loop with bounds that are not traced, or run scan up to a "
         "bound on the number of iterations with a cond in its body; jvp and jacfwd do work"
     ),
-    rules.partial_eval(_partial_eval),
-    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    unzipped_by(_split),
     rules.dce(_dce),
     rules.lowering["stablehlo"](_lowering),
     multiple_results=True,
