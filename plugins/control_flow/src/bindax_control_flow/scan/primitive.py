@@ -11,6 +11,7 @@ from bindax_control_flow.scan.partial_eval import split_loop
 from bindax_control_flow.scan.transposition import transposed
 from bindax_control_flow.shared.lists import kept
 from bindax_control_flow.shared.partial_evaluation import unzipped_by
+from bindax_control_flow.shared.programs import batches_in_front
 from bindax_control_flow.shared.steps import batch_dims, batched, differentiated, pruned
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -91,21 +92,16 @@ def _vmap(
     consts, carry, xs = loop.operands(operands)
     const_dims, carry_dims, x_dims = loop.operands(dims)
     # A sequence keeps its first axis for the steps; a batch axis there moves behind it.
-    xs = [_moved(x, 0, 1) if d == 0 else x for x, d in zip(xs, x_dims, strict=True)]
+    xs = [
+        operations_for(typeof(x)).move_axis(x, 0, 1) if d == 0 else x
+        for x, d in zip(xs, x_dims, strict=True)
+    ]
     slice_dims = [None if d is None else max(d - 1, 0) for d in x_dims]
-    carry = [_moved(x, d, 0) if d else x for x, d in zip(carry, carry_dims, strict=True)]
     first_dims = [None if d is None else 0 for d in carry_dims]
     new = batched(loop, axis_size, [*const_dims, *first_dims, *slice_dims])
-    carry = [
-        operations_for(typeof(x)).broadcast_axis(x, axis_size, 0) if flag and d is None else x
-        for x, d, flag in zip(carry, carry_dims, new.carry, strict=True)
-    ]
+    carry = batches_in_front(axis_size, carry, carry_dims, new.carry)
     outs = scan_p.bind(*new.consts, *consts, *carry, *xs, **new.step.params)
     return outs, [*batch_dims(new.carry), *[1 if flag else None for flag in new.stacked]]
-
-
-def _moved(x: Any, source: int, destination: int) -> Any:
-    return operations_for(typeof(x)).move_axis(x, source, destination)
 
 
 def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:

@@ -61,6 +61,16 @@ def batch_in_front(axis_size: int, x: Any, dim: int | None) -> Any:
     return operations.move_axis(x, dim, 0)
 
 
+def batches_in_front(
+    axis_size: int, values: Sequence[Any], dims: Sequence[int | None], flags: Sequence[bool]
+) -> list[Any]:
+    """Values of which those with a flag have a batch, along the first axis."""
+    return [
+        batch_in_front(axis_size, x, d) if flag else x
+        for x, d, flag in zip(values, dims, flags, strict=True)
+    ]
+
+
 def spread(flags: Any, shape: tuple[int, ...]) -> Any:
     """One flag for each element of a batch, repeated along the other axes."""
     return flags if len(shape) == 1 else broadcast_in_dim(flags, shape, (0,))

@@ -10,7 +10,7 @@ import numpy as np
 from bindax_control_flow.shared.compiled import application_of, run_compiled
 from bindax_control_flow.shared.lists import kept
 from bindax_control_flow.shared.partial_evaluation import unzipped_by
-from bindax_control_flow.shared.programs import batch_in_front, converted
+from bindax_control_flow.shared.programs import batches_in_front, converted
 from bindax_control_flow.shared.steps import batch_dims
 from bindax_control_flow.while_loop.programs import (
     Derived,
@@ -113,10 +113,7 @@ def _vmap(
         ("vmap", axis_size, *cond_dims, *body_dims, *first),
         lambda: vmap_loop(loop, axis_size, cond_dims, body_dims, first),
     )
-    carry = [
-        batch_in_front(axis_size, x, d) if flag else x
-        for x, d, flag in zip(carry, carry_dims, flags, strict=True)
-    ]
+    carry = batches_in_front(axis_size, carry, carry_dims, flags)
     if condition is None:
         return _bind_derived(made, cond_consts, body_consts, carry), batch_dims(flags)
     for program in (loop.cond_jaxpr, loop.body_jaxpr):
