@@ -32,7 +32,6 @@ class SplitLoop(NamedTuple):
         in_unknowns: which operands the later loop takes: the unknown ones, and each carry that is
             unknown after some step.
         out_unknowns: which results are unknown.
-        num_consts: how many constants the whole loop has.
         const_residuals: where the residuals come from that are the same in all steps.
         stacked_residuals: where those come from that differ from step to step.
     """
@@ -41,14 +40,8 @@ class SplitLoop(NamedTuple):
     unknown: Loop
     in_unknowns: list[bool]
     out_unknowns: list[bool]
-    num_consts: int
     const_residuals: list[Residual]
     stacked_residuals: list[Residual]
-
-    @property
-    def out_avals(self) -> list[Any]:
-        """The types of the unknown results."""
-        return [*self.unknown.carry_avals, *self.unknown.stacked_avals]
 
     def later_operands(
         self, known: Sequence[Any], known_outs: Sequence[Any], unknown: Sequence[Any]
@@ -62,9 +55,8 @@ class SplitLoop(NamedTuple):
             [known[r.place] if r.is_operand else known_outs[r.place] for r in residuals]
             for residuals in (self.const_residuals, self.stacked_residuals)
         )
-        consts, carry, xs = split(
-            unknown, sum(self.in_unknowns[: self.num_consts]), self.unknown.num_carry
-        )
+        num_consts = self.unknown.num_consts - len(same)
+        consts, carry, xs = split(unknown, num_consts, self.unknown.num_carry)
         return [*same, *consts, *carry, *different, *xs]
 
 
@@ -98,9 +90,7 @@ def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> Spli
         split(parts.unknown.jaxpr.outvars, len(later_carry)),
     )
     flags = [*consts, *carry, *xs]
-    return SplitLoop(
-        known, unknown, flags, parts.out_unknowns, loop.num_consts, from_same, from_different
-    )
+    return SplitLoop(known, unknown, flags, parts.out_unknowns, from_same, from_different)
 
 
 class _KnownStep:

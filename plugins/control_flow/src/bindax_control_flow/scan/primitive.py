@@ -124,40 +124,23 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
 def _transpose_linear(
     loop: Loop, linear: list[bool], cotangents: Sequence[Any], operands: Sequence[Any]
 ) -> list[Any]:
-    new = transposed(loop, linear, [type(ct) is not Zero for ct in cotangents])
-    consts, carry, xs = loop.operands(operands)
-    linear_consts, _, linear_xs = loop.operands(linear)
-    residual_consts, undefined_consts = partition(linear_consts, consts)
-    residual_xs, _ = partition(linear_xs, xs)
+    new, values, flags = transposed(loop, linear, [type(ct) is not Zero for ct in cotangents])
+    consts, _, xs = loop.operands(operands)
+    has_const, carry, _ = loop.operands(flags)
     carry_cts, y_cts = loop.results(cotangents)
-    sums = [Zero(x.aval.tangent_aval()) for x in kept(undefined_consts, new.linear_consts)]
+    sums = [Zero(x.aval.tangent_aval()) for x in kept(consts, has_const)]
     outs = scan_p.bind(
-        *new.consts,
-        *residual_consts,
-        *[instantiate_zeros(ct) for ct in (*sums, *kept(carry_cts, new.carry))],
-        *residual_xs,
+        *values,
+        *[x for x in consts if not is_undef_primal(x)],
+        *[instantiate_zeros(ct) for ct in (*sums, *kept(carry_cts, carry))],
+        *[x for x in xs if not is_undef_primal(x)],
         *_nonzero(y_cts),
-        **new.loop.params,
+        **new.params,
     )
-    const_cts, carry_cts, x_cts = split(outs, len(sums), sum(new.carry))
-    return [
-        *_placed(new.linear_consts, const_cts, consts),
-        *_placed_carry(new.carry, carry_cts, carry),
-        *_placed(new.linear_xs, x_cts, xs),
-    ]
-
-
-def _placed(flags: Sequence[bool], cts: Sequence[Any], operands: Sequence[Any]) -> list[Any]:
-    """The cotangents of the linear ones among operands, None for the others."""
-    linear = [is_undef_primal(x) for x in operands]
-    undefined = [x.aval for x in operands if is_undef_primal(x)]
-    return merge(linear, [None] * linear.count(False), with_zeros(flags, cts, undefined))
-
-
-def _placed_carry(flags: Sequence[bool], cts: Sequence[Any], carry: Sequence[Any]) -> list[Any]:
-    """The same for the carry, all of which may have cotangents: an initial zero needs none."""
-    found = with_zeros(flags, cts, [x.aval if is_undef_primal(x) else typeof(x) for x in carry])
-    return [ct if is_undef_primal(x) else None for x, ct in zip(carry, found, strict=True)]
+    avals = [x.aval if is_undef_primal(x) else typeof(x) for x in operands]
+    cts = with_zeros(flags, outs, avals)
+    # The first carry has cotangents also where it is not linear, as an initial zero.
+    return [ct if is_undef_primal(x) else None for x, ct in zip(operands, cts, strict=True)]
 
 
 def _split(unknowns: Sequence[bool], eqn: JaxprEqn) -> tuple[Any, ...]:
