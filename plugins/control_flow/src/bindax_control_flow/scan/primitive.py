@@ -190,7 +190,7 @@ def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
 
 
 def _lowering(ctx: Any, *values: Any, **params: Any) -> list[Any]:
-    return execution.lower(ctx, Loop(**params), values)
+    return execution.Lowering(Loop(**params), values).run(ctx)
 
 
 scan_p = primitive(
