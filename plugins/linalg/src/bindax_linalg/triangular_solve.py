@@ -8,7 +8,6 @@ from typing import Any
 from bindax_core.extend import (
     Array,
     LoweringContext,
-    Primitive,
     ShapedArray,
     UndefPrimal,
     Zero,
@@ -192,7 +191,7 @@ def _generic_lowering(
     return ctx.op("stablehlo.triangular_solve", [a, b], attributes=attributes)[0]
 
 
-triangular_solve_p: Primitive = primitive(
+triangular_solve_p = primitive(
     "triangular_solve",
     rules.abstract_eval(_solve_type),
     rules.jvp(_solve_jvp, symbolic_zeros=True),

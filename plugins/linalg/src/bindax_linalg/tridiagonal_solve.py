@@ -10,7 +10,6 @@ import numpy as np
 from bindax_core.extend import (
     Array,
     LoweringContext,
-    Primitive,
     ShapedArray,
     UndefPrimal,
     Zero,
@@ -126,7 +125,7 @@ def _solve_lowering(ctx: LoweringContext, *values: Any) -> Any:
     return _lapack.checked_call(ctx, "gtsv", values, ctx.avals_in, {}, slice(3, 4))[0]
 
 
-tridiagonal_solve_p: Primitive = primitive(
+tridiagonal_solve_p = primitive(
     "tridiagonal_solve",
     rules.abstract_eval(_solve_type),
     rules.jvp(_solve_jvp, symbolic_zeros=True),

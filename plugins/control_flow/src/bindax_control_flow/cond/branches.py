@@ -11,11 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import bindax_core.extend as core
-from bindax_control_flow.shared.arguments import (
-    check_values,
-    structure_difference,
-    structure_paths,
-)
+from bindax_control_flow.shared.arguments import check_values, structure_difference, structure_paths
 from bindax_control_flow.shared.programs import Programs, with_results
 from bindax_core.extend import config
 from bindax_lax_basic.dtypes import is_integer, kind_of

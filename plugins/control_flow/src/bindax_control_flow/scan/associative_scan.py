@@ -7,13 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_control_flow.shared.arguments import check_values
-from bindax_core.extend import (
-    api_boundary,
-    describe_function,
-    tree_flatten,
-    tree_unflatten,
-    typeof,
-)
+from bindax_core.extend import api_boundary, describe_function, tree_flatten, tree_unflatten, typeof
 from bindax_lax_basic import concatenate, expand_dims, reshape, rev, slice_in_dim
 from bindax_transforms import argument_names, check_function
 

@@ -8,11 +8,7 @@ from typing import Any
 import attrs
 
 import bindax_core.extend as core
-from bindax_control_flow.shared.arguments import (
-    check_values,
-    describe_type,
-    structure_difference,
-)
+from bindax_control_flow.shared.arguments import check_values, describe_type, structure_difference
 from bindax_control_flow.shared.programs import converted, with_results
 from bindax_core.extend import config
 from bindax_lax_basic.dtypes import kind_of, promote_avals

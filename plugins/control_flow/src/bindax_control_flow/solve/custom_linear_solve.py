@@ -11,12 +11,7 @@ import bindax_core.extend as core
 from bindax_control_flow.shared.lists import either, fixpoint, kept
 from bindax_control_flow.shared.programs import batches_in_front, converted, join_consts
 from bindax_control_flow.shared.steps import batch_dims
-from bindax_control_flow.solve.functions import (
-    Function,
-    Unknowns,
-    check_functions,
-    tangents_of,
-)
+from bindax_control_flow.solve.functions import Function, Unknowns, check_functions, tangents_of
 from bindax_core.extend import api_boundary, primitive, rules
 from bindax_lax_basic import neg
 from bindax_transforms import dce_jaxpr, linear_transpose, split, vmap_jaxpr

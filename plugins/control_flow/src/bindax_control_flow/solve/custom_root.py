@@ -7,12 +7,7 @@ from typing import Any
 
 import bindax_core.extend as core
 from bindax_control_flow.shared.programs import converted, join_consts
-from bindax_control_flow.solve.functions import (
-    Function,
-    Unknowns,
-    check_functions,
-    tangents_of,
-)
+from bindax_control_flow.solve.functions import Function, Unknowns, check_functions, tangents_of
 from bindax_core.extend import api_boundary
 from bindax_lax_basic import neg
 from bindax_transforms import SymbolicZero, custom_jvp, linearize, split
