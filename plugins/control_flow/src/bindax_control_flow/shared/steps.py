@@ -75,7 +75,7 @@ class Step:
 StepT = TypeVar("StepT", bound=Step)
 
 
-class Derived(NamedTuple, Generic[StepT]):
+class DerivedStep(NamedTuple, Generic[StepT]):
     """A step made from another one, and the values of its leading constants.
 
     ``carry`` and ``stacked`` answer the question for each carry and stacked result of the old one.
@@ -87,7 +87,14 @@ class Derived(NamedTuple, Generic[StepT]):
     stacked: list[bool]
 
 
-def differentiated(step: StepT, nonzeros: Sequence[bool]) -> Derived[StepT]:
+def step_of(program: ClosedJaxpr, num_consts: int = 0) -> DerivedStep[Step]:
+    """A program that may have constants as a step without sequences; ``num_consts`` are others."""
+    jaxpr, values = hoist_consts(program)
+    step = Step(jaxpr, len(values) + num_consts, len(jaxpr.jaxpr.outvars))
+    return DerivedStep(step, list(values), [], [])
+
+
+def differentiated(step: StepT, nonzeros: Sequence[bool]) -> DerivedStep[StepT]:
     """The derivative: values and tangents are carried side by side.
 
     It takes ``consts, const tangents, carry, carry tangents, xs, xs tangents`` and returns ``carry,
@@ -113,10 +120,10 @@ def differentiated(step: StepT, nonzeros: Sequence[bool]) -> Derived[StepT]:
         [[*c, *c_dot], [*k, *k_dot], [*x, *x_dot]],
         [[*k_out, *k_out_dot], [*ys, *ys_dot]],
     )
-    return Derived(made, values, carry, stacked)
+    return DerivedStep(made, values, carry, stacked)
 
 
-def batched(step: StepT, axis_size: int, dims: Sequence[int | None]) -> Derived[StepT]:
+def batched(step: StepT, axis_size: int, dims: Sequence[int | None]) -> DerivedStep[StepT]:
     """A step over batches.
 
     ``dims`` are the batch axes of the constants, of the first carry (0 or None), and of the slices
@@ -136,7 +143,7 @@ def batched(step: StepT, axis_size: int, dims: Sequence[int | None]) -> Derived[
     _, stacked = step.results(found)
     jaxpr = program.jaxpr
     made, values = step.derive(program, step.operands(jaxpr.invars), step.results(jaxpr.outvars))
-    return Derived(made, values, carry, stacked)
+    return DerivedStep(made, values, carry, stacked)
 
 
 def batch_dims(flags: Sequence[bool]) -> list[int | None]:

@@ -6,9 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from bindax_control_flow.shared.lists import either, fixpoint, kept
-from bindax_control_flow.shared.programs import spread, with_results
-from bindax_control_flow.shared.steps import Derived as Transformed
-from bindax_control_flow.shared.steps import Step, batch_dims, batched, differentiated, pruned
+from bindax_control_flow.shared.programs import spread
+from bindax_control_flow.shared.steps import (
+    DerivedStep,
+    Step,
+    batch_dims,
+    batched,
+    differentiated,
+    pruned,
+    step_of,
+)
 from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, hoist_consts, typeof
 from bindax_lax_basic import reduce_or, select_n
 from bindax_transforms import (
@@ -65,23 +72,12 @@ class Derived(NamedTuple):
     body_consts: list[Any]
 
 
-def derived(
-    condition: ClosedJaxpr,
-    body: ClosedJaxpr,
-    cond_count: int,
-    body_count: int,
-    values: Sequence[Any] = (),
-) -> Derived:
-    """The loop of two programs that may have constants, which become operands of the loop.
-
-    The counts are of operands besides the carry, to whose types the body's results are converted;
-    ``values`` are those of the first of the body.
-    """
-    body = with_results(body, body.in_avals[body_count:])
-    condition, cond_consts = hoist_consts(condition)
-    body, body_consts = hoist_consts(body)
-    counts = len(cond_consts) + cond_count, len(body_consts) + body_count
-    return Derived(Loop(condition, body, *counts), cond_consts, [*body_consts, *values])
+def derived(condition: ClosedJaxpr, body: DerivedStep[Step], cond_count: int = 0) -> Derived:
+    """The loop of a body and a condition, which takes so many operands besides the carry."""
+    condition, consts = hoist_consts(condition)
+    step = body.step
+    loop = Loop(condition, step.jaxpr, len(consts) + cond_count, step.num_consts)
+    return Derived(loop, list(consts), body.consts)
 
 
 def kept_with(loop: Loop, key: tuple[Any, ...], make: Callable[[], T]) -> T:
@@ -104,12 +100,7 @@ def jvp_loop(loop: Loop, consts: Flags, carry: Flags) -> tuple[Derived, Flags]:
     cond = loop.cond_jaxpr.jaxpr
     unused = [Var(aval) for aval in body.step.carry_avals[len(carry) :]]
     condition = ClosedJaxpr(cond.replace(invars=[*cond.invars, *unused]))
-    return _with_body(condition, body, loop.cond_nconsts), body.carry
-
-
-def _with_body(condition: ClosedJaxpr, body: Transformed[Step], cond_count: int) -> Derived:
-    step = body.step
-    return derived(condition, step.jaxpr, cond_count, step.num_consts, body.consts)
+    return derived(condition, body, loop.cond_nconsts), body.carry
 
 
 class Batched(NamedTuple):
@@ -131,7 +122,7 @@ def vmap_loop(loop: Loop, size: int, cond_dims: Dims, body_dims: Dims, carry: Fl
     body = batched(loop.body, size, [*body_dims, *batch_dims(carry)])
     condition, (dim,) = vmap_jaxpr(loop.cond_jaxpr, size, [*cond_dims, *batch_dims(body.carry)])
     if dim is None:
-        return Batched(_with_body(condition, body, loop.cond_nconsts), body.carry, None)
+        return Batched(derived(condition, body, loop.cond_nconsts), body.carry, None)
     # Elements end at different times, so all that the body changes differs between them.
     jaxpr = loop.body_jaxpr.jaxpr
     pairs = zip(jaxpr.invars[loop.body_nconsts :], jaxpr.outvars, strict=True)
@@ -141,7 +132,7 @@ def vmap_loop(loop: Loop, size: int, cond_dims: Dims, body_dims: Dims, carry: Fl
     return Batched(_masked_loop(loop, condition, body), body.carry, condition)
 
 
-def _masked_loop(loop: Loop, condition: ClosedJaxpr, body: Transformed[Step]) -> Derived:
+def _masked_loop(loop: Loop, condition: ClosedJaxpr, body: DerivedStep[Step]) -> Derived:
     """A loop until the last element is done, whose carry begins with which elements go on.
 
     Elements that are done keep their values. The condition is evaluated once in an iteration, on
@@ -166,12 +157,8 @@ def _masked_loop(loop: Loop, condition: ClosedJaxpr, body: Transformed[Step]) ->
         return [reduce_or(going, (0,))]
 
     origin = Origin("vmap")
-    return derived(
-        trace_to_jaxpr(any_goes_on, avals[second:], origin),
-        trace_to_jaxpr(masked, avals, origin),
-        0,
-        second,
-    )
+    new = step_of(trace_to_jaxpr(masked, avals, origin), second)
+    return derived(trace_to_jaxpr(any_goes_on, avals[second:], origin), new)
 
 
 # --------------------------------------------------------- partial evaluation, elimination

@@ -11,6 +11,7 @@ import numpy as np
 import bindax_core.extend as core
 from bindax_control_flow.shared.arguments import describe_type
 from bindax_control_flow.shared.carry import Carry, trace_body
+from bindax_control_flow.shared.steps import step_of
 from bindax_control_flow.while_loop.primitive import bind_while
 from bindax_control_flow.while_loop.programs import derived
 from bindax_core.errors import ConcretizationTypeError
@@ -65,7 +66,7 @@ def run_loop(
     condition: core.ClosedJaxpr, body: core.ClosedJaxpr, carry: Sequence[Any]
 ) -> list[Any]:
     """The loop of two programs on the carry, which may close over values."""
-    made = derived(condition, body, 0, 0)
+    made = derived(condition, step_of(body))
     return bind_while(made.loop, [*made.cond_consts, *made.body_consts, *carry])
 
 
