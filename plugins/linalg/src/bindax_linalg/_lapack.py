@@ -20,7 +20,6 @@ from bindax_linalg import _matrices as m
 Function = Callable[..., Any]
 
 _PREFIX = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
-INT32: np.dtype[Any] = np.dtype(np.int32)
 
 
 def flag(letter: str) -> str:
@@ -147,7 +146,7 @@ def checked_call(
     kept: slice = slice(None),
 ) -> list[Any]:
     """Some of the results of a routine whose last one is an error code, NaN where it is not 0."""
-    info = ShapedArray(ctx.avals_in[-1].shape[:-2], INT32)
+    info = ShapedArray(ctx.avals_in[-1].shape[:-2], m.INT32)
     *found, code = call(ctx, routine, values, [*results, info], options)
     return finish(ctx, [*found[kept], code], [*results[kept], info])
 

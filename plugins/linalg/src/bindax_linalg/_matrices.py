@@ -18,7 +18,7 @@ from bindax_lax_basic.extend import leading_batch as leading_batch
 Function = Callable[..., Any]
 Shape = tuple[int, ...]
 _DTYPES = ("float32", "float64", "complex64", "complex128")
-_INT32: np.dtype[Any] = np.dtype(np.int32)
+INT32: np.dtype[Any] = np.dtype(np.int32)
 _FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 
 # -------------------------------------------------------------------------------------- types
@@ -93,7 +93,7 @@ def scaled(x: Any, factor: float) -> Any:
 
 
 def _indices(shape: Shape, axis: int) -> Any:
-    return lax.iota_p.bind(dtype=_INT32, shape=shape[-2:], dimension=axis)
+    return lax.iota_p.bind(dtype=INT32, shape=shape[-2:], dimension=axis)
 
 
 def _masked(x: Any, mask: Any, other: Any) -> Any:

@@ -64,7 +64,7 @@ def _cholesky_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any,
 
 def _cholesky_lowering(ctx: LoweringContext, x: Any) -> Any:
     (aval,) = ctx.avals_in
-    results = [aval, ShapedArray(aval.shape[:-2], _lapack.INT32)]
+    results = [aval, ShapedArray(aval.shape[:-2], m.INT32)]
     found = _lapack.call(ctx, "potrf", [x], results, {"uplo": _lapack.flag("L")})
     finish = lambda out, info: [m.lower_part(m.nan_unless(m.succeeded(info), out))]  # noqa: E731
     return inlined(ctx, finish, found, results)[0]

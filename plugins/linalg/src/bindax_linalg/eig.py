@@ -139,9 +139,7 @@ def _vector_tangent(v: Any, w: Any, both: Any) -> Any:
     products = lax.real(m.mul(m.conjugated(v), free))
     along = lax.reduce_sum_p.bind(products, axes=(typeof(v).ndim - 2,))
     index = lax.argmax(lax.abs_p.bind(v), typeof(v).ndim - 2, "int32")
-    places = lax.iota_p.bind(
-        dtype=_lapack.INT32, shape=typeof(v).shape, dimension=typeof(v).ndim - 2
-    )
+    places = lax.iota_p.bind(dtype=m.INT32, shape=typeof(v).shape, dimension=typeof(v).ndim - 2)
     here = lax.eq_p.bind(places, m.across_rows(index, typeof(v).shape))
     parts = [m.sum_where(here, f(x), 2) for f, x in ((lax.imag, free), (lax.real, v))]
     turn = lax.div_p.bind(*parts)
@@ -154,7 +152,7 @@ def _eig_lowering(ctx: LoweringContext, x: Any, **params: bool) -> list[Any]:
     vectors = ShapedArray(aval.shape, values.dtype)
     is_real = not dtypes.is_complex(aval.dtype)
     parts = [m.real_aval(aval, values.shape)] * 2 if is_real else [values]
-    results = [*parts, vectors, vectors, ShapedArray(aval.shape[:-2], _lapack.INT32)]
+    results = [*parts, vectors, vectors, ShapedArray(aval.shape[:-2], m.INT32)]
     wanted = _wanted(params)
     options = {
         name: _lapack.flag("V" if want else "N")

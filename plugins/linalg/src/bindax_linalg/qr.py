@@ -52,7 +52,7 @@ def _qr_type(x: ShapedArray, *, pivoting: bool, full_matrices: bool) -> list[Sha
     inner = rows if full_matrices else min(rows, columns)
     q = ShapedArray((*lead, rows, inner), x.dtype)
     r = ShapedArray((*lead, inner, columns), x.dtype)
-    return [q, r, *[ShapedArray((*lead, columns), _lapack.INT32)] * pivoting]
+    return [q, r, *[ShapedArray((*lead, columns), m.INT32)] * pivoting]
 
 
 def _qr_impl(x: NumPyArray, *, pivoting: bool, full_matrices: bool) -> list[NumPyArray]:

@@ -67,7 +67,7 @@ def _schur_lowering(ctx: LoweringContext, x: Any, *, compute_schur_vectors: bool
     (aval,) = ctx.avals_in
     values = aval.update(shape=aval.shape[:-1])
     eigenvalues = [values] if dtypes.is_complex(aval.dtype) else [values, values]
-    selected = ShapedArray(aval.shape[:-2], _lapack.INT32)
+    selected = ShapedArray(aval.shape[:-2], m.INT32)
     results = [aval, aval, *eigenvalues, selected]
     mode = "V" if compute_schur_vectors else "N"
     options = {"mode": _lapack.flag(mode), "sort": _lapack.flag("N")}
