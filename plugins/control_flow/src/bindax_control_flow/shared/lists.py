@@ -19,11 +19,7 @@ def kept(values: Iterable[T], flags: Sequence[bool]) -> list[T]:
 
 
 def fixpoint(grow: Callable[[list[bool]], Sequence[bool]], flags: Sequence[bool]) -> list[bool]:
-    """The least flags, those given included, to which ``grow`` adds nothing.
-
-    A component of a carry has a tangent, a batch axis or an unknown value if it starts with one or
-    a step gives it one; so the step is transformed until nothing is added.
-    """
+    """The least flags, those given included, to which ``grow`` adds nothing."""
     found = list(flags)
     while True:
         grown = either(found, grow(found))
