@@ -30,11 +30,6 @@ __all__ = ["while_p"]
 PREDICATE = core.ShapedArray((), np.bool_)
 
 
-def bind_while(loop: Loop, operands: Sequence[Any]) -> list[Any]:
-    """Apply ``while`` to both kinds of constants and the carry; gives the last carry."""
-    return while_p.bind(*operands, **loop._asdict())  # type: ignore[no-any-return]
-
-
 def _impl(*operands: Any, **params: Any) -> list[Any]:
     backend = core.find_backend()
     if backend.name != "numpy":
@@ -68,11 +63,15 @@ def _check(what: str, found: Sequence[Any], expected: Sequence[Any]) -> None:
         )
 
 
-def _bind_derived(
-    made: Derived, cond_consts: Sequence[Any], body_consts: Sequence[Any], carry: Sequence[Any]
+def bind_while(
+    made: Derived,
+    carry: Sequence[Any],
+    cond_consts: Sequence[Any] = (),
+    body_consts: Sequence[Any] = (),
 ) -> list[Any]:
+    """The last carry of a loop, from the first one and the constants that it does not have."""
     operands = [*made.cond_consts, *cond_consts, *made.body_consts, *body_consts, *carry]
-    return bind_while(made.loop, operands)
+    return while_p.bind(*operands, **made.loop._asdict())  # type: ignore[no-any-return]
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
@@ -86,7 +85,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     )
     given_consts = kept(const_dots, consts)
     given_carry = [core.instantiate_zeros(t) for t in kept(carry_dots, nonzeros)]
-    outs = _bind_derived(made, cond_consts, [*body_consts, *given_consts], [*carry, *given_carry])
+    outs = bind_while(made, [*carry, *given_carry], cond_consts, [*body_consts, *given_consts])
     return outs[: len(carry)], with_zeros(nonzeros, outs[len(carry) :], loop.carry_avals)
 
 
@@ -104,11 +103,11 @@ def _vmap(
     )
     carry = batches_in_front(axis_size, carry, carry_dims, flags)
     if condition is None:
-        return _bind_derived(made, cond_consts, body_consts, carry), batch_dims(flags)
+        return bind_while(made, carry, cond_consts, body_consts), batch_dims(flags)
     for program in (loop.cond_jaxpr, loop.body_jaxpr):
         check_repeatable(program, "vmap of while_loop goes on until all elements are done")
     going = core.eval_jaxpr(condition.jaxpr, condition.consts, *cond_consts, *carry)
-    _, *outs = _bind_derived(made, [], [*cond_consts, *body_consts], [*going, *carry])
+    _, *outs = bind_while(made, [*going, *carry], body_consts=[*cond_consts, *body_consts])
     return outs, batch_dims(flags)
 
 

@@ -66,8 +66,7 @@ def run_loop(
     condition: core.ClosedJaxpr, body: core.ClosedJaxpr, carry: Sequence[Any]
 ) -> list[Any]:
     """The loop of two programs on the carry, which may close over values."""
-    made = derived(condition, step_of(body))
-    return bind_while(made.loop, [*made.cond_consts, *made.body_consts, *carry])
+    return bind_while(derived(condition, step_of(body)), carry)
 
 
 def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> core.ClosedJaxpr:
