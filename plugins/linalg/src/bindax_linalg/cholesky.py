@@ -45,7 +45,7 @@ def _cholesky_type(x: ShapedArray) -> ShapedArray:
 
 
 def _cholesky_impl(x: NumPyArray) -> Any:
-    (out,) = m.for_each_good(lambda a: [np.linalg.cholesky(a)], [x.shape[-2:]], x)
+    (out,) = m.for_each_good(lambda a: [np.linalg.cholesky(a)], x)
     failed = np.isnan(out).any(axis=(-2, -1), keepdims=True)
     return np.where(failed, np.tril(np.full_like(out, np.nan)), out)
 

@@ -86,7 +86,7 @@ def _eig_impl(x: NumPyArray, **params: bool) -> list[NumPyArray]:
             outs.append(right)
         return [out.astype(dtype) for out in outs]
 
-    return m.for_each_good(run, [x.shape[-1:], *[x.shape[-2:]] * (wants_left + wants_right)], x)
+    return m.for_each_good(run, x)
 
 
 def _left_vectors(right: NumPyArray, w: NumPyArray | None) -> NumPyArray:
