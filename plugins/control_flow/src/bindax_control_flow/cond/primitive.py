@@ -7,44 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow.cond.branches import Branches, agreeing, split_branches
-from bindax_control_flow.shared.lists import kept, partition, with_zeros
-from bindax_control_flow.shared.programs import join_consts
-from bindax_control_flow.shared.values import batch_in_front, spread
-from bindax_core.extend import (
-    ClosedJaxpr,
-    JaxprEqn,
-    Origin,
-    Printer,
-    Region,
-    ShapedArray,
-    Tracer,
-    Zero,
-    as_array,
-    eval_jaxpr,
-    format_application,
-    full_lower,
-    instantiate_zeros,
-    is_differentiable,
-    is_undef_primal,
-    primitive,
-    rules,
-    typeof,
-)
+import bindax_core.extend as core
+from bindax_control_flow.cond.branches import agreeing, split_branches
+from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.partial_evaluation import unzipped_by
+from bindax_control_flow.shared.programs import Programs, batch_in_front, join_consts, spread
+from bindax_core.extend import primitive, rules
 from bindax_lax_basic import clamp, convert_element_type, eq, select_n, stop_gradient
 from bindax_transforms import (
     check_repeatable,
     dce_jaxpr,
     jvp_jaxpr,
+    partition,
     trace_to_jaxpr,
     transpose_jaxpr,
     vmap_jaxpr,
+    with_zeros,
 )
 
 __all__ = ["cond_p"]
 
-INDEX = ShapedArray((), np.int32)
-PREDICATE = ShapedArray((), np.bool_)
+INDEX = core.ShapedArray((), np.int32)
+PREDICATE = core.ShapedArray((), np.bool_)
 
 DEFAULT = "default"
 """In place of the name of a platform: all platforms that are not named."""
@@ -53,14 +37,14 @@ _PLATFORMS = {"gpu": ("cuda", "rocm"), "cpu": ("host",)}
 """Names that stand for others too; programs that are interpreted run on the ``host``."""
 
 
-def _impl(index: Any, *operands: Any, branches: Branches, **which: Any) -> list[Any]:
-    avals = tuple([typeof(x) for x in (index, *operands)])
+def _impl(index: Any, *operands: Any, branches: Programs, **which: Any) -> list[Any]:
+    avals = tuple([core.typeof(x) for x in (index, *operands)])
     cond_p.out_avals(avals, {"branches": branches, **which})  # checks the operands
     branch = branches[min(max(int(index), 0), len(branches) - 1)]
-    return [as_array(x) for x in eval_jaxpr(branch.jaxpr, branch.consts, *operands)]
+    return [core.as_array(x) for x in core.eval_jaxpr(branch.jaxpr, branch.consts, *operands)]
 
 
-def _abstract_eval(index: Any, *avals: Any, branches: Branches, **which: Any) -> list[Any]:
+def _abstract_eval(index: Any, *avals: Any, branches: Programs, **which: Any) -> list[Any]:
     if index.strip_weak_type() not in ((PREDICATE, INDEX) if len(branches) == 2 else (INDEX,)):
         raise TypeError(
             f"the index of cond must be int32[], or bool[] for two branches, but it is "
@@ -77,15 +61,15 @@ def _abstract_eval(index: Any, *avals: Any, branches: Branches, **which: Any) ->
 
 
 def _jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, branches: Branches, **which: Any
+    primals: Sequence[Any], tangents: Sequence[Any], *, branches: Programs, **which: Any
 ) -> Any:
     index, *primals = primals
-    nonzeros = [type(t) is not Zero for t in tangents[1:]]
+    nonzeros = [type(t) is not core.Zero for t in tangents[1:]]
     found = [jvp_jaxpr(branch, nonzeros)[1] for branch in branches]
     nonzeros_out = [any(flags) for flags in zip(*found, strict=True)]
     made = [jvp_jaxpr(branch, nonzeros, nonzeros_out)[0] for branch in branches]
     joined, consts = join_consts(agreeing(made))
-    given = [t for t in tangents[1:] if type(t) is not Zero]
+    given = [t for t in tangents[1:] if type(t) is not core.Zero]
     outs = cond_p.bind(index, *consts, *primals, *given, branches=joined, **which)
     count = len(nonzeros_out)
     return outs[:count], with_zeros(nonzeros_out, outs[count:], branches[0].out_avals)
@@ -96,13 +80,13 @@ def _vmap(
     operands: Sequence[Any],
     dims: Sequence[int | None],
     *,
-    branches: Branches,
+    branches: Programs,
     **which: Any,
 ) -> tuple[list[Any], list[int | None]]:
     index, *rest = operands
     index_dim, *rest_dims = dims
     if index_dim is not None:
-        return _select(axis_size, index, index_dim, rest, rest_dims, branches)
+        return _select(axis_size, index, rest, rest_dims, branches)
     found = [vmap_jaxpr(branch, axis_size, rest_dims)[1] for branch in branches]
     batched = [any(d is not None for d in row) for row in zip(*found, strict=True)]
     made = [vmap_jaxpr(branch, axis_size, rest_dims, batched)[0] for branch in branches]
@@ -114,15 +98,16 @@ def _vmap(
 def _select(
     axis_size: int,
     index: Any,
-    index_dim: int,
     operands: Sequence[Any],
     dims: Sequence[int | None],
-    branches: Branches,
+    branches: Programs,
 ) -> tuple[list[Any], list[int | None]]:
-    """With a mapped condition, all branches run and each element is taken from its own."""
-    if typeof(index).dtype == np.bool_:
+    """With a mapped condition, all branches run and each element is taken from its own.
+
+    The index is a scalar for each element, so its only axis is the batch axis.
+    """
+    if core.typeof(index).dtype == np.bool_:
         index = convert_element_type(index, INDEX.dtype)
-    del index_dim  # the index is a scalar for each element, so its only axis is the batch axis
     same = _unreached(operands, dims, branches)
     rows = []
     for i, branch in enumerate(branches):
@@ -131,7 +116,7 @@ def _select(
         guarded = [_guarded(axis_size, taken, x, d) for x, d in zip(operands, dims, strict=True)]
         given_dims = [d for _, d in guarded]
         program, _ = vmap_jaxpr(branch, axis_size, given_dims, True)
-        rows.append(eval_jaxpr(program.jaxpr, program.consts, *[x for x, _ in guarded]))
+        rows.append(core.eval_jaxpr(program.jaxpr, program.consts, *[x for x, _ in guarded]))
     which = convert_element_type(index, np.bool_) if len(branches) == 2 else index
     outs = []
     for cases, unreached in zip(zip(*rows, strict=True), same, strict=True):
@@ -140,12 +125,12 @@ def _select(
         elif len(cases) == 1:
             outs.append(cases[0])
         else:
-            outs.append(select_n(spread(which, typeof(cases[0]).shape), *cases))
+            outs.append(select_n(spread(which, core.typeof(cases[0]).shape), *cases))
     return outs, [0 if unreached is None else None for unreached in same]
 
 
 def _unreached(
-    operands: Sequence[Any], dims: Sequence[int | None], branches: Branches
+    operands: Sequence[Any], dims: Sequence[int | None], branches: Programs
 ) -> list[Any]:
     """The results that all branches forward from one operand without a batch; None for others."""
     found = []
@@ -164,74 +149,46 @@ def _guarded(axis_size: int, taken: Any, x: Any, dim: int | None) -> tuple[Any, 
 
     Without it, an infinite slope at an element of another branch times a cotangent of zero is nan.
     """
-    aval = typeof(x)
-    if not isinstance(x, Tracer) or not is_differentiable(aval.dtype):
+    aval = core.typeof(x)
+    if not isinstance(x, core.Tracer) or not core.is_differentiable(aval.dtype):
         return x, dim
     x = batch_in_front(axis_size, x, dim)
-    return select_n(spread(taken, typeof(x).shape), stop_gradient(x), x), 0
+    return select_n(spread(taken, core.typeof(x).shape), stop_gradient(x), x), 0
 
 
-def _partial_eval(
-    trace: Any, tracers: Sequence[Any], *, branches: Branches, **which: Any
-) -> list[Any]:
-    index, *operands = tracers
-    if not index.is_known:
-        outs = [trace.unknown(aval) for aval in branches[0].out_avals]
-        trace.add_eqn(cond_p, tracers, outs, {"branches": branches, **which})
-        return outs
-    in_unknowns = [not t.is_known for t in operands]
-    parts = split_branches(branches, in_unknowns)
-    known_tracers, unknown = partition(in_unknowns, operands)
-    known = [full_lower(t.value) for t in known_tracers]
-    index_value = full_lower(index.value)
-    outs = cond_p.bind(index_value, *parts.consts, *known, branches=parts.known, **which)
-    known_outs, residuals = parts.split.residual_values(known, outs)
-    unknown_outs = [trace.unknown(aval) for aval in parts.unknown[0].out_avals]
-    trace.add_eqn(
-        cond_p,
-        [index_value, *residuals, *unknown],
-        unknown_outs,
-        {"branches": parts.unknown, **which},
-    )
-    return parts.split.merge_results(known_outs, unknown_outs)  # type: ignore[no-any-return]
-
-
-def _partial_eval_jaxpr(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
-    branches: Branches = eqn.params["branches"]
+def _split(in_unknowns: Sequence[bool], eqn: core.JaxprEqn) -> Any:
+    branches: Programs = eqn.params["branches"]
     if in_unknowns[0]:
         return None, eqn, [True] * len(eqn.outvars), []
-    parts = split_branches(branches, in_unknowns[1:])
-    if parts.consts:
-        # An equation has no place for constants; they are zeros, so the whole waits instead.
-        return None, eqn, [True] * len(eqn.outvars), []
+    known, later, split = split_branches(branches, in_unknowns[1:])
     index, *operands = eqn.invars
-    known_eqn, unknown_eqn, residuals = parts.split.split_equation(
+    known_eqn, unknown_eqn, residuals = split.split_equation(
         eqn.replace(invars=operands),
         in_unknowns[1:],
-        {**eqn.params, "branches": parts.known},
-        {**eqn.params, "branches": parts.unknown},
+        {**eqn.params, "branches": known},
+        {**eqn.params, "branches": later},
     )
     known_eqn = known_eqn.replace(invars=[index, *known_eqn.invars])
     unknown_eqn = unknown_eqn.replace(invars=[index, *unknown_eqn.invars])
-    return known_eqn, unknown_eqn, parts.split.out_unknowns, residuals
+    return known_eqn, unknown_eqn, split.out_unknowns, residuals
 
 
 def _transpose(
-    cotangents: Sequence[Any], index: Any, *operands: Any, branches: Branches, **which: Any
+    cotangents: Sequence[Any], index: Any, *operands: Any, branches: Programs, **which: Any
 ) -> Any:
-    linear = [is_undef_primal(x) for x in operands]
-    nonzero_cts = [type(ct) is not Zero for ct in cotangents]
+    linear = [core.is_undef_primal(x) for x in operands]
+    nonzero_cts = [type(ct) is not core.Zero for ct in cotangents]
     made = [_transposed(branch, linear, nonzero_cts) for branch in branches]
     joined, consts = join_consts(agreeing(made))
-    residuals = [x for x in operands if not is_undef_primal(x)]
-    given = [ct for ct in cotangents if type(ct) is not Zero]
+    residuals = [x for x in operands if not core.is_undef_primal(x)]
+    given = [ct for ct in cotangents if type(ct) is not core.Zero]
     outs = iter(cond_p.bind(index, *consts, *residuals, *given, branches=joined, **which))
     return [None, *(next(outs) if flag else None for flag in linear)]
 
 
 def _transposed(
-    branch: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
-) -> ClosedJaxpr:
+    branch: core.ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
+) -> core.ClosedJaxpr:
     """The transpose of a branch, with zeros for cotangents that only other branches have."""
     program, nonzero_out = transpose_jaxpr(branch, linear, nonzero_cts)
     if all(nonzero_out):
@@ -239,17 +196,17 @@ def _transposed(
     linear_avals = partition(linear, branch.in_avals)[1]
 
     def function(*operands: Any) -> list[Any]:
-        outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
-        return [instantiate_zeros(ct) for ct in with_zeros(nonzero_out, outs, linear_avals)]
+        outs = core.eval_jaxpr(program.jaxpr, program.consts, *operands)
+        return [core.instantiate_zeros(ct) for ct in with_zeros(nonzero_out, outs, linear_avals)]
 
-    return trace_to_jaxpr(function, program.in_avals, Origin("cond"))
+    return trace_to_jaxpr(function, program.in_avals, core.Origin("cond"))
 
 
-def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
+def _dce(used_outputs: Sequence[bool], eqn: core.JaxprEqn) -> core.JaxprEqn:
     pruned = [dce_jaxpr(branch.jaxpr, used_outputs) for branch in eqn.params["branches"]]
     used = [any(flags) for flags in zip(*[flags for _, flags in pruned], strict=True)]
     branches = tuple(
-        ClosedJaxpr(jaxpr.replace(invars=kept(jaxpr.invars, used))) for jaxpr, _ in pruned
+        core.ClosedJaxpr(jaxpr.replace(invars=kept(jaxpr.invars, used))) for jaxpr, _ in pruned
     )
     index, *operands = eqn.invars
     return eqn.replace(
@@ -273,13 +230,13 @@ def branch_for(platforms: Sequence[str], platform: str) -> int:
 
 
 def _lowering(
-    ctx: Any, index: Any, *values: Any, branches: Branches, platforms: tuple[str, ...] = ()
+    ctx: Any, index: Any, *values: Any, branches: Programs, platforms: tuple[str, ...] = ()
 ) -> list[Any]:
     if platforms:
         return ctx.inline(branches[branch_for(platforms, ctx.platform)], values)  # type: ignore[no-any-return]
 
-    def region(branch: ClosedJaxpr) -> Region:
-        return Region((), lambda inner: inner.inline(branch, values))
+    def region(branch: core.ClosedJaxpr) -> core.Region:
+        return core.Region((), lambda inner: inner.inline(branch, values))
 
     if ctx.avals_in[0].dtype == np.bool_:
         (index,) = ctx.op("stablehlo.convert", [index], result_avals=[INDEX])
@@ -287,12 +244,12 @@ def _lowering(
     return ctx.op("stablehlo.case", [index], regions=regions)  # type: ignore[no-any-return]
 
 
-def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
+def _pretty_print(eqn: core.JaxprEqn, printer: core.Printer) -> list[str]:
     """The equation; of a predicate, the branch for true comes first."""
     shown = dict(eqn.params)
     if eqn.invars[0].aval.dtype == np.bool_:
         shown["branches"] = tuple(reversed(shown["branches"]))
-    return format_application(eqn, shown, printer)
+    return core.format_application(eqn, shown, printer)
 
 
 cond_p = primitive(
@@ -302,8 +259,7 @@ cond_p = primitive(
     rules.jvp(_jvp, symbolic_zeros=True),
     rules.vmap(_vmap),
     rules.transpose(_transpose, symbolic_zeros=True),
-    rules.partial_eval(_partial_eval),
-    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    unzipped_by(_split),
     rules.dce(_dce),
     rules.pretty_print(_pretty_print),
     rules.lowering["stablehlo"](_lowering),

@@ -7,31 +7,14 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow.shared.lists import either, partition, split
-from bindax_control_flow.shared.programs import join_consts
-from bindax_control_flow.shared.values import batch_in_front, converted
-from bindax_control_flow.solve.functions import (
-    Function,
-    Unknowns,
-    check_functions,
-    tangents_of,
-)
-from bindax_core.extend import (
-    ClosedJaxpr,
-    JaxprEqn,
-    Zero,
-    add_tangents,
-    api_boundary,
-    as_array,
-    eval_jaxpr,
-    instantiate_zeros,
-    is_undef_primal,
-    primitive,
-    rules,
-    tree_unflatten,
-)
+import bindax_core.extend as core
+from bindax_control_flow.shared.lists import either, fixpoint, kept
+from bindax_control_flow.shared.programs import batches_in_front, converted, join_consts
+from bindax_control_flow.shared.steps import batch_dims
+from bindax_control_flow.solve.functions import Function, Unknowns, check_functions, tangents_of
+from bindax_core.extend import api_boundary, primitive, rules
 from bindax_lax_basic import neg
-from bindax_transforms import dce_jaxpr, linear_transpose, vmap_jaxpr
+from bindax_transforms import dce_jaxpr, linear_transpose, split, vmap_jaxpr
 
 __all__ = ["custom_linear_solve", "linear_solve_p"]
 
@@ -97,8 +80,8 @@ def custom_linear_solve(
     system = System(*programs)
     outs = linear_solve_p.bind(*consts, *leaves, **system.params)
     x, aux = split(outs, system.size)
-    solution = tree_unflatten(unknowns.tree, x)
-    return (solution, tree_unflatten(solver.aux_tree, aux)) if solver.aux_tree else solution
+    solution = core.tree_unflatten(unknowns.tree, x)
+    return (solution, core.tree_unflatten(solver.aux_tree, aux)) if solver.aux_tree else solution
 
 
 def _transposed(
@@ -107,11 +90,11 @@ def _transposed(
     transpose_solve: Callable[..., Any],
     symmetric: bool,
     has_aux: bool,
-) -> list[ClosedJaxpr]:
+) -> list[core.ClosedJaxpr]:
     """The transposed function and its solver."""
     vecmat = matvec
     if not symmetric:
-        transposed = linear_transpose(matvec, tree_unflatten(unknowns.tree, unknowns.avals))
+        transposed = linear_transpose(matvec, core.tree_unflatten(unknowns.tree, unknowns.avals))
 
         def vecmat(y: Any) -> Any:
             return transposed(y)[0]
@@ -139,10 +122,10 @@ class System:
         transpose_solve: applies the inverse of that.
     """
 
-    matvec: ClosedJaxpr
-    solve: ClosedJaxpr
-    vecmat: ClosedJaxpr | None = None
-    transpose_solve: ClosedJaxpr | None = None
+    matvec: core.ClosedJaxpr
+    solve: core.ClosedJaxpr
+    vecmat: core.ClosedJaxpr | None = None
+    transpose_solve: core.ClosedJaxpr | None = None
 
     @property
     def params(self) -> dict[str, Any]:
@@ -150,9 +133,9 @@ class System:
         return attrs.asdict(self, recurse=False)
 
     @property
-    def programs(self) -> list[ClosedJaxpr]:
-        """Those that there are."""
-        return [program for program in self.params.values() if program is not None]
+    def programs(self) -> dict[str, core.ClosedJaxpr]:
+        """Those that there are, by name."""
+        return {name: program for name, program in self.params.items() if program is not None}
 
     @property
     def size(self) -> int:
@@ -166,13 +149,13 @@ class System:
 
 def _impl(*operands: Any, **params: Any) -> list[Any]:
     jaxpr = System(**params).solve.jaxpr
-    return [as_array(x) for x in eval_jaxpr(jaxpr, (), *operands)]
+    return [core.as_array(x) for x in core.eval_jaxpr(jaxpr, (), *operands)]
 
 
 def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
     system = System(**params)
     given = [aval.strip_weak_type() for aval in avals]
-    for program in system.programs:
+    for program in system.programs.values():
         expected = [aval.strip_weak_type() for aval in program.in_avals]
         if given != expected:
             raise TypeError(
@@ -189,15 +172,15 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
     const_dots, b_dot = system.operands(tangents)
     outs = linear_solve_p.bind(*primals, **params)
     x = outs[: system.size]
-    still = [Zero.like(leaf) for leaf in x]
+    still = [core.Zero.like(leaf) for leaf in x]
     changes = tangents_of(system.matvec, [*consts, *x], [*const_dots, *still])
     right = [
-        t if type(change) is Zero else add_tangents(t, neg(change))
+        t if type(change) is core.Zero else core.add_tangents(t, neg(change))
         for t, change in zip(b_dot, changes, strict=True)
     ]
-    tangents_out: list[Any] = [Zero.like(out) for out in outs]
-    if any(type(t) is not Zero for t in right):
-        full = [instantiate_zeros(t) for t in right]
+    tangents_out: list[Any] = [core.Zero.like(out) for out in outs]
+    if any(type(t) is not core.Zero for t in right):
+        full = [core.instantiate_zeros(t) for t in right]
         tangents_out[: system.size] = linear_solve_p.bind(*consts, *full, **params)[: system.size]
     return outs, tangents_out
 
@@ -208,37 +191,32 @@ def _vmap(
     system = System(**params)
     consts, b = system.operands(operands)
     const_dims, b_dims = system.operands(dims)
-    batched = [d is not None for d in b_dims]
-    aux: dict[str, list[bool]] = {}
-    while True:  # a component may become batched by way of the others
-        before = batched
-        given = [*const_dims, *[0 if flag else None for flag in batched]]
-        for name, program in params.items():
-            if program is not None:
-                _, found = vmap_jaxpr(program, axis_size, given)
-                flags, aux[name] = split([d is not None for d in found], system.size)
-                batched = either(batched, flags)
-        if batched == before:
-            break
-    b = [
-        batch_in_front(axis_size, x, d) if flag else x
-        for x, d, flag in zip(b, b_dims, batched, strict=True)
-    ]
-    made = {
-        name: vmap_jaxpr(program, axis_size, given, [*batched, *aux[name]])[0]
-        for name, program in params.items()
-        if program is not None
-    }
-    programs, values = join_consts(list(made.values()))
+
+    def mapped(batched: list[bool]) -> dict[str, tuple[core.ClosedJaxpr, list[Any]]]:
+        """The programs on batches of some components, and the batch axes of their results."""
+        given = [*const_dims, *batch_dims(batched)]
+        found = {}
+        for name, program in system.programs.items():
+            wanted = [*batched, *[False] * (len(program.jaxpr.outvars) - system.size)]
+            found[name] = vmap_jaxpr(program, axis_size, given, wanted)
+        return found
+
+    def grow(batched: list[bool]) -> list[bool]:
+        rows = [found[: system.size] for _, found in mapped(batched).values()]
+        return [any(d is not None for d in row) for row in zip(*rows, strict=True)]
+
+    batched = fixpoint(grow, [d is not None for d in b_dims])
+    b = batches_in_front(axis_size, b, b_dims, batched)
+    made = mapped(batched)
+    programs, values = join_consts([program for program, _ in made.values()])
     new = System(**dict(zip(made, programs, strict=True)))
-    outs = linear_solve_p.bind(*values, *consts, *b, **new.params)
-    return outs, [0 if flag else None for flag in (*batched, *aux["solve"])]
+    return linear_solve_p.bind(*values, *consts, *b, **new.params), made["solve"][1]
 
 
 def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
     system = System(**params)
     consts, b = system.operands(operands)
-    if any(is_undef_primal(x) for x in consts):
+    if any(core.is_undef_primal(x) for x in consts):
         raise TypeError(
             f"{NAME} is linear in b, but not in what its functions close over: it has no transpose "
             f"with respect to that. Differentiate it instead of transposing it."
@@ -249,31 +227,30 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
             f"given no solver for that: pass transpose_solve=..., or symmetric=True if matvec is "
             f"its own transpose."
         )
-    cts = [instantiate_zeros(ct) for ct in cotangents[: system.size]]
+    cts = [core.instantiate_zeros(ct) for ct in cotangents[: system.size]]
     turned = System(system.vecmat, system.transpose_solve, system.matvec, system.solve)
     outs = linear_solve_p.bind(*consts, *cts, **turned.params)[: system.size]
-    found = [ct if is_undef_primal(x) else None for x, ct in zip(b, outs, strict=True)]
+    found = [ct if core.is_undef_primal(x) else None for x, ct in zip(b, outs, strict=True)]
     return [*[None] * len(consts), *found]
 
 
-def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
+def _dce(used_outputs: Sequence[bool], eqn: core.JaxprEqn) -> core.JaxprEqn:
     """Leave out what nobody uses of aux; the components of a solution belong together."""
     system = System(**eqn.params)
     keep = [True] * system.size + list(used_outputs[system.size :])
     pruned, used = {}, [False] * len(eqn.invars)
-    for name, program in eqn.params.items():
-        if program is not None:
-            wanted = keep if name == "solve" else [True] * len(program.jaxpr.outvars)
-            pruned[name], flags = dce_jaxpr(program.jaxpr, wanted)
-            used = either(used, flags)
+    for name, program in system.programs.items():
+        wanted = keep if name == "solve" else [True] * len(program.jaxpr.outvars)
+        pruned[name], flags = dce_jaxpr(program.jaxpr, wanted)
+        used = either(used, flags)
     used[len(used) - system.size :] = [True] * system.size
     params = {
-        name: ClosedJaxpr(jaxpr.replace(invars=partition(used, jaxpr.invars)[1]))
+        name: core.ClosedJaxpr(jaxpr.replace(invars=kept(jaxpr.invars, used)))
         for name, jaxpr in pruned.items()
     }
     return eqn.replace(
-        invars=partition(used, eqn.invars)[1],
-        outvars=partition(keep, eqn.outvars)[1],
+        invars=kept(eqn.invars, used),
+        outvars=kept(eqn.outvars, keep),
         params={**eqn.params, **params},
     )
 
