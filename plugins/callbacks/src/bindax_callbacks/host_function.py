@@ -8,7 +8,20 @@ from typing import Any
 import attrs
 import numpy as np
 
-import bindax_core.extend as core
+from bindax_core.extend import (
+    Array,
+    PyTreeDef,
+    ShapedArray,
+    describe_function,
+    dtype_name,
+    is_value,
+    keystr,
+    new_base,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_unflatten,
+    unknown_type_message,
+)
 from bindax_transforms import argument_names
 
 
@@ -23,10 +36,10 @@ class Callback:
     caller: str
     function: Callable[..., Any]
     name: str
-    in_tree: core.PyTreeDef
+    in_tree: PyTreeDef
     statics: dict[int, Any]
-    out_tree: core.PyTreeDef
-    result_avals: tuple[core.ShapedArray, ...]
+    out_tree: PyTreeDef
+    result_avals: tuple[ShapedArray, ...]
 
     @property
     def __name__(self) -> str:
@@ -40,19 +53,19 @@ class Callback:
         """Its name in messages."""
         if self.name == self.caller:
             return self.name
-        return f"the callback {core.describe_function(self.function)} of {self.caller}"
+        return f"the callback {describe_function(self.function)} of {self.caller}"
 
     def __call__(self, *arrays: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
         """Call the function on arrays in its structure; its results, checked."""
         # The function may keep its arguments, but the memory is the program's: copy it.
-        given = iter([core.Array.from_numpy(np.array(x)) for x in arrays])
+        given = iter([Array.from_numpy(np.array(x)) for x in arrays])
         leaves = [
             self.statics[i] if i in self.statics else next(given)
             for i in range(self.in_tree.num_leaves)
         ]
-        args, kwargs = core.tree_unflatten(self.in_tree, leaves)
+        args, kwargs = tree_unflatten(self.in_tree, leaves)
         try:
-            with core.new_base():
+            with new_base():
                 result = self.function(*args, **kwargs)
         except Exception as error:
             error.add_note(f"This happened in {self.description}.")
@@ -60,7 +73,7 @@ class Callback:
         return self._checked(result) if self.result_avals else []
 
     def _checked(self, result: Any) -> list[np.ndarray[Any, Any]]:
-        leaves, tree = core.tree_flatten(result)
+        leaves, tree = tree_flatten(result)
         if len(leaves) != len(self.result_avals):
             raise TypeError(
                 f"{self.description} returned {tree}, but "
@@ -71,9 +84,9 @@ class Callback:
             array = _converted(x, aval)
             if array.shape != aval.shape or array.dtype != aval.dtype:
                 sizes = ",".join(map(str, array.shape))
-                numbered = core.tree_unflatten(self.out_tree, list(range(len(leaves))))
+                numbered = tree_unflatten(self.out_tree, list(range(len(leaves))))
                 raise TypeError(
-                    f"{self.description} returned {core.dtype_name(array.dtype)}[{sizes}] at "
+                    f"{self.description} returned {dtype_name(array.dtype)}[{sizes}] at "
                     f"{argument_names(numbered, 'result')[i]}, but "
                     f"{aval.str_short()} was announced in result_shape_dtypes. Convert the "
                     f"result, or announce its type."
@@ -89,7 +102,7 @@ class ForEach:
     function: Callback | ForEach
     axis_size: int
     dims: tuple[int | None, ...]
-    result_avals: tuple[core.ShapedArray, ...]
+    result_avals: tuple[ShapedArray, ...]
 
     @property
     def __name__(self) -> str:
@@ -128,41 +141,41 @@ def make_callback(
     """
     if not callable(function):
         raise TypeError(f"{caller} takes a function, but got {function!r:.80}.")
-    paths, in_tree = core.tree_flatten_with_path(arguments)
+    paths, in_tree = tree_flatten_with_path(arguments)
     statics: dict[int, Any] = {}
     operands = []
     for i, (path, x) in enumerate(paths):
-        if core.is_value(x):
+        if is_value(x):
             operands.append(x)
         elif caller.startswith("debug."):
             statics[i] = x
         else:
-            what = ("args", "kwargs")[path[0].idx] + core.keystr(path[1:])
+            what = ("args", "kwargs")[path[0].idx] + keystr(path[1:])
             raise TypeError(
-                f"{caller}, argument {what}: {core.unknown_type_message(x)} Bind what is no array "
+                f"{caller}, argument {what}: {unknown_type_message(x)} Bind what is no array "
                 f"with functools.partial."
             )
-    types, out_tree = core.tree_flatten(result_shape_dtypes)
+    types, out_tree = tree_flatten(result_shape_dtypes)
     avals = tuple([_announced(caller, t) for t in types])
     name = name or str(getattr(function, "__name__", None) or type(function).__name__)
     return Callback(caller, function, name, in_tree, statics, out_tree, avals), operands
 
 
-def _announced(caller: str, leaf: Any) -> core.ShapedArray:
+def _announced(caller: str, leaf: Any) -> ShapedArray:
     shape, dtype = getattr(leaf, "shape", None), getattr(leaf, "dtype", None)
     if shape is None or dtype is None:
         raise TypeError(
             f"result_shape_dtypes of {caller} must hold ShapeDtypeStruct(shape, dtype) or arrays, "
             f"but it holds {leaf!r:.80}."
         )
-    return core.ShapedArray(tuple(shape), dtype)
+    return ShapedArray(tuple(shape), dtype)
 
 
 _RANKS = {bool: 0, int: 1, float: 2, complex: 3}
 _KINDS = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
 
 
-def _converted(x: Any, aval: core.ShapedArray) -> np.ndarray[Any, Any]:
+def _converted(x: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
     """Convert a result; a Python scalar takes the dtype that was announced, if it can."""
     rank = _RANKS.get(type(x))
     if rank is not None and rank <= _KINDS.get(aval.dtype.kind, -1):

@@ -7,8 +7,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import bindax_core.extend as core
-from bindax_core.extend import api_boundary, primitive, rules
+from bindax_core.extend import (
+    Array,
+    Effect,
+    LoweringContext,
+    Zero,
+    api_boundary,
+    default_sharding,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_core.sharding import Sharding
 
 __all__ = [
@@ -18,7 +27,7 @@ __all__ = [
     "visualize_sharding",
 ]
 
-_LOOK = core.Effect("inspect sharding", repeatable=True)
+_LOOK = Effect("inspect sharding", repeatable=True)
 
 
 @api_boundary
@@ -68,7 +77,7 @@ def visualize_array_sharding(arr: Any, *, use_color: bool = False, scale: float 
     │ ... 0 │
     └...┘
     """
-    shape = core.typeof(arr).shape
+    shape = typeof(arr).shape
     draw = partial(visualize_sharding, shape, use_color=use_color, scale=scale)
     inspect_array_sharding(arr, callback=draw)
 
@@ -127,11 +136,11 @@ def _drawn(texts: list[list[str]], use_color: bool, scale: float) -> str:
 
 
 def _impl(x: Any, *, callback: Callable[[Sharding], None]) -> list[Any]:
-    callback(x.sharding if isinstance(x, core.Array) else core.default_sharding())
+    callback(x.sharding if isinstance(x, Array) else default_sharding())
     return []
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[core.Zero], **params: Any) -> tuple[Any, Any]:
+def _jvp(primals: Sequence[Any], tangents: Sequence[Zero], **params: Any) -> tuple[Any, Any]:
     return inspect_sharding_p.bind(*primals, **params), []
 
 
@@ -141,9 +150,7 @@ def _vmap(
     return inspect_sharding_p.bind(*operands, **params), []
 
 
-def _lowering(
-    ctx: core.LoweringContext, x: Any, *, callback: Callable[[Sharding], None]
-) -> list[Any]:
+def _lowering(ctx: LoweringContext, x: Any, *, callback: Callable[[Sharding], None]) -> list[Any]:
     ctx.inspect_sharding(x, callback)
     return []
 

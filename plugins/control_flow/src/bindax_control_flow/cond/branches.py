@@ -10,10 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import bindax_core.extend as core
 from bindax_control_flow.shared.arguments import check_values, structure_difference, structure_paths
 from bindax_control_flow.shared.programs import Programs, with_results
-from bindax_core.extend import config
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    PyTreeDef,
+    Var,
+    config,
+    describe_function,
+    eval_jaxpr,
+    tree_flatten,
+    tree_unflatten,
+    zeros_like_aval,
+)
 from bindax_lax_basic.dtypes import is_integer, kind_of
 from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
 
@@ -23,35 +33,35 @@ def trace_branches(
     functions: Sequence[Callable[..., Any]],
     operands: tuple[Any, ...],
     avals: Sequence[Any],
-) -> tuple[list[core.ClosedJaxpr], core.PyTreeDef]:
+) -> tuple[list[ClosedJaxpr], PyTreeDef]:
     """The programs of the branch functions, whose results agree in structure and type."""
-    _, in_tree = core.tree_flatten(operands)
+    _, in_tree = tree_flatten(operands)
     traced = []
-    trees: list[core.PyTreeDef] = []
+    trees: list[PyTreeDef] = []
     for function in functions:
 
         def flat(*leaves: Any, function: Callable[..., Any] = function) -> list[Any]:
-            result = function(*core.tree_unflatten(in_tree, leaves))
-            check_values(f"{core.describe_function(function)} in {name}", "output", result)
-            outs, tree = core.tree_flatten(result)
+            result = function(*tree_unflatten(in_tree, leaves))
+            check_values(f"{describe_function(function)} in {name}", "output", result)
+            outs, tree = tree_flatten(result)
             trees.append(tree)
             return outs
 
-        traced.append(trace_to_jaxpr(flat, avals, core.Origin(name, function)))
+        traced.append(trace_to_jaxpr(flat, avals, Origin(name, function)))
     for function, tree in zip(functions[1:], trees[1:], strict=True):
         if tree != trees[0]:
             raise TypeError(
                 f"{name} branch outputs must have the same pytree structure, but "
-                f"{core.describe_function(functions[0])} returns {trees[0]} and "
-                f"{core.describe_function(function)} returns {tree}"
+                f"{describe_function(functions[0])} returns {trees[0]} and "
+                f"{describe_function(function)} returns {tree}"
                 f"{structure_difference('output', trees[0], tree)}."
             )
     return _agreeing_results(name, functions, traced, trees[0]), trees[0]
 
 
 def _agreeing_results(
-    name: str, functions: Sequence[Any], traced: Sequence[core.ClosedJaxpr], tree: core.PyTreeDef
-) -> list[core.ClosedJaxpr]:
+    name: str, functions: Sequence[Any], traced: Sequence[ClosedJaxpr], tree: PyTreeDef
+) -> list[ClosedJaxpr]:
     rows = list(zip(*[program.out_avals for program in traced], strict=True))
     wanted = []
     for i, row in enumerate(rows):
@@ -59,7 +69,7 @@ def _agreeing_results(
         if common is None:
             place = structure_paths("output", tree)[i]
             listed = "; ".join(
-                f"{core.describe_function(function)} returns {aval.str_short()}"
+                f"{describe_function(function)} returns {aval.str_short()}"
                 for function, aval in zip(functions, row, strict=True)
             )
             raise TypeError(
@@ -95,7 +105,7 @@ def _common_type(avals: Sequence[Any]) -> Any:
     return first.update(dtype=dtype, weak_type=weak_type)
 
 
-def agreeing(programs: Sequence[core.ClosedJaxpr]) -> list[core.ClosedJaxpr]:
+def agreeing(programs: Sequence[ClosedJaxpr]) -> list[ClosedJaxpr]:
     """Programs of the same shapes and dtypes, whose results agree in being weakly typed.
 
     A transformation can leave a result weakly typed in one branch alone.
@@ -125,9 +135,9 @@ def split_branches(
         known_programs.append(_known_program(split, mine, slots))
         residual_vars = dict(zip(mine, split.unknown.jaxpr.invars, strict=False))
         rest = split.unknown.jaxpr.invars[len(mine) :]
-        invars = [residual_vars.get(slot) or core.Var(slot[1]) for slot in slots]
+        invars = [residual_vars.get(slot) or Var(slot[1]) for slot in slots]
         jaxpr = split.unknown.jaxpr.replace(invars=[*invars, *rest])
-        unknown_programs.append(core.ClosedJaxpr(jaxpr))
+        unknown_programs.append(ClosedJaxpr(jaxpr))
     split = splits[0]._replace(
         residual_avals=[slot[1] for slot in slots],
         forwarded=[slot[2] if slot[0] == "operand" else None for slot in slots],
@@ -154,19 +164,19 @@ def _slots_of(splits: Sequence[Any]) -> list[list[Slot]]:
     return named
 
 
-def _known_program(split: Any, mine: list[Slot], slots: list[Slot]) -> core.ClosedJaxpr:
+def _known_program(split: Any, mine: list[Slot], slots: list[Slot]) -> ClosedJaxpr:
     """A branch's known part, with zeros for the residuals that only other branches compute."""
     num_known = sum(not unknown for unknown in split.out_unknowns)
     computed = [slot for slot in mine if slot[0] == "computed"]
 
     def function(*operands: Any) -> list[Any]:
-        outs = core.eval_jaxpr(split.known.jaxpr, split.known.consts, *operands)
+        outs = eval_jaxpr(split.known.jaxpr, split.known.consts, *operands)
         values = dict(zip(computed, outs[num_known:], strict=True))
         residuals = [
-            values[slot] if slot in values else core.zeros_like_aval(slot[1])
+            values[slot] if slot in values else zeros_like_aval(slot[1])
             for slot in slots
             if slot[0] == "computed"
         ]
         return [*outs[:num_known], *residuals]
 
-    return trace_to_jaxpr(function, split.known.in_avals, core.Origin("cond"))
+    return trace_to_jaxpr(function, split.known.in_avals, Origin("cond"))

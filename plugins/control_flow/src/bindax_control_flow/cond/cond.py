@@ -7,11 +7,19 @@ from typing import Any
 
 import numpy as np
 
-import bindax_core.extend as core
 from bindax_control_flow.cond.branches import trace_branches
 from bindax_control_flow.cond.primitive import cond_p
 from bindax_control_flow.shared.programs import join_consts
-from bindax_core.extend import api_boundary, config
+from bindax_core.extend import (
+    Tracer,
+    api_boundary,
+    config,
+    is_value,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
 from bindax_lax_basic import clamp, convert_element_type, ne
 from bindax_transforms import check_function, traced_once
 
@@ -58,11 +66,11 @@ def cond(
     check_function("cond", "false_fun", false_fun)
     operands = _all_operands("cond", operands, operand)
     _check_scalar("cond", "pred", pred)
-    dtype = core.typeof(pred).dtype
+    dtype = typeof(pred).dtype
     if dtype.kind == "c":
         raise TypeError(f"cond: pred must be a boolean or a real number, but is {dtype.name}.")
     index = pred if dtype == np.bool_ else ne(pred, np.zeros((), dtype))
-    if not isinstance(index, core.Tracer):
+    if not isinstance(index, Tracer):
         if config.disable_jit:
             return (true_fun if index else false_fun)(*operands)
         index = np.bool_(index)
@@ -119,15 +127,15 @@ def switch(
         check_function("switch", f"branches[{i}]", function)
     operands = _all_operands("switch", operands, operand)
     _check_scalar("switch", "index", index)
-    if core.typeof(index).dtype.kind not in "iu":
+    if typeof(index).dtype.kind not in "iu":
         raise TypeError(
-            f"the index of switch must be an integer, but it is {core.typeof(index).str_short()}."
+            f"the index of switch must be an integer, but it is {typeof(index).str_short()}."
         )
     last = len(branches) - 1
-    if isinstance(index, core.Tracer):
-        if core.typeof(index).dtype.itemsize < 4:  # a narrow dtype may not hold the last index
+    if isinstance(index, Tracer):
+        if typeof(index).dtype.itemsize < 4:  # a narrow dtype may not hold the last index
             index = convert_element_type(index, np.int32)
-        dtype = core.typeof(index).dtype
+        dtype = typeof(index).dtype
         index = clamp(np.zeros((), dtype), index, np.asarray(last, dtype))
         index = convert_element_type(index, np.int32)
     else:
@@ -138,11 +146,11 @@ def switch(
 
 
 def _check_scalar(name: str, argument: str, x: Any) -> None:
-    if not core.is_value(x):
-        raise TypeError(f"{argument} of {name}: {core.unknown_type_message(x)}")
-    if core.typeof(x).shape != ():
+    if not is_value(x):
+        raise TypeError(f"{argument} of {name}: {unknown_type_message(x)}")
+    if typeof(x).shape != ():
         raise TypeError(
-            f"{argument} of {name} must be a scalar, but it is {core.typeof(x).str_short()}; for a "
+            f"{argument} of {name} must be a scalar, but it is {typeof(x).str_short()}; for a "
             f"choice for each element use select_n or vmap."
         )
 
@@ -155,11 +163,11 @@ def bind_branches(
     **which: Any,
 ) -> Any:
     """Apply the function of an index to operands; ``which`` may hold ``platforms``."""
-    leaves, in_tree = core.tree_flatten(operands)
+    leaves, in_tree = tree_flatten(operands)
     for x in leaves:
-        if not core.is_value(x):
-            raise TypeError(f"an operand of {name}: {core.unknown_type_message(x)}")
-    avals = [core.typeof(x) for x in leaves]
+        if not is_value(x):
+            raise TypeError(f"an operand of {name}: {unknown_type_message(x)}")
+    avals = [typeof(x) for x in leaves]
 
     def trace() -> tuple[Any, list[Any]]:
         traced, out_tree = trace_branches(name, functions, operands, avals)
@@ -168,4 +176,4 @@ def bind_branches(
 
     branches, consts, out_tree = traced_once(functions, (name, in_tree, tuple(avals)), trace)
     outs = cond_p.bind(index, *consts, *leaves, branches=branches, **which)
-    return core.tree_unflatten(out_tree, outs)
+    return tree_unflatten(out_tree, outs)

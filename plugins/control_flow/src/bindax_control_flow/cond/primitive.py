@@ -7,12 +7,29 @@ from typing import Any
 
 import numpy as np
 
-import bindax_core.extend as core
 from bindax_control_flow.cond.branches import agreeing, split_branches
 from bindax_control_flow.shared.lists import kept
 from bindax_control_flow.shared.partial_evaluation import unzipped_by
 from bindax_control_flow.shared.programs import Programs, batch_in_front, join_consts, spread
-from bindax_core.extend import primitive, rules
+from bindax_core.extend import (
+    ClosedJaxpr,
+    JaxprEqn,
+    Origin,
+    Printer,
+    Region,
+    ShapedArray,
+    Tracer,
+    Zero,
+    as_array,
+    eval_jaxpr,
+    format_application,
+    instantiate_zeros,
+    is_differentiable,
+    is_undef_primal,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import clamp, convert_element_type, eq, select_n, stop_gradient
 from bindax_transforms import (
     check_repeatable,
@@ -27,8 +44,8 @@ from bindax_transforms import (
 
 __all__ = ["cond_p"]
 
-INDEX = core.ShapedArray((), np.int32)
-PREDICATE = core.ShapedArray((), np.bool_)
+INDEX = ShapedArray((), np.int32)
+PREDICATE = ShapedArray((), np.bool_)
 
 DEFAULT = "default"
 """In place of the name of a platform: all platforms that are not named."""
@@ -38,10 +55,10 @@ _PLATFORMS = {"gpu": ("cuda", "rocm"), "cpu": ("host",)}
 
 
 def _impl(index: Any, *operands: Any, branches: Programs, **which: Any) -> list[Any]:
-    avals = tuple([core.typeof(x) for x in (index, *operands)])
+    avals = tuple([typeof(x) for x in (index, *operands)])
     cond_p.out_avals(avals, {"branches": branches, **which})  # checks the operands
     branch = branches[min(max(int(index), 0), len(branches) - 1)]
-    return [core.as_array(x) for x in core.eval_jaxpr(branch.jaxpr, branch.consts, *operands)]
+    return [as_array(x) for x in eval_jaxpr(branch.jaxpr, branch.consts, *operands)]
 
 
 def _abstract_eval(index: Any, *avals: Any, branches: Programs, **which: Any) -> list[Any]:
@@ -64,12 +81,12 @@ def _jvp(
     primals: Sequence[Any], tangents: Sequence[Any], *, branches: Programs, **which: Any
 ) -> Any:
     index, *primals = primals
-    nonzeros = [type(t) is not core.Zero for t in tangents[1:]]
+    nonzeros = [type(t) is not Zero for t in tangents[1:]]
     found = [jvp_jaxpr(branch, nonzeros)[1] for branch in branches]
     nonzeros_out = [any(flags) for flags in zip(*found, strict=True)]
     made = [jvp_jaxpr(branch, nonzeros, nonzeros_out)[0] for branch in branches]
     joined, consts = join_consts(agreeing(made))
-    given = [t for t in tangents[1:] if type(t) is not core.Zero]
+    given = [t for t in tangents[1:] if type(t) is not Zero]
     outs = cond_p.bind(index, *consts, *primals, *given, branches=joined, **which)
     count = len(nonzeros_out)
     return outs[:count], with_zeros(nonzeros_out, outs[count:], branches[0].out_avals)
@@ -106,7 +123,7 @@ def _select(
 
     The index is a scalar for each element, so its only axis is the batch axis.
     """
-    if core.typeof(index).dtype == np.bool_:
+    if typeof(index).dtype == np.bool_:
         index = convert_element_type(index, INDEX.dtype)
     same = _unreached(operands, dims, branches)
     rows = []
@@ -116,7 +133,7 @@ def _select(
         guarded = [_guarded(axis_size, taken, x, d) for x, d in zip(operands, dims, strict=True)]
         given_dims = [d for _, d in guarded]
         program, _ = vmap_jaxpr(branch, axis_size, given_dims, True)
-        rows.append(core.eval_jaxpr(program.jaxpr, program.consts, *[x for x, _ in guarded]))
+        rows.append(eval_jaxpr(program.jaxpr, program.consts, *[x for x, _ in guarded]))
     which = convert_element_type(index, np.bool_) if len(branches) == 2 else index
     outs = []
     for cases, unreached in zip(zip(*rows, strict=True), same, strict=True):
@@ -125,7 +142,7 @@ def _select(
         elif len(cases) == 1:
             outs.append(cases[0])
         else:
-            outs.append(select_n(spread(which, core.typeof(cases[0]).shape), *cases))
+            outs.append(select_n(spread(which, typeof(cases[0]).shape), *cases))
     return outs, [0 if unreached is None else None for unreached in same]
 
 
@@ -149,14 +166,14 @@ def _guarded(axis_size: int, taken: Any, x: Any, dim: int | None) -> tuple[Any, 
 
     Without it, an infinite slope at an element of another branch times a cotangent of zero is nan.
     """
-    aval = core.typeof(x)
-    if not isinstance(x, core.Tracer) or not core.is_differentiable(aval.dtype):
+    aval = typeof(x)
+    if not isinstance(x, Tracer) or not is_differentiable(aval.dtype):
         return x, dim
     x = batch_in_front(axis_size, x, dim)
-    return select_n(spread(taken, core.typeof(x).shape), stop_gradient(x), x), 0
+    return select_n(spread(taken, typeof(x).shape), stop_gradient(x), x), 0
 
 
-def _split(in_unknowns: Sequence[bool], eqn: core.JaxprEqn) -> Any:
+def _split(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
     branches: Programs = eqn.params["branches"]
     if in_unknowns[0]:
         return None, eqn, [True] * len(eqn.outvars), []
@@ -176,19 +193,19 @@ def _split(in_unknowns: Sequence[bool], eqn: core.JaxprEqn) -> Any:
 def _transpose(
     cotangents: Sequence[Any], index: Any, *operands: Any, branches: Programs, **which: Any
 ) -> Any:
-    linear = [core.is_undef_primal(x) for x in operands]
-    nonzero_cts = [type(ct) is not core.Zero for ct in cotangents]
+    linear = [is_undef_primal(x) for x in operands]
+    nonzero_cts = [type(ct) is not Zero for ct in cotangents]
     made = [_transposed(branch, linear, nonzero_cts) for branch in branches]
     joined, consts = join_consts(agreeing(made))
-    residuals = [x for x in operands if not core.is_undef_primal(x)]
-    given = [ct for ct in cotangents if type(ct) is not core.Zero]
+    residuals = [x for x in operands if not is_undef_primal(x)]
+    given = [ct for ct in cotangents if type(ct) is not Zero]
     outs = iter(cond_p.bind(index, *consts, *residuals, *given, branches=joined, **which))
     return [None, *(next(outs) if flag else None for flag in linear)]
 
 
 def _transposed(
-    branch: core.ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
-) -> core.ClosedJaxpr:
+    branch: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
+) -> ClosedJaxpr:
     """The transpose of a branch, with zeros for cotangents that only other branches have."""
     program, nonzero_out = transpose_jaxpr(branch, linear, nonzero_cts)
     if all(nonzero_out):
@@ -196,17 +213,17 @@ def _transposed(
     linear_avals = partition(linear, branch.in_avals)[1]
 
     def function(*operands: Any) -> list[Any]:
-        outs = core.eval_jaxpr(program.jaxpr, program.consts, *operands)
-        return [core.instantiate_zeros(ct) for ct in with_zeros(nonzero_out, outs, linear_avals)]
+        outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
+        return [instantiate_zeros(ct) for ct in with_zeros(nonzero_out, outs, linear_avals)]
 
-    return trace_to_jaxpr(function, program.in_avals, core.Origin("cond"))
+    return trace_to_jaxpr(function, program.in_avals, Origin("cond"))
 
 
-def _dce(used_outputs: Sequence[bool], eqn: core.JaxprEqn) -> core.JaxprEqn:
+def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     pruned = [dce_jaxpr(branch.jaxpr, used_outputs) for branch in eqn.params["branches"]]
     used = [any(flags) for flags in zip(*[flags for _, flags in pruned], strict=True)]
     branches = tuple(
-        core.ClosedJaxpr(jaxpr.replace(invars=kept(jaxpr.invars, used))) for jaxpr, _ in pruned
+        ClosedJaxpr(jaxpr.replace(invars=kept(jaxpr.invars, used))) for jaxpr, _ in pruned
     )
     index, *operands = eqn.invars
     return eqn.replace(
@@ -235,8 +252,8 @@ def _lowering(
     if platforms:
         return ctx.inline(branches[branch_for(platforms, ctx.platform)], values)  # type: ignore[no-any-return]
 
-    def region(branch: core.ClosedJaxpr) -> core.Region:
-        return core.Region((), lambda inner: inner.inline(branch, values))
+    def region(branch: ClosedJaxpr) -> Region:
+        return Region((), lambda inner: inner.inline(branch, values))
 
     if ctx.avals_in[0].dtype == np.bool_:
         (index,) = ctx.op("stablehlo.convert", [index], result_avals=[INDEX])
@@ -244,12 +261,12 @@ def _lowering(
     return ctx.op("stablehlo.case", [index], regions=regions)  # type: ignore[no-any-return]
 
 
-def _pretty_print(eqn: core.JaxprEqn, printer: core.Printer) -> list[str]:
+def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
     """The equation; of a predicate, the branch for true comes first."""
     shown = dict(eqn.params)
     if eqn.invars[0].aval.dtype == np.bool_:
         shown["branches"] = tuple(reversed(shown["branches"]))
-    return core.format_application(eqn, shown, printer)
+    return format_application(eqn, shown, printer)
 
 
 cond_p = primitive(

@@ -7,25 +7,36 @@ from typing import Any
 
 import attrs
 
-import bindax_core.extend as core
 from bindax_control_flow.scan.loop import slice_aval
 from bindax_control_flow.shared.arguments import as_integer, check_values
 from bindax_control_flow.shared.carry import Carry
 from bindax_core.errors import ConcretizationTypeError
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Dimension,
+    Origin,
+    PyTreeDef,
+    Tracer,
+    describe_function,
+    hoist_consts,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+)
 from bindax_transforms import argument_names, split, trace_to_jaxpr, traced_once
 
 
 def common_length(name: str, xs: Any) -> int | None:
     """The size of the first axis of all leaves; None without any."""
     check_values(name, "xs", xs)
-    leaves, names = core.tree_flatten(xs)[0], argument_names(xs, "xs")
+    leaves, names = tree_flatten(xs)[0], argument_names(xs, "xs")
     lengths: dict[int, str] = {}
     for i, x in enumerate(leaves):
-        shape = core.typeof(x).shape
+        shape = typeof(x).shape
         if not shape:
             raise ValueError(
                 f"{name} runs along the first axis of xs, but {names[i]} has none: it is "
-                f"{core.typeof(x).str_short()}. Let the function close over what is the same in "
+                f"{typeof(x).str_short()}. Let the function close over what is the same in "
                 f"all steps."
             )
         lengths.setdefault(shape[0], names[i])
@@ -44,13 +55,13 @@ def checked_length(xs: Any, length: Any) -> int:
         if found is None:
             raise ValueError("scan needs length=..., because xs holds no arrays.")
         return found
-    if isinstance(length, core.Tracer):
+    if isinstance(length, Tracer):
         raise ConcretizationTypeError(
             f"the length of scan must be known while tracing, but it is traced: "
             f"{length.aval.str_short()}. Make it static with static_argnums, or use while_loop or "
             f"fori_loop for a number of steps that is not known."
         )
-    symbolic = isinstance(length, core.Dimension)
+    symbolic = isinstance(length, Dimension)
     given: Any = length if symbolic else as_integer("scan", "length", length)
     if given < 0:
         raise ValueError(f"the length of scan must not be negative, but it is {given}.")
@@ -76,39 +87,39 @@ def checked_unroll(unroll: Any, length: int) -> int:
 
 def trace_step(
     f: Callable[..., Any], init: Any, xs: Any
-) -> tuple[core.ClosedJaxpr, list[Any], Carry, core.PyTreeDef]:
+) -> tuple[ClosedJaxpr, list[Any], Carry, PyTreeDef]:
     """Trace one step, if ``f`` may see other values of what it closes over than before.
 
     Gives the step, its constants, the carry to begin with, of the types that a step keeps, and the
     structure of the stacked results.
     """
     carry = Carry.of("scan", "init", init)
-    sequences, xs_tree = core.tree_flatten(xs)
-    x_avals = [slice_aval(core.typeof(x)) for x in sequences]
-    y_trees: list[core.PyTreeDef] = []
+    sequences, xs_tree = tree_flatten(xs)
+    x_avals = [slice_aval(typeof(x)) for x in sequences]
+    y_trees: list[PyTreeDef] = []
 
     def flat(*values: Any) -> list[Any]:
         c, x = split(values, len(carry.leaves))
-        result = f(core.tree_unflatten(carry.tree, c), core.tree_unflatten(xs_tree, x))
+        result = f(tree_unflatten(carry.tree, c), tree_unflatten(xs_tree, x))
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             raise TypeError(
                 f"the function of scan must return a pair (carry, y), but "
-                f"{core.describe_function(f)} returned {result!r:.80} of type "
+                f"{describe_function(f)} returned {result!r:.80} of type "
                 f"{type(result).__name__}. Return (carry, None) when nothing is stacked."
             )
         carry_out, y = result
         leaves = carry.flatten(f, carry_out)
-        check_values(f"what {core.describe_function(f)} returned to scan", "y", y)
-        ys, y_tree = core.tree_flatten(y)
+        check_values(f"what {describe_function(f)} returned to scan", "y", y)
+        ys, y_tree = tree_flatten(y)
         y_trees.append(y_tree)
         return [*leaves, *ys]
 
     def trace() -> tuple[Any, Sequence[Any]]:
-        origin = core.Origin("scan", f)
+        origin = Origin("scan", f)
         settled, closed = carry.settled(
             f, lambda avals: trace_to_jaxpr(flat, [*avals, *x_avals], origin)
         )
-        jaxpr, consts = core.hoist_consts(closed)
+        jaxpr, consts = hoist_consts(closed)
         return (jaxpr, consts, settled.avals, y_trees[-1]), consts
 
     key = ("scan", carry.tree, xs_tree, tuple(carry.avals), tuple(x_avals))

@@ -7,22 +7,31 @@ from typing import Any
 
 import numpy as np
 
-import bindax_core.extend as core
 from bindax_control_flow.scan.loop import Loop, slice_aval
 from bindax_control_flow.shared.compiled import application_of, run_compiled
+from bindax_core.extend import (
+    Array,
+    Dimension,
+    Primitive,
+    Region,
+    ShapedArray,
+    as_array,
+    eval_jaxpr,
+    find_backend,
+)
 from bindax_lax_basic.extend import compare, full
 
 _COMPILE_AFTER = 2000
 """After so many interpreted operations, compiling a loop would have cost less."""
 
 
-def evaluate(scan_p: core.Primitive, loop: Loop, operands: Sequence[Any]) -> Sequence[Any]:
+def evaluate(scan_p: Primitive, loop: Loop, operands: Sequence[Any]) -> Sequence[Any]:
     """Run a loop now.
 
     A loop of little work is interpreted, because that takes less time than compiling it; one of
     much work, or that comes again and again, is compiled if a compiler is installed.
     """
-    backend = core.find_backend()
+    backend = find_backend()
     if backend.name == "numpy":
         return interpret(loop, operands)
     program = application_of(scan_p, operands, loop.params)
@@ -36,17 +45,17 @@ def evaluate(scan_p: core.Primitive, loop: Loop, operands: Sequence[Any]) -> Seq
 
 def interpret(loop: Loop, operands: Sequence[Any]) -> list[Any]:
     """Run a loop step by step on the host."""
-    consts, carry, xs = loop.operands([core.as_array(x) for x in operands])
+    consts, carry, xs = loop.operands([as_array(x) for x in operands])
     sequences = [(slice_aval(x.aval), x.numpy()) for x in xs]
     stacked = [np.empty(aval.shape, aval.dtype) for aval in loop.stacked_avals]
     jaxpr = loop.jaxpr.jaxpr
     for i in loop.steps():
-        slices = [core.Array(aval, x[i, ...]) for aval, x in sequences]
-        carry, ys = loop.results(core.eval_jaxpr(jaxpr, (), *consts, *carry, *slices))
+        slices = [Array(aval, x[i, ...]) for aval, x in sequences]
+        carry, ys = loop.results(eval_jaxpr(jaxpr, (), *consts, *carry, *slices))
         for out, y in zip(stacked, ys, strict=True):
-            out[i] = core.as_array(y).numpy()
-    results = [core.Array(a, y) for a, y in zip(loop.stacked_avals, stacked, strict=True)]
-    return [*(core.as_array(x) for x in carry), *results]
+            out[i] = as_array(y).numpy()
+    results = [Array(a, y) for a, y in zip(loop.stacked_avals, stacked, strict=True)]
+    return [*(as_array(x) for x in carry), *results]
 
 
 class Lowering:
@@ -60,15 +69,15 @@ class Lowering:
         self.loop = loop
         self.consts, self.carry, self.xs = loop.operands(operands)
         self.x_avals = loop.operands(loop.jaxpr.in_avals)[2]
-        wide = isinstance(loop.length, core.Dimension) or loop.length > np.iinfo(np.int32).max
-        self.index_aval = core.ShapedArray((), np.int64 if wide else np.int32)
+        wide = isinstance(loop.length, Dimension) or loop.length > np.iinfo(np.int32).max
+        self.index_aval = ShapedArray((), np.int64 if wide else np.int32)
 
     def run(self, ctx: Any) -> list[Any]:
         """The results of the loop."""
         loop = self.loop
         state = [*self.carry, *[full(ctx, aval, 0) for aval in loop.stacked_avals]]
         rounds, rest = divmod(loop.length, loop.unroll)
-        if isinstance(rounds, core.Dimension):
+        if isinstance(rounds, Dimension):
             return self._while(ctx, state, loop.length)
         if rounds > 1:
             state = self._while(ctx, state, loop.length - rest)
@@ -93,11 +102,11 @@ class Lowering:
             return [i, *values]
 
         start = self._index(ctx, 0)
-        regions = [core.Region(avals, not_done), core.Region(avals, steps)]
+        regions = [Region(avals, not_done), Region(avals, steps)]
         return ctx.op("stablehlo.while", [start, *state], avals, regions=regions)[1:]  # type: ignore[no-any-return]
 
-    def _index(self, ctx: Any, i: int | core.Dimension) -> Any:
-        return ctx.constant(i if isinstance(i, core.Dimension) else self.index_aval.dtype.type(i))
+    def _index(self, ctx: Any, i: int | Dimension) -> Any:
+        return ctx.constant(i if isinstance(i, Dimension) else self.index_aval.dtype.type(i))
 
     def _step(self, ctx: Any, i: Any, state: Sequence[Any]) -> list[Any]:
         loop = self.loop

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import bindax_core.extend as core
 from bindax_control_flow.scan import execution
 from bindax_control_flow.scan.loop import Loop, slice_aval
 from bindax_control_flow.scan.partial_eval import split_loop
@@ -14,7 +13,19 @@ from bindax_control_flow.shared.lists import kept
 from bindax_control_flow.shared.partial_evaluation import unzipped_by
 from bindax_control_flow.shared.programs import batches_in_front
 from bindax_control_flow.shared.steps import batch_dims, batched, differentiated, pruned
-from bindax_core.extend import primitive, rules
+from bindax_core.extend import (
+    ClosedJaxpr,
+    JaxprEqn,
+    Var,
+    Zero,
+    eval_jaxpr,
+    instantiate_zeros,
+    is_undef_primal,
+    operations_for,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_transforms import jit_p, merge, partition, split, with_zeros
 
 __all__ = ["scan_p"]
@@ -47,7 +58,7 @@ def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
     loop = Loop(**params)
-    new = differentiated(loop, [type(t) is not core.Zero for t in tangents])
+    new = differentiated(loop, [type(t) is not Zero for t in tangents])
     consts, carry, xs = loop.operands(primals)
     const_dots, carry_dots, x_dots = loop.operands(tangents)
     outs = scan_p.bind(
@@ -55,7 +66,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
         *consts,
         *_nonzero(const_dots),
         *carry,
-        *[core.instantiate_zeros(t) for t in kept(carry_dots, new.carry)],
+        *[instantiate_zeros(t) for t in kept(carry_dots, new.carry)],
         *xs,
         *_nonzero(x_dots),
         **new.step.params,
@@ -71,7 +82,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
 
 
 def _nonzero(tangents: Sequence[Any]) -> list[Any]:
-    return [t for t in tangents if type(t) is not core.Zero]
+    return [t for t in tangents if type(t) is not Zero]
 
 
 def _vmap(
@@ -82,7 +93,7 @@ def _vmap(
     const_dims, carry_dims, x_dims = loop.operands(dims)
     # A sequence keeps its first axis for the steps; a batch axis there moves behind it.
     xs = [
-        core.operations_for(core.typeof(x)).move_axis(x, 0, 1) if d == 0 else x
+        operations_for(typeof(x)).move_axis(x, 0, 1) if d == 0 else x
         for x, d in zip(xs, x_dims, strict=True)
     ]
     slice_dims = [None if d is None else max(d - 1, 0) for d in x_dims]
@@ -95,7 +106,7 @@ def _vmap(
 
 def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
     loop = Loop(**params)
-    linear = [core.is_undef_primal(x) for x in operands]
+    linear = [is_undef_primal(x) for x in operands]
     if all(loop.operands(linear)[1]):
         return _transpose_linear(loop, linear, cotangents, operands)
     parts = split_loop(scan_p, loop, linear)
@@ -103,40 +114,40 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
         return _transpose_linear(loop, linear, cotangents, operands)
     # A carry that is not linear runs forward, before the others can run backward.
     known, unknown = partition(parts.in_unknowns, operands)
-    later = parts.later_operands(known, core.eval_jaxpr(parts.known.jaxpr, (), *known), unknown)
+    later = parts.later_operands(known, eval_jaxpr(parts.known.jaxpr, (), *known), unknown)
     given = kept(cotangents, parts.out_unknowns)
     cts = _transpose(given, *later, **parts.unknown.params)
-    found = [ct for x, ct in zip(later, cts, strict=True) if core.is_undef_primal(x)]
+    found = [ct for x, ct in zip(later, cts, strict=True) if is_undef_primal(x)]
     return merge(linear, [None] * linear.count(False), found)
 
 
 def _transpose_linear(
     loop: Loop, linear: list[bool], cotangents: Sequence[Any], operands: Sequence[Any]
 ) -> list[Any]:
-    new, values, flags = transposed(loop, linear, [type(ct) is not core.Zero for ct in cotangents])
+    new, values, flags = transposed(loop, linear, [type(ct) is not Zero for ct in cotangents])
     consts, _, xs = loop.operands(operands)
     has_const, carry, _ = loop.operands(flags)
     carry_cts, y_cts = loop.results(cotangents)
-    sums = [core.Zero(x.aval.tangent_aval()) for x in kept(consts, has_const)]
+    sums = [Zero(x.aval.tangent_aval()) for x in kept(consts, has_const)]
     outs = scan_p.bind(
         *values,
-        *[x for x in consts if not core.is_undef_primal(x)],
-        *[core.instantiate_zeros(ct) for ct in (*sums, *kept(carry_cts, carry))],
-        *[x for x in xs if not core.is_undef_primal(x)],
+        *[x for x in consts if not is_undef_primal(x)],
+        *[instantiate_zeros(ct) for ct in (*sums, *kept(carry_cts, carry))],
+        *[x for x in xs if not is_undef_primal(x)],
         *_nonzero(y_cts),
         **new.params,
     )
-    avals = [x.aval if core.is_undef_primal(x) else core.typeof(x) for x in operands]
+    avals = [x.aval if is_undef_primal(x) else typeof(x) for x in operands]
     cts = with_zeros(flags, outs, avals)
     # The first carry has cotangents also where it is not linear, as an initial zero.
-    return [ct if core.is_undef_primal(x) else None for x, ct in zip(operands, cts, strict=True)]
+    return [ct if is_undef_primal(x) else None for x, ct in zip(operands, cts, strict=True)]
 
 
-def _split(unknowns: Sequence[bool], eqn: core.JaxprEqn) -> tuple[Any, ...]:
+def _split(unknowns: Sequence[bool], eqn: JaxprEqn) -> tuple[Any, ...]:
     parts = split_loop(scan_p, Loop(**eqn.params), unknowns)
     known, unknown = partition(parts.in_unknowns, eqn.invars)
     known_outs, unknown_outs = partition(parts.out_unknowns, eqn.outvars)
-    residuals = [core.Var(v.aval) for v in parts.known.jaxpr.outvars[len(known_outs) :]]
+    residuals = [Var(v.aval) for v in parts.known.jaxpr.outvars[len(known_outs) :]]
     outs = [*known_outs, *residuals]
     later = parts.later_operands(known, outs, unknown)
     unknown_eqn = eqn.replace(invars=later, outvars=unknown_outs, params=parts.unknown.params)
@@ -146,8 +157,8 @@ def _split(unknowns: Sequence[bool], eqn: core.JaxprEqn) -> tuple[Any, ...]:
 
 
 def _application(
-    program: core.ClosedJaxpr, eqn: core.JaxprEqn, operands: Sequence[Any], outs: Sequence[core.Var]
-) -> core.JaxprEqn:
+    program: ClosedJaxpr, eqn: JaxprEqn, operands: Sequence[Any], outs: Sequence[Var]
+) -> JaxprEqn:
     """An equation that applies the known program: the loop alone, or a call where there is more."""
     jaxpr = program.jaxpr
     if len(jaxpr.eqns) == 1 and jaxpr.eqns[0].outvars == jaxpr.outvars:
@@ -169,7 +180,7 @@ def _application(
     return eqn.replace(primitive=jit_p, invars=operands, outvars=outs, params=params)
 
 
-def _dce(used_outputs: Sequence[bool], eqn: core.JaxprEqn) -> core.JaxprEqn:
+def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     loop, operands, results = pruned(Loop(**eqn.params), used_outputs)
     return eqn.replace(
         invars=kept(eqn.invars, operands),

@@ -7,10 +7,18 @@ from typing import Any
 
 import attrs
 
-import bindax_core.extend as core
 from bindax_control_flow.shared.arguments import check_values, describe_type, structure_difference
 from bindax_control_flow.shared.programs import converted, with_results
-from bindax_core.extend import config
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    PyTreeDef,
+    config,
+    describe_function,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+)
 from bindax_lax_basic.dtypes import kind_of, promote_avals
 from bindax_transforms import argument_names, trace_to_jaxpr, traced_once
 
@@ -22,15 +30,15 @@ class Carry:
     name: str
     initial: Any
     leaves: list[Any]
-    tree: core.PyTreeDef
+    tree: PyTreeDef
     avals: list[Any]
 
     @staticmethod
     def of(name: str, argument: str, initial: Any) -> Carry:
         """Make a carry of an argument that a user gave."""
         check_values(name, argument, initial)
-        leaves, tree = core.tree_flatten(initial)
-        return Carry(name, initial, leaves, tree, [core.typeof(x) for x in leaves])
+        leaves, tree = tree_flatten(initial)
+        return Carry(name, initial, leaves, tree, [typeof(x) for x in leaves])
 
     def operands(self) -> list[Any]:
         """The leaves, converted to the types that they have in the loop."""
@@ -38,22 +46,20 @@ class Carry:
 
     def flatten(self, body: Callable[..., Any], returned: Any) -> list[Any]:
         """The leaves of the carry that a body returned, checked."""
-        leaves, tree = core.tree_flatten(returned)
+        leaves, tree = tree_flatten(returned)
         if tree != self.tree:
             raise TypeError(
                 f"the body of {self.name} must return the structure of the carry that it takes, "
-                f"{self.tree}, but {core.describe_function(body)} returns {tree}"
+                f"{self.tree}, but {describe_function(body)} returns {tree}"
                 f"{structure_difference('carry', self.tree, tree)}. Return the carry as it came "
                 f"in, with other values."
             )
-        check_values(
-            f"what {core.describe_function(body)} returned to {self.name}", "carry", returned
-        )
+        check_values(f"what {describe_function(body)} returned to {self.name}", "carry", returned)
         return leaves
 
     def settled(
-        self, body: Callable[..., Any], trace: Callable[[Sequence[Any]], core.ClosedJaxpr]
-    ) -> tuple[Carry, core.ClosedJaxpr]:
+        self, body: Callable[..., Any], trace: Callable[[Sequence[Any]], ClosedJaxpr]
+    ) -> tuple[Carry, ClosedJaxpr]:
         """The carry of the types that a body keeps, and the program of the body.
 
         A component that starts weakly typed takes the type that the body promotes it to, so that a
@@ -84,24 +90,24 @@ class Carry:
         if wrong:
             raise TypeError(
                 f"the body of {self.name} must return the types of the carry that it takes, but in "
-                f"{core.describe_function(body)} {'; '.join(wrong)}."
+                f"{describe_function(body)} {'; '.join(wrong)}."
             )
 
 
 def trace_body(
     carry: Carry, body: Callable[..., Any], leading: Sequence[Any] = ()
-) -> tuple[Carry, core.ClosedJaxpr]:
+) -> tuple[Carry, ClosedJaxpr]:
     """The carry as a body keeps it, and the program of the body on leaves.
 
     The body takes operands of the ``leading`` types and the carry, and returns the carry.
     """
 
     def flat(*values: Any) -> list[Any]:
-        inner = core.tree_unflatten(carry.tree, values[len(leading) :])
+        inner = tree_unflatten(carry.tree, values[len(leading) :])
         return carry.flatten(body, body(*values[: len(leading)], inner))
 
-    def trace() -> tuple[tuple[list[Any], core.ClosedJaxpr], Sequence[Any]]:
-        origin = core.Origin(carry.name, body)
+    def trace() -> tuple[tuple[list[Any], ClosedJaxpr], Sequence[Any]]:
+        origin = Origin(carry.name, body)
         settled, program = carry.settled(
             body, lambda avals: trace_to_jaxpr(flat, [*leading, *avals], origin)
         )

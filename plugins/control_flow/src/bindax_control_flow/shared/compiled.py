@@ -10,27 +10,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import bindax_core.extend as core
+from bindax_core.extend import (
+    Backend,
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Primitive,
+    Var,
+    executable_of,
+    typeof,
+)
 from bindax_transforms import intern_jaxpr
 
 
 def application_of(
-    primitive: core.Primitive, operands: Sequence[Any], params: dict[str, Any]
-) -> core.ClosedJaxpr:
+    primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
+) -> ClosedJaxpr:
     """A program that applies a primitive: the same object for parameters that say the same."""
-    avals = tuple([core.typeof(x) for x in operands])
-    invars = [core.Var(aval) for aval in avals]
-    outvars = [core.Var(aval) for aval in primitive.out_avals(avals, params)]
-    eqn = core.JaxprEqn(primitive, invars, outvars, params)
-    return intern_jaxpr(core.ClosedJaxpr(core.Jaxpr((), invars, outvars, [eqn])))
+    avals = tuple([typeof(x) for x in operands])
+    invars = [Var(aval) for aval in avals]
+    outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
+    eqn = JaxprEqn(primitive, invars, outvars, params)
+    return intern_jaxpr(ClosedJaxpr(Jaxpr((), invars, outvars, [eqn])))
 
 
-def run_compiled(
-    program: core.ClosedJaxpr, backend: core.Backend, operands: Sequence[Any]
-) -> list[Any]:
+def run_compiled(program: ClosedJaxpr, backend: Backend, operands: Sequence[Any]) -> list[Any]:
     """Run what ``application_of`` found."""
     unused = (False,) * len(operands)
-    executable = core.executable_of(
+    executable = executable_of(
         program, backend, name=program.eqns[0].primitive.name, donated=unused, keep_unused=True
     )
     return list(executable(*operands))

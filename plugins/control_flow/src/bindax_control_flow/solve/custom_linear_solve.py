@@ -7,12 +7,24 @@ from typing import Any
 
 import attrs
 
-import bindax_core.extend as core
 from bindax_control_flow.shared.lists import either, fixpoint, kept
 from bindax_control_flow.shared.programs import batches_in_front, converted, join_consts
 from bindax_control_flow.shared.steps import batch_dims
 from bindax_control_flow.solve.functions import Function, Unknowns, check_functions, tangents_of
-from bindax_core.extend import api_boundary, primitive, rules
+from bindax_core.extend import (
+    ClosedJaxpr,
+    JaxprEqn,
+    Zero,
+    add_tangents,
+    api_boundary,
+    as_array,
+    eval_jaxpr,
+    instantiate_zeros,
+    is_undef_primal,
+    primitive,
+    rules,
+    tree_unflatten,
+)
 from bindax_lax_basic import neg
 from bindax_transforms import dce_jaxpr, linear_transpose, split, vmap_jaxpr
 
@@ -80,8 +92,8 @@ def custom_linear_solve(
     system = System(*programs)
     outs = linear_solve_p.bind(*consts, *leaves, **system.params)
     x, aux = split(outs, system.size)
-    solution = core.tree_unflatten(unknowns.tree, x)
-    return (solution, core.tree_unflatten(solver.aux_tree, aux)) if solver.aux_tree else solution
+    solution = tree_unflatten(unknowns.tree, x)
+    return (solution, tree_unflatten(solver.aux_tree, aux)) if solver.aux_tree else solution
 
 
 def _transposed(
@@ -90,11 +102,11 @@ def _transposed(
     transpose_solve: Callable[..., Any],
     symmetric: bool,
     has_aux: bool,
-) -> list[core.ClosedJaxpr]:
+) -> list[ClosedJaxpr]:
     """The transposed function and its solver."""
     vecmat = matvec
     if not symmetric:
-        transposed = linear_transpose(matvec, core.tree_unflatten(unknowns.tree, unknowns.avals))
+        transposed = linear_transpose(matvec, tree_unflatten(unknowns.tree, unknowns.avals))
 
         def vecmat(y: Any) -> Any:
             return transposed(y)[0]
@@ -122,10 +134,10 @@ class System:
         transpose_solve: applies the inverse of that.
     """
 
-    matvec: core.ClosedJaxpr
-    solve: core.ClosedJaxpr
-    vecmat: core.ClosedJaxpr | None = None
-    transpose_solve: core.ClosedJaxpr | None = None
+    matvec: ClosedJaxpr
+    solve: ClosedJaxpr
+    vecmat: ClosedJaxpr | None = None
+    transpose_solve: ClosedJaxpr | None = None
 
     @property
     def params(self) -> dict[str, Any]:
@@ -133,7 +145,7 @@ class System:
         return attrs.asdict(self, recurse=False)
 
     @property
-    def programs(self) -> dict[str, core.ClosedJaxpr]:
+    def programs(self) -> dict[str, ClosedJaxpr]:
         """Those that there are, by name."""
         return {name: program for name, program in self.params.items() if program is not None}
 
@@ -149,7 +161,7 @@ class System:
 
 def _impl(*operands: Any, **params: Any) -> list[Any]:
     jaxpr = System(**params).solve.jaxpr
-    return [core.as_array(x) for x in core.eval_jaxpr(jaxpr, (), *operands)]
+    return [as_array(x) for x in eval_jaxpr(jaxpr, (), *operands)]
 
 
 def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
@@ -172,15 +184,15 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
     const_dots, b_dot = system.operands(tangents)
     outs = linear_solve_p.bind(*primals, **params)
     x = outs[: system.size]
-    still = [core.Zero.like(leaf) for leaf in x]
+    still = [Zero.like(leaf) for leaf in x]
     changes = tangents_of(system.matvec, [*consts, *x], [*const_dots, *still])
     right = [
-        t if type(change) is core.Zero else core.add_tangents(t, neg(change))
+        t if type(change) is Zero else add_tangents(t, neg(change))
         for t, change in zip(b_dot, changes, strict=True)
     ]
-    tangents_out: list[Any] = [core.Zero.like(out) for out in outs]
-    if any(type(t) is not core.Zero for t in right):
-        full = [core.instantiate_zeros(t) for t in right]
+    tangents_out: list[Any] = [Zero.like(out) for out in outs]
+    if any(type(t) is not Zero for t in right):
+        full = [instantiate_zeros(t) for t in right]
         tangents_out[: system.size] = linear_solve_p.bind(*consts, *full, **params)[: system.size]
     return outs, tangents_out
 
@@ -192,7 +204,7 @@ def _vmap(
     consts, b = system.operands(operands)
     const_dims, b_dims = system.operands(dims)
 
-    def mapped(batched: list[bool]) -> dict[str, tuple[core.ClosedJaxpr, list[Any]]]:
+    def mapped(batched: list[bool]) -> dict[str, tuple[ClosedJaxpr, list[Any]]]:
         """The programs on batches of some components, and the batch axes of their results."""
         given = [*const_dims, *batch_dims(batched)]
         found = {}
@@ -216,7 +228,7 @@ def _vmap(
 def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
     system = System(**params)
     consts, b = system.operands(operands)
-    if any(core.is_undef_primal(x) for x in consts):
+    if any(is_undef_primal(x) for x in consts):
         raise TypeError(
             f"{NAME} is linear in b, but not in what its functions close over: it has no transpose "
             f"with respect to that. Differentiate it instead of transposing it."
@@ -227,14 +239,14 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
             f"given no solver for that: pass transpose_solve=..., or symmetric=True if matvec is "
             f"its own transpose."
         )
-    cts = [core.instantiate_zeros(ct) for ct in cotangents[: system.size]]
+    cts = [instantiate_zeros(ct) for ct in cotangents[: system.size]]
     turned = System(system.vecmat, system.transpose_solve, system.matvec, system.solve)
     outs = linear_solve_p.bind(*consts, *cts, **turned.params)[: system.size]
-    found = [ct if core.is_undef_primal(x) else None for x, ct in zip(b, outs, strict=True)]
+    found = [ct if is_undef_primal(x) else None for x, ct in zip(b, outs, strict=True)]
     return [*[None] * len(consts), *found]
 
 
-def _dce(used_outputs: Sequence[bool], eqn: core.JaxprEqn) -> core.JaxprEqn:
+def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     """Leave out what nobody uses of aux; the components of a solution belong together."""
     system = System(**eqn.params)
     keep = [True] * system.size + list(used_outputs[system.size :])
@@ -245,7 +257,7 @@ def _dce(used_outputs: Sequence[bool], eqn: core.JaxprEqn) -> core.JaxprEqn:
         used = either(used, flags)
     used[len(used) - system.size :] = [True] * system.size
     params = {
-        name: core.ClosedJaxpr(jaxpr.replace(invars=kept(jaxpr.invars, used)))
+        name: ClosedJaxpr(jaxpr.replace(invars=kept(jaxpr.invars, used)))
         for name, jaxpr in pruned.items()
     }
     return eqn.replace(

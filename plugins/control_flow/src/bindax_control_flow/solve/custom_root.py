@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import bindax_core.extend as core
 from bindax_control_flow.shared.programs import converted, join_consts
 from bindax_control_flow.solve.functions import Function, Unknowns, check_functions, tangents_of
-from bindax_core.extend import api_boundary
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Zero,
+    api_boundary,
+    eval_jaxpr,
+    instantiate_zeros,
+    tree_unflatten,
+)
 from bindax_lax_basic import neg
 from bindax_transforms import SymbolicZero, custom_jvp, linearize, split
 
@@ -75,16 +81,16 @@ def custom_root(
     programs, consts = join_consts(traced)
     outs = _root(programs, len(leaves))(consts, converted(leaves, unknowns.avals))
     x, aux = split(outs, len(leaves))
-    solution = core.tree_unflatten(unknowns.tree, x)
-    return (solution, core.tree_unflatten(solver.aux_tree, aux)) if solver.aux_tree else solution
+    solution = tree_unflatten(unknowns.tree, x)
+    return (solution, tree_unflatten(solver.aux_tree, aux)) if solver.aux_tree else solution
 
 
-def _root(programs: Sequence[core.ClosedJaxpr], size: int) -> Callable[[Any, Any], list[Any]]:
+def _root(programs: Sequence[ClosedJaxpr], size: int) -> Callable[[Any, Any], list[Any]]:
     """The root as a function of what the programs close over, with its derivative."""
     f, solve, tangent_solve = programs
 
     def function(consts: list[Any], guess: list[Any]) -> list[Any]:
-        return core.eval_jaxpr(solve.jaxpr, (), *consts, *guess)
+        return eval_jaxpr(solve.jaxpr, (), *consts, *guess)
 
     root = custom_jvp(function)
 
@@ -92,12 +98,12 @@ def _root(programs: Sequence[core.ClosedJaxpr], size: int) -> Callable[[Any, Any
         consts, guess = primals
         outs = root(consts, guess)
         x = outs[:size]
-        changes = [core.Zero(t.aval) if type(t) is SymbolicZero else t for t in tangents[0]]
-        residual = tangents_of(f, [*consts, *x], [*changes, *[core.Zero.like(leaf) for leaf in x]])
-        if all(type(t) is core.Zero for t in residual):
+        changes = [Zero(t.aval) if type(t) is SymbolicZero else t for t in tangents[0]]
+        residual = tangents_of(f, [*consts, *x], [*changes, *[Zero.like(leaf) for leaf in x]])
+        if all(type(t) is Zero for t in residual):
             return outs, None
-        right = [neg(core.instantiate_zeros(t)) for t in residual]
-        x_dot = core.eval_jaxpr(tangent_solve.jaxpr, (), *consts, *x, *right)
+        right = [neg(instantiate_zeros(t)) for t in residual]
+        x_dot = eval_jaxpr(tangent_solve.jaxpr, (), *consts, *x, *right)
         return outs, [*x_dot, *[None] * (len(outs) - size)]
 
     root.defjvp(rule, symbolic_zeros=True)

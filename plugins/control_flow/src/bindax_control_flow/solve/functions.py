@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 
-import bindax_core.extend as core
 from bindax_control_flow.shared.arguments import (
     check_values,
     describe_type,
@@ -16,6 +15,19 @@ from bindax_control_flow.shared.arguments import (
 )
 from bindax_control_flow.shared.carry import promoted, yields
 from bindax_control_flow.shared.programs import with_results
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    PyTreeDef,
+    Zero,
+    describe_function,
+    eval_jaxpr,
+    is_value,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
 from bindax_transforms import (
     check_function,
     dce_jaxpr,
@@ -32,15 +44,15 @@ class Unknowns:
 
     solver: str
     argument: str
-    tree: core.PyTreeDef
+    tree: PyTreeDef
     avals: list[Any]
 
     @staticmethod
     def of(solver: str, argument: str, value: Any) -> tuple[Unknowns, list[Any]]:
         """The structure and types of a value, and its leaves."""
         check_values(solver, argument, value)
-        leaves, tree = core.tree_flatten(value)
-        return Unknowns(solver, argument, tree, [core.typeof(x) for x in leaves]), leaves
+        leaves, tree = tree_flatten(value)
+        return Unknowns(solver, argument, tree, [typeof(x) for x in leaves]), leaves
 
     def promoted(self, function: Callable[[Any], Any], what: str) -> Unknowns:
         """With the types to which the function promotes weakly typed leaves, if it does."""
@@ -66,13 +78,13 @@ class Function:
     function: Callable[..., Any]
     has_aux: bool = False
     arguments: int = 1
-    aux_tree: core.PyTreeDef | None = None
+    aux_tree: PyTreeDef | None = None
 
-    def trace(self, checked: bool = True) -> core.ClosedJaxpr:
+    def trace(self, checked: bool = True) -> ClosedJaxpr:
         """The function as a program on leaves; its results are those like the unknowns, and aux."""
         like = self.like
         avals = like.avals * self.arguments
-        program = trace_to_jaxpr(self._flat, avals, core.Origin(self._name(), self.function))
+        program = trace_to_jaxpr(self._flat, avals, Origin(self._name(), self.function))
         found, aux = split(program.out_avals, len(like.avals))
         if not checked:
             return program
@@ -81,7 +93,7 @@ class Function:
             if not yields(returned, taken):
                 raise TypeError(
                     f"{self._name()} must return the types of {like.argument}, but {path} is "
-                    f"{describe_type(taken)} and {core.describe_function(self.function)} returns "
+                    f"{describe_type(taken)} and {describe_function(self.function)} returns "
                     f"{describe_type(returned)} there. Reshape or convert with .astype, in the "
                     f"function or before."
                 )
@@ -93,26 +105,26 @@ class Function:
     def _flat(self, *leaves: Any) -> list[Any]:
         size = len(self.like.avals)
         groups = split(leaves, *[size] * (self.arguments - 1))
-        out = self.function(*[core.tree_unflatten(self.like.tree, group) for group in groups])
+        out = self.function(*[tree_unflatten(self.like.tree, group) for group in groups])
         aux: list[Any] = []
         if self.has_aux:
             if not isinstance(out, tuple) or len(out) != 2:
                 raise TypeError(
                     f"{self._name()} must return a pair (solution, aux), because has_aux is True, "
-                    f"but {core.describe_function(self.function)} returned {out!r:.80}."
+                    f"but {describe_function(self.function)} returned {out!r:.80}."
                 )
             out, second = out
-            aux, self.aux_tree = core.tree_flatten(second)
-        found, tree = core.tree_flatten(out)
+            aux, self.aux_tree = tree_flatten(second)
+        found, tree = tree_flatten(out)
         if tree != self.like.tree:
             raise TypeError(
                 f"{self._name()} must return the structure of {self.like.argument}, "
-                f"{self.like.tree}, but {core.describe_function(self.function)} returns {tree}"
+                f"{self.like.tree}, but {describe_function(self.function)} returns {tree}"
                 f"{structure_difference('output', self.like.tree, tree)}."
             )
         for x in (*found, *aux):
-            if not core.is_value(x):
-                raise TypeError(f"{self._name()} returned {core.unknown_type_message(x)}")
+            if not is_value(x):
+                raise TypeError(f"{self._name()} returned {unknown_type_message(x)}")
         return [*found, *aux]
 
 
@@ -123,12 +135,12 @@ def check_functions(solver: str, **functions: Any) -> None:
 
 
 def tangents_of(
-    program: core.ClosedJaxpr, operands: Sequence[Any], tangents: Sequence[Any]
+    program: ClosedJaxpr, operands: Sequence[Any], tangents: Sequence[Any]
 ) -> list[Any]:
     """The tangents of a program's results; ``Zero`` where there is none."""
-    nonzeros = [type(t) is not core.Zero for t in tangents]
+    nonzeros = [type(t) is not Zero for t in tangents]
     derivative, found = jvp_jaxpr(program, nonzeros)
     jaxpr, _ = dce_jaxpr(derivative.jaxpr, [False] * len(found) + [True] * sum(found))
-    given = [t for t in tangents if type(t) is not core.Zero]
-    outs = core.eval_jaxpr(jaxpr, derivative.consts, *operands, *given)
+    given = [t for t in tangents if type(t) is not Zero]
+    outs = eval_jaxpr(jaxpr, derivative.consts, *operands, *given)
     return with_zeros(found, outs, program.out_avals)

@@ -8,12 +8,24 @@ from typing import Any
 
 import numpy as np
 
-import bindax_core.extend as core
 from bindax_control_flow.scan.scan import scan
 from bindax_control_flow.shared.arguments import check_values
 from bindax_control_flow.shared.carry import Carry, trace_body
 from bindax_control_flow.while_loop.while_loop import run_loop
-from bindax_core.extend import api_boundary, config
+from bindax_core.extend import (
+    Array,
+    ClosedJaxpr,
+    Dimension,
+    Origin,
+    ShapedArray,
+    Tracer,
+    api_boundary,
+    config,
+    eval_jaxpr,
+    operations_for,
+    tree_unflatten,
+    typeof,
+)
 from bindax_lax_basic import add, lt
 from bindax_lax_basic.dtypes import is_complex, is_inexact, is_integer, promote_avals
 from bindax_transforms import check_function, trace_to_jaxpr
@@ -60,16 +72,14 @@ def fori_loop(
     """
     check_function("fori_loop", "body_fun", body_fun)
     index = _index_type(lower, upper)
-    traced = [
-        name for name, x in (("lower", lower), ("upper", upper)) if isinstance(x, core.Tracer)
-    ]
+    traced = [name for name, x in (("lower", lower), ("upper", upper)) if isinstance(x, Tracer)]
     if config.disable_jit and not traced:
         value = init_val
         for i in range(int(lower), int(upper)):
             value = body_fun(_of_type(index, i), value)
         return value
     carry, body = trace_body(Carry.of("fori_loop", "init_val", init_val), body_fun, [index])
-    symbolic = any(isinstance(x, core.Dimension) for x in (lower, upper))
+    symbolic = any(isinstance(x, Dimension) for x in (lower, upper))
     if traced and not symbolic and unroll is not None:
         raise ValueError(
             f"fori_loop was given unroll={unroll!r}, but {' and '.join(traced)} "
@@ -78,10 +88,10 @@ def fori_loop(
         )
     rounds = None if traced or symbolic else 1 if unroll is None else unroll
     leaves = _last_carry(index, lower, upper, body, carry, rounds)
-    return core.tree_unflatten(carry.tree, leaves)
+    return tree_unflatten(carry.tree, leaves)
 
 
-def _index_type(lower: Any, upper: Any) -> core.ShapedArray:
+def _index_type(lower: Any, upper: Any) -> ShapedArray:
     """The type of the loop's integer: that of the bounds, of which Python integers yield."""
     avals = [_bound_type("lower", lower), _bound_type("upper", upper)]
     strong = {aval.dtype for aval in avals if not aval.weak_type}
@@ -92,12 +102,12 @@ def _index_type(lower: Any, upper: Any) -> core.ShapedArray:
         )
     # Python integers keep their type: it yields to that of the arrays they meet in the body.
     pairs = tuple([(aval.dtype, aval.weak_type) for aval in avals])
-    return core.ShapedArray((), *promote_avals(pairs, config.dtype_bits))
+    return ShapedArray((), *promote_avals(pairs, config.dtype_bits))
 
 
 def _bound_type(name: str, bound: Any) -> Any:
     check_values("fori_loop", name, bound)
-    aval = core.typeof(bound)
+    aval = typeof(bound)
     is_number = is_integer(aval.dtype) or is_inexact(aval.dtype)
     if aval.shape != () or not is_number or is_complex(aval.dtype):
         raise TypeError(
@@ -107,18 +117,18 @@ def _bound_type(name: str, bound: Any) -> Any:
     return aval
 
 
-def _of_type(index: core.ShapedArray, x: Any) -> Any:
+def _of_type(index: ShapedArray, x: Any) -> Any:
     """A number of the index's type."""
-    if not isinstance(x, core.Tracer | core.Dimension):
-        return core.Array(index, np.asarray(x, index.dtype))
-    return core.operations_for(index).convert(x, index.dtype, index.weak_type)
+    if not isinstance(x, Tracer | Dimension):
+        return Array(index, np.asarray(x, index.dtype))
+    return operations_for(index).convert(x, index.dtype, index.weak_type)
 
 
 def _last_carry(
-    index: core.ShapedArray,
+    index: ShapedArray,
     lower: Any,
     upper: Any,
-    body: core.ClosedJaxpr,
+    body: ClosedJaxpr,
     carry: Carry,
     unroll: Any,
 ) -> list[Any]:
@@ -126,13 +136,13 @@ def _last_carry(
     one = _of_type(index, 1)
 
     def step(i: Any, *leaves: Any) -> list[Any]:
-        return [add(i, one), *core.eval_jaxpr(body.jaxpr, body.consts, i, *leaves)]
+        return [add(i, one), *eval_jaxpr(body.jaxpr, body.consts, i, *leaves)]
 
     state = [_of_type(index, lower), *carry.operands()]
     if unroll is None:
         last, avals = _of_type(index, upper), [index, *carry.avals]
-        condition = trace_to_jaxpr(lambda i, *_: [lt(i, last)], avals, core.Origin("fori_loop"))
-        state = run_loop(condition, trace_to_jaxpr(step, avals, core.Origin("fori_loop")), state)
+        condition = trace_to_jaxpr(lambda i, *_: [lt(i, last)], avals, Origin("fori_loop"))
+        state = run_loop(condition, trace_to_jaxpr(step, avals, Origin("fori_loop")), state)
     else:
         number: Any = int if is_integer(index.dtype) else float
         length = max(0, math.ceil(number(upper) - number(lower)))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-import bindax_core.extend as core
 from bindax_control_flow.shared.compiled import application_of, run_compiled
 from bindax_control_flow.shared.lists import kept
 from bindax_control_flow.shared.partial_evaluation import unzipped_by
@@ -22,16 +21,28 @@ from bindax_control_flow.while_loop.programs import (
     pruned_loop,
     vmap_loop,
 )
-from bindax_core.extend import primitive, rules
+from bindax_core.extend import (
+    JaxprEqn,
+    Region,
+    ShapedArray,
+    Var,
+    Zero,
+    as_array,
+    eval_jaxpr,
+    find_backend,
+    instantiate_zeros,
+    primitive,
+    rules,
+)
 from bindax_transforms import check_repeatable, with_zeros
 
 __all__ = ["while_p"]
 
-PREDICATE = core.ShapedArray((), np.bool_)
+PREDICATE = ShapedArray((), np.bool_)
 
 
 def _impl(*operands: Any, **params: Any) -> list[Any]:
-    backend = core.find_backend()
+    backend = find_backend()
     if backend.name != "numpy":
         # One dispatch in place of one for each operation of each iteration.
         program = application_of(while_p, operands, params)
@@ -39,9 +50,9 @@ def _impl(*operands: Any, **params: Any) -> list[Any]:
     loop = Loop(**params)
     cond_consts, body_consts, carry = loop.split(operands)
     condition, body = loop.cond_jaxpr, loop.body_jaxpr
-    while bool(core.eval_jaxpr(condition.jaxpr, condition.consts, *cond_consts, *carry)[0]):
-        carry = core.eval_jaxpr(body.jaxpr, body.consts, *body_consts, *carry)
-    return [core.as_array(x) for x in converted(carry, loop.carry_avals)]
+    while bool(eval_jaxpr(condition.jaxpr, condition.consts, *cond_consts, *carry)[0]):
+        carry = eval_jaxpr(body.jaxpr, body.consts, *body_consts, *carry)
+    return [as_array(x) for x in converted(carry, loop.carry_avals)]
 
 
 def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
@@ -78,13 +89,13 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     loop = Loop(**params)
     cond_consts, body_consts, carry = loop.split(primals)
     _, const_dots, carry_dots = loop.split(tangents)
-    consts = [type(t) is not core.Zero for t in const_dots]
-    first = [type(t) is not core.Zero for t in carry_dots]
+    consts = [type(t) is not Zero for t in const_dots]
+    first = [type(t) is not Zero for t in carry_dots]
     made, nonzeros = kept_with(
         loop, ("jvp", *consts, *first), lambda: jvp_loop(loop, consts, first)
     )
     given_consts = kept(const_dots, consts)
-    given_carry = [core.instantiate_zeros(t) for t in kept(carry_dots, nonzeros)]
+    given_carry = [instantiate_zeros(t) for t in kept(carry_dots, nonzeros)]
     outs = bind_while(made, [*carry, *given_carry], cond_consts, [*body_consts, *given_consts])
     return outs[: len(carry)], with_zeros(nonzeros, outs[len(carry) :], loop.carry_avals)
 
@@ -106,12 +117,12 @@ def _vmap(
         return bind_while(made, carry, cond_consts, body_consts), batch_dims(flags)
     for program in (loop.cond_jaxpr, loop.body_jaxpr):
         check_repeatable(program, "vmap of while_loop goes on until all elements are done")
-    going = core.eval_jaxpr(condition.jaxpr, condition.consts, *cond_consts, *carry)
+    going = eval_jaxpr(condition.jaxpr, condition.consts, *cond_consts, *carry)
     _, *outs = bind_while(made, [*going, *carry], body_consts=[*cond_consts, *body_consts])
     return outs, batch_dims(flags)
 
 
-def _split(unknowns: Sequence[bool], eqn: core.JaxprEqn) -> Any:
+def _split(unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
     loop = Loop(**eqn.params)
     part = kept_with(loop, ("known", *unknowns), lambda: known_loop(loop, list(unknowns)))
     if part is None:
@@ -123,13 +134,13 @@ def _split(unknowns: Sequence[bool], eqn: core.JaxprEqn) -> Any:
         params=part.loop._asdict(),
     )
     outvars = [
-        v if flag else core.Var(v.aval) for v, flag in zip(eqn.outvars, part.unknown, strict=True)
+        v if flag else Var(v.aval) for v, flag in zip(eqn.outvars, part.unknown, strict=True)
     ]
     later = eqn.replace(outvars=outvars, params=part.later._asdict())
     return known_eqn, later, part.unknown, []
 
 
-def _dce(used_outputs: Sequence[bool], eqn: core.JaxprEqn) -> core.JaxprEqn:
+def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     loop = Loop(**eqn.params)
     pruned, used = kept_with(
         loop, ("dce", *used_outputs), lambda: pruned_loop(loop, list(used_outputs))
@@ -156,7 +167,7 @@ def _lowering(ctx: Any, *values: Any, **params: Any) -> list[Any]:
         outs = inner.inline(loop.body_jaxpr, [*body_consts, *carry])
         return [*cond_consts, *body_consts, *outs]
 
-    regions = [core.Region(avals, condition), core.Region(avals, body)]
+    regions = [Region(avals, condition), Region(avals, body)]
     outs: list[Any] = ctx.op("stablehlo.while", values, avals, regions=regions)
     return outs[loop.cond_nconsts + loop.body_nconsts :]
 

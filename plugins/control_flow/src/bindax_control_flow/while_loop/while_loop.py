@@ -8,14 +8,24 @@ from typing import Any
 
 import numpy as np
 
-import bindax_core.extend as core
 from bindax_control_flow.shared.arguments import describe_type
 from bindax_control_flow.shared.carry import Carry, trace_body
 from bindax_control_flow.shared.steps import step_of
 from bindax_control_flow.while_loop.primitive import bind_while
 from bindax_control_flow.while_loop.programs import derived
 from bindax_core.errors import ConcretizationTypeError
-from bindax_core.extend import api_boundary, config
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Origin,
+    api_boundary,
+    config,
+    describe_function,
+    is_value,
+    tree_flatten,
+    tree_unflatten,
+    typeof,
+    unknown_type_message,
+)
 from bindax_transforms import check_function, trace_to_jaxpr, traced_once
 
 __all__ = ["while_loop"]
@@ -59,31 +69,29 @@ def while_loop(
             return value
     carry, body = trace_body(Carry.of("while_loop", "init_val", init_val), body_fun)
     condition = _trace_condition(cond_fun, carry)
-    return core.tree_unflatten(carry.tree, run_loop(condition, body, carry.operands()))
+    return tree_unflatten(carry.tree, run_loop(condition, body, carry.operands()))
 
 
-def run_loop(
-    condition: core.ClosedJaxpr, body: core.ClosedJaxpr, carry: Sequence[Any]
-) -> list[Any]:
+def run_loop(condition: ClosedJaxpr, body: ClosedJaxpr, carry: Sequence[Any]) -> list[Any]:
     """The loop of two programs on the carry, which may close over values."""
     return bind_while(derived(condition, step_of(body)), carry)
 
 
-def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> core.ClosedJaxpr:
+def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> ClosedJaxpr:
     def flat(*leaves: Any) -> list[Any]:
-        result = cond_fun(core.tree_unflatten(carry.tree, leaves))
-        outs, tree = core.tree_flatten(result)
+        result = cond_fun(tree_unflatten(carry.tree, leaves))
+        outs, tree = tree_flatten(result)
         if tree.num_nodes != 1 or len(outs) != 1:
             raise TypeError(_not_a_predicate(cond_fun, f"the tree {tree}"))
-        if not core.is_value(result):
-            raise TypeError(f"cond_fun of while_loop returned {core.unknown_type_message(result)}")
-        aval = core.typeof(result)
+        if not is_value(result):
+            raise TypeError(f"cond_fun of while_loop returned {unknown_type_message(result)}")
+        aval = typeof(result)
         if aval.shape != () or aval.dtype != np.bool_:
             raise TypeError(_not_a_predicate(cond_fun, describe_type(aval)))
         return outs
 
-    def trace() -> tuple[core.ClosedJaxpr, Sequence[Any]]:
-        program = trace_to_jaxpr(flat, carry.avals, core.Origin("while_loop", cond_fun))
+    def trace() -> tuple[ClosedJaxpr, Sequence[Any]]:
+        program = trace_to_jaxpr(flat, carry.avals, Origin("while_loop", cond_fun))
         return program, program.consts
 
     return traced_once([cond_fun], ("condition", carry.tree, tuple(carry.avals)), trace)
@@ -92,6 +100,6 @@ def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> core.Close
 def _not_a_predicate(cond_fun: Callable[[Any], Any], found: str) -> str:
     return (
         f"cond_fun of while_loop must return a boolean scalar, but "
-        f"{core.describe_function(cond_fun)} returns {found}. Compare, as in x > 0, and join "
+        f"{describe_function(cond_fun)} returns {found}. Compare, as in x > 0, and join "
         f"several conditions with & or with .all() or .any()."
     )
