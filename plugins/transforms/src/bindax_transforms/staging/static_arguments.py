@@ -61,7 +61,7 @@ def complete(
     fun: Callable[..., Any], given: tuple[int, ...], names: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Positions for names and names for positions, so that either way of passing works."""
-    parameters = parameters_of(fun)
+    parameters = parameters_of(fun) if given or names else None
     if parameters is None or any(p.kind is p.POSITIONAL_ONLY for p in parameters):
         return given, names
     ordered = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
