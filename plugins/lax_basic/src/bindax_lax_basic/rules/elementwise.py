@@ -28,6 +28,7 @@ def elementwise(
     numpy_function: Function,
     *accepts: Kinds,
     result: ResultDType = None,
+    same_dtype: bool = True,
     slow: bool = False,
 ) -> tuple[Rule, Rule, Rule]:
     """The ``impl``, ``abstract_eval`` and ``vmap`` rules of an elementwise primitive.
@@ -39,6 +40,7 @@ def elementwise(
         accepts: for each operand the kinds of dtypes it may have (``dtypes.FLOAT`` and so on).
         result: the dtype of the result: that of the first operand, a fixed one, or a function of
             the first operand's.
+        same_dtype: whether all operands must have the same dtype.
         slow: whether NumPy has no fast form of it, so that a compiler is preferred where there is
             one.
     """
@@ -47,7 +49,7 @@ def elementwise(
     computed = numpy_function if result is not None or keeps else exact(numpy_function)
     return (
         rules.impl(computed, slow=slow),
-        rules.abstract_eval(elementwise_type(name, *accepts, result=result)),
+        rules.abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
         same_dims() if len(accepts) == 1 else elementwise_batch(),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,17 +42,19 @@ def sizes(ctx: LoweringContext, values: Sequence[Any], dtype: Any) -> Any:
     return ctx.op("stablehlo.concatenate", parts, [whole], {"dimension": "0 : i64"})[0]
 
 
-def operation(name: str) -> Lowering:
+def operation(name: str, attributes: Mapping[str, str] | None = None) -> Lowering:
     """Lower an elementwise primitive to one operation of the same operands.
 
     Args:
         name: the operation, such as ``"stablehlo.sine"`` or ``"chlo.tan"``.
+        attributes: its attributes, as MLIR text.
 
     Scalar operands are broadcast to the shape of the result.
     """
+    fixed = attributes or {}
 
     def rule(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
-        return ctx.op(name, same_shape(ctx, values))[0]
+        return ctx.op(name, same_shape(ctx, values), attributes=fixed)[0]
 
     return rule
 
@@ -89,14 +91,22 @@ def of_two(combine: str | Callable[..., Any], scalar: ShapedArray) -> Region:
     return Region((scalar, scalar), body)
 
 
-def same_shape(ctx: LoweringContext, values: Sequence[Any]) -> list[Any]:
-    """The operands of an elementwise operation, scalars broadcast to the shape of the result."""
+def same_shape(ctx: LoweringContext, values: Sequence[Any], skip: Sequence[int] = ()) -> list[Any]:
+    """The operands of an elementwise operation, scalars broadcast to the shape of the result.
+
+    Args:
+        ctx: the lowering context.
+        values: the operands' values.
+        skip: the positions of operands that may stay scalars.
+    """
     shape = ctx.avals_out[0].shape
     if not shape:
         return list(values)
     return [
-        value if aval.shape else ctx.broadcast(value, aval, aval.update(shape=shape), ())
-        for value, aval in zip(values, ctx.avals_in, strict=True)
+        value
+        if aval.shape or position in skip
+        else ctx.broadcast(value, aval, aval.update(shape=shape), ())
+        for position, (value, aval) in enumerate(zip(values, ctx.avals_in, strict=True))
     ]
 
 

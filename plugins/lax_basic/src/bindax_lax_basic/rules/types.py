@@ -64,7 +64,7 @@ def common_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
 
 
 def elementwise_type(
-    name: str, *accepts: Kinds, result: ResultDType = None
+    name: str, *accepts: Kinds, result: ResultDType = None, same_dtype: bool = True
 ) -> Callable[..., ShapedArray]:
     """The ``abstract_eval`` rule of an elementwise primitive.
 
@@ -73,6 +73,7 @@ def elementwise_type(
         accepts: for each operand the kinds of dtypes it may have.
         result: the dtype of the result: that of the first operand, a fixed one, or a function of
             the first operand's.
+        same_dtype: whether all operands must have the same dtype.
     """
     count = len(accepts)
 
@@ -81,7 +82,8 @@ def elementwise_type(
             raise TypeError(f"{name} takes {count} operands, but got {len(avals)}.")
         for position, (aval, kinds) in enumerate(zip(avals, accepts, strict=True)):
             require_kind(name, aval, kinds, position if count > 1 else None)
-        require_same_dtype(name, avals)
+        if same_dtype:
+            require_same_dtype(name, avals)
         dtype = avals[0].dtype if result is None else result
         if not isinstance(dtype, np.dtype):
             dtype = dtype(avals[0].dtype)
