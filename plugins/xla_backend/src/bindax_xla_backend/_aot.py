@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bindax_xla_backend import _inspection, _mlir
+from bindax_xla_backend import _jaxlib, _mlir
 from bindax_xla_backend._executable import Executable
 from bindax_xla_backend._program import LoweredProgram
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 class Lowered:
     """A program in StableHLO."""
-
-    __slots__ = ("_backend", "_program", "in_avals", "name", "out_avals")
 
     def __init__(self, backend: XlaBackend, program: LoweredProgram) -> None:
         self.name = program.name
@@ -44,8 +42,8 @@ class Lowered:
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimates for the program before optimizations."""
-        computation = self.compiler_ir("hlo")
-        return _inspection.unoptimized_costs(self._backend.client(), computation)
+        module = self.compiler_ir("hlo").get_hlo_module()
+        return _jaxlib.cost_analysis(self._backend.client(), module)
 
     def bytecode(self) -> bytes:
         """The StableHLO module as MLIR bytecode, locations included."""

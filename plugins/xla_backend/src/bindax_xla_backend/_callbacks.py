@@ -50,7 +50,7 @@ class HostCallback:
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         token = (None,) if self.ordered else ()  # it comes and goes as None
-        _pending.enter_callback()
+        _pending.this_thread.callbacks += 1
         try:
             return *token, *self._call(arrays[len(token) :])
         except BaseException as error:
@@ -60,7 +60,7 @@ class HostCallback:
             zeros = [np.zeros(a.shape, storage_dtype(a.dtype)) for a in self.avals_out]
             return *token, *zeros
         finally:
-            _pending.leave_callback()
+            _pending.this_thread.callbacks -= 1
 
     def _call(self, arrays: Sequence[Any]) -> tuple[np.ndarray[Any, Any], ...]:
         operands = [

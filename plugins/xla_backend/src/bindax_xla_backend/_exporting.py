@@ -80,8 +80,7 @@ def export_program(
             )
         calls = frozenset(custom_call_targets(builder.module))
         module = _mlir.to_artifact(builder.module, with_meshes=bool(builder.meshes))
-        count = 1 if layout is None else len(layout.devices)
-        return Artifact(module, kept, calls, symbolic, count)
+        return Artifact(module, kept, calls, symbolic, builder.device_count)
 
 
 @attrs.frozen
@@ -102,8 +101,10 @@ class _Program:
         """A module for some platforms; ``shared`` when the program is the same for all."""
         jaxpr, layout, kept = self.jaxpr, self.layout, self.kept
         builder = ModuleBuilder(context, f"jit_{symbol_name(self.name)}", platforms[0], layout)
-        count = len(layout.devices) if layout else 1
-        attributes = {"mhlo.num_partitions": f"{count} : i32", "mhlo.num_replicas": "1 : i32"}
+        attributes = {
+            "mhlo.num_partitions": f"{builder.device_count} : i32",
+            "mhlo.num_replicas": "1 : i32",
+        }
         if self.symbolic:
             attributes["jax.uses_shape_polymorphism"] = "true"
         for key, text in attributes.items():

@@ -42,7 +42,7 @@ def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping
             except _jaxlib.RuntimeFailure:
                 pass  # written by something that is not quite this version: compile it anew
         loaded = _compile(client, devices, program, options)
-        _cache.write_entry(directory, key, _jaxlib.serialize_executable(loaded))
+        _cache.write_entry(directory, key, bytes(loaded.serialize()))
         return loaded
 
     return backend.compiled.get(key, len(program.bytecode), load_or_compile)
@@ -102,8 +102,8 @@ def _compile(client: Any, devices: Any, program: LoweredProgram, options: Any) -
         if not program.callbacks:
             return _jaxlib.compile_program(client, devices, program.bytecode, options)
         with _mlir.Context.borrow() as context:
-            module = context.parse_module(program.bytecode)
-            return _jaxlib.compile_module(client, devices, module, options, program.callbacks)
+            module, called = context.parse_module(program.bytecode), list(program.callbacks)
+            return _jaxlib.compile_program(client, devices, module, options, called)
     except _jaxlib.RuntimeFailure as error:
         missing = re.search(r"No FFI handler registered for (\S+) on a platform (\w+)", str(error))
         advice = "lower(...).as_text() shows the program that was given to it."

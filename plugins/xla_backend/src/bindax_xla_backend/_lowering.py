@@ -30,7 +30,7 @@ from bindax_xla_backend._meshes import DeviceOperations, Meshes
 from bindax_xla_backend._order import THREADED, Order, is_ordered
 from bindax_xla_backend._rule_results import check_results, explain_operation, explain_rule
 from bindax_xla_backend._texts import host_constant, int_array, symbol_name
-from bindax_xla_backend._types import element_type
+from bindax_xla_backend._types import LAST_NUMPY_DTYPE, element_type
 
 if TYPE_CHECKING:
     from bindax_core.sharding import Sharding
@@ -55,9 +55,10 @@ class ModuleBuilder:
         self.context = context
         self.module = context.new_module(name)
         self.platform = platform
-        self.meshes = Meshes(context, self.module, 1 if layout is None else len(layout.devices))
         self.layout = layout
-        self.several = layout is not None and len(layout.devices) > 1
+        self.device_count = 1 if layout is None else len(layout.devices)
+        self.several = self.device_count > 1
+        self.meshes = Meshes(context, self.module, self.device_count)
         self.inspectors: list[Any] = []
         self.callbacks: list[HostCallback] = []
         self.rules: dict[Primitive, Callable[..., Any]] = {}
@@ -393,7 +394,7 @@ class LoweringContext(DeviceOperations):
             scalar = array[(0,) * array.ndim] if array.size else np.zeros((), array.dtype)
             return self.broadcast(self.constant(scalar), ShapedArray((), array.dtype), aval)
         stored = np.asarray(array, order="C")
-        if stored.dtype.num > _LAST_NUMPY_DTYPE:  # a dtype of ml_dtypes: hand over its bits
+        if stored.dtype.num > LAST_NUMPY_DTYPE:  # a dtype of ml_dtypes: hand over its bits
             stored = stored.view(f"u{stored.dtype.itemsize}")
         builder = self._builder
         attributes = {"value": builder.context.dense(stored, element_type(array.dtype))}
@@ -440,7 +441,3 @@ class LoweringContext(DeviceOperations):
         if returns:
             values.append(inner.token())
         inner.finish(f"{operation_name.partition('.')[0]}.return", values)
-
-
-_LAST_NUMPY_DTYPE = 23
-"""The number of NumPy's last built-in numeric dtype; those of extensions start at 256."""

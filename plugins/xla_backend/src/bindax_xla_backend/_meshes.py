@@ -28,8 +28,7 @@ class DeviceOperations:
     @property
     def device_count(self) -> int:
         """The number of devices that the program is divided among."""
-        layout = self._builder.layout
-        return 1 if layout is None else len(layout.devices)
+        return self._builder.device_count
 
     def sharding(self, sharding: Sharding, ndim: int) -> str:
         """A sharding of an array of ``ndim`` axes, as an attribute ``#sdy.sharding<...>``."""
@@ -89,7 +88,6 @@ class Meshes:
         self._module = module
         self._symbols: dict[Any, str] = {}
         self._declared: dict[str, str] = {}  # the attribute of each symbol
-        self._first: str | None = None
 
     def __bool__(self) -> bool:
         return bool(self._declared)
@@ -138,10 +136,9 @@ class Meshes:
 
     def on_first_device(self, count: int) -> str:
         """An operation with ``count`` results, run once on the first device, as an attribute."""
-        if self._first is None:
-            self._first = "first_device"
-            self._declare(self._first, "#sdy.mesh<[], device_ids=[0]>")
-        values = ", ".join([f"<@{self._first}, []>"] * max(count, 1))
+        if "first_device" not in self._declared:
+            self._declare("first_device", "#sdy.mesh<[], device_ids=[0]>")
+        values = ", ".join(["<@first_device, []>"] * max(count, 1))
         return f"#sdy.sharding_per_value<[{values}]>"
 
     def sharding(self, sharding: Sharding, ndim: int) -> str:

@@ -171,11 +171,6 @@ def fault_behind(value: Any) -> str | None:
     return None
 
 
-def verify(module: Any) -> None:
-    """Raise ``InvalidIR`` when an operation of a module is wrong, with its location."""
-    module.operation.verify()
-
-
 def to_bytecode(module: Any) -> bytes:
     """A module, locations included, as bytes."""
     stream = io.BytesIO()

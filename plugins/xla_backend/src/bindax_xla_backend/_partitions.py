@@ -22,6 +22,7 @@ from bindax_core.extend import ShapedArray
 from bindax_core.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._jaxlib import Device, RawSharding
+from bindax_xla_backend._types import storage_dtype
 
 
 def hlo_sharding(sharding: Sharding, ndim: int) -> Any:
@@ -64,22 +65,17 @@ def named_sharding(proto: Any, mesh: Mesh, ndim: int) -> NamedSharding:
             if size > 1
         }
         entries.append(tuple(sorted((n for n in steps if steps[n]), key=lambda n: -steps[n])))
+    while entries and not entries[-1]:
+        entries.pop()
     names = [name for entry in entries for name in entry]
     if len(set(names)) == len(names):
         found = NamedSharding(mesh, PartitionSpec(*entries))
         fits = found.partitions(ndim) == sizes[:ndim]
         if fits and (found._coordinates(ndim) == place[:, :ndim]).all():
-            return _without_trailing(found)
+            return found
     devices = np.array(mesh.device_assignment, dtype=object)[order]
     axes = tuple(f"axis_{i}" for i in range(order.ndim))
-    return _without_trailing(NamedSharding(Mesh(devices, axes), PartitionSpec(*axes[:ndim])))
-
-
-def _without_trailing(sharding: NamedSharding) -> NamedSharding:
-    entries = list(sharding.spec)
-    while entries and entries[-1] is None:
-        entries.pop()
-    return NamedSharding(sharding.mesh, PartitionSpec(*entries))
+    return NamedSharding(Mesh(devices, axes), PartitionSpec(*axes[:ndim]))
 
 
 def compile_options(
@@ -90,8 +86,7 @@ def compile_options(
     XLA chooses the shardings of the results and of the operands that are free. Its partitioner
     Shardy reads the mesh that a program names.
     """
-    options = _jaxlib.xla_client.CompileOptions()
-    options.num_replicas, options.num_partitions = 1, len(devices)
+    options = _jaxlib.compile_options(len(devices))
     build = options.executable_build_options
     build.use_spmd_partitioning = len(devices) > 1
     build.use_shardy_partitioner = has_mesh or len(devices) > 1
@@ -121,7 +116,7 @@ def put_parts(parts: Sequence[Any], aval: ShapedArray, raw: RawSharding) -> Any:
     NumPy arrays among them later; one of them can be given for several devices.
     """
     return _jaxlib._jax.batched_device_put(
-        _jaxlib._BufferAval(aval.shape, aval.dtype),
+        _jaxlib._BufferAval(aval.shape, storage_dtype(aval.dtype)),
         raw,
         list(parts),
         list(raw._addressable_device_assignment),

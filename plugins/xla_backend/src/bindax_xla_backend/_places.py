@@ -55,11 +55,11 @@ class DevicePlace:
             own.setdefault(str(index), array[index])
         own = {key: np.array(part, order="C") for key, part in own.items()}
         parts = [own[str(index)] for index in indices.values()]
-        return _partitions.put_parts(parts, _stored(aval), self.raw(aval.ndim))
+        return _partitions.put_parts(parts, aval, self.raw(aval.ndim))
 
     def assemble(self, aval: ShapedArray, buffers: Sequence[Any]) -> Any:
         """One buffer of those of the devices of this process, in the order of the devices."""
-        made = _partitions.put_parts(buffers, _stored(aval), self.raw(aval.ndim))
+        made = _partitions.put_parts(buffers, aval, self.raw(aval.ndim))
         _parts.note_parts(made, [x for x in buffers if not isinstance(x, np.ndarray)])
         return made
 
@@ -121,7 +121,3 @@ class DevicePlace:
     def is_deleted(self, buffer: Any) -> bool:
         """Tell whether a buffer was deleted or donated."""
         return self.backend.is_deleted(buffer)
-
-
-def _stored(aval: ShapedArray) -> ShapedArray:
-    return aval.update(dtype=storage_dtype(aval.dtype)) if aval.dtype == float0 else aval

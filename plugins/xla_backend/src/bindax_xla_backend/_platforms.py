@@ -73,7 +73,7 @@ class PluginBackend(XlaBackend):
         """The values of a buffer as a NumPy array of its own memory."""
         from bindax_xla_backend import _jaxlib
 
-        if aval.dtype == float0 or _jaxlib.is_deleted(buffer):
+        if aval.dtype == float0 or self.is_deleted(buffer):
             return super().to_host(buffer, aval)
         self.block_until_ready(buffer)
         return _jaxlib.copy_to_host(buffer)

@@ -174,7 +174,7 @@ def _placed(
 
 def _verify(module: Any, name: str) -> None:
     try:
-        _mlir.verify(module)
+        module.operation.verify()
     except _mlir.InvalidIR as error:
         raise LoweringError(
             f"the lowering of {name} is not a valid program; the first line names the operation "

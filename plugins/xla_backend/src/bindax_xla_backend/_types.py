@@ -9,6 +9,7 @@ import numpy as np
 from bindax_core.extend import ShapedArray, float0
 from bindax_xla_backend._errors import UnsupportedTypeError
 
+_BOOL = np.dtype(np.bool_)
 _ELEMENT_TYPES = {
     "bool": "i1",
     "int2": "i2",
@@ -39,6 +40,9 @@ _ELEMENT_TYPES = {
     "complex64": "complex<f32>",
     "complex128": "complex<f64>",
 }
+
+LAST_NUMPY_DTYPE = 23
+"""The number of NumPy's last built-in numeric dtype; those of extensions start at 256."""
 
 _elements: dict[np.dtype[Any], str] = {float0: "i1"}
 
@@ -76,6 +80,3 @@ def tensor_text(aval: ShapedArray) -> str:
 def storage_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype in which values are handed to XLA: boolean for ``float0``, else the same."""
     return _BOOL if dtype == float0 else dtype
-
-
-_BOOL = np.dtype(np.bool_)
