@@ -23,6 +23,8 @@ from bindax_core.extend import (
 from bindax_testing._cases import Case
 from bindax_testing._compare import NotApplicable, host
 
+Run = Callable[[Case, str | None], None]
+
 
 @attrs.frozen(eq=False)
 class Check:
@@ -38,9 +40,23 @@ class Check:
 
     name: str
     kind: str
-    run: Callable[[Case, str | None], None]
+    run: Run
     rank: int = 3
     why_not: Callable[[Primitive, str | None], str | None] = lambda primitive, compiler: None
+
+
+CHECKS: dict[str, Check] = {}
+"""The checks by name, in the order of reports."""
+
+
+def check(name: str, kind: str, **options: Any) -> Callable[[Run], Run]:
+    """Register a function as a check; the arguments are those of ``Check``."""
+
+    def register(run: Run) -> Run:
+        CHECKS[name] = Check(name, kind, run, **options)
+        return run
+
+    return register
 
 
 def differentiable(values: Sequence[Any]) -> list[int]:

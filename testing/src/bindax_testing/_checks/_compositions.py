@@ -12,7 +12,7 @@ from bindax_core.extend import float0, tree_leaves, typeof
 from bindax_core.extend import jvp as jvp_rules
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import (
-    Check,
+    check,
     differentiable,
     has_forward_mode,
     has_reverse_mode,
@@ -74,6 +74,7 @@ def _same(what: str, got: Any, wanted: Any) -> None:
         require_same(what, a, b, types=False, scale=4.0)
 
 
+@check("jit with derivatives", "jvp", rank=4, why_not=unless_absent(jvp_rules))
 def _jit(case: Case, compiler: str | None) -> None:
     with config.override(backend="numpy"):
         inside = _parts(case, jit(case.fresh()))
@@ -83,6 +84,7 @@ def _jit(case: Case, compiler: str | None) -> None:
             _same(f"{name} of jit", inside[name](*case.operands), wanted)
 
 
+@check("vmap of others", "vmap", rank=4)
 def _vmap(case: Case, compiler: str | None) -> None:
     if not case.operands:
         raise NotApplicable("it has no operand to map")
@@ -98,6 +100,7 @@ def _vmap(case: Case, compiler: str | None) -> None:
         _same_rows(f"vmap of {name}", vmap(function)(*batch), wanted)
 
 
+@check("derivatives of vmap", "vmap", rank=4, why_not=unless_absent(jvp_rules))
 def _of_vmap(case: Case, compiler: str | None) -> None:
     """Derivatives of the batched primitive are batches of its derivatives."""
     require_derivative(case)
@@ -126,10 +129,3 @@ def _of_vmap(case: Case, compiler: str | None) -> None:
 def _same_rows(what: str, got: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
     for i, out in enumerate(got):
         _same(what, out, np.stack([host(row[i]) for row in rows]))
-
-
-CHECKS = (
-    Check("jit with derivatives", "jvp", _jit, rank=4, why_not=unless_absent(jvp_rules)),
-    Check("vmap of others", "vmap", _vmap, rank=4),
-    Check("derivatives of vmap", "vmap", _of_vmap, rank=4, why_not=unless_absent(jvp_rules)),
-)

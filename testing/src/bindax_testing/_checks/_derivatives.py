@@ -14,7 +14,7 @@ from bindax_core.extend import Zero, abstract_eval, float0, is_differentiable, t
 from bindax_core.extend import jvp as jvp_rules
 from bindax_testing._cases import Case, replaced
 from bindax_testing._checks._base import (
-    Check,
+    check,
     differentiable,
     direction,
     has_forward_mode,
@@ -128,6 +128,7 @@ def tangents_of(case: Case, positions: Sequence[int]) -> list[Any]:
     return [drawn[i] for i in positions]
 
 
+@check("jvp", "jvp", rank=2, why_not=unless_absent(jvp_rules))
 def _jvp(case: Case, compiler: str | None) -> None:
     positions = case.positions
     plain = case.call(*case.operands)
@@ -209,6 +210,7 @@ def _require_close(what: str, got: Any, wanted: Any, sure: Any, h: float) -> Non
         )
 
 
+@check("linearize", "jvp", why_not=unless_absent(jvp_rules))
 def _linearize(case: Case, compiler: str | None) -> None:
     positions, _ = require_derivative(case)
     function = with_operands(case, positions)
@@ -254,6 +256,7 @@ def require_adjoint(
         )
 
 
+@check("reverse", "jvp", why_not=unless_absent(jvp_rules))
 def _reverse(case: Case, compiler: str | None) -> None:
     positions, _ = require_derivative(case)
     rng = np.random.default_rng(case.seed + 1)
@@ -296,6 +299,7 @@ def _cotangent(rng: np.random.Generator, out: Any) -> Any:
     return direction(rng, aval)
 
 
+@check("second order", "jvp", why_not=unless_absent(jvp_rules))
 def _second(case: Case, compiler: str | None) -> None:
     require_derivative(case)
     exact = widened(case)
@@ -328,11 +332,3 @@ def _second(case: Case, compiler: str | None) -> None:
     for i, a, b in zip(positions, over_reverse, over_forward, strict=True):
         what = f"forward over reverse mode, against reverse over forward, for operand {i}"
         require_same(what, a, b, types=False, scale=100.0)
-
-
-CHECKS = (
-    Check("jvp", "jvp", _jvp, rank=2, why_not=unless_absent(jvp_rules)),
-    Check("linearize", "jvp", _linearize, why_not=unless_absent(jvp_rules)),
-    Check("reverse", "jvp", _reverse, why_not=unless_absent(jvp_rules)),
-    Check("second order", "jvp", _second, why_not=unless_absent(jvp_rules)),
-)
