@@ -35,7 +35,10 @@ _PLAN = (
     _Planned("keys", metadata.check_keys, _COMPARING),
     _Planned("paths", metadata.check_paths, _COMPARING),
     _Planned("round trip", instances.check_round_trip, _COMPARING),
-    *(_Planned(f"unflatten with {name}", instances.stand_in_check(name)) for name in STAND_INS),
+    *(
+        _Planned(f"unflatten with {name}", partial(instances.check_stand_ins, name))
+        for name in STAND_INS
+    ),
     _Planned("unflatten with tracers", instances.check_tracers),
     _Planned("unflatten with nodes of its own type", instances.check_nested),
     _Planned("independent instances", instances.check_independence, _REBUILDING),

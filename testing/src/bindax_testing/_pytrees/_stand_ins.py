@@ -9,7 +9,6 @@ import numpy as np
 
 from bindax_core import Array, ShapedArray
 from bindax_core.tree_util import tree_flatten
-from bindax_transforms import eval_shape
 
 STAND_INS: dict[str, Callable[[], Any]] = {
     "object()": object,
@@ -19,16 +18,6 @@ STAND_INS: dict[str, Callable[[], Any]] = {
     "an array type": lambda: ShapedArray((2,), np.dtype("float32")),
 }
 """Kinds of values by name, each with a function that makes one."""
-
-
-def with_tracers(count: int, use: Callable[[list[Any]], None]) -> None:
-    """Call a function with as many tracers, while their trace lives."""
-
-    def traced(*xs: Any) -> Any:
-        use(list(xs))
-        return xs
-
-    eval_shape(traced, *[ShapedArray((3,), np.dtype("float32"))] * count)
 
 
 def parts_of(value: Any, name: str, depth: int = 8) -> Iterator[tuple[str, Any]]:
