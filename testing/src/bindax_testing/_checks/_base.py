@@ -13,6 +13,7 @@ from bindax_core.extend import (
     Array,
     Primitive,
     RuleKind,
+    float0,
     impl,
     is_differentiable,
     is_extended,
@@ -66,6 +67,8 @@ def differentiable(values: Sequence[Any]) -> list[int]:
 
 def direction(rng: np.random.Generator, aval: Any) -> Any:
     """A random tangent or cotangent of a type, with no element near zero."""
+    if aval.dtype == float0:
+        return np.zeros(aval.shape, float0)
 
     def real() -> np.ndarray[Any, Any]:
         signs = np.where(rng.random(aval.shape) < 0.5, -1.0, 1.0)

@@ -49,23 +49,19 @@ def _parts(case: Case, call: Function) -> dict[str, Function]:
     tangents = tangents_of(case, positions)
     cotangents = _cotangents(call(*case.operands))
 
-    def forward(*operands: Any) -> list[Any]:
-        primals = [operands[i] for i in positions]
-        return _real(jvp(of_some(call, operands, positions), primals, tangents)[1])
+    def of_all(derivative: Function) -> Function:
+        def function(*operands: Any) -> Any:
+            primals = [operands[i] for i in positions]
+            return derivative(of_some(call, operands, positions), *primals)
 
-    def linear(*operands: Any) -> list[Any]:
-        primals = [operands[i] for i in positions]
-        return _real(linearize(of_some(call, operands, positions), *primals)[1](*tangents))
-
-    def backward(*operands: Any) -> list[Any]:
-        primals = [operands[i] for i in positions]
-        return list(vjp(of_some(call, operands, positions), *primals)[1](cotangents))
+        return function
 
     parts: dict[str, Function] = {}
     if has_forward_mode(case):
-        parts |= {"jvp": forward, "linearize": linear}
+        parts["jvp"] = of_all(lambda f, *xs: _real(jvp(f, xs, tangents)[1]))
+        parts["linearize"] = of_all(lambda f, *xs: _real(linearize(f, *xs)[1](*tangents)))
     if has_reverse_mode(case):
-        parts["vjp"] = backward
+        parts["vjp"] = of_all(lambda f, *xs: list(vjp(f, *xs)[1](cotangents)))
     return parts
 
 
