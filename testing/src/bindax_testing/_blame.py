@@ -17,8 +17,7 @@ _OURS = tuple(
 )
 """The frames of the kernel, the transformations and the kit say little to the author of a rule."""
 
-
-_EVALUATION = ("impl", "abstract_eval")
+EVALUATION = ("impl", "abstract_eval")
 
 
 class Culprit(NamedTuple):
@@ -49,7 +48,7 @@ def culprit_of(
         candidates = rules.get(code)
         if candidates:
             refuses = all(one.kind == "abstract_eval" for one in candidates)
-            if refuses and default.kind not in _EVALUATION:
+            if refuses and default.kind not in EVALUATION:
                 # Abstract evaluation that raises refuses operands: the rule that gave them is
                 # further out.
                 refused = refused or candidates[0]

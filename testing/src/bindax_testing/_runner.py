@@ -11,7 +11,7 @@ import attrs
 
 from bindax_core.errors import RuleOutputError
 from bindax_core.extend import Primitive, describe_rule, rule_kinds
-from bindax_testing._blame import Culprit, codes_of, culprit_of, own_frames
+from bindax_testing._blame import EVALUATION, Culprit, codes_of, culprit_of, own_frames
 from bindax_testing._cases import Case, as_test
 from bindax_testing._checks import CHECKS, Check
 from bindax_testing._checks._base import why_not_called
@@ -35,8 +35,7 @@ from bindax_testing._shrink import shrunk
 from bindax_testing._subjects import Subject
 
 SHRINK_SECONDS = 4.0
-EVALUATION = ("impl", "abstract_eval")
-CANONICAL = ("impl", "abstract_eval", "jvp", "vmap", "transpose", "lowering.stablehlo")
+CANONICAL = (*EVALUATION, "jvp", "vmap", "transpose", "lowering.stablehlo")
 
 
 @attrs.define(eq=False)
@@ -196,20 +195,17 @@ class Group:
         return shrunk(case, self.plan.cases[self.primitive], fails)
 
 
-def groups_of(plan: Plan, primitives: Iterable[Primitive] | None = None) -> list[Group]:
-    """All checks of some primitives, or of all."""
-    chosen = plan.subject.primitives if primitives is None else list(primitives)
-    return [group for p in chosen for group in _groups_of(plan, p)]
-
-
-def _groups_of(plan: Plan, primitive: Primitive) -> list[Group]:
-    """All checks of a primitive; that it has no sample is a failure of the first one alone."""
-    made = [Group(plan, primitive, check) for check in plan.checks_of(primitive)]
-    without = [one for one in made if not one.result.planned and one.result.status == FAILED]
-    for group in without[1:] if not plan.cases[primitive] else ():
-        group.result.status, group.result.reason = SKIPPED, "there is no sample"
-        group.result.rule = ""
-    return made
+def groups_of(plan: Plan, primitives: Iterable[Primitive]) -> list[Group]:
+    """All checks of primitives; that one has no sample is a failure of its first check alone."""
+    groups: list[Group] = []
+    for primitive in primitives:
+        made = [Group(plan, primitive, check) for check in plan.checks_of(primitive)]
+        without = [one for one in made if not one.result.planned and one.result.status == FAILED]
+        for group in without[1:] if not plan.cases[primitive] else ():
+            group.result.status, group.result.reason = SKIPPED, "there is no sample"
+            group.result.rule = ""
+        groups += made
+    return groups
 
 
 def run_groups(
@@ -231,7 +227,7 @@ def run_groups(
     for group in groups:
         if group.result.status == NOT_RUN and not group.result.reason:
             group.result.reason = "not run: the budget was used up"
-    mark_consequences(plan, groups)
+    mark_consequences(groups)
     suspect_evaluation(groups)
     results = [group.result for group in groups]
     return apply_expected([*results, *_uncovered(plan, groups)], plan.subject.expected)
@@ -301,8 +297,9 @@ def check_subject(
     start = time.perf_counter()
     plan = make_plan(subject, seed=seed, time_limit=time_limit)
     containers = container_results(subject.types, subject.containers)
+    groups = groups_of(plan, subject.primitives)
     left = budget - (time.perf_counter() - start)
-    results = [*plan.problems, *containers, *run_groups(plan, groups_of(plan), left, cases)]
+    results = [*plan.problems, *containers, *run_groups(plan, groups, left, cases)]
     seconds = time.perf_counter() - start
     return RuleReport(subject.name, seed, budget, seconds, plan.compiler, results)
 
@@ -314,15 +311,11 @@ def run_one(
     subject = Subject("", {case.primitive: None}, ())
     plan = make_plan(subject, seed=case.seed, time_limit=time_limit)
     plan.cases[case.primitive] = [case]
-    group = Group(plan, case.primitive, _check_named(check, own))
+    known = CHECKS | {one.name: made_check(one) for one in own}
+    if check not in known:
+        raise ValueError(f"there is no check {check!r}; there are {', '.join(map(repr, known))}.")
+    group = Group(plan, case.primitive, known[check])
     with checking():
         group.first()
     if group.result.status != PASSED:
         raise Mismatch(str(group.result))
-
-
-def _check_named(name: str, own: Iterable[RuleCheck]) -> Check:
-    known = CHECKS | {one.name: made_check(one) for one in own}
-    if name not in known:
-        raise ValueError(f"there is no check {name!r}; there are {', '.join(map(repr, known))}.")
-    return known[name]

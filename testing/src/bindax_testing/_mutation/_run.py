@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from bindax_core.errors import PluginError
-from bindax_core.extend import ClosedJaxpr, Primitive, RuleKind, rule_kinds, subjaxprs
+from bindax_core.extend import Primitive, RuleKind, rule_kinds, subjaxprs
 from bindax_testing._cases import Case
 from bindax_testing._checks import Check
 from bindax_testing._compare import NotApplicable
@@ -234,12 +234,11 @@ def forget(plan: Plan, primitive: Primitive) -> None:
     """Forget what was made with a rule: types, transformed programs and executables."""
     primitive.forget_types()
     for case in plan.cases[primitive]:
-        for _, closed in subjaxprs(dict(case.params)):
-            _forget_program(closed)
+        _forget_programs(dict(case.params))
 
 
-def _forget_program(closed: ClosedJaxpr) -> None:
-    closed.cache.clear()
-    for eqn in closed.jaxpr.eqns:
-        for _, inner in subjaxprs(eqn.params):
-            _forget_program(inner)
+def _forget_programs(params: dict[str, Any]) -> None:
+    for _, closed in subjaxprs(params):
+        closed.cache.clear()
+        for eqn in closed.jaxpr.eqns:
+            _forget_programs(eqn.params)
