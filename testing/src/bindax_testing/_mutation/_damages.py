@@ -18,7 +18,6 @@ from bindax_testing._mutation._values import (
     backwards,
     converted,
     doubled,
-    first_pair,
     flipped,
     negated,
     other_dtype,
@@ -108,8 +107,8 @@ def _impl() -> Iterator[Damage]:
 
 
 def _swapped_operands(rule: Rule, args: Sequence[Any]) -> Any:
-    pair = first_pair(args)
-    return None if pair is None else rule(*swapped(args, *pair))
+    wrong = swapped(args)
+    return None if wrong is None else rule(*wrong)
 
 
 def _abstract_eval() -> Iterator[Damage]:
@@ -164,18 +163,15 @@ def _lowered_changed(operation: str, rule: Rule, args: Sequence[Any]) -> Any:
 
 def _swapped_values(rule: Rule, args: Sequence[Any]) -> Any:
     ctx, *values = args
-    avals = list(ctx.avals_in)
-    for i, aval in enumerate(avals):
-        for j in range(i + 1, len(avals)):
-            if avals[j] == aval and values[i] is not values[j]:
-                return rule(ctx, *swapped(values, i, j))
-    return None
+    avals = dict(zip(map(id, values), ctx.avals_in, strict=True))
+    wrong = swapped(values, usable=lambda x: True, type_of=lambda x: avals[id(x)])
+    return None if wrong is None else rule(ctx, *wrong)
 
 
 def _swapped_tracers(rule: Rule, args: Sequence[Any]) -> Any:
     trace, tracers = args
-    pair = first_pair(tracers, lambda t: t.is_known)
-    return None if pair is None else rule(trace, swapped(tracers, *pair))
+    wrong = swapped(tracers, lambda t: t.is_known)
+    return None if wrong is None else rule(trace, wrong)
 
 
 def _partial_eval_jaxpr() -> Iterator[Damage]:
@@ -187,11 +183,10 @@ def _swapped_equation_residuals(rule: Rule, args: Sequence[Any]) -> Any:
     known, unknown, unknowns_out, residuals = rule(*args)
     if known is None or unknown is None:
         return None
-    pair = first_pair(unknown.invars, lambda x: any(x is r for r in residuals))
-    if pair is None:
+    wrong = swapped(unknown.invars, lambda x: any(x is r for r in residuals))
+    if wrong is None:
         return None
-    wrong = unknown.replace(invars=swapped(unknown.invars, *pair))
-    return known, wrong, unknowns_out, residuals
+    return known, unknown.replace(invars=wrong), unknowns_out, residuals
 
 
 def _forgotten_unknown(rule: Rule, args: Sequence[Any]) -> Any:

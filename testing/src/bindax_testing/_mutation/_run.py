@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
@@ -24,6 +24,7 @@ from bindax_testing._subjects import Subject, subject_of, subject_with
 
 SECONDS = 6.0
 MANY = 12
+T = TypeVar("T")
 Progress = Callable[[Mutant], None]
 Step = tuple[Check, Case]
 
@@ -98,24 +99,34 @@ def _mutate(
 ) -> MutationReport:
     start = time.perf_counter()
     plan = make_plan(subject, seed=seed)
-    mutants: list[Mutant] = []
-    found = _candidates(plan)
-    sound: dict[Step, bool] = {}
-    drawn = np.random.default_rng(seed).permutation(len(found))
-    order = range(len(found)) if count is None else drawn.tolist()
     with checking():
-        for i in order:
-            mutant = _tried(plan, found[i], seconds, sound)
-            if mutant is None:
-                continue
-            mutants.append(mutant)
-            if progress is not None:
-                progress(mutant)
-            if len(mutants) == count:
-                break
+        mutants = gathered(
+            _candidates(plan), partial(_tried, plan, seconds, {}), count, seed, progress
+        )
     seconds = time.perf_counter() - start
     nothing = "" if subject.kinds else f"{subject.name} declares no primitive, and has no rules."
     return MutationReport(subject.name, seed, seconds, mutants, nothing)
+
+
+def gathered(
+    candidates: Sequence[T],
+    tried: Callable[[T], Mutant | None],
+    count: int | None,
+    seed: int,
+    progress: Progress | None,
+) -> list[Mutant]:
+    """The mutants among candidates: so many, drawn by the seed, or all without a count."""
+    drawn = np.random.default_rng(seed).permutation(len(candidates)).tolist()
+    mutants: list[Mutant] = []
+    for i in range(len(candidates)) if count is None else drawn:
+        if len(mutants) == count:
+            break
+        mutant = tried(candidates[i])
+        if mutant is not None:
+            mutants.append(mutant)
+            if progress is not None:
+                progress(mutant)
+    return mutants
 
 
 def narrowed(subject: Subject, names: Sequence[str]) -> Subject:
@@ -147,7 +158,7 @@ def _candidates(plan: Plan) -> list[Candidate]:
 
 
 def _tried(
-    plan: Plan, candidate: Candidate, seconds: float, sound: dict[Step, bool]
+    plan: Plan, seconds: float, sound: dict[Step, bool], candidate: Candidate
 ) -> Mutant | None:
     """Return the fate of a mutant, or None when the damage never changed anything.
 

@@ -23,7 +23,6 @@ from bindax_testing._mutation._values import (
     converted,
     doubled,
     first_everywhere,
-    first_pair,
     is_number,
     negated,
     results_changed,
@@ -75,15 +74,13 @@ def _dropped_term(i: int, rule: Rule, args: Sequence[Any]) -> Any:
 
 
 def _swapped_tangents(rule: Rule, args: Sequence[Any]) -> Any:
-    _, tangents = args
-    pair = first_pair(tangents)
-    return None if pair is None else _along(swapped(tangents, *pair), rule, args)
+    wrong = swapped(args[1])
+    return None if wrong is None else _along(wrong, rule, args)
 
 
 def _swapped_primals(rule: Rule, args: Sequence[Any]) -> Any:
-    primals, _ = args
-    pair = first_pair(primals)
-    return None if pair is None else _taken_at(swapped(primals, *pair), rule, args)
+    wrong = swapped(args[0])
+    return None if wrong is None else _taken_at(wrong, rule, args)
 
 
 def _along(wrong: Sequence[Any], rule: Rule, args: Sequence[Any]) -> Any:
@@ -139,9 +136,7 @@ def _with_axes_swapped(x: Any) -> Any:
 
 
 def _swapped_cotangents(rule: Rule, args: Sequence[Any]) -> Any:
-    outs = list(rule(*args))
-    pair = first_pair(outs)
-    return None if pair is None else swapped(outs, *pair)
+    return swapped(list(rule(*args)))
 
 
 def _dropped_cotangent(i: int, rule: Rule, args: Sequence[Any]) -> Any:
@@ -157,8 +152,8 @@ def _is_residual(x: Any) -> bool:
 
 def _swapped_residuals(rule: Rule, args: Sequence[Any]) -> Any:
     cotangents, *operands = args
-    pair = first_pair(operands, _is_residual)
-    return None if pair is None else rule(cotangents, *swapped(operands, *pair))
+    wrong = swapped(operands, _is_residual)
+    return None if wrong is None else rule(cotangents, *wrong)
 
 
 def _doubled_residual(rule: Rule, args: Sequence[Any]) -> Any:
@@ -214,10 +209,9 @@ def _unmapped_result(rule: Rule, args: Sequence[Any]) -> Any:
 
 def _swapped_batches(rule: Rule, args: Sequence[Any]) -> Any:
     axis_size, operands, dims = args
-    pair = first_pair(operands)
-    if pair is None or dims[pair[0]] != dims[pair[1]]:
-        return None
-    return rule(axis_size, swapped(operands, *pair), dims)
+    wrong = swapped(operands)
+    moved = {dim for x, y, dim in zip(operands, wrong or (), dims, strict=False) if x is not y}
+    return rule(axis_size, wrong, dims) if len(moved) == 1 else None
 
 
 def _forgotten_batch(i: int, rule: Rule, args: Sequence[Any]) -> Any:

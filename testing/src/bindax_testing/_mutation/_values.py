@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any, TypeAlias
 
 import attrs
@@ -94,26 +95,23 @@ def results_changed(change: Callable[[Any], Any], rule: Rule, args: Sequence[Any
     return wrong if isinstance(out, list | tuple) else wrong[0]
 
 
-def swapped(xs: Sequence[Any], first: int, second: int) -> list[Any]:
-    """Values with two of them in each other's place."""
-    out = list(xs)
-    out[first], out[second] = out[second], out[first]
-    return out
-
-
-def first_pair(xs: Sequence[Any], usable: Callable[[Any], bool] = is_number) -> Any:
-    """The positions of the first two different values of one type, or None."""
-    for i, x in enumerate(xs):
-        for j in range(i + 1, len(xs)):
-            y = xs[j]
-            if usable(x) and usable(y) and x is not y and _type(x) == _type(y):
-                return i, j
-    return None
-
-
 def _type(x: Any) -> Any:
     aval = getattr(x, "aval", None)
     return typeof(x) if aval is None else aval
+
+
+def swapped(
+    xs: Sequence[Any],
+    usable: Callable[[Any], bool] = is_number,
+    type_of: Callable[[Any], Any] = _type,
+) -> list[Any] | None:
+    """Values with the first two different ones of a type in each other's place; None without."""
+    for (i, x), (j, y) in combinations(enumerate(xs), 2):
+        if usable(x) and usable(y) and x is not y and type_of(x) == type_of(y):
+            out = list(xs)
+            out[i], out[j] = y, x
+            return out
+    return None
 
 
 # ------------------------------------------------------------------------------- parameters
