@@ -16,7 +16,7 @@ from bindax_xla_backend import _jaxlib, _mlir
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
-from bindax_xla_backend._program import _used_variables, _verify
+from bindax_xla_backend._program import _kept_operands, _verify
 from bindax_xla_backend._symbolic import (
     Dimensions,
     Number,
@@ -24,7 +24,6 @@ from bindax_xla_backend._symbolic import (
     _dimension_size,
     is_symbolic,
 )
-from bindax_xla_backend._texts import symbol_name
 
 INDEX = ShapedArray((), np.int32)
 """The type of the position of the platform among those that a program is for."""
@@ -57,12 +56,10 @@ def export_program(
     the platform as first operand. It is for one device without a layout, and the compiler decides
     where results lie that have no sharding.
     """
-    used = None if keep_unused else _used_variables(jaxpr.jaxpr)
-    invars = jaxpr.jaxpr.invars
     avals = [*jaxpr.in_avals, *(v.aval for eqn in jaxpr.jaxpr.eqns for v in eqn.outvars)]
     symbolic = any(map(is_symbolic, avals))
     # The variables are computed from the shapes, so a program with them keeps all operands.
-    kept = tuple(i for i, v in enumerate(invars) if symbolic or used is None or v in used)
+    kept = _kept_operands(jaxpr.jaxpr, keep_unused or symbolic)
     out_shardings = out_shardings or [None] * len(jaxpr.out_avals)
     program = _Program(jaxpr, name, dimensions, kept, symbolic, layout, out_shardings)
     with _mlir.Context.borrow() as context:
@@ -100,7 +97,7 @@ class _Program:
     ) -> ModuleBuilder:
         """A module for some platforms; ``shared`` when the program is the same for all."""
         jaxpr, layout, kept = self.jaxpr, self.layout, self.kept
-        builder = ModuleBuilder(context, f"jit_{symbol_name(self.name)}", platforms[0], layout)
+        builder = ModuleBuilder(context, f"jit_{self.name}", platforms[0], layout)
         attributes = {
             "mhlo.num_partitions": f"{builder.device_count} : i32",
             "mhlo.num_replicas": "1 : i32",
@@ -312,7 +309,7 @@ def _merge(builder: ModuleBuilder, module: Any, name: str) -> str:
     names = {}
     for function in functions:
         old = _mlir.symbol_of(function)
-        new = builder._new_symbol(symbol_name(name if old == "main" else f"{name}_{old}"))
+        new = builder._new_symbol(_mlir.symbol_name(name if old == "main" else f"{name}_{old}"))
         names[old] = new
     # Renamed in two steps, because a new name can be the old name of another function.
     for i, old in enumerate(names):

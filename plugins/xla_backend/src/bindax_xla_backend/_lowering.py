@@ -29,7 +29,6 @@ from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._meshes import DeviceOperations, Meshes
 from bindax_xla_backend._order import THREADED, Order, is_ordered
 from bindax_xla_backend._rule_results import check_results, explain_operation, explain_rule
-from bindax_xla_backend._texts import host_constant, int_array, symbol_name
 from bindax_xla_backend._types import LAST_NUMPY_DTYPE, element_type
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ class ModuleBuilder:
         key = (id(closed_jaxpr.jaxpr), name)
         found = self._functions.get(key)
         if found is None:
-            symbol = self._new_symbol(symbol_name(name))
+            symbol = self._new_symbol(_mlir.symbol_name(name))
             ordered = is_ordered(closed_jaxpr.jaxpr.effects)
             tokens = [self.context.token_type] if ordered else []
             types = (
@@ -243,7 +242,7 @@ class LoweringContext(DeviceOperations):
         """
         if aval_from.shape == aval_to.shape and tuple(dimensions) == tuple(range(aval_to.ndim)):
             return value
-        attributes = {"broadcast_dimensions": int_array(dimensions)}
+        attributes = {"broadcast_dimensions": _mlir.int_array(dimensions)}
         return self.op("stablehlo.broadcast_in_dim", [value], [aval_to], attributes)[0]
 
     def inline(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value]) -> list[Value]:
@@ -254,7 +253,7 @@ class LoweringContext(DeviceOperations):
         body._constants = self._constants
         body._order = self._order
         body._is_manual = self._is_manual
-        consts = [body.constant(host_constant(const)) for const in closed_jaxpr.consts]
+        consts = [body.constant(_mlir.host_constant(const)) for const in closed_jaxpr.consts]
         return body.lower(closed_jaxpr.jaxpr, consts, values)
 
     def call(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value], name: str) -> list[Value]:
@@ -386,7 +385,7 @@ class LoweringContext(DeviceOperations):
         return list(made.results)[:-1]
 
     def _literal(self, literal: Literal) -> Value:
-        return self.constant(np.asarray(host_constant(literal.val), literal.aval.dtype))
+        return self.constant(np.asarray(_mlir.host_constant(literal.val), literal.aval.dtype))
 
     def _new_constant(self, array: np.ndarray[Any, Any]) -> Value:
         aval = ShapedArray(array.shape, array.dtype)

@@ -15,7 +15,6 @@ from bindax_xla_backend._callbacks import HostCallback
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import EMBEDDED_CONSTANT_SIZE, LoweringContext, ModuleBuilder
-from bindax_xla_backend._texts import host_constant, symbol_name
 
 
 @attrs.frozen(eq=False)
@@ -73,16 +72,15 @@ def _lowered(
     checks_types: bool = False,
 ) -> LoweredProgram:
     in_avals, out_avals = tuple(jaxpr.in_avals), tuple(jaxpr.out_avals)
-    used = None if keep_unused else _used_variables(jaxpr.jaxpr)
-    kept = tuple(i for i, v in enumerate(jaxpr.jaxpr.invars) if used is None or v in used)
+    kept = _kept_operands(jaxpr.jaxpr, keep_unused)
     memories = _memories(jaxpr.jaxpr)
     aliases = _aliases(in_avals, out_avals, kept, donated, memories)
-    constants = [np.asarray(host_constant(const)) for const in jaxpr.consts]
+    constants = [np.asarray(_mlir.host_constant(const)) for const in jaxpr.consts]
     # Large constants are parameters, so that the program does not depend on their values.
     hoisted = [i for i, array in enumerate(constants) if array.size > EMBEDDED_CONSTANT_SIZE]
     hoisted_avals = [ShapedArray(constants[i].shape, constants[i].dtype) for i in hoisted]
     with _mlir.Context.borrow() as context:
-        builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platform, layout)
+        builder = ModuleBuilder(context, f"jit_{name}", platform, layout)
         builder.expected_type = builder.type if checks_types else None
         operands = {i: in_avals[i] for i in kept}
         attributes = _attributes(builder, layout, hoisted_avals, operands, aliases)
@@ -183,10 +181,11 @@ def _verify(module: Any, name: str) -> None:
         ) from error
 
 
-def _used_variables(jaxpr: Jaxpr) -> set[Any]:
+def _kept_operands(jaxpr: Jaxpr, keep_unused: bool) -> tuple[int, ...]:
+    """The positions of the operands that the program takes."""
     used = {atom for eqn in jaxpr.eqns for atom in eqn.invars if type(atom) is not Literal}
     used.update(atom for atom in jaxpr.outvars if type(atom) is not Literal)
-    return used
+    return tuple(i for i, v in enumerate(jaxpr.invars) if keep_unused or v in used)
 
 
 def _aliases(
