@@ -96,8 +96,7 @@ def check_primitive(
         AssertionError: when a rule is wrong; the message names it.
     """
     found = find_primitive(primitive) if isinstance(primitive, str) else primitive
-    rows = tuple(tuple(row) for row in draws)
-    case = Case(found, rows, dict(params or {}), seed=seed, no_derivative=tuple(no_derivative))
+    case = Case(found, draws, dict(params or {}), seed=seed, no_derivative=tuple(no_derivative))
     run_one(case, check, time_limit)
 
 

@@ -135,13 +135,12 @@ def _key(case: Case, sample: Sample) -> object:
 
 def _sample_problem(plan: Plan, sample: Sample, error: Exception) -> RuleResult:
     """A sample that cannot be used is a failure; of a rule, where one was running."""
-    own = sample.function if isinstance(sample.function, Primitive) else None
-    default = Culprit(own, "samples") if own is not None else None
+    is_bound = isinstance(sample.function, Primitive)
+    default = Culprit(sample.function if is_bound else Primitive.__new__(Primitive), "samples")
     codes = error.codes if isinstance(error, TimeLimitExceeded) else codes_of(error)
-    nobody = Culprit(Primitive.__new__(Primitive), "samples")
-    culprit = culprit_of(codes, plan.rules, default or nobody)
+    culprit = culprit_of(codes, plan.rules, default)
     reason = f"the sample {sample.label!r} cannot be evaluated: {type(error).__name__}: {error}"
-    if culprit is nobody:
+    if culprit is default and not is_bound:
         return RuleResult("", "samples", "samples", FAILED, reason=reason, sample=sample.label)
     if isinstance(error, TimeLimitExceeded):
         plan.note_stuck(culprit)

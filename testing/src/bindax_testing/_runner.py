@@ -107,7 +107,12 @@ class Group:
             self.failed = case
             self._fail(error, case)
         self.result.seconds += time.perf_counter() - start
-        self._settle()
+        if self.done and self.result.status == NOT_RUN and not self.result.ran and self.reasons:
+            self.result.status = SKIPPED
+            self.result.reason = "; ".join(
+                f"{reason} ({count} of {self.result.planned} cases)"
+                for reason, count in self.reasons.most_common(2)
+            )
 
     def _is_stuck(self) -> bool:
         """Tell whether the check would meet a rule that does not come back."""
@@ -118,14 +123,6 @@ class Group:
 
     def _run(self, case: Case) -> None:
         run_limited(lambda: self.check.run(case, self.plan.compiler), self.plan.time_limit)
-
-    def _settle(self) -> None:
-        if self.done and self.result.status == NOT_RUN and not self.result.ran and self.reasons:
-            self.result.status = SKIPPED
-            self.result.reason = "; ".join(
-                f"{reason} ({count} of {self.result.planned} cases)"
-                for reason, count in self.reasons.most_common(2)
-            )
 
     # ---------------------------------------------------------------------------- failures
 

@@ -99,7 +99,15 @@ def check_pytree(
         for node in nodes_of(example)
         for result in _run(node, expected)
     ]
-    return PyTreeReport(tuple(results) or (_nothing(examples),))
+    if not results:
+        kinds = sorted({qualified(type(example)) for example in examples})
+        reason = (
+            "the examples hold no node of a registered type, so that nothing was checked. Register "
+            "the type first, and pass an instance of it."
+        )
+        listed = ", ".join(kinds) or "no example"
+        results = [PyTreeCheck("has nodes", listed, "", "failed", reason)]
+    return PyTreeReport(tuple(results))
 
 
 def _run(node: Node, expected: Mapping[str, str]) -> list[PyTreeCheck]:
@@ -130,12 +138,3 @@ def _outcome(run: _Check, node: Node, excuse: str | None) -> tuple[PyTreeStatus,
         reason = f"It was expected to fail ({excuse}), and passed. Do not expect it any longer."
         return "failed", reason
     return ("failed", reason) if excuse is None else ("expected failure", f"{excuse}. {reason}")
-
-
-def _nothing(examples: tuple[Any, ...]) -> PyTreeCheck:
-    kinds = ", ".join(sorted({qualified(type(example)) for example in examples})) or "no example"
-    reason = (
-        "the examples hold no node of a registered type, so that nothing was checked. Register the "
-        "type first, and pass an instance of it."
-    )
-    return PyTreeCheck("has nodes", kinds, "", "failed", reason)
