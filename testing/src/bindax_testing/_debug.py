@@ -31,7 +31,7 @@ from bindax_core.extend import (
 from bindax_testing._blame import codes_of
 from bindax_testing._checks._base import value
 from bindax_testing._compare import Mismatch, require_same, wide
-from bindax_testing._mutation._values import Rule
+from bindax_testing._mutation._transformations import Rule
 
 Function = Callable[..., Any]
 Checker = Callable[[Primitive, Rule, Sequence[Any]], Any]

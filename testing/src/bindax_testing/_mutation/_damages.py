@@ -10,21 +10,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from bindax_core.extend import Primitive, RuleKind
-from bindax_testing._mutation._transformations import jvp_damages, transpose_damages, vmap_damages
-from bindax_testing._mutation._values import (
+from bindax_core.extend import ClosedJaxpr, Primitive, RuleKind
+from bindax_testing._mutation._transformations import (
     Damage,
     Rule,
     backwards,
     converted,
     doubled,
-    flipped,
+    jvp_damages,
     negated,
     other_dtype,
     results_changed,
-    shifted,
     swapped,
-    with_wrong_branch,
+    transpose_damages,
+    vmap_damages,
 )
 
 ANY_RANK = 100
@@ -56,15 +55,40 @@ def damages_for(
 
 def _of_params(kind: str, params: Sequence[Mapping[str, Any]]) -> Iterator[Damage]:
     """Those that change a parameter of some case; an axis is one whatever the rank."""
-    if any(with_wrong_branch(dict(given)) for given in params):
-        yield Damage("wrong branch", partial(_with_params, kind, with_wrong_branch))
+    if any(_with_wrong_branch(dict(given)) for given in params):
+        yield Damage("wrong branch", partial(_with_params, kind, _with_wrong_branch))
     for name in sorted({name for given in params for name in given}):
-        if any(flipped(dict(given), name) for given in params):
-            change = partial(flipped, name=name)
+        if any(_flipped(dict(given), name) for given in params):
+            change = partial(_flipped, name=name)
             yield Damage(f"flipped {name}", partial(_with_params, kind, change))
         is_axis = "ax" in name or "dim" in name or name == "permutation"
-        if is_axis and any(shifted(dict(given), name, ANY_RANK) for given in params):
+        if is_axis and any(_moved(dict(given), name, ANY_RANK) for given in params):
             yield Damage(f"off-by-one {name}", partial(_shifted, kind, name))
+
+
+def _flipped(params: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """Parameters with a flag turned, or None when there is no such flag."""
+    return {**params, name: not params[name]} if type(params.get(name)) is bool else None
+
+
+def _moved(params: dict[str, Any], name: str, ndim: int) -> dict[str, Any] | None:
+    """Parameters with an axis off by one, or None when that changes nothing."""
+    value = params.get(name)
+    if type(value) is int:
+        other: Any = (value + 1) % max(ndim, 1)
+    elif type(value) is tuple and value and all(type(axis) is int for axis in value):
+        other = tuple((axis + 1) % max(ndim, 1) for axis in value)
+    else:
+        return None
+    return None if other == value else {**params, name: other}
+
+
+def _with_wrong_branch(params: dict[str, Any]) -> dict[str, Any] | None:
+    """Parameters with several programs in the reverse order, or None when there are none."""
+    for name, value in params.items():
+        if type(value) is tuple and len(value) > 1 and type(value[0]) is ClosedJaxpr:
+            return {**params, name: value[::-1]}
+    return None
 
 
 def _with_params(
@@ -83,7 +107,7 @@ def _with_params(
 
 def _shifted(kind: str, name: str, rule: Rule, args: Sequence[Any]) -> Any:
     ndim = max([getattr(x, "ndim", 0) for x in _operands_of(kind, args)], default=0)
-    return _with_params(kind, partial(shifted, name=name, ndim=ndim), rule, args)
+    return _with_params(kind, partial(_moved, name=name, ndim=ndim), rule, args)
 
 
 def _operands_of(kind: str, args: Sequence[Any]) -> Sequence[Any]:

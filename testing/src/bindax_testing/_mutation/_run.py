@@ -18,7 +18,7 @@ from bindax_testing._compare import NotApplicable
 from bindax_testing._limits import run_limited
 from bindax_testing._mutation._damages import damages_for
 from bindax_testing._mutation._report import EQUIVALENT, KILLED, SURVIVED, Mutant, MutationReport
-from bindax_testing._mutation._values import Damage
+from bindax_testing._mutation._transformations import Damage
 from bindax_testing._plan import Plan, checking, make_plan
 from bindax_testing._subjects import Subject, subject_of, subject_with
 
