@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from bindax_core import find_primitive
+from bindax_core.errors import PluginError
 from bindax_core.extend import Primitive
 from bindax_testing._cases import Case, cases_of
 from bindax_testing._containers import container_results
@@ -15,7 +16,7 @@ from bindax_testing._pytrees._nodes import nodes_of, qualified
 from bindax_testing._pytrees._run import CHECKS as PYTREE_CHECKS
 from bindax_testing._results import FAILED, RuleReport, RuleResult
 from bindax_testing._runner import check_subject, groups_of, run_groups, run_one
-from bindax_testing._subjects import sample_named, subject_of, subject_with
+from bindax_testing._subjects import subject_of, subject_with
 
 
 def check_plugin(
@@ -107,7 +108,10 @@ def check_sample(plugin: str, label: str, check: str, *, seed: int = 0) -> None:
         AssertionError: when a rule is wrong; the message names it.
     """
     found = subject_of(plugin)
-    for case in cases_of(sample_named(plugin, label), found.kinds, seed):
+    sample = next((one for one in found.samples if one.label == label), None)
+    if sample is None:
+        raise PluginError(f"the plugin {plugin!r} has no sample with the label {label!r}.")
+    for case in cases_of(sample, found.kinds, seed):
         if case.primitive in found.kinds:
             run_one(case, check, own=found.checks)
 

@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 
 from bindax_core import installed_plugins
-from bindax_core.errors import PluginError
 from bindax_core.extend import (
     PluginContents,
     Primitive,
@@ -187,11 +186,3 @@ def samples_of(plugin: PluginContents) -> tuple[list[Any], str]:
             f"the hook bindax_samples of {plugin.target} raised {type(error).__name__}: {error}"
         )
     return given, ""
-
-
-def sample_named(name: str, label: str) -> Sample:
-    """A sample of a plugin by its label."""
-    for sample in subject_of(name).samples:
-        if sample.label == label:
-            return sample
-    raise PluginError(f"the plugin {name!r} has no sample with the label {label!r}.")

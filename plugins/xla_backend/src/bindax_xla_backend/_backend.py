@@ -27,12 +27,11 @@ from bindax_xla_backend._types import element_type, storage_dtype
 # jaxlib takes 0.1 s to import, so whatever needs it is imported by the first use of the backend.
 if TYPE_CHECKING:
     from bindax_core.sharding import Sharding
-    from bindax_xla_backend._aot import Lowered
     from bindax_xla_backend._executable import Executable
     from bindax_xla_backend._exporting import Artifact
     from bindax_xla_backend._jaxlib import Device
     from bindax_xla_backend._places import DevicePlace
-    from bindax_xla_backend._program import LoweredProgram
+    from bindax_xla_backend._program import Lowered, LoweredProgram
     from bindax_xla_backend._variants import Program
 _FAILED = "the computation of an array failed, in the program that gave it"
 
@@ -139,7 +138,7 @@ class XlaBackend:
         in_shardings: Sequence[Sharding | None] | None = None,
     ) -> Lowered:
         """Lower a program to StableHLO without compiling it; arguments as for ``compile``."""
-        from bindax_xla_backend._aot import Lowered
+        from bindax_xla_backend._program import Lowered
         from bindax_xla_backend._variants import Program
 
         program = Program(self, jaxpr, name, donated, keep_unused)

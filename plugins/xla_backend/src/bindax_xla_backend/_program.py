@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, ShapedArray
 from bindax_core.sharding import NamedSharding, PartitionSpec, Space
-from bindax_xla_backend import _mlir
+from bindax_xla_backend import _jaxlib, _mlir
 from bindax_xla_backend._callbacks import HostCallback
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import EMBEDDED_CONSTANT_SIZE, LoweringContext, ModuleBuilder
+
+if TYPE_CHECKING:
+    from bindax_xla_backend._backend import XlaBackend
+    from bindax_xla_backend._executable import Executable
 
 
 @attrs.frozen(eq=False)
@@ -39,6 +43,54 @@ class LoweredProgram:
         """The module as text; without locations, programs with one text are the same."""
         with _mlir.Context.borrow() as context:
             return _mlir.to_text(context.parse_module(self.bytecode), debug_info=debug_info)
+
+
+class Lowered:
+    """A program in StableHLO."""
+
+    def __init__(self, backend: XlaBackend, program: LoweredProgram) -> None:
+        self.name = program.name
+        self.in_avals = program.in_avals
+        self.out_avals = program.out_avals
+        self._backend = backend
+        self._program = program
+
+    def __repr__(self) -> str:
+        return f"Lowered({self.name})"
+
+    def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
+        """The program as text; ``debug_info`` shows where each operation comes from."""
+        _check_dialect(dialect)
+        if dialect == "hlo":
+            return str(self.compiler_ir("hlo").as_hlo_text())
+        return self._program.text(debug_info=debug_info)
+
+    def compiler_ir(self, dialect: str | None = None) -> Any:
+        """The program as an object of jaxlib's: an MLIR module, or an XLA computation."""
+        _check_dialect(dialect or "stablehlo")
+        if dialect == "hlo":
+            return _mlir.to_computation(self._program.bytecode)
+        return _mlir.Context().parse_module(self._program.bytecode)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimates for the program before optimizations."""
+        module = self.compiler_ir("hlo").get_hlo_module()
+        return _jaxlib.cost_analysis(self._backend.client(), module)
+
+    def bytecode(self) -> bytes:
+        """The StableHLO module as MLIR bytecode, locations included."""
+        return self._program.bytecode
+
+    def compile(self, options: Mapping[str, Any] | None = None) -> Executable:
+        """Compile for the backend's device, with options of XLA by name."""
+        return self._backend.compile_lowered(self._program, options)
+
+
+def _check_dialect(dialect: str) -> None:
+    if dialect not in ("stablehlo", "hlo"):
+        raise ValueError(
+            f"there is no program in the dialect {dialect!r}; there is 'stablehlo' and 'hlo'."
+        )
 
 
 def lower_program(

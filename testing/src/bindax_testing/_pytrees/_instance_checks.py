@@ -13,19 +13,29 @@ import numpy as np
 from bindax_core import ShapedArray
 from bindax_core.tree_util import tree_flatten, tree_structure
 from bindax_testing._compare import Mismatch, NotApplicable
-from bindax_testing._pytrees._nodes import Node, described, qualified, shown
-from bindax_testing._pytrees._stand_ins import (
-    STAND_INS,
+from bindax_testing._pytrees._nodes import (
+    Node,
     alike,
     attributes_of,
     by_identity,
+    described,
     fields_of,
     parts_of,
+    qualified,
     same_leaves,
     same_values,
+    shown,
 )
 from bindax_transforms import eval_shape
 
+STAND_INS: dict[str, Callable[[], Any]] = {
+    "object()": object,
+    "None": lambda: None,
+    "a string": lambda: "".join(["stand", "-in"]),
+    "a Python number": lambda: float("1e3"),
+    "an array type": lambda: ShapedArray((2,), np.dtype("float32")),
+}
+"""Kinds of values by name, each with a function that makes one."""
 _REMEDY = (
     "Transformations put values of any type into containers. Let unflatten not call __init__ "
     "(object.__new__ and setting the attributes do), or let __init__ pass on what it does not know."

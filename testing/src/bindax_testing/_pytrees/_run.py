@@ -12,7 +12,6 @@ from bindax_testing._pytrees import _instance_checks as instances
 from bindax_testing._pytrees import _metadata_checks as metadata
 from bindax_testing._pytrees._nodes import Node, described, nodes_of, qualified
 from bindax_testing._pytrees._report import PyTreeCheck, PyTreeReport, PyTreeStatus
-from bindax_testing._pytrees._stand_ins import STAND_INS
 
 _Check: TypeAlias = Callable[[Node], None]
 
@@ -37,7 +36,7 @@ _PLAN = (
     _Planned("round trip", instances.check_round_trip, _COMPARING),
     *(
         _Planned(f"unflatten with {name}", partial(instances.check_stand_ins, name))
-        for name in STAND_INS
+        for name in instances.STAND_INS
     ),
     _Planned("unflatten with tracers", instances.check_tracers),
     _Planned("unflatten with nodes of its own type", instances.check_nested),
