@@ -76,7 +76,12 @@ class Executable:
         self._places = None if places.constants is backend else places.operands
         self._results = list(places.results)
         self._handlers = [
-            _handler(aval, place)
+            _jaxlib.result_handler(
+                place.raw(aval.ndim),
+                aval.shape,
+                storage_dtype(aval.dtype),
+                Array.wrapper(aval, place),
+            )
             for aval, place in zip(program.out_avals, places.results, strict=True)
         ]
         self.size = len(program.bytecode)
@@ -116,8 +121,11 @@ class Executable:
             results = self._run(buffers)
         except _jaxlib.RuntimeFailure as error:
             self._raise_failure(error, operands)
-        if self._donated:
-            self._forget_donated(operands)
+        # XLA keeps a donated buffer alive when a host view of it exists. That an array can or
+        # cannot be used after its donation must not depend on that.
+        for i in self._donated:
+            if isinstance(operands[i], Array):
+                operands[i].delete()
         arrays: list[Array] = results.consume_with_handlers(self._handlers)
         return arrays
 
@@ -282,13 +290,6 @@ class Executable:
                     f"call too; pass a copy, or do not donate it."
                 )
 
-    def _forget_donated(self, operands: Sequence[Any]) -> None:
-        # XLA keeps a donated buffer alive when a host view of it exists. That an array can or
-        # cannot be used after its donation must not depend on that.
-        for i in self._donated:
-            if isinstance(operands[i], Array):
-                operands[i].delete()
-
     def _raise_failure(self, error: Exception, operands: Sequence[Any]) -> NoReturn:
         for i, x in enumerate(operands):
             if isinstance(x, Array) and x.is_deleted():
@@ -332,11 +333,6 @@ def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]
 
     plain = not executable._constants and not executable._donated and executable._kept is None
     return run if plain else executable.call
-
-
-def _handler(aval: ShapedArray, place: Any) -> Any:
-    wrap = Array.wrapper(aval, place)
-    return _jaxlib.result_handler(place.raw(aval.ndim), aval.shape, storage_dtype(aval.dtype), wrap)
 
 
 def _put(place: Any, x: Any, aval: ShapedArray) -> Any:

@@ -103,14 +103,12 @@ class Meshes:
                 f"abstract mesh."
             )
         if found is None:
-            found = self._symbols[key] = self._free_symbol()
+            names = ("mesh", *(f"mesh_{i}" for i in range(1, len(self._declared) + 1)))
+            found = next(name for name in names if name not in self._declared)
+            self._symbols[key] = found
             axes = ", ".join(f"{name}={size}" for size, name in zip(*key, strict=True))
             self._declare(found, f"#sdy.mesh<[{axes}]>")
         return found
-
-    def _free_symbol(self) -> str:
-        names = ("mesh", *(f"mesh_{i}" for i in range(1, len(self._declared) + 1)))
-        return next(name for name in names if name not in self._declared)
 
     def clashing(self, module: Any) -> dict[str, str]:
         """New symbols for the meshes of another module whose own mean other meshes here."""

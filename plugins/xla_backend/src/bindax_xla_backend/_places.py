@@ -24,6 +24,9 @@ class DevicePlace:
         self.sharding = sharding
         self.committed = committed
         self.name = backend.name
+        self.block_until_ready = backend.block_until_ready
+        self.delete = backend.delete
+        self.is_deleted = backend.is_deleted
         # The memory of the first device is the host's: nothing is lost by looking at it there.
         on_host = sharding.device_assignment == (backend.device(),)
         self.host_accessible = on_host and backend.host_accessible
@@ -109,15 +112,3 @@ class DevicePlace:
             whole[indices[device]] = backend.to_host(shard, part)
         whole.flags.writeable = False
         return whole
-
-    def block_until_ready(self, buffer: Any) -> None:
-        """Wait until a buffer is computed."""
-        self.backend.block_until_ready(buffer)
-
-    def delete(self, buffer: Any) -> None:
-        """Give the memory of a buffer back."""
-        self.backend.delete(buffer)
-
-    def is_deleted(self, buffer: Any) -> bool:
-        """Tell whether a buffer was deleted or donated."""
-        return self.backend.is_deleted(buffer)

@@ -16,11 +16,6 @@ from bindax_transforms import jit
 stablehlo = lowering["stablehlo"]
 
 
-def on_backend(case: Case, backend: str, operands: Sequence[Any]) -> list[Any]:
-    """The results of the jitted primitive on a backend, as the backend types them."""
-    return computed_on(backend, jit(case.fresh()), operands)
-
-
 def computed_on(backend: str, function: Callable[..., Any], operands: Sequence[Any]) -> list[Any]:
     """The results of a function on a backend, when they are there."""
     with config.override(backend=backend):
@@ -57,9 +52,8 @@ def _why_not(primitive: Primitive, compiler: str | None) -> str | None:
 @check("interpreted jit", "impl")
 def _interpreted(case: Case, compiler: str | None) -> None:
     wanted = case.call(*case.operands)
-    for i, (got, expected) in enumerate(
-        zip(on_backend(case, "numpy", case.operands), wanted, strict=True)
-    ):
+    outs = computed_on("numpy", jit(case.fresh()), case.operands)
+    for i, (got, expected) in enumerate(zip(outs, wanted, strict=True)):
         require_same(f"result {i} under jit, interpreted", got, expected)
 
 
@@ -67,7 +61,7 @@ def _interpreted(case: Case, compiler: str | None) -> None:
 @_blaming
 def _compiled(case: Case, compiler: str | None) -> None:
     wanted = case.call(*case.operands)
-    outs = on_backend(case, compiler or "", case.operands)
+    outs = computed_on(compiler or "", jit(case.fresh()), case.operands)
     for i, (got, expected) in enumerate(zip(outs, wanted, strict=True)):
         require_same(f"result {i} compiled by {compiler}", got, expected, scale=5.0)
         require_same(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from types import CodeType
 
 import attrs
@@ -17,7 +20,6 @@ from bindax_testing._mutation._run import SECONDS, Progress, Step, fails, forget
 from bindax_testing._mutation._text import (
     Edit,
     changed_codes,
-    directory_of,
     edits_of,
     in_force,
     reached,
@@ -65,7 +67,8 @@ def mutate_text(
     start = time.perf_counter()
     subject = narrowed(subject_of(name), list(primitives))
     plan = make_plan(subject, seed=seed)
-    directory = directory_of(plugin_contents(name)[0].target)
+    package = sys.modules[plugin_contents(name)[0].target.partition(".")[0]]
+    directory = str(Path(inspect.getfile(package)).parent)
     with checking():
         users = _users(plan, directory)
         tried = partial(_tried, plan, users, seconds, {})
