@@ -26,7 +26,6 @@ from bindax_xla_backend._errors import FORKED, ArgumentError, ExecutionError, ex
 from bindax_xla_backend._layout import Layout, ProgramPlaces, in_own_memory, place_of
 from bindax_xla_backend._processes import agreed, failure_elsewhere
 from bindax_xla_backend._program import LoweredProgram
-from bindax_xla_backend._types import storage_dtype
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend
@@ -76,12 +75,7 @@ class Executable:
         self._places = None if places.constants is backend else places.operands
         self._results = list(places.results)
         self._handlers = [
-            _jaxlib.result_handler(
-                place.raw(aval.ndim),
-                aval.shape,
-                storage_dtype(aval.dtype),
-                Array.wrapper(aval, place),
-            )
+            _jaxlib.result_handler(place.raw(aval.ndim), aval, Array.wrapper(aval, place))
             for aval, place in zip(program.out_avals, places.results, strict=True)
         ]
         self.size = len(program.bytecode)

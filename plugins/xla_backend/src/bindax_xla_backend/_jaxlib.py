@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import DeviceMemories
+from bindax_core.extend import DeviceMemories, ShapedArray
 from bindax_xla_backend._errors import InstallationError
-from bindax_xla_backend._types import LAST_NUMPY_DTYPE
+from bindax_xla_backend._types import LAST_NUMPY_DTYPE, storage_dtype
 
 
 @contextmanager
@@ -212,11 +212,9 @@ class Device(DeviceMemories):
         )
 
 
-def result_handler(
-    sharding: RawSharding, shape: tuple[int, ...], dtype: np.dtype[Any], wrap: Callable[[Any], Any]
-) -> Any:
+def result_handler(sharding: RawSharding, aval: ShapedArray, wrap: Callable[[Any], Any]) -> Any:
     """Make the handler that turns one raw result of an execution into ``wrap(buffer)``."""
-    arguments = (_BufferAval(shape, dtype), sharding, True)
+    arguments = (_BufferAval(aval.shape, storage_dtype(aval.dtype)), sharding, True)
     try:
         handler = _jax.array_result_handler(*arguments, _skip_checks=True)
     except TypeError:  # jaxlib 0.11 and later never check, and have no such parameter
