@@ -28,7 +28,6 @@ from bindax_xla_backend._types import element_type, storage_dtype
 if TYPE_CHECKING:
     from bindax_core.sharding import Sharding
     from bindax_xla_backend._executable import Executable
-    from bindax_xla_backend._exporting import Artifact
     from bindax_xla_backend._jaxlib import Device
     from bindax_xla_backend._places import DevicePlace
     from bindax_xla_backend._program import Lowered, LoweredProgram
@@ -73,6 +72,13 @@ class XlaBackend:
         from bindax_xla_backend import _foreign
 
         return _foreign
+
+    @property
+    def exporting(self) -> Any:
+        """The functions that write portable artifacts, and read and call them."""
+        from bindax_xla_backend import _exporting
+
+        return _exporting
 
     @property
     def profiler(self) -> Any:
@@ -143,40 +149,6 @@ class XlaBackend:
 
         program = Program(self, jaxpr, name, donated, keep_unused)
         return Lowered(self, program.lower(self._places_for(jaxpr, in_shardings)))
-
-    def export(
-        self,
-        jaxpr: ClosedJaxpr,
-        *,
-        name: str,
-        in_shardings: Sequence[Sharding | None] | None = None,
-        **options: Any,
-    ) -> Artifact:
-        """A program as a portable artifact; arguments as for ``_exporting.export_program``."""
-        from bindax_xla_backend._exporting import export_program
-        from bindax_xla_backend._variants import Program
-
-        program = Program(self, jaxpr, name, (), False)
-        layout = program.layout_for(in_shardings or [None] * len(jaxpr.in_avals))
-        return export_program(jaxpr, name=name, layout=layout, **options)
-
-    def hlo_sharding(self, sharding: Sharding, ndim: int) -> Any:
-        """A sharding of arrays of ``ndim`` axes as XLA describes it; opaque."""
-        from bindax_xla_backend._partitions import hlo_sharding
-
-        return hlo_sharding(sharding, ndim)
-
-    def call_artifact(self, ctx: Any, artifact: bytes, values: Sequence[Any], **types: Any) -> Any:
-        """Call an exported program where a rule lowers; see ``_exporting.call_artifact``."""
-        from bindax_xla_backend._exporting import call_artifact
-
-        return call_artifact(ctx, artifact, values, **types)
-
-    def artifact_text(self, artifact: bytes) -> str:
-        """The StableHLO module of a portable artifact."""
-        from bindax_xla_backend._exporting import artifact_text
-
-        return artifact_text(artifact)
 
     def compile_lowered(
         self, program: LoweredProgram, compiler_options: Mapping[str, Any] | None = None

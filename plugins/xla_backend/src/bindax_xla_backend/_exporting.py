@@ -13,9 +13,11 @@ import numpy as np
 from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray, kernel_sources
 from bindax_core.sharding import Sharding
 from bindax_xla_backend import _jaxlib, _mlir
+from bindax_xla_backend._backend import XlaBackend
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
+from bindax_xla_backend._partitions import hlo_sharding as hlo_sharding
 from bindax_xla_backend._program import _kept_operands, _verify
 from bindax_xla_backend._symbolic import (
     Dimensions,
@@ -24,6 +26,7 @@ from bindax_xla_backend._symbolic import (
     _dimension_size,
     is_symbolic,
 )
+from bindax_xla_backend._variants import Program
 
 INDEX = ShapedArray((), np.int32)
 """The type of the position of the platform among those that a program is for."""
@@ -41,25 +44,26 @@ class Artifact:
 
 
 def export_program(
+    backend: XlaBackend,
     jaxpr: ClosedJaxpr,
     *,
     name: str,
     platforms: Sequence[str],
     dimensions: Dimensions,
-    keep_unused: bool = False,
-    layout: Layout | None = None,
-    out_shardings: Sequence[Sharding | None] = (),
+    in_shardings: Sequence[Sharding | None] | None,
+    out_shardings: Sequence[Sharding | None] | None,
 ) -> Artifact:
     """Lower a program whose sizes may be expressions to a portable artifact.
 
     Arrays that it closes over become part of it. With several platforms it takes the position of
-    the platform as first operand. It is for one device without a layout, and the compiler decides
-    where results lie that have no sharding.
+    the platform as first operand. The compiler decides where results lie that have no sharding.
     """
+    bound = in_shardings or [None] * len(jaxpr.in_avals)
+    layout = Program(backend, jaxpr, name, (), False).layout_for(bound)
     avals = [*jaxpr.in_avals, *(v.aval for eqn in jaxpr.jaxpr.eqns for v in eqn.outvars)]
     symbolic = any(map(is_symbolic, avals))
     # The variables are computed from the shapes, so a program with them keeps all operands.
-    kept = _kept_operands(jaxpr.jaxpr, keep_unused or symbolic)
+    kept = _kept_operands(jaxpr.jaxpr, symbolic)
     out_shardings = out_shardings or [None] * len(jaxpr.out_avals)
     program = _Program(jaxpr, name, dimensions, kept, symbolic, layout, out_shardings)
     with _mlir.Context.borrow() as context:
