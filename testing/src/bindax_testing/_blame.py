@@ -11,6 +11,7 @@ from typing import NamedTuple
 import bindax_core
 import bindax_transforms
 from bindax_core.extend import Primitive, code_of, rule_kinds
+from bindax_testing._limits import TimeLimitExceeded
 
 _OURS = tuple(
     str(Path(file).parent) for file in (bindax_core.__file__, bindax_transforms.__file__, __file__)
@@ -63,6 +64,8 @@ def culprit_of(
 
 def codes_of(error: BaseException) -> list[CodeType]:
     """The functions that an error went through, the innermost first."""
+    if isinstance(error, TimeLimitExceeded):
+        return error.codes
     return [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)][::-1]
 
 

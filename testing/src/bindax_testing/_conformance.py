@@ -12,7 +12,6 @@ from bindax_core.extend import Primitive
 from bindax_testing._cases import Case, cases_of
 from bindax_testing._containers import container_results
 from bindax_testing._plan import Plan, make_plan
-from bindax_testing._pytrees._nodes import nodes_of, qualified
 from bindax_testing._pytrees._run import CHECKS as PYTREE_CHECKS
 from bindax_testing._results import FAILED, RuleReport, RuleResult
 from bindax_testing._runner import check_subject, groups_of, run_groups, run_one
@@ -129,7 +128,7 @@ def check_one_of(
     plan = plan_of(name, seed, time_limit)
     if not primitive:
         return [one for one in plan.problems if not one.primitive]
-    if primitive in container_names(name):
+    if primitive in plan.subject.container_names:
         return [
             result
             for result in container_results(plan.subject.types, plan.subject.containers)
@@ -151,14 +150,7 @@ def checks_of(name: str) -> list[tuple[str, str]]:
     found = subject_of(name)
     plan = Plan(found, 0, 0.0, None)  # nothing is run
     checks = [(p.name, check.name) for p in found.primitives for check in plan.checks_of(p)]
-    return checks + [(kind, check) for kind in container_names(name) for check in PYTREE_CHECKS]
-
-
-def container_names(name: str) -> list[str]:
-    """The names of the containers of a plugin of which there are samples."""
-    found = subject_of(name)
-    reached = {type(node.value) for one in found.containers for node in nodes_of(one.value)}
-    return [qualified(kind) for kind in found.types if kind in reached]
+    return checks + [(kind, check) for kind in found.container_names for check in PYTREE_CHECKS]
 
 
 def conformance(
@@ -183,8 +175,8 @@ def conformance(
     """
     import pytest
 
-    names = [primitive.name for primitive in subject_of(plugin).primitives]
-    names += container_names(plugin)
+    found = subject_of(plugin)
+    names = [*(primitive.name for primitive in found.primitives), *found.container_names]
     share = budget / max(len(names), 1)
 
     @pytest.mark.parametrize("primitive", ["", *names], ids=["samples", *names])

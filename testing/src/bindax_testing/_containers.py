@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bindax_testing._given import ContainerSample
 from bindax_testing._pytrees._nodes import nodes_of, qualified
 from bindax_testing._pytrees._report import PyTreeCheck
 from bindax_testing._pytrees._run import check_pytree
 from bindax_testing._results import EXPECTED, FAILED, PASSED, SKIPPED, RuleResult
+from bindax_testing._samples import ContainerSample
 
 KIND = "pytree"
 _ORDER = (FAILED, EXPECTED, PASSED, SKIPPED)

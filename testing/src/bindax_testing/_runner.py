@@ -18,7 +18,6 @@ from bindax_testing._checks._base import why_not_called
 from bindax_testing._compare import Mismatch, NotApplicable
 from bindax_testing._consequences import mark_consequences, suspect_evaluation
 from bindax_testing._containers import container_results
-from bindax_testing._given import RuleCheck
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._plan import Plan, checking, made_check, make_plan
 from bindax_testing._results import (
@@ -30,7 +29,7 @@ from bindax_testing._results import (
     RuleReport,
     RuleResult,
 )
-from bindax_testing._samples import ExpectedFailure
+from bindax_testing._samples import ExpectedFailure, RuleCheck
 from bindax_testing._shrink import shrunk
 from bindax_testing._subjects import Subject
 
@@ -166,8 +165,6 @@ class Group:
         default = Culprit(self.primitive, self.check.kind)
         if isinstance(error, Mismatch):
             return default if error.kind is None else Culprit(self.primitive, error.kind)
-        if isinstance(error, TimeLimitExceeded):
-            return culprit_of(error.codes, self.plan.rules, default)
         if isinstance(error, RuleOutputError):
             return Culprit(error.primitive, error.kind) if error.primitive else default
         return culprit_of(codes_of(error), self.plan.rules, default)

@@ -304,9 +304,9 @@ class XlaBackend:
 
     def is_deleted(self, buffer: Any) -> bool:
         """Tell whether a buffer was deleted or donated."""
-        from bindax_xla_backend import _parts
+        from bindax_xla_backend import _partitions
 
-        return _parts.is_deleted(buffer)
+        return _partitions.is_deleted(buffer)
 
     def devices(self) -> list[Device]:
         """The devices that programs can run on."""

@@ -21,7 +21,7 @@ from bindax_core.extend import (
     typeof,
     unwrapped,
 )
-from bindax_xla_backend import _jaxlib, _parts, _pending
+from bindax_xla_backend import _jaxlib, _partitions, _pending
 from bindax_xla_backend._errors import FORKED, ArgumentError, ExecutionError, execution_error
 from bindax_xla_backend._layout import Layout, ProgramPlaces, in_own_memory, place_of
 from bindax_xla_backend._processes import agreed, failure_elsewhere
@@ -65,7 +65,7 @@ class Executable:
             self._run = _pending.in_turn(loaded)
         self._run = agreed(self._run, program)
         if several:
-            self._run = _parts.on_living_buffers(self._run)
+            self._run = _partitions.on_living_buffers(self._run)
         self._constants = [
             places.constants.put(array, typeof(array), copy=True) for array in program.constants
         ]

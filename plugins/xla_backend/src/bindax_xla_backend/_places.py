@@ -9,7 +9,7 @@ import numpy as np
 
 from bindax_core.extend import BackendError, ShapedArray, float0
 from bindax_core.sharding import Sharding
-from bindax_xla_backend import _jaxlib, _partitions, _parts
+from bindax_xla_backend import _jaxlib, _partitions
 from bindax_xla_backend._types import element_type, storage_dtype
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class DevicePlace:
     def assemble(self, aval: ShapedArray, buffers: Sequence[Any]) -> Any:
         """One buffer of those of the devices of this process, in the order of the devices."""
         made = _partitions.put_parts(buffers, aval, self.raw(aval.ndim))
-        _parts.note_parts(made, [x for x in buffers if not isinstance(x, np.ndarray)])
+        _partitions.note_parts(made, [x for x in buffers if not isinstance(x, np.ndarray)])
         return made
 
     def shards(self, buffer: Any) -> list[tuple[Any, Any]]:
@@ -72,7 +72,7 @@ class DevicePlace:
         if self.sharding.num_devices == 1:
             return [(local[0], buffer)]
         parts = _partitions.single_buffers(buffer)
-        _parts.note_parts(buffer, parts)
+        _partitions.note_parts(buffer, parts)
         return list(zip(local, parts, strict=True))
 
     def copy(self, buffer: Any, aval: ShapedArray) -> Any:
