@@ -135,11 +135,6 @@ _MANY_BYTES = 1 << 16
 """The fewest bytes that take longer to copy than to look after."""
 
 
-def _can_share(array: np.ndarray[Any, Any]) -> bool:
-    """Tell whether XLA can read a C-ordered array where it is."""
-    return array.ctypes.data % _ALIGNMENT == 0 and array.dtype.name not in _SUBBYTE_NAMES
-
-
 @functools.cache
 def _free_with_garbage() -> None:
     """Let Python's collections of garbage free arrays that buffers which are gone have shared.
@@ -196,7 +191,8 @@ class Device(DeviceMemories):
         the copy is finished on return; else it has where that saves time.
         """
         semantics = xla_client.HostBufferSemantics
-        shares = not copy and array.nbytes >= _MANY_BYTES and _can_share(array)
+        shares = not copy and array.nbytes >= _MANY_BYTES and array.ctypes.data % _ALIGNMENT == 0
+        shares = shares and array.dtype.name not in _SUBBYTE_NAMES
         if shares:
             _free_with_garbage()
         return _jax.batched_device_put(

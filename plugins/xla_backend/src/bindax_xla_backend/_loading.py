@@ -20,7 +20,7 @@ def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping
     """Compile a program for its devices, or take it from a cache; opaque."""
     client, options = backend.client(), _options(program)
     options.env_option_overrides = list(compiler_options.items())
-    devices = _devices(backend, program)
+    devices = (backend.device(),) if program.layout is None else program.layout.devices
     if program.callbacks or program.inspectors:
         # It calls Python functions of this process, so it can be used by nobody else.
         return _compile(client, devices, program, options)
@@ -81,10 +81,6 @@ def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> Prog
         ],
         backend.place(everywhere, committed=False),
     )
-
-
-def _devices(backend: XlaBackend, program: LoweredProgram) -> tuple[Any, ...]:
-    return (backend.device(),) if program.layout is None else program.layout.devices
 
 
 def _options(program: LoweredProgram) -> Any:

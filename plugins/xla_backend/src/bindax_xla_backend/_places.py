@@ -53,9 +53,7 @@ class DevicePlace:
             array = np.zeros(aval.shape, storage_dtype(aval.dtype))
         indices = self.sharding.addressable_devices_indices_map(aval.shape)
         # One copy of each part, however many devices get it, which XLA may keep for itself.
-        own: dict[str, Any] = {}
-        for index in indices.values():
-            own.setdefault(str(index), array[index])
+        own = {str(index): array[index] for index in indices.values()}
         own = {key: np.array(part, order="C") for key, part in own.items()}
         parts = [own[str(index)] for index in indices.values()]
         return _partitions.put_parts(parts, aval, self.raw(aval.ndim))

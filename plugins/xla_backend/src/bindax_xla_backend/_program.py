@@ -100,29 +100,13 @@ def lower_program(
     donated: Sequence[bool],
     keep_unused: bool,
     platform: str,
-    layout: Layout | None = None,
-) -> LoweredProgram:
-    """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
-
-    It is for the first device without a layout; the other options are those of the backend.
-    """
-    given = (jaxpr, name, donated, keep_unused, platform, layout)
-    try:
-        return _lowered(*given)
-    except LoweringError:
-        pass
-    return _lowered(*given, checks_types=True)  # raises, and names the rule where it can
-
-
-def _lowered(
-    jaxpr: ClosedJaxpr,
-    name: str,
-    donated: Sequence[bool],
-    keep_unused: bool,
-    platform: str,
     layout: Layout | None,
     checks_types: bool = False,
 ) -> LoweredProgram:
+    """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
+
+    It is for the first device without a layout. With ``checks_types`` what rules return is checked.
+    """
     in_avals, out_avals = tuple(jaxpr.in_avals), tuple(jaxpr.out_avals)
     kept = _kept_operands(jaxpr.jaxpr, keep_unused)
     memories = _memories(jaxpr.jaxpr)

@@ -6,7 +6,7 @@ nothing to change, so that a rule that a damage never touches is no mutant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -33,21 +33,26 @@ def damages_for(
     kind: RuleKind, primitive: Primitive, params: Sequence[Mapping[str, Any]]
 ) -> Iterator[Damage]:
     """The mistakes that can be made in a rule of a primitive, which has some parameters."""
-    known: dict[str, Callable[[], Iterator[Damage]]] = {
-        "impl": _impl,
-        "abstract_eval": _abstract_eval,
-        "jvp": partial(jvp_damages, primitive),
-        "vmap": vmap_damages,
-        "transpose": transpose_damages,
-        "lowering.stablehlo": _lowering,
-        "partial_eval": lambda: iter([Damage("swapped operands", _swapped_tracers)]),
-        "partial_eval_jaxpr": _partial_eval_jaxpr,
+    known: dict[str, Iterable[Damage]] = {
+        "impl": _impl(),
+        "abstract_eval": _abstract_eval(),
+        "jvp": jvp_damages(primitive),
+        "vmap": vmap_damages(),
+        "transpose": transpose_damages(),
+        "lowering.stablehlo": (
+            Damage("sign", partial(_lowered_changed, "stablehlo.negate")),
+            Damage("factor", partial(_lowered_changed, "stablehlo.add")),
+            Damage("swapped operands", _swapped_values),
+        ),
+        "partial_eval": (Damage("swapped operands", _swapped_tracers),),
+        "partial_eval_jaxpr": (
+            Damage("swapped residuals", _swapped_equation_residuals),
+            Damage("wrong zero", _forgotten_unknown),
+        ),
     }
-    made = known.get(kind.name)
-    if made is not None:
-        yield from made()
-        if kind.name != "abstract_eval":
-            yield from _of_params(kind.name, params)
+    yield from known.get(kind.name, ())
+    if kind.name in known and kind.name != "abstract_eval":
+        yield from _of_params(kind.name, params)
 
 
 # --------------------------------------------------------------------------- on parameters
@@ -167,12 +172,6 @@ def _aval_changed(change: Callable[[Any], Any], rule: Rule, args: Sequence[Any])
 # ---------------------------------------------------------------------- programs and lowering
 
 
-def _lowering() -> Iterator[Damage]:
-    yield Damage("sign", partial(_lowered_changed, "stablehlo.negate"))
-    yield Damage("factor", partial(_lowered_changed, "stablehlo.add"))
-    yield Damage("swapped operands", _swapped_values)
-
-
 def _lowered_changed(operation: str, rule: Rule, args: Sequence[Any]) -> Any:
     ctx, *_ = args
     avals = list(ctx.avals_out)
@@ -196,11 +195,6 @@ def _swapped_tracers(rule: Rule, args: Sequence[Any]) -> Any:
     trace, tracers = args
     wrong = swapped(tracers, lambda t: t.is_known)
     return None if wrong is None else rule(trace, wrong)
-
-
-def _partial_eval_jaxpr() -> Iterator[Damage]:
-    yield Damage("swapped residuals", _swapped_equation_residuals)
-    yield Damage("wrong zero", _forgotten_unknown)
 
 
 def _swapped_equation_residuals(rule: Rule, args: Sequence[Any]) -> Any:
