@@ -227,6 +227,12 @@ def test_arguments_that_derivatives_do_not_take() -> None:
         sparse.eye(3, k=0.5)
 
 
+@pytest.mark.parametrize("name", ["grad", "value_and_grad", "jacfwd", "jacrev"])
+def test_an_error_of_the_function_names_the_derivative(name: str) -> None:
+    with pytest.raises(TypeError, match=f"^{name}: only 0-dimensional arrays can be converted"):
+        getattr(sparse, name)(int)(jnp.ones(3))
+
+
 Y = dense(4, 3, seed=1)
 
 

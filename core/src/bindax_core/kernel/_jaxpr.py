@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.kernel import rules
@@ -73,10 +74,7 @@ class JaxprEqn:
     @property
     def effects(self) -> frozenset[Effect]:
         """The effects of the equation, those of programs among its parameters included."""
-        rule = rules.effects.functions.get(self.primitive)
-        own: frozenset[Effect] = frozenset() if rule is None else rule(**self.params)
-        programs = subjaxprs(self.params) if self.params else ()
-        return own.union(*[program.jaxpr.effects for _, program in programs]) if programs else own
+        return Jaxpr((), (), (), [self]).effects
 
     def __repr__(self) -> str:
         return "\n".join(format_eqn(self))
@@ -90,10 +88,7 @@ class Jaxpr:
         invars: the variables that arguments are bound to.
         eqns: the equations, in order.
         outvars: the results.
-        last_uses: for each equation the variables that nothing after it needs, once known.
     """
-
-    __slots__ = ("__weakref__", "_effects", "constvars", "eqns", "invars", "last_uses", "outvars")
 
     def __init__(
         self,
@@ -106,15 +101,30 @@ class Jaxpr:
         self.invars = list(invars)
         self.outvars = list(outvars)
         self.eqns = list(eqns)
-        self.last_uses: list[list[Var]] | None = None
-        self._effects: frozenset[Effect] | None = None
 
-    @property
+    @cached_property
     def effects(self) -> frozenset[Effect]:
-        """The effects of its equations."""
-        if self._effects is None:
-            self._effects = frozenset().union(*[eqn.effects for eqn in self.eqns])
-        return self._effects
+        """The effects of its equations, those of programs among their parameters included."""
+        own = rules.effects.functions
+        found = [own[e.primitive](**e.params) for e in self.eqns if e.primitive in own]
+        found += [program.jaxpr.effects for program in self.programs]
+        return frozenset().union(*found)
+
+    @cached_property
+    def programs(self) -> list[ClosedJaxpr]:
+        """The programs among the parameters of its equations."""
+        return [program for eqn in self.eqns for _, program in subjaxprs(eqn.params)]
+
+    @cached_property
+    def last_uses(self) -> list[list[Var]]:
+        """For each equation, the variables that nothing after it needs, so that they are freed."""
+        needed = {x for x in self.outvars if type(x) is Var}
+        freed: list[list[Var]] = []
+        for eqn in reversed(self.eqns):
+            mine = {x for x in (*eqn.invars, *eqn.outvars) if type(x) is Var} - needed
+            needed |= mine
+            freed.append(list(mine))
+        return freed[::-1]
 
     def replace(self, **changes: Any) -> Jaxpr:
         """A copy with other fields."""
@@ -175,13 +185,12 @@ class ClosedJaxpr:
 
 def subjaxprs(params: dict[str, Any]) -> list[tuple[str, ClosedJaxpr]]:
     """The programs among an equation's parameters, by name."""
-    found: list[tuple[str, ClosedJaxpr]] = []
-    for name, value in params.items():
-        if isinstance(value, ClosedJaxpr):
-            found.append((name, value))
-        elif isinstance(value, (tuple, list)):
-            found += [(name, entry) for entry in value if isinstance(entry, ClosedJaxpr)]
-    return found
+    return [
+        (name, entry)
+        for name, value in params.items()
+        for entry in (value if isinstance(value, (tuple, list)) else (value,))
+        if isinstance(entry, ClosedJaxpr)
+    ]
 
 
 def hoist_consts(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[Any]]:

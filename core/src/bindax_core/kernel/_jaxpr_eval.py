@@ -31,10 +31,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
         )
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
-    last_use = jaxpr.last_uses
-    if last_use is None:
-        last_use = jaxpr.last_uses = _last_uses(jaxpr)
-    for i, eqn in enumerate(jaxpr.eqns):
+    for eqn, freed in zip(jaxpr.eqns, jaxpr.last_uses, strict=True):
         operands = [env[x] if isinstance(x, Var) else x.val for x in eqn.invars]
         try:
             outs = eqn.primitive.bind(*operands, **eqn.params)
@@ -46,20 +43,9 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
         else:
             env[eqn.outvars[0]] = outs
         del operands, outs
-        for v in last_use[i]:
+        for v in freed:
             env.pop(v, None)
     return [env[x] if isinstance(x, Var) else x.val for x in jaxpr.outvars]
-
-
-def _last_uses(jaxpr: Jaxpr) -> list[list[Var]]:
-    """For each equation, the variables that nothing after it needs, so that they can be freed."""
-    needed = {x for x in jaxpr.outvars if type(x) is Var}
-    freed: list[list[Var]] = []
-    for eqn in reversed(jaxpr.eqns):
-        mine = {x for x in (*eqn.invars, *eqn.outvars) if type(x) is Var} - needed
-        needed |= mine
-        freed.append(list(mine))
-    return freed[::-1]
 
 
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:

@@ -21,7 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _internal_directories: list[str] = []
-_is_internal: dict[CodeType, bool] = {}
+_is_internal: dict[str, bool] = {}  # by file: a code object takes long to hash
 
 
 def register_internal(file: str) -> None:
@@ -38,12 +38,12 @@ def register_internal(file: str) -> None:
 
 def is_internal(code: CodeType) -> bool:
     """Tell whether a code object belongs to bindax or to a plugin that hides its frames."""
-    known = _is_internal.get(code)
+    file = code.co_filename
+    known = _is_internal.get(file)
     if known is None:
-        if len(_is_internal) >= 4096:  # it keeps the code of functions made anew alive
+        if len(_is_internal) >= 4096:  # a notebook's cells are files, too
             _is_internal.clear()
-        known = code.co_filename.startswith(tuple(_internal_directories))
-        _is_internal[code] = known
+        known = _is_internal[file] = file.startswith(tuple(_internal_directories))
     return known
 
 
@@ -80,7 +80,7 @@ def user_source_info(depth: int = 1) -> SourceInfo | None:
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         code = frame.f_code
-        internal = _is_internal.get(code)
+        internal = _is_internal.get(code.co_filename)
         if internal is None:
             internal = is_internal(code)
         if not internal:

@@ -9,6 +9,7 @@ gets it, and using it raises.
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -100,18 +101,18 @@ class Claims:
 
     def __init__(self, read_manifest: Callable[[], Manifest]) -> None:
         self._manifest = read_manifest
-        self._held: dict[Key, tuple[Entry, Staged]] = {}
+        self._held: dict[str, dict[Any, tuple[Entry, Staged]]] = defaultdict(dict)  # by kind
         self._withheld: dict[Key, list[tuple[Entry, Staged]]] = {}
         self.conflicts: dict[Key, Conflict] = {}
 
     def held(self, kind: str, key: Any) -> Staged | None:
         """The declaration in force under a key, or None."""
-        found = self._held.get((kind, key))
+        found = self._held[kind].get(key)
         return None if found is None else found[1]
 
     def of_kind(self, kind: str) -> list[Staged]:
         """The declarations of a kind that are in force, in the order of installation."""
-        return [staged for (one, _), (_, staged) in list(self._held.items()) if one == kind]
+        return [staged for _, staged in list(self._held[kind].values())]
 
     def check(self, kind: str, key: Any) -> None:
         """Raise when what is about to be used is in conflict and nobody won."""
@@ -125,7 +126,7 @@ class Claims:
         ours = plugin.distribution
         owner = staged.owner
         former = owner if owner is not None and owner.distribution == ours.name else None
-        holder = self._held.get(place)
+        holder = self._held[staged.kind].get(staged.key)
         if holder is not None and holder[0].distribution == ours:
             if holder[1].value is staged.value:
                 return False
@@ -149,22 +150,22 @@ class Claims:
                 self._withheld.setdefault(place, []).append((plugin, staged))
                 return False
         staged.install()
-        self._held[place] = (plugin, staged)
+        self._held[staged.kind][staged.key] = (plugin, staged)
         return True
 
     def give_back(self, plugin: Entry, staged: Staged) -> None:
         """Undo ``take``."""
-        place = (staged.kind, staged.key)
-        holder = self._held.get(place)
+        held = self._held[staged.kind]
+        holder = held.get(staged.key)
         if holder is not None and holder[1] is staged:
-            del self._held[place]
+            del held[staged.key]
             staged.remove()
 
     def forget(self, plugin: Entry) -> None:
         """Drop the claims of a plugin that failed, and decide anew what they had put in doubt."""
         for place, withheld in list(self._withheld.items()):
             left = [one for one in withheld if one[0] != plugin]
-            if place in self._held and len(left) == len(withheld):
+            if self.held(*place) and len(left) == len(withheld):
                 continue
             del self._withheld[place]
             self.conflicts.pop(place, None)
@@ -172,7 +173,8 @@ class Claims:
                 self.take(entry, staged)
 
     def _evict(self, place: Key) -> None:
-        holder = self._held.pop(place, None)
+        kind, key = place
+        holder = self._held[kind].pop(key, None)
         if holder is not None:
             holder[1].remove()
             self._withheld.setdefault(place, []).append(holder)
@@ -181,8 +183,8 @@ class Claims:
         """The other distributions that claim the same, by name."""
         place = (staged.kind, staged.key)
         known = [*self._withheld.get(place, ())]
-        if place in self._held:
-            known.append(self._held[place])
+        if self.held(*place):
+            known.append(self._held[staged.kind][staged.key])
         rivals = {entry.distribution.name: _claimant(entry, one) for entry, one in known}
         for entry in self._offers(staged):
             rivals.setdefault(entry.distribution.name, claimant_of(entry, self._manifest()))

@@ -242,9 +242,9 @@ class Array(ArrayPlaces, ArrayOperators):
 
     def is_deleted(self) -> bool:
         """Tell whether the bytes were given away by donation or ``delete``."""
-        if self._buffer is None:
-            return self._host is None
-        return self._host is None and self._backend.is_deleted(self._buffer)
+        if self._host is not None:
+            return False
+        return self._buffer is None or self._backend.is_deleted(self._buffer)
 
     def delete(self) -> None:
         """Free the bytes now; later use is an error."""

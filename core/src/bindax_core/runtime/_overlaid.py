@@ -7,7 +7,7 @@ from typing import Any
 
 from bindax_core.kernel._aval import float0
 from bindax_core.kernel._extended import is_extended
-from bindax_core.kernel._jaxpr import ClosedJaxpr, require_program, subjaxprs
+from bindax_core.kernel._jaxpr import ClosedJaxpr, require_program
 from bindax_core.runtime._array import Array
 
 
@@ -16,12 +16,11 @@ def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
     require_program("has_extended_dtypes", jaxpr, ClosedJaxpr)
     known = jaxpr.cache.get("has_extended_dtypes")
     if known is None:
-        inner, eqns = jaxpr.jaxpr, jaxpr.jaxpr.eqns
-        bound = [*inner.constvars, *inner.invars, *(v for eqn in eqns for v in eqn.outvars)]
+        inner = jaxpr.jaxpr
+        bound = [*inner.constvars, *inner.invars, *(v for eqn in inner.eqns for v in eqn.outvars)]
         dtypes = {getattr(aval, "dtype", None) for aval in {v.aval for v in bound}}
-        known = any(dtype is not None and is_extended(dtype) for dtype in dtypes) or any(
-            has_extended_dtypes(program) for eqn in eqns for _, program in subjaxprs(eqn.params)
-        )
+        known = any(dtype is not None and is_extended(dtype) for dtype in dtypes)
+        known = known or any(map(has_extended_dtypes, inner.programs))
         jaxpr.cache["has_extended_dtypes"] = known
     return bool(known)
 

@@ -8,7 +8,6 @@ for each jaxpr, however often it is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -317,9 +316,12 @@ class LoweringContext(DeviceOperations):
                 explain_rule(error, eqn, (self, *operands))
                 raise
             fits = type(results) in (list, tuple) and len(results) == len(outvars)
-            if type_of or not fits or not all(map(isinstance, results, repeat(_Value))):
+            if type_of or not fits:
                 check_results(eqn, results, type_of)
-            env.update(zip(outvars, results, strict=True))
+            for var, value in zip(outvars, results, strict=False):
+                if not isinstance(value, _Value):
+                    check_results(eqn, results, type_of)
+                env[var] = value
         return [
             self._literal(atom) if type(atom) is Literal else env[atom] for atom in jaxpr.outvars
         ]

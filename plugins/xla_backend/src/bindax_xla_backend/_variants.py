@@ -30,7 +30,6 @@ from bindax_core.extend import (
     PlacedElsewhereError,
     config,
     recent_programs,
-    subjaxprs,
 )
 from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding, Sharding
 from bindax_xla_backend._errors import LoweringError
@@ -202,13 +201,11 @@ def _runner(program: Program) -> Callable[[Sequence[Any]], list[Array]]:
 def _placing(jaxpr: Jaxpr) -> Iterator[tuple[str, Any]]:
     """The meshes and shardings that equations name, with the name of the primitive."""
     for eqn in jaxpr.eqns:
-        if not eqn.params:
-            continue
         for value in eqn.params.values():
             if isinstance(value, (Sharding, AbstractMesh)):
                 yield eqn.primitive.name, value
-        for _, program in subjaxprs(eqn.params):
-            yield from _placing(program.jaxpr)
+    for program in jaxpr.programs:
+        yield from _placing(program.jaxpr)
 
 
 def _disagreement(

@@ -84,6 +84,7 @@ def grad(
     derivative = _by_data(transforms.grad, fun, argnums, has_aux=has_aux, **kwargs)
 
     @wraps(fun)
+    @api_boundary
     def gradient(*args: Any, **kwargs: Any) -> Any:
         out, restored = derivative(*args, **kwargs)
         return (restored(out[0]), out[1]) if has_aux else restored(out)
@@ -105,6 +106,7 @@ def value_and_grad(
     derivative = _by_data(transforms.value_and_grad, fun, argnums, has_aux=has_aux, **kwargs)
 
     @wraps(fun)
+    @api_boundary
     def both(*args: Any, **kwargs: Any) -> Any:
         (value, found), restored = derivative(*args, **kwargs)
         return value, restored(found)
@@ -120,23 +122,30 @@ def jacfwd(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: 
         argnums: by which arguments; a part by a sparse one has an axis for its entries last.
         kwargs: what ``bindax.jacfwd`` takes besides.
     """
-    return _jacobian(transforms.jacfwd, fun, argnums, kwargs)
+    derivative = _by_data(transforms.jacfwd, fun, argnums, **kwargs)
+
+    @wraps(fun)
+    @api_boundary
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        return _matrix(derivative(*args, **kwargs)[0], argnums)
+
+    return jacobian
 
 
 def jacrev(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: Any) -> Any:
     """The same Jacobian in reverse mode; arguments as for ``jacfwd``."""
-    return _jacobian(transforms.jacrev, fun, argnums, kwargs)
+    derivative = _by_data(transforms.jacrev, fun, argnums, **kwargs)
+
+    @wraps(fun)
+    @api_boundary
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        return _matrix(derivative(*args, **kwargs)[0], argnums)
+
+    return jacobian
 
 
 jacobian = jacrev
 
 
-def _jacobian(transform: Any, fun: Any, argnums: Any, options: dict[str, Any]) -> Any:
-    derivative = _by_data(transform, fun, argnums, **options)
-
-    @wraps(fun)
-    def matrix(*args: Any, **kwargs: Any) -> Any:
-        found, _ = derivative(*args, **kwargs)
-        return found[0] if isinstance(argnums, int) and len(found) == 1 else found
-
-    return matrix
+def _matrix(found: Any, argnums: int | Sequence[int]) -> Any:
+    return found[0] if isinstance(argnums, int) and len(found) == 1 else found

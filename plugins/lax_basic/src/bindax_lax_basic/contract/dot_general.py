@@ -14,6 +14,7 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     UndefPrimal,
+    config,
     primitive,
     rules,
     typeof,
@@ -88,13 +89,13 @@ def dot_general(
             f"(lhs_batch, rhs_batch)), but got {dimension_numbers!r}."
         ) from None
 
-    def axes(values: Any, side: Any) -> Dims:
+    def axes(values: Any, rank: int) -> Dims:
         numbers = static_ints("dot_general", "dimension_numbers", values)
-        rank = typeof(side).ndim
         return tuple([axis + rank if -rank <= axis < 0 else axis for axis in numbers])
 
-    contract = axes(lhs_contract, lhs), axes(rhs_contract, rhs)
-    batch = axes(lhs_batch, lhs), axes(rhs_batch, rhs)
+    left, right = len(typeof(lhs).shape), len(typeof(rhs).shape)
+    contract = axes(lhs_contract, left), axes(rhs_contract, right)
+    batch = axes(lhs_batch, left), axes(rhs_batch, right)
     return _contracted(lhs, rhs, (contract, batch), precision, preferred_element_type)
 
 
@@ -105,8 +106,11 @@ def _contracted(
     wanted = precisions.element_type_argument(element_type)
     lhs, rhs = adopt_dtype(lhs, rhs)
     lhs, rhs = precisions.of_one_dtype(lhs, rhs, wanted)
-    types = typeof(lhs).dtype, typeof(rhs).dtype
-    how = precisions.product_precision(precision, *types, types[0] if wanted is None else wanted)
+    how: ProductPrecision = None
+    if precision is not None or config.default_matmul_precision is not None:
+        types = typeof(lhs).dtype, typeof(rhs).dtype
+        result = types[0] if wanted is None else wanted
+        how = precisions.product_precision(precision, *types, result)
     return _product(lhs, rhs, numbers, how, wanted)
 
 

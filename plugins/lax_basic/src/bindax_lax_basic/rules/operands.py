@@ -82,7 +82,9 @@ def adopt_dtype(*operands: Any) -> tuple[Any, ...]:
     A weak operand changes its width only, never its family: an integer does not become a float.
     Whatever still differs is for the primitive to refuse.
     """
-    return _of_one_dtype(operands, [typeof(x) for x in operands])
+    avals = [typeof(x) for x in operands]
+    dtypes, _ = _common_type(*avals)
+    return operands if dtypes is None else _converted(operands, avals, dtypes)
 
 
 def adopt_type(*operands: Any) -> tuple[Any, ...]:
@@ -91,43 +93,54 @@ def adopt_type(*operands: Any) -> tuple[Any, ...]:
     Arrays with equally many axes have one shape then: axes of size 1 are repeated.
     """
     avals = [typeof(x) for x in operands]
-    operands = _of_one_dtype(operands, avals)
-    if len(avals) == 2 and avals[0].shape == avals[1].shape:
-        return operands  # the usual case
+    dtypes, shape = _common_type(*avals)
+    if dtypes is not None:
+        operands = _converted(operands, avals, dtypes)
+    if shape is not None:
+        pairs = zip(operands, avals, strict=True)
+        operands = tuple([broadcast_to(x, shape) if aval.shape else x for x, aval in pairs])
+    return operands
+
+
+@lru_cache(maxsize=4096)
+def _common_type(
+    *avals: ShapedArray,
+) -> tuple[tuple[DType, ...] | None, tuple[int, ...] | None]:
+    """The dtypes to convert operands to, and the shape; None for what may stay as it is."""
+    first = avals[0].dtype
+    if all(aval.dtype == first for aval in avals):
+        dtypes = None
+    else:
+        strong = [aval.dtype for aval in avals if not aval.weak_type]
+        dtype = strong[0] if strong else min((a.dtype for a in avals), key=lambda d: d.itemsize)
+        dtypes = tuple([dtype if promotes_within_kind(a, dtype) else a.dtype for a in avals])
     shapes = {aval.shape for aval in avals if aval.shape}
     if len(shapes) == 1 or len({len(shape) for shape in shapes}) != 1:
-        return operands
+        return dtypes, None
     sizes = [set(axis) - {1} for axis in zip(*shapes, strict=True)]
     if any(len(several) > 1 for several in sizes):
-        return operands
-    shape = tuple([min(size, default=1) for size in sizes])
-    pairs = zip(operands, avals, strict=True)
-    return tuple([broadcast_to(x, shape) if aval.shape else x for x, aval in pairs])
+        return dtypes, None
+    return dtypes, tuple([min(size, default=1) for size in sizes])
 
 
-def _of_one_dtype(operands: tuple[Any, ...], avals: list[ShapedArray]) -> tuple[Any, ...]:
-    first = avals[0].dtype
-    if len(avals) == 2 and avals[1].dtype is first:
-        return operands  # the usual case, which rules meet at each operation
-    if all(aval.dtype == first for aval in avals):
-        return operands
-    strong = [aval.dtype for aval in avals if not aval.weak_type]
-    dtype = strong[0] if strong else min((a.dtype for a in avals), key=lambda d: d.itemsize)
+def _converted(
+    operands: tuple[Any, ...], avals: list[ShapedArray], dtypes: tuple[DType, ...]
+) -> tuple[Any, ...]:
+    """Operands in the dtypes given, weakly typed where they are converted."""
+    given = zip(operands, avals, dtypes, strict=True)
     return tuple(
         [
-            convert_operand(x, aval, dtype, True) if promotes_within_kind(aval, dtype) else x
-            for x, aval in zip(operands, avals, strict=True)
+            x if aval.dtype is dtype else convert_operand(x, aval, dtype, True)
+            for x, aval, dtype in given
         ]
     )
 
 
 def convert_operand(x: Any, aval: ShapedArray, dtype: DType, weak_type: bool) -> Any:
     """An operand of an array operator in the dtype and weak type that the operator promotes to."""
-    if aval.dtype == dtype:
-        return x
     if type(x) in NUMBERS:
         return scalar_array(x, dtype)
-    return convert(x, dtype, weak_type)
+    return x if aval.dtype == dtype else convert(x, dtype, weak_type)
 
 
 def promote_dtypes(*operands: Any) -> tuple[Any, ...]:
