@@ -7,10 +7,15 @@ Commands are imported when they are run, so that ``bindax plugins`` loads no plu
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
 
 _COMMANDS = ["check", "containers", "demo", "doctor", "mutate", "new-plugin", "plugins", "rules"]
+
+
+class _Failure(click.ClickException):
+    exit_code = 2
 
 
 class _LazyGroup(click.Group):
@@ -27,6 +32,15 @@ class _LazyGroup(click.Group):
         word = name.replace("-", "_")
         command = getattr(importlib.import_module(f"bindax._cli.{word}"), word)
         return command if isinstance(command, click.Command) else None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; an error that a user causes is a message and exit code 2."""
+        from bindax_core import errors
+
+        try:
+            return super().invoke(ctx)
+        except errors.BindaxError as error:
+            raise _Failure(str(error)) from error
 
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}

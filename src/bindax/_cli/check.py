@@ -16,7 +16,6 @@ from bindax._cli._output import (
     console,
     json_option,
     print_json,
-    reports_errors,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ _FILE = NewFile()
 @click.option("--html", type=_FILE, help="Write a page with a matrix to look at.")
 @click.option("--junit", type=_FILE, help="Write JUnit XML.")
 @json_option
-@reports_errors
 def check(
     plugin: str,
     budget: float,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bindax._cli._output import SECONDS, STYLES, console, json_option, print_json, reports_errors
+from bindax._cli._output import SECONDS, STYLES, console, json_option, print_json
 
 if TYPE_CHECKING:
     from bindax_testing import Mutant
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 @click.option("--primitive", "primitives", multiple=True, help="A primitive to look at; repeat it.")
 @click.option("--text", is_flag=True, help="Change the text of functions that rules reach.")
 @json_option
-@reports_errors
 def mutate(
     plugin: str,
     count: int | None,

@@ -73,23 +73,19 @@ class HostCallback:
                 f"the host callback {self.name} returned {len(results)} results, but "
                 f"{len(self.avals_out)} were announced; return one array for each."
             )
-        return tuple(
-            self._checked(i, np.asarray(result), aval)
-            for i, (result, aval) in enumerate(zip(results, self.avals_out, strict=True))
-        )
-
-    def _checked(
-        self, i: int, result: np.ndarray[Any, Any], aval: ShapedArray
-    ) -> np.ndarray[Any, Any]:
-        if result.shape != aval.shape or result.dtype != aval.dtype:
-            raise CallbackResultError(
-                f"the host callback {self.name} returned "
-                f"{result.dtype.name}{list(result.shape)} as result {i}, but {aval.str_short()} "
-                f"was announced; convert it before returning it."
-            )
-        if aval.dtype == float0:
-            return np.zeros(aval.shape, storage_dtype(float0))
-        return np.asarray(result, order="C")
+        checked = []
+        for i, (result, aval) in enumerate(zip(results, self.avals_out, strict=True)):
+            array = np.asarray(result)
+            if array.shape != aval.shape or array.dtype != aval.dtype:
+                raise CallbackResultError(
+                    f"the host callback {self.name} returned "
+                    f"{array.dtype.name}{list(array.shape)} as result {i}, but {aval.str_short()} "
+                    f"was announced; convert it before returning it."
+                )
+            if aval.dtype == float0:
+                array = np.zeros(aval.shape, storage_dtype(float0))
+            checked.append(np.asarray(array, order="C"))
+        return tuple(checked)
 
 
 def callback_attributes(index: int, pure: bool) -> dict[str, str]:
