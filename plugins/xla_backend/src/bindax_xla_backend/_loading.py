@@ -57,27 +57,25 @@ def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> Prog
             for kind in program.memories
         ]
         return ProgramPlaces([backend] * len(kept), left, backend)
-    operands = [program.in_avals[i] for i in kept]
-    chosen: list[list[Any]]
     everywhere: Any
     if layout.mesh is None:
-        single = layout.single
-        chosen, everywhere = [[single] * len(kept), [single] * len(results)], single
+        everywhere = layout.single
+        taken, chosen = [everywhere] * len(kept), [everywhere] * len(results)
     else:
-        ranks = [[array.ndim for array in program.constants] + [x.ndim for x in operands]]
-        ranks += [[aval.ndim for aval in results]]
-        chosen = _partitions.chosen_shardings(loaded, layout.mesh, ranks)
-        chosen[0] = chosen[0][len(program.constants) :]
         everywhere = NamedSharding(layout.mesh, PartitionSpec())
+        given = [*program.constants, *(program.in_avals[i] for i in kept)]
+        taken = _partitions.chosen(loaded.get_parameter_shardings(), layout.mesh, given)
+        taken = taken[len(program.constants) :]
+        chosen = _partitions.chosen(loaded.get_output_shardings(), layout.mesh, results)
     bound = [layout.operands[i] for i in kept]
     return ProgramPlaces(
         [
             backend.place(free, committed=False) if own is None else backend.place(own)
-            for own, free in zip(bound, chosen[0], strict=True)
+            for own, free in zip(bound, taken, strict=True)
         ],
         [
             backend.place(sharding.with_memory_kind(kind), committed=layout.committed or bool(kind))
-            for sharding, kind in zip(chosen[1], program.memories, strict=True)
+            for sharding, kind in zip(chosen, program.memories, strict=True)
         ],
         backend.place(everywhere, committed=False),
     )

@@ -50,15 +50,11 @@ class DeviceOperations:
         if layout is None or layout.mesh is None or not self._builder.several or self._is_manual:
             return list(values)
         copies = NamedSharding(layout.mesh, PartitionSpec())
-        return [
-            self.op(
-                "sdy.sharding_constraint",
-                [value],
-                [aval],
-                {"sharding": self.sharding(copies, aval.ndim)},
-            )[0]
-            for value, aval in zip(values, avals, strict=True)
-        ]
+        placed = []
+        for value, aval in zip(values, avals, strict=True):
+            attributes = {"sharding": self.sharding(copies, aval.ndim)}
+            placed += self.op("sdy.sharding_constraint", [value], [aval], attributes)
+        return placed
 
     def inspect_sharding(self, value: Any, callback: Callable[[Sharding], None]) -> None:
         """Call a function with the sharding of the first operand, when the program is compiled."""

@@ -99,15 +99,11 @@ def compile_options(
     return options
 
 
-def chosen_shardings(loaded: Any, mesh: Mesh, ranks: Sequence[Sequence[int]]) -> list[list[Any]]:
-    """The shardings of parameters and results, of so many axes, that XLA chose for a program."""
-    chosen = (loaded.get_parameter_shardings(), loaded.get_output_shardings())
-    return [
-        [named_sharding(proto, mesh, ndim) for proto, ndim in zip(protos, ndims, strict=True)]
-        if protos is not None
-        else [NamedSharding(mesh, PartitionSpec())] * len(ndims)
-        for protos, ndims in zip(chosen, ranks, strict=True)
-    ]
+def chosen(protos: Sequence[Any] | None, mesh: Mesh, arrays: Sequence[Any]) -> list[Any]:
+    """The shardings that XLA chose for parameters or results; None where it copies all of them."""
+    if protos is None:
+        return [NamedSharding(mesh, PartitionSpec())] * len(arrays)
+    return [named_sharding(proto, mesh, x.ndim) for proto, x in zip(protos, arrays, strict=True)]
 
 
 def put_parts(parts: Sequence[Any], aval: ShapedArray, raw: RawSharding) -> Any:

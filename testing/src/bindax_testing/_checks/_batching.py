@@ -27,13 +27,9 @@ def stacked(case: Case, i: int, axis: int, size: int = DRAWS) -> Any:
 
 def rows_of(case: Case, mapped: Sequence[bool]) -> list[list[Any]]:
     """The operands of each element of a batch."""
-    return [
-        [
-            case.draws[k % len(case.draws)][i] if flag else case.operands[i]
-            for i, flag in enumerate(mapped)
-        ]
-        for k in range(DRAWS)
-    ]
+    rows = [case.draws[k % len(case.draws)] for k in range(DRAWS)]
+    given = case.operands
+    return [[row[i] if flag else given[i] for i, flag in enumerate(mapped)] for row in rows]
 
 
 def batched(case: Case) -> tuple[list[list[Any]], list[Any]]:

@@ -79,9 +79,8 @@ def _pure(case: Case, compiler: str | None) -> None:
 def _require_any_layout(case: Case, operands: Sequence[Any], wanted: Sequence[Any]) -> None:
     """Raise unless a rule computes the same however the elements of its operands lie in memory."""
     for how, moved in (("by columns", _by_columns), ("backwards", _backwards)):
-        for i, (x, y) in enumerate(
-            zip(run_impl(case, [moved(x) for x in operands]), wanted, strict=True)
-        ):
+        outs = run_impl(case, [moved(x) for x in operands])
+        for i, (x, y) in enumerate(zip(outs, wanted, strict=True)):
             # Sums may be rounded in another order.
             what = f"result {i} of operands whose elements lie {how} in memory"
             require_same(what, x, y, types=False)
