@@ -61,7 +61,10 @@ def run(output: Path, backend: str | None, seed: int, epochs: int) -> None:
             f"test accuracy [bold green]{accuracies[-1]:.1%}[/] after {epochs} epochs "
             f"in {seconds:.1f} s, compilation included"
         )
-        findings = examine(state, test, losses, accuracies)
+        given = state.parameters, test.images
+        norms = np.asarray(bindax.jit(classifier.gradient_norms)(*given, test.targets))
+        predictions = np.asarray(bindax.jit(classifier.classify)(*given))
+        findings = Findings(losses, accuracies, test, predictions, norms)
         console.print(hardest_table(findings))
         console.print(timing_table(state, training))
     console.print(draw(findings, output))
@@ -119,16 +122,6 @@ def batches(
     for start in range(0, len(order) - BATCH_SIZE + 1, BATCH_SIZE):
         chosen = order[start : start + BATCH_SIZE]
         yield data.images[chosen], data.targets[chosen]
-
-
-def examine(
-    state: classifier.State, test: digits.Digits, losses: list[float], accuracies: list[float]
-) -> Findings:
-    """Classify the test images, and measure the gradient of each one on its own."""
-    parameters = state.parameters
-    norms = bindax.jit(classifier.gradient_norms)(parameters, test.images, test.targets)
-    predictions = bindax.jit(classifier.classify)(parameters, test.images)
-    return Findings(losses, accuracies, test, np.asarray(predictions), np.asarray(norms))
 
 
 def hardest_table(findings: Findings) -> Table:

@@ -24,7 +24,6 @@ class _Planned(NamedTuple):
 
 
 _COMPARING = ("flatten", "metadata == and hash")
-
 _REBUILDING = (*_COMPARING, "round trip")
 
 _PLAN = (
