@@ -100,8 +100,8 @@ def callback_attributes(index: int, pure: bool) -> dict[str, str]:
 
 def callback_lowering(primitive: Primitive) -> Callable[..., Any]:
     """A lowering rule for a primitive that has none: call its ``impl`` on the host."""
-    function = impl.find(primitive)
-    if function is None or config.derived_rules == "error":
+    evaluate = impl.find(primitive)
+    if evaluate is None or config.derived_rules == "error":
         lowering["stablehlo"].get(primitive)  # raises the error that says what is missing
         raise MissingRuleError(f"{primitive.name} has no lowering.stablehlo rule.")
     if config.derived_rules == "notice" and primitive not in _noticed:
@@ -114,7 +114,6 @@ def callback_lowering(primitive: Primitive) -> Callable[..., Any]:
             DerivedRuleNotice,
             stacklevel=2,
         )
-    evaluate = function
 
     def rule(ctx: Any, *values: Any, **params: Any) -> list[Any]:
         def on_host(*arrays: Any) -> Any:
