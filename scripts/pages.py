@@ -80,9 +80,8 @@ def settings() -> str:
     rows = []
     for name, purpose in SETTING.findall(attributes):
         words = " ".join(purpose.split()).replace("``", "`")
-        variable = re.search(r" \((`BINDAX_\w+`)\)", words)
-        meaning = words.replace(variable[0], "") if variable else words
-        rows.append([f"`{name}`", variable[1] if variable else "", meaning.rstrip(".")])
+        variable = "" if name in ("default_device", "mesh") else f"`BINDAX_{name.upper()}`"
+        rows.append([f"`{name}`", variable, words.rstrip(".")])
     return table(["setting", "environment variable", "meaning"], rows)
 
 

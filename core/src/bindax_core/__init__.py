@@ -90,7 +90,7 @@ ShapeDtypeStruct = ShapedArray
 """The type of an array, under the name that JAX programs use."""
 
 _register_internal(__file__)
-runtime.plugins = _installed.installed
+runtime.plugins = _installed.installed  # type: ignore[assignment]  # it has them all
 config.observe("check_rules", _installed.check_rules)
 config.observe("check_tracer_leaks", _watch_traces)
 config.observe("debug_nans", _watch_results)

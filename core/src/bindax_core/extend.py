@@ -147,7 +147,6 @@ from bindax_core.tree_util import tree_unflatten as tree_unflatten
 
 API_VERSION = 1
 
-
 not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 

@@ -86,7 +86,7 @@ class FakeInstaller:
     def __init__(self, kind: str, hook: str, table: dict[str, Any], key: Callable[[Any], Any]):
         self.kind, self.hook, self.table, self._key = kind, hook, table, key
 
-    def stage(self, result: Any, plugin: Entry) -> list[Staged]:
+    def stage(self, hook: str, result: Any, plugin: Entry) -> list[Staged]:
         return [self._staged(value, plugin) for value in list(result)]
 
     def _staged(self, value: Any, plugin: Entry) -> Staged:

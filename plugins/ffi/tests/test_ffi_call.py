@@ -11,7 +11,7 @@ import pytest
 from bindax_core import ShapeDtypeStruct, jaxpr_from_text, jaxpr_to_text
 from bindax_core.errors import BackendError, MissingRuleError
 from bindax_core.extend import config, find_backend
-from bindax_ffi import ffi_call, pycapsule, register_ffi_target
+from bindax_ffi import ffi_call, pycapsule, register_ffi_target, register_ffi_type
 from bindax_transforms import custom_jvp, grad, jit, jvp, make_jaxpr, vmap
 
 F32 = ShapeDtypeStruct((2,), np.float32)
@@ -129,6 +129,8 @@ def test_side_effects_are_kept():
          lambda: register_ffi_target("t", {"run": pycapsule(_nothing())})),
         (TypeError, r"numpy= of register_ffi_target\('t'\) is 3, no function",
          lambda: register_ffi_target("t", numpy=3)),
+        (TypeError, "register_ffi_type takes a dict with a capsule for 'type_id' as type_regist",
+         lambda: register_ffi_type("t", np.ones(3))),
         (TypeError, r"NumPy rule of the kernel 'test.scaled' returned float32\[2\] as result 0, b",
          lambda: ffi_call("test.scaled", np.ones(3))(X)),
         (TypeError, "NumPy rule of the kernel 'test.scaled' returned 1 results, but ffi_call ann",

@@ -233,6 +233,10 @@ def test_types_of_others_are_nodes():
     assert foreign.c[0] is foreign.a is shared
     with pytest.raises(ValueError, match="is a graph node type already"):
         nnx.register_graph_node(Foreign, vars, vars, vars)
+    with pytest.raises(TypeError, match="register_graph_node takes a type, but got 3"):
+        nnx.register_graph_node(3, vars, vars, vars)
+    with pytest.raises(TypeError, match="flatten of register_graph_node must be a function"):
+        nnx.register_graph_node(int, 3, vars, vars)
 
 
 def test_metrics():

@@ -115,10 +115,7 @@ def find_primitive(name: str) -> Primitive:
     Traceback (most recent call last):
     bindax_core.errors.PluginError: no installed plugin offers the primitive 'no.such.primitive'...
     """
-    found = installed.discovery.find_primitive(name)
-    if found is None:
-        raise _nobody_offers("primitive", name)
-    return found  # type: ignore[no-any-return]
+    return _found("primitive", name, installed.discovery.find_primitive(name))  # type: ignore[no-any-return]
 
 
 def find_transformation(name: str) -> Callable[..., Any]:
@@ -131,10 +128,7 @@ def find_transformation(name: str) -> Callable[..., Any]:
     Traceback (most recent call last):
     bindax_core.errors.PluginError: no installed plugin offers the transformation 'grd'...
     """
-    found = installed.discovery.find_transformation(name)
-    if found is None:
-        raise _nobody_offers("transformation", name)
-    return found  # type: ignore[no-any-return]
+    return _found("transformation", name, installed.discovery.find_transformation(name))  # type: ignore[no-any-return]
 
 
 def transformation_names() -> list[str]:
@@ -143,13 +137,15 @@ def transformation_names() -> list[str]:
     return sorted({entry.name for entry in entries})
 
 
-def _nobody_offers(kind: str, name: str) -> PluginError:
+def _found(kind: str, name: str, found: Any) -> Any:
+    if found is not None:
+        return found
     from difflib import get_close_matches
 
     entries = installed.discovery.loader.manifest().entries(f"{kind}s")
     close = get_close_matches(name, sorted({entry.name for entry in entries}), 3)
     hint = f" Did you mean {', '.join(map(repr, close))}?" if close else ""
-    return PluginError(
+    raise PluginError(
         f"no installed plugin offers the {kind} {name!r}.{hint} `bindax plugins` lists what is "
         f"installed."
     )

@@ -8,7 +8,6 @@ gets it, and using it raises.
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from bindax_core.errors import PluginConflictError
 from bindax_core.registry._control import settings
 from bindax_core.registry._manifest import PLUGINS, Distribution, Entry, Manifest
 from bindax_core.registry._provenance import Provenance, file_of
+from bindax_core.tree._definition import imported_object
 
 Key = tuple[str, Any]
 
@@ -250,8 +250,4 @@ def offers(entry: Entry, type_: type) -> bool:
     """
     if entry.offered_name == f"{type_.__module__}:{type_.__qualname__}":
         return True
-    value: Any = sys.modules.get(entry.module)
-    for name in entry.attribute.split("."):
-        # vars, because a module's __getattr__ could import something.
-        value = vars(value).get(name) if hasattr(value, "__dict__") else None
-    return value is type_
+    return imported_object(entry.module, entry.attribute) is type_

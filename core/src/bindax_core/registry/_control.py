@@ -2,18 +2,8 @@
 
 Each setting comes from the first of these that gives it: code (``configure``), an environment
 variable, a configuration file in the working directory (``bindax.toml``, then ``pyproject.toml``),
-the default. Plugins are named by their entry point or by their distribution.
-
-======== ============================= =========================================== ===========
-setting  environment variable          in ``[plugins]`` of ``bindax.toml`` or      default
-                                       ``[tool.bindax.plugins]`` of pyproject.toml
-======== ============================= =========================================== ===========
-allow    ``BINDAX_PLUGINS=a,b``        ``allow = ["a", "b"]``                      all
-deny     ``BINDAX_PLUGINS_DENY=a``     ``deny = ["a"]``                            none
-autoload ``BINDAX_PLUGINS_AUTOLOAD=0`` ``autoload = false``                        true
-strict   ``BINDAX_PLUGINS_STRICT=1``   ``strict = true``                           false
-prefer   ``BINDAX_PLUGINS_PREFER=a,b`` ``prefer = ["a", "b"]``                     no ranking
-======== ============================= =========================================== ===========
+the default. Plugins are named by their entry point or by their distribution. ``docs/plugins.md``
+has the table.
 """
 
 from __future__ import annotations
@@ -65,20 +55,14 @@ _from_code: dict[str, Any] = {}
 
 def configure(**given: Any) -> None:
     """Set plugin settings from code; what is None keeps its value."""
-    for name, value in given.items():
-        if value is not None:
-            _from_code[name] = _checked(name, value, "code")
+    given = {name: value for name, value in given.items() if value is not None}
+    _from_code.update({name: _checked(name, value, "code") for name, value in given.items()})
     reload_settings()
 
 
 @contextmanager
 def configured(**given: Any) -> Iterator[Settings]:
-    """Apply ``configure`` inside a ``with`` block.
-
-    >>> with configured(deny=["some-plugin"]):
-    ...     settings().deny
-    ('some-plugin',)
-    """
+    """Apply ``configure`` inside a ``with`` block."""
     before = dict(_from_code)
     configure(**given)
     try:
@@ -169,9 +153,8 @@ def _checked(name: str, value: Any, source: str) -> Any:
         if not isinstance(value, bool):
             raise PluginError(f"{source}: {name} must be true or false, but is {value!r}.")
         return value
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise PluginError(f"{source}: {name} must be a list of names, but is {value!r}.")
-    names = list(value)
-    if not all(isinstance(item, str) for item in names):
+    is_listed = isinstance(value, Iterable) and not isinstance(value, str)
+    names = list(value) if is_listed else []
+    if not is_listed or not all(isinstance(item, str) for item in names):
         raise PluginError(f"{source}: {name} must be a list of names, but is {value!r}.")
     return tuple(normalized(item.strip()) for item in names if item.strip())

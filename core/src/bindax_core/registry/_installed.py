@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PluginError
 from bindax_core.kernel._rule_tables import wrap_rules
-from bindax_core.kernel._site import Site
-from bindax_core.runtime._runtime import Plugins, runtime
+from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
     from bindax_core.registry._lookup import Discovery
 
 
-class InstalledPlugins(Plugins):
-    """Answers what the kernel asks; see ``Plugins`` of the runtime."""
+class InstalledPlugins:
+    """Makes the discovery of this process at the first question, and has it answer all of them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -30,71 +29,23 @@ class InstalledPlugins(Plugins):
 
     @property
     def discovery(self) -> Discovery:
-        """The discovery of this process, made at the first question."""
-        found = self._discovery
-        return self._make() if found is None else found
+        """The discovery of this process."""
+        if self._discovery is None:
+            from bindax_core.kernel._primitives_by_name import find_declared
+            from bindax_core.registry._installers import STAGES
+            from bindax_core.registry._loader import Loader
+            from bindax_core.registry._lookup import Discovery
 
-    def _make(self) -> Discovery:
-        from bindax_core.kernel._primitives_by_name import find_declared
-        from bindax_core.registry._installers import STAGES
-        from bindax_core.registry._loader import Loader
-        from bindax_core.registry._lookup import Discovery
+            with self._lock:
+                if self._discovery is None:
+                    loader = Loader(STAGES, outside_traces=import_scope)
+                    self._discovery = Discovery(loader, find_declared)
+        return self._discovery
 
-        with self._lock:
-            if self._discovery is None:
-                loader = Loader(STAGES, outside_traces=import_scope)
-                self._discovery = Discovery(loader, find_declared)
-            return self._discovery
-
-    def load_for_rule(self, kind: str, primitive: Any) -> bool:
-        """See ``Plugins``."""
-        return self.discovery.load_for_rule(kind, primitive)
-
-    def load_for_type(self, type_: type) -> bool:
-        """See ``Plugins``."""
-        return self.discovery.load_for_type(type_)
-
-    def load_for_operations(self, attribute: str | None = None) -> bool:
-        """See ``Plugins``."""
-        return self.discovery.load_for_operations(attribute)
-
-    def load_backends(self, name: str | None = None) -> list[Any]:
-        """See ``Plugins``."""
-        return self.discovery.load_backends(name)
-
-    def describe_site(self, site: Site) -> str:
-        """See ``Plugins``."""
-        from bindax_core.registry._provenance import provenance_of
-
-        return str(provenance_of(site))
-
-    def candidates(self, kind: str, primitive: str) -> list[str]:
-        """See ``Plugins``."""
-        return self.discovery.candidates(kind, primitive)
-
-    def failure_behind_rule(self, kind: str) -> BaseException | None:
-        """See ``Plugins``."""
-        return self.discovery.failure_behind_rule(kind)
-
-    def physical_jaxpr(self, jaxpr: Any) -> Any:
-        """See ``Plugins``; the transformation of that name does it."""
-        turn = self.discovery.find_transformation("physical_jaxpr")
-        if turn is None:
-            raise PluginError(
-                "a program with extended dtypes is to be compiled, but no installed plugin offers "
-                "the transformation 'physical_jaxpr': install bindax-transforms."
-            )
-        return turn(jaxpr)
-
-    def constrained(self, x: Any, sharding: Any) -> Any:
-        """See ``Plugins``; the primitive ``sharding_constraint`` does it."""
-        constraint = self.discovery.find_primitive("sharding_constraint")
-        if constraint is None:
-            raise PluginError(
-                "an array is to be divided anew among its devices, but no installed plugin offers "
-                "the primitive 'sharding_constraint': install bindax-transforms."
-            )
-        return constraint.bind(x, sharding=sharding)
+    def __getattr__(self, name: str) -> Any:
+        answer = getattr(self.discovery, name)
+        setattr(self, name, answer)  # which is found at once from then on
+        return answer
 
 
 installed = InstalledPlugins()
@@ -114,11 +65,7 @@ def import_scope() -> Iterator[None]:
 
 
 def check_rules(on: bool) -> None:
-    """Turn the debug mode on or off that checks the results of rules.
-
-    Raises:
-        PluginError: when the conformance kit, which has the checks, is not installed.
-    """
+    """Turn the debug mode on or off in which the conformance kit checks the results of rules."""
     if on:
         try:
             kit = import_module("bindax_testing")

@@ -10,14 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from bindax_core.errors import PluginError
-from bindax_core.kernel._aval import (
-    AbstractValue,
-    ShapedArray,
-    ValueType,
-    register_value_type,
-    unregister_value_type,
-    value_types,
-)
+from bindax_core.kernel import _aval
 from bindax_core.kernel._cards import Extension
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._primitives_by_name import declared_primitives
@@ -30,8 +23,8 @@ from bindax_core.runtime import _backend, _operations, _operators
 from bindax_core.tree import _registry as tree
 from bindax_core.tree._definition import NodeDefinition
 
-Stage: TypeAlias = Callable[[Any, Entry], list[Staged]]
-"""From what a hook of a plugin returned to its declarations."""
+Stage: TypeAlias = Callable[[str, Any, Entry], list[Staged]]
+"""From the name of a hook, what it returned and the plugin to declarations."""
 
 
 def _listed(hook: str, result: Any, type_: type, plugin: Entry) -> list[Any]:
@@ -51,27 +44,25 @@ def _listed(hook: str, result: Any, type_: type, plugin: Entry) -> list[Any]:
     return listed
 
 
-def _named(hook: str, result: Any, kinds: str, plugin: Entry) -> Mapping[str, Any]:
-    if not isinstance(result, Mapping) or not all(isinstance(name, str) for name in result):
-        raise PluginError(
-            f"the hook {hook} of {plugin.value} must return a mapping from names to {kinds}, but "
-            f"returned {result!r:.200}."
-        )
-    return result
-
-
-def _of_each(hook: str, type_: type, stage: Callable[[Any, Entry], Staged]) -> Stage:
+def _of_each(type_: type, stage: Callable[[Any, Entry], Staged]) -> Stage:
     """The stage of a hook that returns things of a type, which are a declaration each."""
-    return lambda result, plugin: [
+    return lambda hook, result, plugin: [
         stage(one, plugin) for one in _listed(hook, result, type_, plugin)
     ]
 
 
-def _of_names(hook: str, kinds: str, stage: Callable[[str, Any, Entry], Staged]) -> Stage:
+def _of_names(kinds: str, stage: Callable[[str, Any, Entry], Staged]) -> Stage:
     """The stage of a hook that returns a mapping from names, which are a declaration each."""
-    return lambda result, plugin: [
-        stage(*item, plugin) for item in _named(hook, result, kinds, plugin).items()
-    ]
+
+    def staged(hook: str, result: Any, plugin: Entry) -> list[Staged]:
+        if not isinstance(result, Mapping) or not all(isinstance(name, str) for name in result):
+            raise PluginError(
+                f"the hook {hook} of {plugin.value} must return a mapping from names to {kinds}, "
+                f"but returned {result!r:.200}."
+            )
+        return [stage(*item, plugin) for item in result.items()]
+
+    return staged
 
 
 # -------------------------------------------------------------------------- primitives and rules
@@ -97,11 +88,11 @@ _extended: set[Rule] = set()
 """The rules in force that extensions gave."""
 
 
-def _extensions(result: Any, plugin: Entry) -> list[Staged]:
+def _extensions(hook: str, result: Any, plugin: Entry) -> list[Staged]:
     """Rules for primitives of other packages."""
     return [
         _rule(extension.primitive, rule)
-        for extension in _listed("bindax_extensions", result, Extension, plugin)
+        for extension in _listed(hook, result, Extension, plugin)
         for rule in extension.rules
     ]
 
@@ -174,6 +165,7 @@ def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Staged:
         other = tree.provenance(present)
         owner = None if other.module == provenance.module else other
 
+    @tree.journaled()  # for good, even inside ``scoped_registration`` of a test
     def install() -> None:
         present = tree._definitions.get(kind)
         if present is not definition:
@@ -181,6 +173,7 @@ def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Staged:
                 tree.unregister_pytree_node(kind)
             tree.register_node(definition)
 
+    @tree.journaled()
     def remove() -> None:
         if tree._definitions.get(kind) is definition:
             tree.unregister_pytree_node(kind)
@@ -191,25 +184,16 @@ def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Staged:
         label=f"the pytree type {name}",
         value=definition,
         provenance=provenance,
-        install=lambda: _outside_scopes(install),
-        remove=lambda: _outside_scopes(remove),
+        install=install,
+        remove=remove,
         name=name,
         owner=owner,
     )
 
 
-def _outside_scopes(change: Callable[[], None]) -> None:
-    """Change the tree registry for good, even inside ``scoped_registration`` of a test."""
-    token = tree._journal.set(None)
-    try:
-        change()
-    finally:
-        tree._journal.reset(token)
-
-
-def _value_type(value_type: ValueType, plugin: Entry) -> Staged:
+def _value_type(value_type: _aval.ValueType, plugin: Entry) -> Staged:
     name = f"{value_type.type.__module__}:{value_type.type.__qualname__}"
-    present = value_types.get(value_type.type)
+    present = _aval.value_types.get(value_type.type)
     owner = None
     if present is not None and present is not value_type:
         owner = provenance_of(_site_of(present.typeof) or Site("bindax_core", "?", 0))
@@ -219,8 +203,8 @@ def _value_type(value_type: ValueType, plugin: Entry) -> Staged:
         label=f"the value type {name}",
         value=value_type,
         provenance=_provenance(value_type.typeof, plugin),
-        install=lambda: register_value_type(value_type),
-        remove=lambda: unregister_value_type(value_type),
+        install=lambda: _aval.register_value_type(value_type),
+        remove=lambda: _aval.unregister_value_type(value_type),
         name=name,
         owner=owner,
     )
@@ -258,15 +242,15 @@ def _backend_of(backend: Any, plugin: Entry) -> Staged:
     )
 
 
-def _array_operations(result: Any, plugin: Entry) -> list[Staged]:
+def _array_operations(hook: str, result: Any, plugin: Entry) -> list[Staged]:
     """The array operations that interpreters need, for each kind of abstract value."""
-    given = result if isinstance(result, Mapping) else {ShapedArray: result}
+    given = result if isinstance(result, Mapping) else {_aval.ShapedArray: result}
     for aval_type, operations in given.items():
-        fits = isinstance(aval_type, type) and issubclass(aval_type, AbstractValue)
+        fits = isinstance(aval_type, type) and issubclass(aval_type, _aval.AbstractValue)
         if not fits or not isinstance(operations, _operations.ArrayOperations):
             raise PluginError(
-                f"the hook bindax_array_operations of {plugin.value} must return ArrayOperations, "
-                f"or a mapping to them from types of abstract values, but returned {result!r:.200}."
+                f"the hook {hook} of {plugin.value} must return ArrayOperations, or a mapping to "
+                f"them from types of abstract values, but returned {result!r:.200}."
             )
     return [_operations_for(*item, plugin) for item in given.items()]
 
@@ -316,18 +300,14 @@ def _transformation(name: str, transformation: Any, plugin: Entry) -> Staged:
 
 
 STAGES: dict[str, Stage] = {
-    "bindax_primitives": _of_each("bindax_primitives", Primitive, _primitive),
+    "bindax_primitives": _of_each(Primitive, _primitive),
     "bindax_extensions": _extensions,
-    "bindax_pytree_nodes": _of_each("bindax_pytree_nodes", NodeDefinition, _pytree_node),
-    "bindax_value_types": _of_each("bindax_value_types", ValueType, _value_type),
-    "bindax_backends": _of_each("bindax_backends", object, _backend_of),
+    "bindax_pytree_nodes": _of_each(NodeDefinition, _pytree_node),
+    "bindax_value_types": _of_each(_aval.ValueType, _value_type),
+    "bindax_backends": _of_each(object, _backend_of),
     "bindax_array_operations": _array_operations,
-    "bindax_array_attributes": _of_names(
-        "bindax_array_attributes", "functions and properties", _array_attribute
-    ),
-    "bindax_transformations": _of_names(
-        "bindax_transformations", "transformations", _transformation
-    ),
+    "bindax_array_attributes": _of_names("functions and properties", _array_attribute),
+    "bindax_transformations": _of_names("transformations", _transformation),
 }
 """The hooks in the order in which their declarations are installed."""
 

@@ -126,15 +126,15 @@ class Loader:
 
     # ----------------------------------------------------------------------------- loading
 
-    def load(self, plugin: Plugin) -> bool:
+    def load(self, plugin: Plugin) -> None:
         """Load a plugin, unless it was loaded, failed, is denied, or is being imported right here.
 
-        True if it was loaded by this call. In strict mode, a failure raises ``PluginLoadError``.
+        In strict mode, a failure raises ``PluginLoadError``.
         """
         if plugin.status != AVAILABLE or not self.may_load(plugin):
-            return False
+            return
         if _is_importing(plugin.entry) or not self._begin(plugin):
-            return False
+            return
         start = time.perf_counter()
         try:
             with transaction():
@@ -145,19 +145,18 @@ class Loader:
             if isinstance(error, KeyboardInterrupt):
                 raise
             if isinstance(error, ImportError | AttributeError) and _is_importing_beside(plugin):
-                return False  # the package is half imported; it may well load when it is whole
+                return  # the package is half imported; it may well load when it is whole
             plugin.error = error
             plugin.traceback = "".join(traceback.format_exception(error))
             plugin.status = QUARANTINED
         finally:
             plugin.seconds = time.perf_counter() - start
             self._end(plugin)
-        if plugin.status == LOADED:
-            return True
+        if plugin.status != QUARANTINED:
+            return
         if self.settings().strict:
             raise plugin.failure()
         warnings.warn(str(plugin.failure()), PluginWarning, stacklevel=2)
-        return False
 
     def load_named(self, name: str) -> list[Plugin]:
         """Load plugins by name or distribution, whether autoload is on or not, or raise."""
@@ -241,7 +240,7 @@ class Loader:
                 plugin.notes.append(f"{plugin.entry.value} has no hooks, so it brings nothing")
             for hook, stage in self._stages.items():
                 for result in getattr(manager.hook, hook)():
-                    staged.extend(stage(result, plugin.entry))
+                    staged.extend(stage(hook, result, plugin.entry))
         return staged
 
     def _install(self, plugin: Plugin, staged: list[Staged]) -> None:
@@ -301,13 +300,13 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
             f"the {kind} {one.name!r} is not in the group bindax.v1.{group} of the manifest of "
             f"{distribution}, so it is not found before the plugin is loaded"
             for one in sorted(brought, key=lambda one: str(one.name))
-            if one.name not in offered and not any(_is_entry_of(entry, one) for entry in entries)
+            if one.name not in offered and not any(_exports(entry, one) for entry in entries)
         )
         notes.extend(
             f"the {kind} {name!r} is offered in {entry.place}, but no hook returned it"
             for entry, name in names.items()
             if name not in present
-            and not any(_is_entry_of(entry, one) for one in brought)
+            and not any(_exports(entry, one) for one in brought)
             and current.plugins_behind(entry) == (plugin.entry,)
             # A plugin may serve optional libraries.
             and importlib.util.find_spec(entry.module.partition(".")[0]) is not None
@@ -315,9 +314,8 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
     return notes
 
 
-def _is_entry_of(entry: Entry, declaration: Staged) -> bool:
-    if declaration.kind in ("primitive", "transformation"):
-        return entry.offered_name == declaration.name
+def _exports(entry: Entry, declaration: Staged) -> bool:
+    """Tell whether an entry names a declared type where it is re-exported."""
     return isinstance(declaration.key, type) and offers(entry, declaration.key)
 
 

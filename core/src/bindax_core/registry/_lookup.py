@@ -7,33 +7,23 @@ loaded. A hit never comes here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
 from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
+from bindax_core.kernel._site import Site
 from bindax_core.registry._claims import NAMED, Conflict, Staged, claimant_of, offers
 from bindax_core.registry._control import Settings
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
+from bindax_core.registry._provenance import provenance_of
+from bindax_core.runtime._runtime import Plugins
 
 
-@lru_cache(maxsize=8)
-def _types_by_package(current: Manifest) -> dict[str, list[Entry]]:
-    packages: dict[str, list[Entry]] = {}
-    for entry in (*current.entries("pytrees"), *current.entries("values")):
-        packages.setdefault(entry.module.partition(".")[0], []).append(entry)
-    return packages
-
-
-class Discovery:
-    """Answers the kernel's questions by loading plugins.
+class Discovery(Plugins):
+    """Answers the kernel's questions by loading plugins; what cannot be used raises.
 
     ``declared`` finds a primitive by name among those declared in this process, whether a plugin
     offers it or not.
-
-    What is asked for raises ``PluginConflictError`` when two distributions offer it and nobody won,
-    ``PluginLoadError`` when its plugin fails to load, and ``PluginVersionError`` when its plugin
-    was written for another plugin API version.
     """
 
     def __init__(self, loader: Loader, declared: Callable[[str], Any] = lambda name: None) -> None:
@@ -45,11 +35,8 @@ class Discovery:
     # ------------------------------------------------------------------------------- rules
 
     def load_for_rule(self, kind: str, primitive: Any) -> bool:
-        """Load the plugins that bring rules of a kind for primitives of others.
-
-        True if any of them is loaded, so that looking again makes sense.
-        """
-        loaded = self._answer(f"rule {kind}", lambda: self._rule_entries(kind))
+        """Load the plugins that bring rules of a kind; whether looking again makes sense."""
+        loaded = self._answer(f"rule {kind}", lambda: self.loader.manifest().find("rules", kind))
         for (one, key), conflict in list(self.loader.claims.conflicts.items()):
             if one == "rule" and conflict.winner is None and key[:2] == (kind, primitive):
                 raise PluginConflictError(conflict.message)
@@ -57,26 +44,22 @@ class Discovery:
 
     def candidates(self, kind: str, primitive: str = "") -> list[str]:
         """The installed distributions that offer rules of a kind, each with why it did not help."""
+        current = self.loader.manifest()
         texts = [
             f"{plugin.entry.distribution.label}{self._excuse(plugin)}"
-            for plugin in dict.fromkeys(self._plugins(self._rule_entries(kind)))
+            for plugin in dict.fromkeys(self._plugins(current.find("rules", kind)))
         ]
-        current = self.loader.manifest()
-        refused = {one.distribution for one in current.refused("rules") if one.offered_name == kind}
-        texts.extend(
-            f"{refusal.distribution.label} (refused: {refusal.remedy})"
-            for refusal in current.refusals
-            if refusal.distribution in refused
-        )
+        refused = dict.fromkeys(entry.distribution for entry in current.refused("rules", kind))
+        texts.extend(f"{one.label} (refused: {current.remedy(one.name)})" for one in refused)
         return texts
 
     def failure_behind_rule(self, kind: str) -> PluginError | None:
         """The failure of a plugin that offers rules of a kind, to chain to a missing-rule error."""
-        return self._failure(self._rule_entries(kind))
+        return self._failure(self.loader.manifest().find("rules", kind))
 
-    def _rule_entries(self, kind: str) -> list[Entry]:
-        entries = self.loader.manifest().entries("rules")
-        return [entry for entry in entries if entry.offered_name == kind]
+    def describe_site(self, site: Site) -> str:
+        """A place in the code with its distribution and version."""
+        return str(provenance_of(site))
 
     # ------------------------------------------------------------------------------- types
 
@@ -97,34 +80,34 @@ class Discovery:
         name = f"{type_.__module__}:{type_.__qualname__}"
         found: Sequence[Entry] = current.types(name) or self._aliases(current, type_)
         if not found and current.refusals:
-            for entry in (*current.refused("pytrees"), *current.refused("values")):
-                if entry.offered_name == name:
-                    raise self._version_error(entry, f"the type {name}")
+            for entry in (*current.refused("pytrees", name), *current.refused("values", name)):
+                raise self._version_error(entry, f"the type {name}")
         return self._allowed(found)
 
     def _aliases(self, current: Manifest, type_: type) -> list[Entry]:
         """Entries that name the type where it is re-exported; it exists, so that is imported."""
         package = str(type_.__module__).partition(".")[0]
-        entries = _types_by_package(current).get(package, ())
-        return [entry for entry in entries if offers(entry, type_)]
+        return [
+            entry
+            for entry in (*current.entries("pytrees"), *current.entries("values"))
+            if entry.module.partition(".")[0] == package and offers(entry, type_)
+        ]
 
     # ---------------------------------------------------------------- operations, backends
 
     def load_for_operations(self, attribute: str | None = None) -> bool:
-        """Load the plugins that offer array operations and operators.
+        """Load the plugins that offer array operations; whether looking again makes sense.
 
         An entry named ``array`` offers operations and operators; the others offer further
-        attributes, and are loaded when ``attribute`` is wanted and not there yet. True if any of
-        them is loaded, so that looking again makes sense.
+        attributes, and are loaded when ``attribute`` is wanted and not there yet.
         """
-        offered = self.loader.manifest().entries("operations")
-        entries = tuple(entry for entry in offered if entry.offered_name == "array")
+        current, claims = self.loader.manifest(), self.loader.claims
+        entries = current.find("operations", "array")
         loaded = self._answer("operations", lambda: entries)
-        claims = self.loader.claims
         if attribute is not None:
             if claims.held("attribute", attribute) is None:
-                entries = offered
-                loaded = self._answer("attributes", lambda: offered)
+                entries = current.entries("operations")
+                loaded = self._answer("attributes", lambda: entries)
             claims.check("attribute", attribute)
         if not claims.of_kind("operations"):
             for kind, key in list(claims.conflicts):
@@ -135,10 +118,7 @@ class Discovery:
         return loaded
 
     def load_backends(self, name: str | None = None) -> list[Any]:
-        """Load the plugins that offer the named backend, or any.
-
-        Returns the backends in force, the one with the highest priority first.
-        """
+        """Load the plugins that offer a backend, or any; those in force, the first to use first."""
         current = self.loader.manifest()
         claims = self.loader.claims
         if name is None:
@@ -151,15 +131,32 @@ class Discovery:
     # ---------------------------------------------------------- primitives, transformations
 
     def find_primitive(self, name: str) -> Any:
-        """The primitive of a name, loading the plugin that offers it; None if there is none.
-
-        Raises ``PluginError`` when its plugin is denied, or autoload is off.
-        """
-        return self._find_named("primitive", name, self._declared)
+        """The primitive of a name, loading the plugin that offers it; None if there is none."""
+        return self._find_named("primitive", name)
 
     def find_transformation(self, name: str) -> Any:
         """The transformation of a name, as ``find_primitive``."""
-        return self._find_named("transformation", name, lambda name: None)
+        return self._find_named("transformation", name)
+
+    def physical_jaxpr(self, jaxpr: Any) -> Any:
+        """The program that represents one with extended dtypes, by the transformation."""
+        turn = self.find_transformation("physical_jaxpr")
+        if turn is None:
+            raise PluginError(
+                "a program with extended dtypes is to be compiled, but no installed plugin offers "
+                "the transformation 'physical_jaxpr': install bindax-transforms."
+            )
+        return turn(jaxpr)
+
+    def constrained(self, x: Any, sharding: Any) -> Any:
+        """An array with another sharding on its devices, by the primitive."""
+        constraint = self.find_primitive("sharding_constraint")
+        if constraint is None:
+            raise PluginError(
+                "an array is to be divided anew among its devices, but no installed plugin offers "
+                "the primitive 'sharding_constraint': install bindax-transforms."
+            )
+        return constraint.bind(x, sharding=sharding)
 
     def load_distribution(self, name: str) -> None:
         """Load the plugins of a distribution, as far as they may load."""
@@ -171,7 +168,7 @@ class Discovery:
         self._load(entries)
         self._raise_failure(entries)
 
-    def _find_named(self, kind: str, name: str, declared: Callable[[str], Any]) -> Any:
+    def _find_named(self, kind: str, name: str) -> Any:
         claims = self.loader.claims
         claims.check(kind, name)
         label, current = _label(kind, name), self.loader.manifest()
@@ -180,8 +177,9 @@ class Discovery:
         if held is None:
             offered = current.find(f"{kind}s", name)
             held = self._load_for(kind, name, self._allowed(offered))
-        found = declared(name) if held is None else held.value
-        if found is not None:
+        if held is not None:
+            return held.value
+        if kind == "primitive" and (found := self._declared(name)) is not None:
             return found
         for entry in current.refused(f"{kind}s", name):
             raise self._version_error(entry, label)
@@ -213,14 +211,14 @@ class Discovery:
             return known[2]
         offered = entries()
         loaded = self._load(offered)
-        # What could not load because it is being imported right now is asked for again.
-        waiting = (
-            plugin.status == AVAILABLE and self.loader.may_load(plugin)
-            for plugin in self._plugins(offered)
-        )
-        if not settings.autoload or not any(waiting):
+        if not self._waiting(offered):
             self._answers[question] = (manifest, settings, loaded)
         return loaded
+
+    def _waiting(self, entries: Iterable[Entry]) -> list[Plugin]:
+        """The plugins that could not load because they are being imported right now."""
+        plugins = self._plugins(entries) if self.loader.settings().autoload else []
+        return [one for one in plugins if one.status == AVAILABLE and self.loader.may_load(one)]
 
     def _load(self, entries: Iterable[Entry]) -> bool:
         """Load the plugins behind entries, if they may; whether any of them is loaded."""
@@ -243,8 +241,13 @@ class Discovery:
         held = self.loader.claims.held(kind, key)
         if held is None:
             self._raise_failure(chosen)
-            if kind in ("pytree", "value"):
-                self._raise_unfinished(kind, chosen)
+            waiting = self._waiting(chosen) if kind in ("pytree", "value") else []
+            if waiting:
+                raise PluginError(
+                    f"{_label(kind, chosen[0].offered_name)} is offered by the {waiting[0].label}, "
+                    f"which is being imported right now. Use it after the import, not in the body "
+                    f"of the module."
+                )
         return held
 
     def _conflict(self, kind: str, entries: Sequence[Entry]) -> Conflict | None:
@@ -266,15 +269,6 @@ class Discovery:
         if failure is not None:
             raise failure
 
-    def _raise_unfinished(self, kind: str, entries: Sequence[Entry]) -> None:
-        for plugin in self._plugins(entries) if self.loader.settings().autoload else ():
-            if plugin.status == AVAILABLE and self.loader.may_load(plugin):
-                raise PluginError(
-                    f"{_label(kind, entries[0].offered_name)} is offered by the {plugin.label}, "
-                    f"which is being imported right now. Use it after the import, not in the body "
-                    f"of the module."
-                )
-
     def _version_error(self, entry: Entry, label: str) -> PluginVersionError:
         remedy = self.loader.manifest().remedy(entry.distribution.name)
         return PluginVersionError(f"{label} is offered by a plugin that was refused: {remedy}")
@@ -295,19 +289,15 @@ class Discovery:
 
     def conflicts(self) -> list[Conflict]:
         """All conflicts: those that the manifests show, and those found while loading."""
-        found = {(one.kind, one.label): one for one in self._static_conflicts()}
-        for conflict in list(self.loader.claims.conflicts.values()):
-            found[conflict.kind, conflict.label] = conflict
-        return [found[key] for key in sorted(found)]
-
-    def _static_conflicts(self) -> Iterable[Conflict]:
-        current = self.loader.manifest()
+        every: list[Conflict | None] = []
         for kind in NAMED:
             offers: dict[str, list[Entry]] = {}
-            for entry in self._allowed(current.entries(f"{kind}s")):
+            for entry in self._allowed(self.loader.manifest().entries(f"{kind}s")):
                 offers.setdefault(entry.offered_name, []).append(entry)
-            conflicts = (self._conflict(kind, entries) for entries in offers.values())
-            yield from filter(None, conflicts)
+            every.extend(self._conflict(kind, entries) for entries in offers.values())
+        every.extend(list(self.loader.claims.conflicts.values()))
+        found = {(one.kind, one.label): one for one in every if one is not None}
+        return [found[key] for key in sorted(found)]
 
 
 def _label(kind: str, name: str) -> str:

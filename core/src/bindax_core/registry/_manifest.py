@@ -29,25 +29,18 @@ KINDS = (PLUGINS, *_OFFERED)
 _OPENING = "[bindax.v"
 _HEADER = re.compile(r"\[bindax\.v[^\n]*")
 _GROUP = re.compile(r"\[\s*bindax\.v(\d+)(?:\.(.+?))?\s*\]")
+_VERSION = re.compile(r"^Version:\s*(\S+)", re.MULTILINE)
 _EXTRAS = re.compile(r"\s*\[[^\]]*\]\s*$")
 
 
 def normalized(name: str) -> str:
-    """A distribution's name as package indexes compare it.
-
-    >>> normalized("Bindax_Lax.Basic")
-    'bindax-lax-basic'
-    """
+    """A distribution's name as package indexes compare it: ``"bindax-lax-basic"``."""
     plain = name.replace("_", "-").replace(".", "-").lower()
     return re.sub("-+", "-", plain) if "--" in plain else plain
 
 
 class Distribution(NamedTuple):
-    """An installed distribution.
-
-    It has a normalized name, a version or ``"unknown"``, and the path of its ``.dist-info`` or
-    ``.egg-info`` directory.
-    """
+    """An installed distribution: name, version or ``"unknown"``, and directory of metadata."""
 
     name: str
     version: str
@@ -168,9 +161,8 @@ class Manifest:
         self._problems: list[Problem] = []
         self._refusals: dict[str, Refusal] = {}
         self._sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
-        self._refused_sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
         self._entries: dict[str, tuple[Entry, ...]] = {}
-        self._types: dict[str, tuple[Entry, ...]] | None = None
+        self._types: dict[str, list[Entry]] | None = None
         found: dict[str, tuple[Distribution, str]] = {}
         for distribution, text in _installed(path):
             found.setdefault(distribution.name, (distribution, text))
@@ -182,7 +174,8 @@ class Manifest:
 
     def _add(self, distribution: Distribution, text: str) -> None:
         if distribution.version == "unknown":
-            distribution = distribution._replace(version=_version_in(distribution.metadata))
+            version = _VERSION.search(metadata_text(distribution.metadata))
+            distribution = distribution._replace(version=version[1] if version else "unknown")
             self.distributions[distribution.name] = distribution
         sections = []
         # Searching is several times faster here than parsing lines that nobody may ask for.
@@ -195,9 +188,7 @@ class Manifest:
         if sections and not supported:
             versions = tuple(sorted({section.api for section in sections}))
             self._refusals[distribution.name] = Refusal(distribution, versions)
-            for section in sections:
-                self._refused_sections[section.kind].append(section)
-        for section in supported:
+        for section in supported or sections:
             self._sections[section.kind].append(section)
         if supported and all(section.kind != PLUGINS for section in supported):
             reason = 'the group "bindax.v1" is missing, so nothing else can be loaded'
@@ -227,7 +218,8 @@ class Manifest:
         """All entries of a kind, by distribution and name."""
         known = self._entries.get(kind)
         if known is None:
-            parsed = [_parse(section) for section in self._sections[kind]]
+            supported = [one for one in self._sections[kind] if one.api in SUPPORTED_API_VERSIONS]
+            parsed = [_parse(section) for section in supported]
             known = tuple(entry for entries, _ in parsed for entry in entries)
             self._entries[kind] = known
             self._problems.extend(problem for _, problems in parsed for problem in problems)
@@ -235,30 +227,20 @@ class Manifest:
 
     def refused(self, kind: str, name: str | None = None) -> tuple[Entry, ...]:
         """Entries written for plugin API versions that are not supported."""
-        sections = self._refused_sections[kind]
-        entries = (entry for section in sections for entry in _parse(section)[0])
-        return tuple(entry for entry in entries if name is None or entry.name == name)
+        refused = [one for one in self._sections[kind] if one.api not in SUPPORTED_API_VERSIONS]
+        entries = (entry for section in refused for entry in _parse(section)[0])
+        return tuple(entry for entry in entries if name is None or entry.offered_name == name)
 
     def find(self, kind: str, name: str) -> tuple[Entry, ...]:
-        """The entries of a kind with a name, by distribution; parses what contains its text."""
-        known = self._entries.get(kind)
-        if known is None:
-            sections = [
-                section
-                for section in self._sections[kind]
-                if section.text.find(name, section.start, section.end) >= 0
-            ]
-            known = tuple(entry for section in sections for entry in _parse(section)[0])
-        return tuple(entry for entry in known if entry.name == name)
+        """The entries of a kind that offer something, by distribution."""
+        return tuple(entry for entry in self.entries(kind) if entry.offered_name == name)
 
-    def types(self, qualified_name: str) -> tuple[Entry, ...]:
+    def types(self, qualified_name: str) -> Sequence[Entry]:
         """The entries of pytree and value types with the value ``module:qualname``."""
         if self._types is None:
-            index: dict[str, tuple[Entry, ...]] = {}
-            for kind in ("pytrees", "values"):
-                for entry in self.entries(kind):
-                    key = entry.offered_name
-                    index[key] = (*index.get(key, ()), entry)
+            index: dict[str, list[Entry]] = {}
+            for entry in (*self.entries("pytrees"), *self.entries("values")):
+                index.setdefault(entry.offered_name, []).append(entry)
             self._types = index
         return self._types.get(qualified_name, ())
 
@@ -383,11 +365,6 @@ def metadata_text(directory: str) -> str:
     return next(filter(None, texts), "")
 
 
-def _version_in(directory: str) -> str:
-    match = re.search(r"^Version:\s*(\S+)", metadata_text(directory), re.MULTILINE)
-    return match[1] if match else "unknown"
-
-
 def _version_key(distribution: Distribution) -> list[tuple[int, int | str]]:
     """A key that sorts distributions by version, pre-releases before their release."""
     key: list[tuple[int, int | str]] = []
@@ -413,8 +390,7 @@ def manifest() -> Manifest:
         return _scan()
 
 
-def refresh_manifest() -> Manifest:
-    """Read the manifest again, for distributions installed or removed since."""
+def refresh_manifest() -> None:
+    """Have the manifest read again, for distributions installed or removed since."""
     with _lock:
         _scan.cache_clear()
-        return _scan()

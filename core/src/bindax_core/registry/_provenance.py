@@ -16,16 +16,7 @@ from bindax_core.registry._manifest import KINDS, Distribution, Manifest, manife
 
 
 class Provenance(NamedTuple):
-    """Where a declaration comes from.
-
-    Attributes:
-        distribution: the name of the distribution, or None for code that is not installed: a
-            script, a notebook, a test.
-        version: its version, or None.
-        module: the module that holds the declaration.
-        file: the file that holds it.
-        line: the line in the file.
-    """
+    """Where a declaration comes from: from no distribution if it is in a script or a notebook."""
 
     distribution: str | None
     version: str | None
@@ -41,12 +32,7 @@ class Provenance(NamedTuple):
 
 
 def provenance_of(site: Site) -> Provenance:
-    """The provenance of a declaration at a site.
-
-    >>> from bindax_core.kernel._site import Site
-    >>> print(provenance_of(Site("__main__", "notebook.py", 3)))
-    no installed distribution (notebook.py:3)
-    """
+    """The provenance of a declaration at a site."""
     distribution = distribution_of(site.module)
     if distribution is None:
         return Provenance(None, None, *site)

@@ -6,17 +6,24 @@ is.
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from bindax_core.kernel._rule_tables import Rule, rule_kinds
 from bindax_core.registry._claims import offers
-from bindax_core.registry._imports import undeclared_imports
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin, described
 from bindax_core.registry._lookup import Discovery
-from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
-from bindax_core.registry._provenance import Provenance, file_of, provenance_of
+from bindax_core.registry._manifest import KINDS, PLUGINS, Entry, metadata_text, normalized
+from bindax_core.registry._provenance import Provenance, distribution_of, file_of, provenance_of
 
 Report = dict[str, Any]
+
+_REQUIRES = re.compile(r"^Requires-Dist:\s*([A-Za-z0-9._-]+)", re.MULTILINE)
+_KIT = "bindax-testing"
+"""Modules of samples need it, which the kit alone imports."""
 
 
 def plugins_report(discovery: Discovery) -> list[Report]:
@@ -28,10 +35,9 @@ def plugins_report(discovery: Discovery) -> list[Report]:
         seconds, offers = round(plugin.seconds, 6), _offers(discovery, plugin)
         records.append(_plugin_record(plugin.entry, status, why, seconds, offers))
     current = discovery.loader.manifest()
-    records.extend(
-        _plugin_record(entry, "refused", current.remedy(entry.distribution.name), 0.0, {})
-        for entry in current.refused(PLUGINS)
-    )
+    for entry in current.refused(PLUGINS):
+        why = current.remedy(entry.distribution.name)
+        records.append(_plugin_record(entry, "refused", why, 0.0, {}))
     return sorted(records, key=lambda record: (record["distribution"], record["plugin"]))
 
 
@@ -206,7 +212,7 @@ def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
             for note in plugin.notes
         )
         if plugin.status == LOADED:
-            for name, place in undeclared_imports(plugin.entry).items():
+            for name, place in _undeclared_imports(plugin.entry).items():
                 text = f"imports {name} ({place}), which its metadata does not require"
                 remedy = f"add {name!r} to the dependencies in its pyproject.toml"
                 records.append(_problem(plugin.label, text, remedy, severity="notice"))
@@ -225,9 +231,8 @@ def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
 def _settings_records(discovery: Discovery) -> list[Report]:
     """Names in the settings that no installed plugin has: most likely misspelt."""
     settings = discovery.loader.settings()
-    known: set[str] = set(discovery.loader.manifest().distributions)
-    for plugin in discovery.loader.plugins():
-        known.add(plugin.name.replace("_", "-").lower())
+    plugins = [plugin.name.replace("_", "-").lower() for plugin in discovery.loader.plugins()]
+    known = {*discovery.loader.manifest().distributions, *plugins}
     records = []
     for setting in ("allow", "deny", "prefer"):
         for name in getattr(settings, setting) or ():
@@ -249,3 +254,41 @@ def _problem(
         "remedy": remedy,
         "traceback": traceback,
     }
+
+
+def _undeclared_imports(entry: Entry) -> dict[str, str]:
+    """The distributions of bindax that a plugin's package imports without requiring them.
+
+    Each has the place of an import. Those in functions and below ``if`` or ``try`` are optional.
+    """
+    declared = set(map(normalized, _REQUIRES.findall(metadata_text(entry.distribution.metadata))))
+    package = entry.module.partition(".")[0]
+    file = file_of(package)
+    known = {*declared, entry.distribution.name, _KIT}
+    found: dict[str, str] = {}
+    if file is None or not declared:
+        return found
+    directory = Path(file).parent
+    files = sorted(directory.rglob("*.py")) if file.endswith("__init__.py") else [Path(file)]
+    for path in files:
+        for module, line in _imports(path):
+            if not module.startswith("bindax") or module == package:
+                continue
+            owner = distribution_of(module)
+            if owner is not None and owner.name not in known:
+                found.setdefault(owner.name, f"{path}:{line}")
+    return found
+
+
+def _imports(path: Path) -> Iterator[tuple[str, int]]:
+    """The top packages that a file imports as it is imported, each with the line."""
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):  # it fails to load, which is said elsewhere
+        return
+    for node in body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name.partition(".")[0], node.lineno
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            yield node.module.partition(".")[0], node.lineno

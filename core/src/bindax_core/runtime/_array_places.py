@@ -28,9 +28,7 @@ class ArrayPlaces:
 
         Of an array whose bytes are on the host alone, where programs would take them to.
         """
-        if self._backend is not None:
-            return sharding_of(self._backend)
-        return default_sharding()
+        return default_sharding() if self._backend is None else sharding_of(self._backend)
 
     @property
     def device(self) -> Any:
@@ -102,8 +100,6 @@ class Shard:
         index: where the part stands in the array: a slice for each axis.
         replica_id: 0 for the first device that holds this part, then 1, and so on.
     """
-
-    __slots__ = ("_array", "device", "index", "replica_id")
 
     def __init__(self, device: Any, index: tuple[slice, ...], replica_id: int, array: Any) -> None:
         self.device = device

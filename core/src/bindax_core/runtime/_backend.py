@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -325,7 +326,7 @@ def executable_of(
         operands: those of the first call; a new program is compiled for where they are.
     """
     key = ("executable", backend.name, config.default_device, name, donated, keep_unused)
-    kept: _KeptWithProgram | None = jaxpr.cache.get(key)
+    kept: _KeptExecutable | None = jaxpr.cache.get(key)
     if kept is None:
         compiled = compile_program(
             jaxpr,
@@ -337,47 +338,37 @@ def executable_of(
         )
         if not keep:
             return compiled
-        kept = jaxpr.cache.setdefault(key, _KeptWithProgram(compiled, jaxpr, key))
+        forget = partial(_forget, weakref.ref(jaxpr), key)
+        kept = jaxpr.cache.setdefault(key, _KeptExecutable(compiled, forget))
         recent_programs.add(kept)
     kept.used = recent_programs.time
-    return kept.executable
+    return kept.run
 
 
-class _KeptWithProgram(Kept):
-    """An executable in the ``cache`` of its program."""
+class _KeptExecutable(Kept):
+    """An executable in a table, and what takes it out of there."""
 
-    __slots__ = ("_key", "_program", "executable")
+    __slots__ = ("_forget", "run")
 
-    def __init__(self, executable: Executable, program: ClosedJaxpr, key: Any) -> None:
+    def __init__(self, run: Executable, forget: Callable[[], object]) -> None:
         super().__init__()
-        self.executable = executable
-        self.size = getattr(executable, "size", 0)
-        self._program = weakref.ref(program)
-        self._key = key
+        self.run = run
+        self.size = getattr(run, "size", 0)
+        self._forget = forget
 
     def drop(self) -> None:
-        program = self._program()
-        if program is not None:
-            program.cache.pop(self._key, None)
+        self._forget()
+
+
+def _forget(program: weakref.ref[ClosedJaxpr], key: Any) -> None:
+    found = program()
+    if found is not None:
+        found.cache.pop(key, None)
 
 
 # ---------------------------------------------------------------------- single operations
 
-_operations: dict[Any, _KeptOperation] = {}
-
-
-class _KeptOperation(Kept):
-    """An executable of one operation, for operands of some types."""
-
-    __slots__ = ("_key", "run")
-
-    def __init__(self, run: Callable[[Sequence[Any]], Sequence[Any]], key: Any) -> None:
-        super().__init__()
-        self.run = run
-        self._key = key
-
-    def drop(self) -> None:
-        _operations.pop(self._key, None)
+_operations: dict[Any, _KeptExecutable] = {}
 
 
 def compiling_backend(operands: Sequence[Any]) -> Backend | None:
@@ -410,7 +401,7 @@ def run_operation(
     kept = _operations.get(key)
     if kept is None:
         made = _compile_operation(primitive, backend, avals, params, bound_shardings(operands))
-        kept = _KeptOperation(made, key)
+        kept = _KeptExecutable(made, partial(_operations.pop, key, None))
         if all(map(is_reusable, params.values())):
             _operations[key] = kept
             recent_programs.add(kept)

@@ -92,81 +92,76 @@ _interned_keys: dict[Any, Any] = {}
 class Config:
     """The settings of bindax in this process.
 
+    Each but ``default_device`` and ``mesh`` has an environment variable for its initial value:
+    ``BINDAX_`` and its name in capitals.
+
     Attributes:
-        enable_x64: which 64-bit dtypes there are (``BINDAX_ENABLE_X64``). ``"explicit"``: those
-            that are named, and those of NumPy arrays; True: they are the default, too; False: none,
-            everything that enters is made 32-bit, as JAX does by default.
+        enable_x64: which 64-bit dtypes there are. ``"explicit"``: those that are named, and those
+            of NumPy arrays; True: they are the default, too; False: none, everything that enters is
+            made 32-bit, as JAX does by default.
         default_dtype_bits: 32 or 64; the width of created arrays that name no dtype while
-            ``enable_x64`` is ``"explicit"`` (``BINDAX_DEFAULT_DTYPE_BITS``). Explicit dtypes are
-            honoured either way.
-        check_jaxprs: type-check every jaxpr that is built (``BINDAX_CHECK_JAXPRS``).
-        check_rules: check the results of each rule when it is first used on operands of some
-            types: against abstract evaluation, in structure, and transposes for linearity
-            (``BINDAX_CHECK_RULES``). Costs nothing when off.
+            ``enable_x64`` is ``"explicit"``. Explicit dtypes are honoured either way.
+        check_jaxprs: type-check every jaxpr that is built.
+        check_rules: check the results of each rule when it is first used on operands of some types:
+            against abstract evaluation, in structure, and transposes for linearity. Costs nothing
+            when off.
         traceback: ``"filtered"`` hides the frames of bindax and its plugins in tracebacks,
-            ``"full"`` shows them (``BINDAX_TRACEBACK``).
+            ``"full"`` shows them.
         backend: the name of the backend that ``jit`` uses, or None for the one with the highest
-            priority among those installed (``BINDAX_BACKEND``); ``"numpy"`` interprets.
+            priority among those installed; ``"numpy"`` interprets.
         platforms: the platforms that programs may run on, the preferred one first, such as
             ``"cuda,cpu"``; one that cannot be used is an error then. With None they are the CPU and
             those of the PJRT plugins that are installed and work. Read when the first program is
-            compiled (``BINDAX_PLATFORMS``).
+            compiled.
         derived_rules: ``"notice"`` warns once for each primitive that runs on a derived rule,
-            ``"error"`` raises, ``"silent"`` does neither (``BINDAX_DERIVED_RULES``).
+            ``"error"`` raises, ``"silent"`` does neither.
         compiled_programs: how many compiled programs are kept, over all functions; those used
-            longest ago are dropped first, and compiled again when they are called again
-            (``BINDAX_COMPILED_PROGRAMS``). All of them together stay below 1,024 times as many
-            bytes, since large programs need more of the memory mappings that a process has.
-        compilation_cache_dir: the directory that compiled programs are kept in for later
-            processes, or None (``BINDAX_COMPILATION_CACHE_DIR``). Loading one runs machine code
-            from the file, so the directory must belong to you, and nobody else may be able to
-            write to it; otherwise it is not used.
-        compilation_cache_bytes: how large the files in it may be together; the oldest are
-            removed first (``BINDAX_COMPILATION_CACHE_BYTES``).
+            longest ago are dropped first, and compiled again when they are called again. All of
+            them together stay below 1,024 times as many bytes, since large programs need more of
+            the memory mappings that a process has.
+        compilation_cache_dir: the directory that compiled programs are kept in for later processes,
+            or None. Loading one runs machine code from the file, so the directory must belong to
+            you, and nobody else may be able to write to it; otherwise it is not used.
+        compilation_cache_bytes: how large the files in it may be together; the oldest are removed
+            first.
         eager: ``"numpy"`` evaluates operations with NumPy, ``"compile"`` each with the backend, as
-            JAX does (``BINDAX_EAGER``). It takes effect where a backend that compiles is installed.
+            JAX does. It takes effect where a backend that compiles is installed.
         debug_nans: raise an error that names the primitive and the line where a NaN comes from,
-            inside compiled programs too (``BINDAX_DEBUG_NANS``). Each result is looked at, and a
-            program that has one is interpreted again, effects included. Costs nothing when off.
-        debug_infs: the same for infinities (``BINDAX_DEBUG_INFS``).
+            inside compiled programs too. Each result is looked at, and a program that has one is
+            interpreted again, effects included. Costs nothing when off.
+        debug_infs: the same for infinities.
         debug_key_reuse: raise an error where a random key is used twice, inside compiled programs
-            too (``BINDAX_DEBUG_KEY_REUSE``).
+            too.
         disable_jit: ``jit`` calls the function itself, operation by operation, with concrete
-            values (``BINDAX_DISABLE_JIT``).
+            values.
         log_compiles: log each program that ``jit`` traces and compiles, with the time it takes, by
-            the logger ``"bindax"`` as a warning (``BINDAX_LOG_COMPILES``).
-        explain_cache_misses: log why ``jit`` traces a function again, by the same logger
-            (``BINDAX_EXPLAIN_CACHE_MISSES``).
+            the logger ``"bindax"`` as a warning.
+        explain_cache_misses: log why ``jit`` traces a function again, by the same logger.
         default_matmul_precision: the precision of products that name none, as their argument
-            ``precision`` takes it by name; None for that of the backend
-            (``BINDAX_DEFAULT_MATMUL_PRECISION``).
+            ``precision`` takes it by name; None for that of the backend.
         numpy_rank_promotion: ``"allow"`` broadcasts arrays of different ranks in operators and
-            NumPy functions, ``"warn"`` warns, ``"raise"`` raises
-            (``BINDAX_NUMPY_RANK_PROMOTION``).
+            NumPy functions, ``"warn"`` warns, ``"raise"`` raises.
         numpy_dtype_promotion: ``"standard"`` promotes arrays of different dtypes, ``"strict"``
-            raises unless all but Python scalars have one dtype
-            (``BINDAX_NUMPY_DTYPE_PROMOTION``).
+            raises unless all but Python scalars have one dtype.
         transfer_guard_host_to_device: what becomes of arrays that have to be brought to a device:
             ``"allow"``, ``"log"`` or ``"disallow"`` those that nobody asked for with
-            ``device_put``; ``"log_explicit"`` or ``"disallow_explicit"`` all of them
-            (``BINDAX_TRANSFER_GUARD_HOST_TO_DEVICE``). The variable ``BINDAX_TRANSFER_GUARD`` is
-            for both directions.
+            ``device_put``; ``"log_explicit"`` or ``"disallow_explicit"`` all of them. The variable
+            ``BINDAX_TRANSFER_GUARD`` is for both directions.
         transfer_guard_device_to_host: the same for arrays that are brought to the host, where
-            ``device_get`` asks for it (``BINDAX_TRANSFER_GUARD_DEVICE_TO_HOST``). The memory of
-            CPU devices is the host's: reading it is no transfer.
+            ``device_get`` asks for it. The memory of CPU devices is the host's: reading it is no
+            transfer.
         check_tracer_leaks: raise at the end of each trace when a value that was traced in it is
-            still kept somewhere (``BINDAX_CHECK_TRACER_LEAKS``). Slow; costs nothing when off.
-        default_prng_impl: the generator of random keys that name none
-            (``BINDAX_DEFAULT_PRNG_IMPL``).
-        threefry_partitionable: random numbers of the generator ``threefry2x32`` depend on their
-            key and place alone; False for the older form, in which they depend on the array's size
-            too, as in programs for JAX before 0.5 (``BINDAX_THREEFRY_PARTITIONABLE``).
+            still kept somewhere. Slow; costs nothing when off.
+        default_prng_impl: the generator of random keys that name none.
+        threefry_partitionable: random numbers of the generator ``threefry2x32`` depend on their key
+            and place alone; False for the older form, in which they depend on the array's size too,
+            as in programs for JAX before 0.5.
         conventions: ``"jax"`` decides as JAX where bindax decides otherwise on purpose: a static
-            index out of bounds is taken to the nearest end, the derivative of the absolute value
-            at zero is 1, tangents have the dtype of their primals, and functions with rules of
-            their own return Python numbers as they are (``BINDAX_CONVENTIONS``).
+            index out of bounds is taken to the nearest end, the derivative of the absolute value at
+            zero is 1, tangents have the dtype of their primals, and functions with rules of their
+            own return Python numbers as they are.
         num_cpu_devices: how many devices the CPU is divided into, to try programs for several
-            devices out; read at the first use of a device (``BINDAX_NUM_CPU_DEVICES``).
+            devices out; read at the first use of a device.
         default_device: the device of programs whose operands are on none in particular; None for
             the first.
         mesh: the mesh that names in a ``PartitionSpec`` alone refer to, set by ``set_mesh``.
@@ -179,14 +174,7 @@ class Config:
     32
     """
 
-    __slots__ = (
-        "_observers",
-        "default_device",
-        "dtype_bits",
-        "mesh",
-        "trace_key",
-        *_SETTINGS,
-    )
+    __slots__ = ("_observers", "default_device", "dtype_bits", "mesh", "trace_key", *_SETTINGS)
 
     enable_x64: Literal["explicit"] | bool
     default_dtype_bits: Literal[32, 64]
@@ -249,16 +237,15 @@ class Config:
 
     def __setattr__(self, name: str, value: Any) -> None:
         choices = _SETTINGS[name][2] if name in _SETTINGS else ()
+        expected = ""
         if choices and not (isinstance(value, Hashable) and value in choices):
-            expected = ", ".join(repr(choice) for choice in choices)
-            raise ValueError(
-                f"config.{name} must be one of {expected}, but got {value!r}; it is set by "
-                f"assignment or by the environment variable BINDAX_{name.upper()}."
-            )
+            expected = f"one of {', '.join(map(repr, choices))}"
         if name in self._COUNTS and (type(value) is not int or value < 1):
+            expected = "a positive integer"
+        if expected:
             raise ValueError(
-                f"config.{name} must be a positive integer, but got {value!r}; it is set by "
-                f"assignment or by the environment variable BINDAX_{name.upper()}."
+                f"config.{name} must be {expected}, but got {value!r}; it is set by assignment or "
+                f"by the environment variable BINDAX_{name.upper()}."
             )
         if name == "compilation_cache_dir" and not isinstance(value, str | os.PathLike | None):
             raise ValueError(

@@ -11,12 +11,12 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
-from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._source_info import scopes
 from bindax_core.kernel._stack import new_base
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._config import config
+from bindax_core.runtime._guards import leak
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -249,14 +249,9 @@ def checking_leaks() -> Iterator[None]:
     yield
     leaked = [x for x in _leaked() if id(x) not in before]
     if leaked:
-        first, number = leaked[0], len(leaked)
-        history = first.history()
+        number = len(leaked)
         values = "traced value outlived its" if number == 1 else "traced values outlived their"
-        raise UnexpectedTracerError(
-            f"{number} {values} trace. The first is {first.aval.str_short()} in "
-            f"{first._trace.main.origin}{'; ' + history if history else ''}. Return it from the "
-            f"function instead of keeping it in a variable, attribute or container outside."
-        )
+        raise leak(f"{number} {values} trace. The first is", leaked[0])
 
 
 def _leaked() -> list[Tracer]:

@@ -7,7 +7,7 @@ own, for the thread or task at hand; the user's code never runs under it.
 from __future__ import annotations
 
 import contextvars
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +34,5 @@ def _find_state() -> tuple[Any, Any]:
         return _SlowState(), np.geterr()
 
 
-_found = _find_state()
-floating_errors: Final = _found[0]
-"""The handling of errors: ``set`` exchanges it, ``reset`` undoes that by the token ``set`` gave."""
-IGNORED: Final = _found[1]
-"""The handling that ignores all of them."""
+floating_errors, IGNORED = _find_state()
+"""The variable that holds the handling of errors, and the value that ignores all of them."""

@@ -56,30 +56,31 @@ def note_transfer(direction: str, aval: Any) -> None:
         logging.getLogger("bindax").warning("%s", what)
         return
     remedy = "device_put" if direction == "host_to_device" else "device_get"
+    advice = f"Ask for it with {remedy}, or change the setting."
     raise TransferError(
         f"{what}, which config.transfer_guard_{direction} = {level!r} does not allow. "
-        + ("" if _state.explicit else f"Ask for it with {remedy}, or ")
-        + ("Change the setting." if _state.explicit else "change the setting.")
+        f"{'Change the setting.' if _state.explicit else advice}"
+    )
+
+
+def leak(what: str, x: Any) -> UnexpectedTracerError:
+    """The error about a traced value that is still kept when its trace has ended."""
+    history = x.history()
+    return UnexpectedTracerError(
+        f"{what} {x.aval.str_short()} in {x._trace.main.origin}"
+        f"{'; ' + history if history else ''}. Return it from the function instead of keeping it "
+        f"in a variable, attribute or container outside."
     )
 
 
 def check_leaks(main: Any) -> None:
-    """Raise when a traced value of a trace that has ended is still kept somewhere.
-
-    Raises:
-        UnexpectedTracerError: naming the value, the function whose trace made it, and the line.
-    """
+    """Raise when a traced value of a trace that has ended is still kept somewhere."""
     gc.collect()
     values = [x for x in gc.get_objects() if _trace_of(x) is main]
     own = {id(values), *map(id, values), *_locals_of_interpreters()}
     for x in values:
         if any(id(r) not in own and not isinstance(r, FrameType) for r in gc.get_referrers(x)):
-            history = x.history()
-            raise UnexpectedTracerError(
-                f"a traced value outlived its trace: {x.aval.str_short()} in {main.origin}"
-                f"{'; ' + history if history else ''}. Return it from the function instead of "
-                f"keeping it in a variable, attribute or container outside."
-            )
+            raise leak("a traced value outlived its trace:", x)
 
 
 def watch_traces(enabled: bool) -> None:

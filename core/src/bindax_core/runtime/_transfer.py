@@ -116,7 +116,10 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
     if target is None:
         if isinstance(leaf, Tracer) or (isinstance(leaf, Array) and leaf.committed):
             return leaf
-        return _moved(leaf, _default_place(), donate)
+        place: Any = find_backend()
+        if config.default_device is not None:
+            place = place_on(place, default_sharding(), committed=False)
+        return _moved(leaf, place, donate)
     if isinstance(target, Space):
         if isinstance(leaf, Tracer):
             return runtime.plugins.constrained(leaf, target)
@@ -148,13 +151,6 @@ def _sharding_of(given: Any, what: str) -> Any:
     from bindax_core.sharding._sharding import named
 
     return None if given is None else named(given, what)
-
-
-def _default_place() -> Any:
-    backend = find_backend()
-    if config.default_device is None:
-        return backend
-    return place_on(backend, default_sharding(), committed=False)
 
 
 def _moved(leaf: Any, place: Any, donate: bool) -> Array:

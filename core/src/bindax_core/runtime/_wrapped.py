@@ -53,11 +53,7 @@ def unwrapped(x: Any) -> Any:
 
 
 def content(x: Any) -> Any:
-    """The operand that a value stands for, which it must.
-
-    Raises:
-        AbstractionError: the value is no operand, and stands for none.
-    """
+    """The operand that a value stands for; an error if it is no operand and stands for none."""
     inner = unwrapped(x)
     if inner is x:
         raise AbstractionError(unknown_type_message(x))

@@ -48,16 +48,12 @@ class AbstractMesh:
     2
     """
 
-    __slots__ = ("_hash", "axis_names", "axis_sizes", "axis_types")
-
     axis_sizes: tuple[int, ...]
     axis_names: tuple[Hashable, ...]
     axis_types: tuple[AxisType, ...]
 
     def __init__(self, axis_sizes: Sequence[int], axis_names: Any, axis_types: Any = None) -> None:
-        self._set(tuple(map(int, axis_sizes)), axis_names, axis_types)
-
-    def _set(self, sizes: tuple[int, ...], axis_names: Any, axis_types: Any) -> None:
+        sizes = tuple(map(int, axis_sizes))
         given = isinstance(axis_names, str) or not isinstance(axis_names, Sequence)
         names = (axis_names,) if given else tuple(axis_names)
         kind = type(self).__name__
@@ -181,8 +177,6 @@ class Mesh(AbstractMesh):
     Mesh('x': 1, axis_types=(Auto,))
     """
 
-    __slots__ = ("_devices", "_outer", "devices")
-
     devices: np.ndarray[Any, Any]
 
     def __init__(self, devices: Any, axis_names: Any, axis_types: Any = None) -> None:
@@ -200,12 +194,10 @@ class Mesh(AbstractMesh):
         if len(set(self._devices)) != len(self._devices):
             twice = next(d for d in self._devices if self._devices.count(d) > 1)
             raise ValueError(f"Mesh: devices has {twice!r} twice; a device has one place in it.")
-        self._set(given.shape, axis_names, axis_types)
+        super().__init__(given.shape, axis_names, axis_types)
 
     def _key(self) -> tuple[Any, ...]:
-        return self._devices, *AbstractMesh._key(self)
-
-    __hash__ = AbstractMesh.__hash__
+        return self._devices, *super()._key()
 
     def update(self, **changes: Any) -> Mesh:
         """The mesh with other arguments, by their names."""

@@ -24,8 +24,6 @@ class Sharding:
         memory_kind: the kind of the memory of the devices in which arrays are.
     """
 
-    __slots__ = ()
-
     _memory: str | None = None
 
     @property
@@ -153,8 +151,6 @@ class SingleDeviceSharding(Sharding):
     True
     """
 
-    __slots__ = ("_devices", "_memory")
-
     def __init__(self, device: Any, *, memory_kind: str | None = None) -> None:
         self._devices = (device,)
         self._memory = own_or_other((device,), memory_kind, "SingleDeviceSharding: memory_kind")
@@ -199,8 +195,6 @@ class NamedSharding(Sharding):
     >>> NamedSharding(make_mesh((1,), ("x",)), PartitionSpec(None, "x"))
     NamedSharding(mesh=Mesh('x': 1, axis_types=(Auto,)), spec=P(None, 'x'))
     """
-
-    __slots__ = ("_hash", "_memory", "mesh", "spec")
 
     mesh: AbstractMesh
     spec: PartitionSpec

@@ -38,8 +38,6 @@ class PartitionSpec(Sequence[Any]):
     (1, 'x')
     """
 
-    __slots__ = ("_entries",)
-
     UNCONSTRAINED: Final = UNCONSTRAINED
 
     def __init__(self, *partitions: Any) -> None:

@@ -71,7 +71,6 @@ class _Reader:
         self._used = used
         self._arrays: list[Array] = []
         self._programs: list[ClosedJaxpr] = []
-        self._qualified: dict[tuple[str, bool], Any] = {}
 
     def text(self) -> ClosedJaxpr:
         """Read all definitions; the last program is the one that was written."""
@@ -117,9 +116,7 @@ class _Reader:
     def _shape(self) -> tuple[int, ...]:
         self.tokens.expect("[")
         shape: list[int] = []
-        while not self.tokens.has("]"):
-            if shape:
-                self.tokens.expect(",")
+        for _ in self.tokens.parts("]"):
             text = self.tokens.next.text
             if self.tokens.next.kind != "number" or not text.isdigit() or len(text) > 18:
                 self.tokens.fail("expected the size of an axis")
@@ -160,9 +157,7 @@ class _Reader:
         consts: list[Any] = []
         invars: list[Var] = []
         tokens.expect("(")
-        while not tokens.has(")"):
-            if names:
-                tokens.expect(",")
+        for _ in tokens.parts(")"):
             v = self._binder(names)
             if tokens.has("="):
                 if invars:
@@ -201,9 +196,7 @@ class _Reader:
         tokens = self.tokens
         # The results are not bound before the operands were read.
         bound: dict[str, Var] = {}
-        while not tokens.has("="):
-            if bound:
-                tokens.expect(",")
+        for _ in tokens.parts("="):
             if tokens.next.text in names:
                 tokens.fail("expected the name of a new variable")
             self._binder(bound)
@@ -217,9 +210,7 @@ class _Reader:
     def _atoms(self, names: dict[str, Var]) -> list[Atom]:
         """Variables and literals, to the closing bracket."""
         atoms: list[Atom] = []
-        while not self.tokens.has(")"):
-            if atoms:
-                self.tokens.expect(",")
+        for _ in self.tokens.parts(")"):
             token = self.tokens.next
             if token.kind == "name" and token.text in names:
                 atoms.append(names[self.tokens.take().text])
@@ -308,9 +299,7 @@ class _Reader:
     def _fields(self, closing: str, depth: int) -> dict[str, Any]:
         """``name=value``, separated by commas, to the closing bracket."""
         fields: dict[str, Any] = {}
-        while not self.tokens.has(closing):
-            if fields:
-                self.tokens.expect(",")
+        for _ in self.tokens.parts(closing):
             name = self.tokens.take_kind("name", "the name of a parameter")
             if name in fields:
                 raise self.tokens.error(f"{name!r} is given twice")
@@ -320,15 +309,11 @@ class _Reader:
 
     def _dict(self, depth: int) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
-        count = 0
-        while not self.tokens.has("}"):
-            if count:
-                self.tokens.expect(",")
+        for count, _ in enumerate(self.tokens.parts("}"), 1):
             key = self._value(depth)
             self.tokens.expect("=")
             value = self._value(depth)
             _at(self.tokens, "the key of a dict: ", found.__setitem__, key, value)
-            count += 1
             if len(found) != count:
                 raise self.tokens.error(f"the key {key!r:.40} is given twice")
         return found
@@ -346,15 +331,12 @@ class _Reader:
     def _find(self, what: str, find: Callable[[str, str], Any]) -> tuple[str, Any]:
         """Take a word ``distribution/name`` and find the primitive or form that it means."""
         name = self.tokens.take_kind("qualified", f"{what}, as distribution/name")
-        key = (name, find is _installed.find_form)
-        if key not in self._qualified:
-            distribution, _, rest = name.partition("/")
-            if distribution not in self._used:
-                raise self.tokens.error(
-                    f"{name} is of a distribution that no line 'uses {distribution} ...' names"
-                )
-            self._qualified[key] = _at(self.tokens, "", find, distribution, rest)
-        return name, self._qualified[key]
+        distribution, _, rest = name.partition("/")
+        if distribution not in self._used:
+            raise self.tokens.error(
+                f"{name} is of a distribution that no line 'uses {distribution} ...' names"
+            )
+        return name, _at(self.tokens, "", find, distribution, rest)
 
     # ------------------------------------------------------------------------ words of values
 

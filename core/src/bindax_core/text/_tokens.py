@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
 from bindax_core.errors import JaxprTextError
@@ -65,10 +66,9 @@ class Tokens:
 
     def take_string(self) -> str:
         """Take the next word, a string as JSON writes it; its value."""
-        if self.next.kind != "string":
-            self.fail("expected a string")
+        text = self.take_kind("string", "a string")
         try:
-            return str(json.loads(self.take().text))
+            return str(json.loads(text))
         except ValueError as error:
             raise self.error(f"a string is damaged: {error}") from error
 
@@ -83,6 +83,15 @@ class Tokens:
         """Take the next word, which must be this one."""
         if not self.has(text):
             self.fail(f"expected {text!r}")
+
+    def parts(self, closing: str) -> Iterator[None]:
+        """Yield before each part of what ends with a bracket, with commas between the parts."""
+        is_first = True
+        while not self.has(closing):
+            if not is_first:
+                self.expect(",")
+            is_first = False
+            yield
 
     def fail(self, message: str) -> NoReturn:
         """Raise an error that shows the next word."""

@@ -45,9 +45,9 @@ def _unflatten_deque(data: int | None, children: Any) -> deque[Any]:
 
 
 def _define(kind: Kind, type: type, flatten: Flatten, unflatten: Unflatten) -> NodeDefinition:
-    definition = NodeDefinition(type, flatten, unflatten, serialized_name=type.__name__)
+    site = (__name__, __file__, 0)
+    definition = NodeDefinition(type, flatten, unflatten, serialized_name=type.__name__, site=site)
     definition._kind = kind
-    definition._site = (__name__, __file__, 0)
     register_node(definition)
     return definition
 

@@ -124,8 +124,6 @@ def _equal(root: PyTreeDef, node: PyTreeDef, ours: Any, theirs: Any) -> bool:
     except Exception as error:
         reason = f"cannot be compared ({type(error).__name__}: {error})"
         raise _unusable(root, node, reason) from error
-    if result is True or result is False:
-        return result
     if type(result).__name__ in _BOOLEANS:
         return bool(result)
     reason = f"has an == that returns {type_name(type(result))} instead of a bool"

@@ -25,8 +25,6 @@ Flattener: TypeAlias = "Callable[[Any], tuple[list[Any], PyTreeDef] | None]"
 MAX_NODES = 2_500
 """Compiling takes a tenth of a millisecond per node; larger trees are walked."""
 
-_MANY = 24
-"""From here on, checking types in one call of a method is faster than in a loop."""
 _INLINE_DEPTH = 20
 """The depth to which generated code nests expressions; Python's parser has a limit."""
 _FIRST = 64
@@ -43,8 +41,6 @@ _MAX_ENTRIES = 512
 
 class Entry:
     """Facts about the trees whose roots look alike."""
-
-    __slots__ = ("functions", "misses", "threshold")
 
     def __init__(self, num_leaves: int) -> None:
         self.functions: tuple[Flattener, ...] = ()
@@ -113,17 +109,12 @@ class _Flattener:
                 self.leaves.append(variable)
             else:
                 stack.extend(reversed(self.node(node, node._definition, variable)))
-        check = (
-            ["  if not leaf_types.issuperset(map(type, leaves)): return None"]
-            if self.root.num_leaves >= _MANY
-            else ["  for x in leaves:", "    if type(x) not in leaf_types: return None"]
-        )
         source = [
             f"def flatten({first}):",
             " try:",
             *self.lines,
             f"  leaves = [{', '.join(self.leaves)}]",
-            *check,
+            "  if not leaf_types.issuperset(map(type, leaves)): return None",
             "  return leaves, root",
             # Whatever it was, walking the tree as usual finds it again and says where.
             " except Exception: return None",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import keyword
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from bindax_core.errors import TreeError
@@ -106,22 +105,21 @@ def _fields(
         )
     if data_fields is not None and meta_fields is not None:
         return tuple(data_fields), tuple(meta_fields)
-    if not _is_dataclass(nodetype):
+    declared = _declared_fields(nodetype)
+    if declared is None:
         raise TreeError(
             f"register_dataclass({type_name(nodetype)}): data_fields and meta_fields are required, "
             f"because the class is not a dataclass."
         )
-    fields = [f for f in _declared_fields(nodetype) if f.init and f.name not in drop_fields]
+    fields = [f for f in declared if f.init and f.name not in drop_fields]
     meta = tuple(f.name for f in fields if f.metadata.get("static", False))
     return tuple(f.name for f in fields if f.name not in meta), meta
 
 
-def _is_dataclass(nodetype: type) -> bool:
-    return hasattr(nodetype, "__dataclass_fields__")
-
-
-def _declared_fields(nodetype: Any) -> tuple[Any, ...]:
-    """The fields of a dataclass. The module is loaded for those who have one alone."""
+def _declared_fields(nodetype: Any) -> tuple[Any, ...] | None:
+    """The fields of a dataclass, for which alone the module is loaded; None of another class."""
+    if not hasattr(nodetype, "__dataclass_fields__"):
+        return None
     import dataclasses
 
     return dataclasses.fields(nodetype)
@@ -141,9 +139,10 @@ def _check_fields(
             f"{start} each field must be in one of data_fields, meta_fields and drop_fields; "
             f"{twice} are there more than once."
         )
-    if not _is_dataclass(nodetype):
+    declared = _declared_fields(nodetype)
+    if declared is None:
         return
-    expected = {f.name for f in _declared_fields(nodetype) if f.init}
+    expected = {f.name for f in declared if f.init}
     missing = sorted(expected - set(given))
     unexpected = sorted({*data, *meta} - expected)
     if missing or unexpected:
@@ -156,19 +155,11 @@ def _check_fields(
         )
 
 
-def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
-    """A function that returns a tuple of attributes, at the speed of C for two and more."""
-    if not names:
-        return lambda node: ()
-    if len(names) == 1:
-        get = operator.attrgetter(names[0])
-        return lambda node: (get(node),)
-    return operator.attrgetter(*names)
-
-
 def _flatten(data: tuple[str, ...], meta: tuple[str, ...]) -> Flatten:
-    children, metadata = _getter(data), _getter(meta)
-    return lambda node: (children(node), metadata(node))
+    def values(node: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+        return tuple([getattr(node, name) for name in names])
+
+    return lambda node: (values(node, data), values(node, meta))
 
 
 def _unflatten(nodetype: type, data: tuple[str, ...], meta: tuple[str, ...]) -> Unflatten:
@@ -186,7 +177,7 @@ def _unflatten_without_init(
     names = (*meta, *data)
     defaults = [
         field
-        for field in (_declared_fields(nodetype) if _is_dataclass(nodetype) else ())
+        for field in _declared_fields(nodetype) or ()
         if field.name not in names
         and not (field.default is MISSING and field.default_factory is MISSING)
     ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 from bindax_core.errors import TreeError
+from bindax_core.kernel._site import Site
 from bindax_core.tree._keys import DictKey, FlattenedIndexKey, GetAttrKey, KeyEntry, SequenceKey
 
 Kind: TypeAlias = Literal[
@@ -17,8 +18,6 @@ FlattenWithKeys: TypeAlias = Callable[[Any], tuple[Iterable[tuple[KeyEntry, Any]
 Unflatten: TypeAlias = Callable[[Any, Any], Any]
 Assemble: TypeAlias = Callable[[Any, Any], Any]
 """From a node of a structure and the list of its children to the container."""
-Site: TypeAlias = tuple[str, str, int]
-"""Module, file and line of a registration."""
 
 
 class NodeDefinition:
@@ -66,7 +65,7 @@ class NodeDefinition:
         attributes: Sequence[str] | None = None,
         encode_metadata: Callable[[Any], Any] | None = None,
         decode_metadata: Callable[[Any], Any] | None = None,
-        site: Site | None = None,
+        site: tuple[str, str, int] | None = None,
     ) -> None:
         if not isinstance(type, _type):
             raise TreeError(
@@ -100,7 +99,7 @@ class NodeDefinition:
         # Of dataclasses: the names of the children and of the metadata, and whether __init__ is
         # called, which lets generated code do without the functions.
         self._fields: tuple[tuple[str, ...], tuple[str, ...], bool] | None = None
-        self._site: Site = calling_site() if site is None else site
+        self._site = calling_site() if site is None else Site(*site)
 
     def __repr__(self) -> str:
         return f"NodeDefinition({self.serialized_name})"
@@ -108,7 +107,8 @@ class NodeDefinition:
     def child_keys(self, metadata: Any, count: int) -> list[KeyEntry]:
         """The keys of the children, as far as they follow from the type and the metadata."""
         if self._kind in ("list", "tuple", "deque"):
-            return _positions(count)
+            shared = _SEQUENCE_KEYS[:count]
+            return shared if len(shared) == count else [SequenceKey(i) for i in range(count)]
         keys = self.mapping_keys(metadata)
         if keys is not None:
             return [DictKey(key) for key in keys]
@@ -123,40 +123,32 @@ class NodeDefinition:
         return metadata[1] if self._kind == "defaultdict" else None
 
 
-_SEQUENCE_KEYS = [SequenceKey(i) for i in range(256)]
-
-
-def _positions(count: int) -> list[KeyEntry]:
-    """The keys of a sequence; short ones share them."""
-    if count <= len(_SEQUENCE_KEYS):
-        return _SEQUENCE_KEYS[:count]
-    return [SequenceKey(i) for i in range(count)]
-
-
+_SEQUENCE_KEYS: list[KeyEntry] = [SequenceKey(i) for i in range(256)]
 _type = type
 
 
 def type_name(type: type) -> str:
-    """The name of a type for messages, with its module unless that is ``builtins``.
-
-    >>> type_name(NodeDefinition), type_name(int)
-    ('bindax_core.tree._definition.NodeDefinition', 'int')
-    """
+    """The name of a type for messages, with its module unless that is ``builtins``."""
     module = getattr(type, "__module__", "?")
     return type.__qualname__ if module == "builtins" else f"{module}.{type.__qualname__}"
 
 
-def short(value: object, limit: int = 120) -> str:
-    """The ``repr`` of a value, cut to a length that fits into a message.
+def imported_object(module: str, qualname: str) -> Any:
+    """The object of a name in a module that has been imported already; None if there is none."""
+    found: Any = sys.modules.get(module)
+    for name in qualname.split("."):
+        # vars, because a module's __getattr__ could import something.
+        found = vars(found).get(name) if hasattr(found, "__dict__") else None
+    return found
 
-    >>> short("x" * 200, limit=10)
-    "'xxxxxxxxx..."
-    """
+
+def short(value: object) -> str:
+    """The ``repr`` of a value, cut to a length that fits into a message."""
     try:
         text = repr(value)
     except Exception as error:  # a broken __repr__ must not hide the error that is reported
         return f"<{type_name(type(value))} whose repr raises {type(error).__name__}>"
-    return text if len(text) <= limit else f"{text[:limit]}..."
+    return text if len(text) <= 120 else f"{text[:120]}..."
 
 
 def calling_site() -> Site:
@@ -164,7 +156,7 @@ def calling_site() -> Site:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN):
         frame = frame.f_back
-    return frame.f_globals.get("__name__", "?"), frame.f_code.co_filename, frame.f_lineno
+    return Site(frame.f_globals.get("__name__", "?"), frame.f_code.co_filename, frame.f_lineno)
 
 
 _OWN = ("bindax_core.tree", "functools")

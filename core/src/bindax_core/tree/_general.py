@@ -20,8 +20,6 @@ _MAX_DEPTH = 1_000_000
 class _Frame:
     """A node whose children are being flattened."""
 
-    __slots__ = ("children", "data", "definition", "link", "node", "order", "structures")
-
     def __init__(self, node: Any, definition: NodeDefinition, link: Link, with_keys: bool) -> None:
         # Holding the node keeps its identity from being given to another object meanwhile.
         self.node = node
@@ -56,10 +54,8 @@ def flatten_general(
 
     def enter(value: Any, link: Link) -> _Frame | None:
         """Begin with a node; None for a leaf."""
-        if is_leaf is None:
-            stop = False
-        else:
-            stop = is_leaf(unlink(link), value) if is_leaf_takes_path else is_leaf(value)
+        given = (unlink(link), value) if is_leaf_takes_path else (value,)
+        stop = is_leaf is not None and is_leaf(*given)
         definition = None if stop else find_definition(type(value))
         if definition is None:
             leaves.append(value)

@@ -146,13 +146,7 @@ def keystr(keys: Iterable[KeyEntry], *, simple: bool = False, separator: str = "
 
 
 def position(path: Iterable[KeyEntry], prefix: str = "") -> str:
-    """Say where a path leads, for an error message.
-
-    >>> position((DictKey("a"), SequenceKey(1)))
-    "at path ['a'][1]"
-    >>> position(())
-    'at the root'
-    """
+    """Say where a path leads, for an error message: ``at path ['a'][1]`` or ``at the root``."""
     keys = tuple(path)
     if not keys:
         return f"at {prefix}" if prefix else "at the root"

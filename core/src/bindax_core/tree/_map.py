@@ -207,8 +207,6 @@ def tree_transpose(
     expected = outer_treedef.compose(inner_treedef)
     if structure != expected:
         raise TreeTransposeError(f"Mismatch\n{structure}\n != \n{expected}")
-    if not inner_treedef.num_leaves or not outer_treedef.num_leaves:
-        return inner_treedef.unflatten([outer_treedef.unflatten([])] * inner_treedef.num_leaves)
     step = inner_treedef.num_leaves
     columns = [flat[i::step] for i in range(step)]
     return inner_treedef.unflatten([outer_treedef.unflatten(column) for column in columns])

@@ -1,4 +1,4 @@
-"""Walks over the nodes of a tree definition, and the paths of its nodes."""
+"""Walks over the nodes of a tree definition, the paths of its nodes, and its printed form."""
 
 from __future__ import annotations
 
@@ -51,11 +51,7 @@ def fold(
 
 
 def unlink(link: Link) -> KeyPath:
-    """The path that a linked list stands for.
-
-    >>> unlink(((None, "a"), "b"))
-    ('a', 'b')
-    """
+    """The path that a linked list stands for."""
     keys = []
     while link is not None:
         link, key = link
@@ -82,3 +78,56 @@ def path_of_node(root: PyTreeDef, target: PyTreeDef) -> KeyPath:
             return unlink(link)
         stack.extend(reversed(children_with_links(node, link)))
     return ()
+
+
+def treedef_text(root: PyTreeDef) -> str:
+    """A structure in the notation of Python, with ``*`` for leaves.
+
+    The work list holds nodes to print and pieces of text that are ready, so that the depth of the
+    tree does not matter.
+    """
+    result: list[str] = []
+    stack: list[PyTreeDef | str] = [root]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            result.append(item)
+        elif item._definition is None:
+            result.append("*")
+        else:
+            stack.extend(reversed(_pieces(item)))
+    return "".join(result)
+
+
+def _pieces(node: PyTreeDef) -> list[PyTreeDef | str]:
+    definition: Any = node._definition
+    kind, name = definition._kind, definition.type.__name__
+    children: list[PyTreeDef | str] = list(node._children)
+    if kind == "none":
+        return ["None"]
+    if kind == "list":
+        return ["[", *_separated(children), "]"]
+    if kind == "tuple":
+        return ["(", *_separated(children), ",)" if len(children) == 1 else ")"]
+    if kind == "dict":
+        pieces: list[PyTreeDef | str] = ["{"]
+        for i, (key, child) in enumerate(zip(node._data, children, strict=True)):
+            pieces += [f"{', ' if i else ''}{key!r}: ", child]
+        return [*pieces, "}"]
+    head = f"namedtuple[{name}]" if kind == "namedtuple" else f"{name}[{_data_text(node._data)}]"
+    return [f"CustomNode({head}, [", *_separated(children), "])"]
+
+
+def _data_text(data: Any) -> str:
+    # A structure is printed in errors about its metadata, so that printing must not fail.
+    try:
+        return str(data)
+    except Exception as error:
+        return f"<{type(data).__name__} whose str raises {type(error).__name__}>"
+
+
+def _separated(children: list[PyTreeDef | str]) -> list[PyTreeDef | str]:
+    pieces: list[PyTreeDef | str] = []
+    for child in children:
+        pieces += [", ", child]
+    return pieces[1:]

@@ -35,10 +35,7 @@ def _grouped(keys: list[Any]) -> list[Any]:
     groups: dict[str, list[Any]] = {}
     for key in keys:
         groups.setdefault(_group(key), []).append(key)
-    result: list[Any] = []
-    for name in sorted(groups):
-        result += _sorted_group(groups[name])
-    return result
+    return [key for name in sorted(groups) for key in _sorted_group(groups[name])]
 
 
 def _group(key: Any) -> str:

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 Record = tuple[NodeDefinition | None, Any, tuple[Any, ...] | None, int]
 """A node without its children: definition, metadata, order of insertion, number of children."""
 
-Make = Callable[..., Any]
+Make = Callable[..., "PyTreeDef"]
 """Makes a node of definition, metadata, order and children; of nothing, a leaf. These functions do
 not know the class of what it makes."""
 
 
-def from_records(records: Iterable[Record], make: Make) -> Any:
+def from_records(records: Iterable[Record], make: Make) -> PyTreeDef:
     """Make a structure from the records of its nodes in postorder."""
     if not isinstance(records, tuple | list):
         raise TreeError(f"A tree definition is damaged: {short(records)} is no sequence of nodes.")
-    stack: list[Any] = []
+    stack: list[PyTreeDef] = []
     for record in records:
         if not isinstance(record, tuple) or len(record) != 4:
             raise TreeError(f"A pickled tree definition holds {short(record)} in place of a node.")
@@ -52,7 +52,7 @@ def from_records(records: Iterable[Record], make: Make) -> Any:
     return stack[0]
 
 
-def from_node_data(node_data: Any, children: tuple[PyTreeDef, ...], make: Make) -> Any:
+def from_node_data(node_data: Any, children: tuple[PyTreeDef, ...], make: Make) -> PyTreeDef:
     """Make a structure from the type and metadata of its root, and its children."""
     if node_data is None:
         if children:
@@ -73,7 +73,7 @@ def _checked_node(
     order: tuple[Any, ...] | None,
     children: tuple[PyTreeDef, ...],
     make: Make,
-) -> Any:
+) -> PyTreeDef:
     """Make a node after checking that its parts fit together."""
     kind, count = definition._kind, len(children)
     if kind in ("none", "list", "tuple", "namedtuple") and data is not None:

@@ -158,8 +158,6 @@ class Partial(functools.partial):  # type: ignore[type-arg]
 class _Opaque:
     """A partial as the function of another one, which must not be merged with it."""
 
-    __slots__ = ("function",)
-
     def __init__(self, function: functools.partial[Any]) -> None:
         self.function = function
 

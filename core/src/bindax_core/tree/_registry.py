@@ -103,7 +103,6 @@ def register_node(definition: NodeDefinition) -> None:
         is_allowed = replaced is None or _may_replace(definition, replaced)
         if is_allowed:
             _set(kind, definition)
-            _record((kind, former))
     if replaced is None:
         return
     if not is_allowed:
@@ -148,6 +147,9 @@ def _default_dict(node: PyTreeDef, children: Any) -> Any:
 def _set(kind: type, definition: NodeDefinition | None) -> None:
     """Put a definition in force, or take one out of force; the lock is held."""
     former = _definitions.pop(kind, None)
+    journal = _journal.get()
+    if journal is not None:
+        journal.append((kind, former))
     if former is not None and _by_name.get(former.serialized_name) is former:
         del _by_name[former.serialized_name]
     if definition is not None:
@@ -157,22 +159,16 @@ def _set(kind: type, definition: NodeDefinition | None) -> None:
     _table.forget(kind)
 
 
-def _record(undo: _Undo) -> None:
-    journal = _journal.get()
-    if journal is not None:
-        journal.append(undo)
-
-
 def _may_replace(new: NodeDefinition, old: NodeDefinition) -> bool:
     if old._kind != "custom" or _is_core(old):
         return False
     if new.type is not old.type and _is_local(new.type):
         return True  # a function that defines a class was called twice: two types, both in use
-    return new._site[0] == old._site[0]
+    return new._site.module == old._site.module
 
 
 def _is_core(definition: NodeDefinition) -> bool:
-    return definition._site[0].startswith("bindax_core.")
+    return definition._site.module.startswith("bindax_core.")
 
 
 def _is_local(kind: type) -> bool:
@@ -198,15 +194,14 @@ def _place(definition: NodeDefinition) -> str:
 
 
 def _owner(definition: NodeDefinition) -> str:
-    return f"module {definition._site[0]} of {provenance(definition)}"
+    return f"module {definition._site.module} of {provenance(definition)}"
 
 
 def provenance(definition: NodeDefinition) -> Provenance:
     """Return the distribution, version, file and line of a definition."""
-    from bindax_core.kernel._site import Site
     from bindax_core.registry._provenance import provenance_of
 
-    return provenance_of(Site(*definition._site))
+    return provenance_of(definition._site)
 
 
 def unregister_pytree_node(nodetype: Any) -> NodeDefinition:
@@ -233,7 +228,6 @@ def unregister_pytree_node(nodetype: Any) -> NodeDefinition:
         definition = _definitions.get(nodetype)
         if definition is not None and not _is_core(definition):
             _set(nodetype, None)
-            _record((nodetype, definition))
             return definition
     if definition is not None:
         raise TreeError(
@@ -286,6 +280,7 @@ def journaled() -> Iterator[list[_Undo]]:
         _journal.reset(token)
 
 
+@journaled()  # what is undone is no change to undo
 def undo(journal: list[_Undo]) -> None:
     """Undo what ``journaled`` collected."""
     with lock:

@@ -7,11 +7,12 @@ The text is JSON: the version of the format and the list of the nodes in postord
 from __future__ import annotations
 
 import math
-import sys
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bindax_core.errors import TreeError
-from bindax_core.tree._definition import NodeDefinition, short, type_name
+from bindax_core.tree._definition import NodeDefinition, imported_object, short, type_name
 from bindax_core.tree._keys import position
 from bindax_core.tree._nodes import path_of_node, postorder
 from bindax_core.tree._rebuild import Record
@@ -137,10 +138,8 @@ def _definition(name: str) -> NodeDefinition:
 
 def _loaded_definition(name: str) -> NodeDefinition | None:
     """The definition of a class ``module:qualname`` whose module has been imported already."""
-    module_name, _, qualname = name.partition(":")
-    found: Any = sys.modules.get(module_name)
-    for part in qualname.split("."):
-        found = vars(found).get(part) if found is not None and hasattr(found, "__dict__") else None
+    module, _, qualname = name.partition(":")
+    found = imported_object(module, qualname)
     return find_definition(found) if isinstance(found, type) else None
 
 
@@ -163,11 +162,7 @@ def _read_namedtuple(name: str, fields: Any) -> NodeDefinition:
 
 
 def _encode(value: Any, depth: int = 0) -> Any:
-    """Turn a value of a plain type into what ``json`` writes without loss.
-
-    >>> _encode((1, "a", 2.5, b"x"))
-    {'tuple': [1, 'a', {'float': '0x1.4000000000000p+1'}, {'bytes': '78'}]}
-    """
+    """Turn a value of a plain type into what ``json`` writes without loss."""
     if depth > _MAX_DEPTH:
         raise TreeError(f"a value is nested more than {_MAX_DEPTH} levels deep")
     kind = type(value)
@@ -193,23 +188,13 @@ def _encode(value: Any, depth: int = 0) -> Any:
         return {"ellipsis": None}
     if isinstance(value, type) and value in _NAMED_TYPES.values():
         return {"type": value.__name__}
-    return _encode_dtype(value)
-
-
-def _encode_dtype(value: Any) -> Any:
-    import numpy as np
-
     if isinstance(value, np.dtype) and value.names is None and np.dtype(value.name) == value:
         return {"dtype": value.name}
     raise TreeError(f"{short(value)} of type {type_name(type(value))} has no stable written form")
 
 
 def _decode(value: Any, depth: int = 0) -> Any:
-    """The inverse of ``_encode``; whatever it could not have written is refused.
-
-    >>> _decode({"tuple": [1, {"float": "0x1.8p+0"}]})
-    (1, 1.5)
-    """
+    """The inverse of ``_encode``; whatever it could not have written is refused."""
     if depth > _MAX_DEPTH:
         raise TreeError(f"a value is nested more than {_MAX_DEPTH} levels deep")
     if type(value) in _PLAIN:
@@ -261,8 +246,6 @@ def _decode_atom(tag: str, content: str) -> Any:
     if tag == "type":
         return _NAMED_TYPES[content]
     if tag == "dtype":
-        import numpy as np
-
         result = np.dtype(content)
         if result.name != content:
             raise TreeError(f"{content!r} is not the name of a dtype")

@@ -8,8 +8,7 @@ from typing import Any
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_node, treedef_hash, treedefs_equal
 from bindax_core.tree._definition import NodeDefinition, short
-from bindax_core.tree._nodes import fold, postorder
-from bindax_core.tree._print import treedef_text
+from bindax_core.tree._nodes import fold, postorder, treedef_text
 from bindax_core.tree._rebuild import Record, from_node_data, from_records
 from bindax_core.tree._serialize import read, serialize
 from bindax_core.tree._unflatten import unflatten
@@ -107,9 +106,6 @@ class PyTreeDef:
             leaves = list(_iterable(leaves))
         if len(leaves) != self.num_leaves:
             raise _wrong_count(self, len(leaves))
-        build = self._build
-        if build is not None:
-            return build(leaves)
         return unflatten(self, leaves)
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
@@ -256,8 +252,7 @@ class PyTreeDef:
         for child in children:
             if not isinstance(child, PyTreeDef):
                 raise TreeError(f"The children must be PyTreeDef objects, got {short(child)}.")
-        made: PyTreeDef = from_node_data(node_data, children, _node)
-        return made
+        return from_node_data(node_data, children, _node)
 
     def serialize(self) -> str:
         """Write the structure as text, for ``PyTreeDef.deserialize`` in another process.
@@ -361,8 +356,7 @@ def _node(*parts: Any) -> PyTreeDef:
 
 def from_state(records: Iterable[Record]) -> PyTreeDef:
     """Make a structure from a flat list of its nodes, as pickles hold it."""
-    made: PyTreeDef = from_records(records, _node)
-    return made
+    return from_records(records, _node)
 
 
 def _iterable(leaves: Any) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -22,30 +22,19 @@ def unflatten(root: PyTreeDef, leaves: list[Any]) -> Any:
     """Build the pytree of a structure; the number of leaves is right."""
     if root._definition is None:
         return leaves[0]
-    root._uses += 1
-    if root._uses == _HOT and len(postorder(root)) <= MAX_NODES:
-        root._build = _compiled(root)
+    build = root._build
+    if build is None:
+        root._uses += 1
+        if root._uses == _HOT and len(postorder(root)) <= MAX_NODES:
+            root._build = compile_unflatten(root)
     try:
-        return _build(root, iter(leaves))
+        return _build(root, iter(leaves)) if build is None else build(leaves)
     except RecursionError:
         pass
     except Exception as error:
         _explain(root, leaves, error)
         raise
     return _build_deep(root, leaves)
-
-
-def _compiled(root: PyTreeDef) -> Callable[[list[Any]], Any]:
-    compiled = compile_unflatten(root)
-
-    def build(leaves: list[Any]) -> Any:
-        try:
-            return compiled(leaves)
-        except Exception as error:
-            _explain(root, leaves, error)
-            raise
-
-    return build
 
 
 def _build(node: PyTreeDef, leaves: Iterator[Any]) -> Any:

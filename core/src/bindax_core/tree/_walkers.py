@@ -24,18 +24,6 @@ _SHARED = 256
 _leaves = [(LEAF,) * n for n in range(_SHARED)]
 
 
-def walker(definition: NodeDefinition) -> Walk:
-    """Make the walker for the instances of a type."""
-    kind = definition._kind
-    if kind == "none":
-        return _none_walker(definition)
-    if kind in ("list", "tuple"):
-        return _sequence_walker(definition)
-    if kind == "dict":
-        return _dict_walker(definition)
-    return _custom_walker(definition)
-
-
 def _walk_children(
     definition: NodeDefinition,
     data: Any,
@@ -126,6 +114,15 @@ def _custom_walker(definition: NodeDefinition) -> Walk:
     return walk_custom
 
 
+_WALKERS = {
+    "none": _none_walker,
+    "list": _sequence_walker,
+    "tuple": _sequence_walker,
+    "dict": _dict_walker,
+}
+"""Makers of walkers, by the kind of a node; the others have ``_custom_walker``."""
+
+
 def _classify(kind: type) -> Walk | None:
     """Decide what the instances of a type are; called once per type by the table."""
     if kind not in _registry._definitions:
@@ -135,7 +132,8 @@ def _classify(kind: type) -> Walk | None:
         if definition is None:
             _table.set_leaf(kind)
             return None
-        walk = _table.TABLE[kind] = walker(definition)
+        walk = _WALKERS.get(definition._kind, _custom_walker)(definition)
+        _table.TABLE[kind] = walk
         return walk
 
 

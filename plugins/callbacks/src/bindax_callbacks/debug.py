@@ -11,13 +11,11 @@ from typing import IO, Any
 
 from bindax_callbacks.breakpoint import Prompt, stops
 from bindax_callbacks.host_function import make_callback
-from bindax_callbacks.host_rules import effect_of, host_rules, map_elements
+from bindax_callbacks.host_rules import effects, host_rules, map_elements
 from bindax_core.extend import Effect, Zero, api_boundary, primitive, rules
 
 __all__ = ["breakpoint", "callback", "debug_callback_p", "log", "print"]
 
-DEBUG = Effect("debug", repeatable=True)
-ORDERED_DEBUG = Effect("ordered debug", ordered=True, repeatable=True)
 _logger = logging.getLogger("bindax")
 
 
@@ -231,18 +229,14 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Zero], **params: Any) -> tup
     return debug_callback_p.bind(*primals, **params), []
 
 
-def _vmap(
-    axis_size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any
-) -> tuple[list[Any], list[Any]]:
-    return map_elements(debug_callback_p, axis_size, operands, dims, params)
-
-
 debug_callback_p = primitive(
     "debug_callback",
     host_rules(),
-    rules.effects(effect_of(DEBUG, ORDERED_DEBUG)),
+    effects(
+        Effect("debug", repeatable=True), Effect("ordered debug", ordered=True, repeatable=True)
+    ),
     rules.jvp(_jvp, symbolic_zeros=True),
-    rules.vmap(_vmap),
+    rules.vmap(map_elements, takes_primitive=True),
     rules.transpose.absent(
         "a program runs backwards with cotangents, so the tangents that the callback asks for "
         "never exist; print primal values, or use jvp"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bindax_callbacks.host_function import ForEach, HostFunction
@@ -46,10 +46,10 @@ def host_rules(*, pure: bool = False) -> list[Rule]:
     ]
 
 
-def effect_of(unordered: Effect, ordered: Effect) -> Callable[..., frozenset[Effect]]:
+def effects(unordered: Effect, ordered: Effect) -> Rule:
     """The ``effects`` rule of a primitive with the parameter ``ordered``."""
     sets = (frozenset({unordered}), frozenset({ordered}))
-    return lambda **params: sets[params["ordered"]]
+    return rules.effects(lambda **params: sets[params["ordered"]])
 
 
 def map_elements(
@@ -57,7 +57,7 @@ def map_elements(
     axis_size: int,
     operands: Sequence[Any],
     dims: Sequence[int | None],
-    params: dict[str, Any],
+    **params: Any,
 ) -> tuple[list[Any], list[Any]]:
     """A ``vmap`` rule: one application, whose host function goes through the elements."""
     check_unordered(primitive, params)

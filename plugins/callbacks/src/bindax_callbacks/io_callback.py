@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from bindax_callbacks.host_function import make_callback
-from bindax_callbacks.host_rules import NO_DERIVATIVE, effect_of, host_rules, map_elements
+from bindax_callbacks.host_rules import NO_DERIVATIVE, effects, host_rules, map_elements
 from bindax_core.extend import Effect, api_boundary, primitive, rules, tree_unflatten
 
 __all__ = ["io_callback", "io_callback_p"]
-
-IO = Effect("io")
-ORDERED_IO = Effect("ordered io", ordered=True)
 
 
 @api_boundary
@@ -68,18 +65,12 @@ def io_callback(
     return tree_unflatten(made.out_tree, outs)
 
 
-def _vmap(
-    axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
-) -> tuple[list[Any], list[Any]]:
-    return map_elements(io_callback_p, axis_size, operands, dims, params)
-
-
 io_callback_p = primitive(
     "io_callback",
     host_rules(),
-    rules.effects(effect_of(IO, ORDERED_IO)),
+    effects(Effect("io"), Effect("ordered io", ordered=True)),
     rules.jvp.absent(NO_DERIVATIVE),
-    rules.vmap(_vmap),
+    rules.vmap(map_elements, takes_primitive=True),
     rules.transpose.absent(NO_DERIVATIVE),
     multiple_results=True,
 )

@@ -94,7 +94,7 @@ def _vmap_pure(
             f"'broadcast_all' for one call with the batch."
         )
     if method == "sequential":
-        return map_elements(pure_callback_p, axis_size, operands, dims, params)
+        return map_elements(pure_callback_p, axis_size, operands, dims, **params)
     moved = [_leading(x, d, axis_size, method) for x, d in zip(operands, dims, strict=True)]
     avals = tuple([a.update(shape=(axis_size, *a.shape)) for a in callback.result_avals])
     batched = attrs.evolve(callback, result_avals=avals)

@@ -137,8 +137,14 @@ def register_ffi_type(name: str, type_registration: Any, platform: str = "cpu") 
         platform: as in ``register_ffi_target``.
 
     Raises:
-        BackendError: when no compiler is installed.
+        TypeError: when the registration is no such dict.
+        BackendError: when no compiler is installed, or XLA refuses the type.
     """
+    if not isinstance(type_registration, dict) or "type_id" not in type_registration:
+        raise TypeError(
+            f"register_ffi_type takes a dict with a capsule for 'type_id' as type_registration, "
+            f"but got {type_registration!r:.80}."
+        )
     _foreign("register_ffi_type").register_type(name, type_registration, _known(platform))
 
 

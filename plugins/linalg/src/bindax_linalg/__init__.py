@@ -4,9 +4,9 @@ Matrices are the last two axes of arrays of dtype float32, float64, complex64 or
 """
 
 from types import FunctionType as _FunctionType
-from types import ModuleType as _ModuleType
 
 from bindax_core.extend import api_boundary as _api_boundary
+from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_linalg.cholesky import *
 from bindax_linalg.condensed_forms import *
@@ -21,12 +21,7 @@ from bindax_linalg.svd import *
 from bindax_linalg.triangular_solve import *
 from bindax_linalg.tridiagonal_solve import *
 
-# Type checkers know the names from the imports, and would take this for all that there is.
-vars()["__all__"] = [
-    name
-    for name, value in list(vars().items())
-    if not name.startswith("_") and not isinstance(value, _ModuleType)
-]
+vars()["__all__"] = _public_names(vars())
 
 # Here users call: errors that leave show the user's own frames.
 for _name, _value in list(vars().items()):

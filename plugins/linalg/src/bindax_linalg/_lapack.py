@@ -1,4 +1,4 @@
-"""``lowering`` rules that call LAPACK.
+"""The rules of primitives that LAPACK computes.
 
 On the CPU, XLA programs call the LAPACK of the backend through custom calls, whose matrices are
 stored by columns. Elsewhere the evaluation rule runs on the host. Programs on empty arrays are
@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-import bindax_transforms
-from bindax_core.extend import LoweringContext, Origin, Rule, ShapedArray, rules
+from bindax_core.extend import LoweringContext, Primitive, Rule, ShapedArray, rules
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.rules.lowering import inlined
 from bindax_linalg import _matrices as m
 
 Function = Callable[..., Any]
 
 _PREFIX = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
-INT32: np.dtype[Any] = np.dtype(np.int32)
 
 
 def flag(letter: str) -> str:
@@ -28,17 +27,22 @@ def flag(letter: str) -> str:
     return f"{ord(letter)} : ui8"
 
 
-def lapack_lowering(
-    impl: Function, rule: Function, *, generic: Function | None = None, multiple: bool = False
-) -> Rule:
-    """The ``lowering`` rule of a primitive that LAPACK computes on the CPU.
+def lapack_rules(
+    impl: Function,
+    rule: Function,
+    *,
+    generic: Function | None = None,
+    transpose: Function | None = None,
+    slow: bool = False,
+) -> list[Rule]:
+    """All but the type and the derivative of a primitive that LAPACK computes on the CPU.
 
     Other platforms have the ``generic`` rule or evaluate by ``impl`` on the host, as all do for
-    empty arrays. With ``multiple`` even one result is in a list.
+    empty arrays.
     """
 
-    def lower(ctx: LoweringContext, *values: Any, **params: Any) -> Any:
-        single = len(ctx.avals_out) == 1 and not multiple
+    def lower(primitive: Primitive, ctx: LoweringContext, *values: Any, **params: Any) -> Any:
+        single = not primitive.multiple_results
         if any(0 in aval.shape for aval in ctx.avals_in):
             empty = [np.zeros(aval.shape, aval.dtype) for aval in ctx.avals_in]
             outs = impl(*empty, **params)
@@ -55,23 +59,31 @@ def lapack_lowering(
         )
         return found[0] if single else found
 
-    return rules.lowering["stablehlo"](lower)
+    return [
+        rules.impl(impl, slow=slow),
+        m.leading_batch(),
+        rules.transpose(transpose) if transpose else rules.transpose.absent("it is not linear"),
+        rules.lowering["stablehlo"](lower, takes_primitive=True),
+    ]
 
 
 def call(
     ctx: LoweringContext,
     routine: str,
-    operands: Sequence[tuple[Any, ShapedArray]],
+    values: Sequence[Any],
     results: Sequence[ShapedArray],
     options: Mapping[str, str],
+    avals: Sequence[ShapedArray] | None = None,
 ) -> list[Any]:
     """Call a routine of LAPACK, with options that are text of attributes.
 
     Its name is without the letter for the dtype, such as ``"potrf"``; where the names for real and
-    complex matrices differ it is both, as in ``"orgqr|ungqr"``. One operand at least is a matrix.
+    complex matrices differ it is both, as in ``"orgqr|ungqr"``. The values are the operands of the
+    primitive where no types are given; one at least is a matrix.
     """
-    dtype = operands[0][1].dtype
-    batch = max(aval.ndim for _, aval in operands) - 2
+    avals = avals or ctx.avals_in
+    dtype = avals[0].dtype
+    batch = max(aval.ndim for aval in avals) - 2
     names = routine.split("|")
     name = names[-1] if dtypes.is_complex(dtype) else names[0]
 
@@ -84,12 +96,11 @@ def call(
         "api_version": "4 : i32",
         "has_side_effect": "false",
         "backend_config": f"{{{config}}}",
-        "operand_layouts": layouts([aval for _, aval in operands]),
+        "operand_layouts": layouts(avals),
         "result_layouts": layouts(results),
     }
     if batch and getattr(ctx, "device_count", 1) > 1:
-        attributes |= _batch_attributes([aval.shape for _, aval in operands], results, batch)
-    values = [value for value, _ in operands]
+        attributes |= _batch_attributes([aval.shape for aval in avals], results, batch)
     return ctx.op("stablehlo.custom_call", values, results, attributes)
 
 
@@ -126,27 +137,17 @@ def _layout(rank: int, batch: int) -> str:
     return f"dense<[{', '.join(map(str, order))}]> : tensor<{rank}xindex>"
 
 
-def inline(
-    ctx: LoweringContext, function: Function, operands: Sequence[tuple[Any, ShapedArray]]
-) -> list[Any]:
-    """Add what a function of operations of this package computes."""
-    avals = [aval for _, aval in operands]
-    closed = bindax_transforms.trace_to_jaxpr(function, avals, Origin("lowering", function))
-    return ctx.inline(closed, [value for value, _ in operands])
-
-
 def checked_call(
     ctx: LoweringContext,
     routine: str,
-    operands: Sequence[tuple[Any, ShapedArray]],
+    values: Sequence[Any],
     results: Sequence[ShapedArray],
     options: Mapping[str, str],
     kept: slice = slice(None),
 ) -> list[Any]:
     """Some of the results of a routine whose last one is an error code, NaN where it is not 0."""
-    batch = max(aval.ndim for _, aval in operands) - 2
-    info = ShapedArray(operands[-1][1].shape[:batch], INT32)
-    *found, code = call(ctx, routine, operands, [*results, info], options)
+    info = ShapedArray(ctx.avals_in[-1].shape[:-2], m.INT32)
+    *found, code = call(ctx, routine, values, [*results, info], options)
     return finish(ctx, [*found[kept], code], [*results[kept], info])
 
 
@@ -157,4 +158,4 @@ def finish(ctx: LoweringContext, values: Sequence[Any], avals: Sequence[ShapedAr
         ok = m.succeeded(results[-1])
         return [m.nan_unless(ok, x) for x in results[:-1]]
 
-    return inline(ctx, checked, list(zip(values, avals, strict=True)))
+    return inlined(ctx, checked, values, avals)

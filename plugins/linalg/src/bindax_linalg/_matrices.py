@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from bindax_lax_basic.extend import leading_batch as leading_batch
 Function = Callable[..., Any]
 Shape = tuple[int, ...]
 _DTYPES = ("float32", "float64", "complex64", "complex128")
-_INT32: np.dtype[Any] = np.dtype(np.int32)
+INT32: np.dtype[Any] = np.dtype(np.int32)
 _FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 
 # -------------------------------------------------------------------------------------- types
@@ -93,7 +93,7 @@ def scaled(x: Any, factor: float) -> Any:
 
 
 def _indices(shape: Shape, axis: int) -> Any:
-    return lax.iota_p.bind(dtype=_INT32, shape=shape[-2:], dimension=axis)
+    return lax.iota_p.bind(dtype=INT32, shape=shape[-2:], dimension=axis)
 
 
 def _masked(x: Any, mask: Any, other: Any) -> Any:
@@ -258,19 +258,18 @@ def succeeded(info: Any) -> Any:
 # ------------------------------------------------------------------------------------ values
 
 
-def for_each_good(function: Function, shapes: Sequence[Shape], x: NumPyArray) -> list[Any]:
+def for_each_good(function: Function, x: NumPyArray) -> list[Any]:
     """Results of a function of NumPy for stacks of matrices, NaN where it does not converge.
 
-    The function raises ``LinAlgError`` when one matrix of a stack fails; ``shapes`` are those of
-    its results for one matrix.
+    The function raises ``LinAlgError`` when one matrix of a stack fails.
     """
     try:
         return list(function(x))
     except np.linalg.LinAlgError:
         pass
     lead = x.shape[:-2]
-    kinds = [out.dtype for out in function(np.eye(*x.shape[-2:], dtype=x.dtype))]
-    outs = [np.full((*lead, *s), nan_of(kind), kind) for s, kind in zip(shapes, kinds, strict=True)]
+    model = function(np.eye(*x.shape[-2:], dtype=x.dtype))
+    outs = [np.full((*lead, *out.shape), nan_of(out.dtype), out.dtype) for out in model]
     for place in np.ndindex(*lead):
         try:
             found = function(x[place])

@@ -7,16 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    ShapedArray,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic.extend import NumPyArray
+from bindax_lax_basic.rules.lowering import inlined
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import triangular_solve
@@ -52,7 +45,7 @@ def _cholesky_type(x: ShapedArray) -> ShapedArray:
 
 
 def _cholesky_impl(x: NumPyArray) -> Any:
-    (out,) = m.for_each_good(lambda a: [np.linalg.cholesky(a)], [x.shape[-2:]], x)
+    (out,) = m.for_each_good(lambda a: [np.linalg.cholesky(a)], x)
     failed = np.isnan(out).any(axis=(-2, -1), keepdims=True)
     return np.where(failed, np.tril(np.full_like(out, np.nan)), out)
 
@@ -71,23 +64,20 @@ def _cholesky_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any,
 
 def _cholesky_lowering(ctx: LoweringContext, x: Any) -> Any:
     (aval,) = ctx.avals_in
-    results = [aval, ShapedArray(aval.shape[:-2], _lapack.INT32)]
-    found = _lapack.call(ctx, "potrf", [(x, aval)], results, {"uplo": _lapack.flag("L")})
+    results = [aval, ShapedArray(aval.shape[:-2], m.INT32)]
+    found = _lapack.call(ctx, "potrf", [x], results, {"uplo": _lapack.flag("L")})
     finish = lambda out, info: [m.lower_part(m.nan_unless(m.succeeded(info), out))]  # noqa: E731
-    return _lapack.inline(ctx, finish, list(zip(found, results, strict=True)))[0]
+    return inlined(ctx, finish, found, results)[0]
 
 
 def _generic_lowering(ctx: LoweringContext, x: Any) -> Any:
     (out,) = ctx.op("stablehlo.cholesky", [x], attributes={"lower": "true"})
-    return _lapack.inline(ctx, lambda v: [m.lower_part(v)], [(out, ctx.avals_out[0])])[0]
+    return inlined(ctx, lambda v: [m.lower_part(v)], [out], ctx.avals_out)[0]
 
 
-cholesky_p: Primitive = primitive(
+cholesky_p = primitive(
     "cholesky",
-    rules.impl(_cholesky_impl),
     rules.abstract_eval(_cholesky_type),
     rules.jvp(_cholesky_jvp),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_cholesky_impl, _cholesky_lowering, generic=_generic_lowering),
+    _lapack.lapack_rules(_cholesky_impl, _cholesky_lowering, generic=_generic_lowering),
 )

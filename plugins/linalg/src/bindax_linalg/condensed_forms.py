@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
+from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules
 from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
@@ -61,19 +61,15 @@ def hessenberg_array(x: NumPyArray) -> list[NumPyArray]:
 
 
 def _hessenberg_lowering(ctx: LoweringContext, a: Any) -> list[Any]:
-    (aval,) = ctx.avals_in
-    options = {"low": "1 : i32", "high": f"{aval.shape[-1]} : i32"}
-    return _lapack.checked_call(ctx, "gehrd", [(a, aval)], ctx.avals_out, options)
+    options = {"low": "1 : i32", "high": f"{ctx.avals_in[0].shape[-1]} : i32"}
+    return _lapack.checked_call(ctx, "gehrd", [a], ctx.avals_out, options)
 
 
-hessenberg_p: Primitive = primitive(
+hessenberg_p = primitive(
     "hessenberg",
-    rules.impl(hessenberg_array, slow=True),
     rules.abstract_eval(_hessenberg_type),
     rules.jvp.absent(_NO_DERIVATIVE),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(hessenberg_array, _hessenberg_lowering),
+    _lapack.lapack_rules(hessenberg_array, _hessenberg_lowering, slow=True),
     multiple_results=True,
 )
 
@@ -138,18 +134,14 @@ def _tridiagonal_impl(x: NumPyArray, *, lower: bool) -> list[NumPyArray]:
 
 
 def _tridiagonal_lowering(ctx: LoweringContext, a: Any, *, lower: bool) -> list[Any]:
-    operands = [(a, ctx.avals_in[0])]
     options = {"uplo": _lapack.flag("L" if lower else "U")}
-    return _lapack.checked_call(ctx, "sytrd|hetrd", operands, ctx.avals_out, options)
+    return _lapack.checked_call(ctx, "sytrd|hetrd", [a], ctx.avals_out, options)
 
 
-tridiagonal_p: Primitive = primitive(
+tridiagonal_p = primitive(
     "tridiagonal",
-    rules.impl(_tridiagonal_impl, slow=True),
     rules.abstract_eval(_tridiagonal_type),
     rules.jvp.absent(_NO_DERIVATIVE),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_tridiagonal_impl, _tridiagonal_lowering),
+    _lapack.lapack_rules(_tridiagonal_impl, _tridiagonal_lowering, slow=True),
     multiple_results=True,
 )

@@ -8,15 +8,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    ShapedArray,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
@@ -94,7 +86,7 @@ def _eig_impl(x: NumPyArray, **params: bool) -> list[NumPyArray]:
             outs.append(right)
         return [out.astype(dtype) for out in outs]
 
-    return m.for_each_good(run, [x.shape[-1:], *[x.shape[-2:]] * (wants_left + wants_right)], x)
+    return m.for_each_good(run, x)
 
 
 def _left_vectors(right: NumPyArray, w: NumPyArray | None) -> NumPyArray:
@@ -147,9 +139,7 @@ def _vector_tangent(v: Any, w: Any, both: Any) -> Any:
     products = lax.real(m.mul(m.conjugated(v), free))
     along = lax.reduce_sum_p.bind(products, axes=(typeof(v).ndim - 2,))
     index = lax.argmax(lax.abs_p.bind(v), typeof(v).ndim - 2, "int32")
-    places = lax.iota_p.bind(
-        dtype=_lapack.INT32, shape=typeof(v).shape, dimension=typeof(v).ndim - 2
-    )
+    places = lax.iota_p.bind(dtype=m.INT32, shape=typeof(v).shape, dimension=typeof(v).ndim - 2)
     here = lax.eq_p.bind(places, m.across_rows(index, typeof(v).shape))
     parts = [m.sum_where(here, f(x), 2) for f, x in ((lax.imag, free), (lax.real, v))]
     turn = lax.div_p.bind(*parts)
@@ -162,13 +152,13 @@ def _eig_lowering(ctx: LoweringContext, x: Any, **params: bool) -> list[Any]:
     vectors = ShapedArray(aval.shape, values.dtype)
     is_real = not dtypes.is_complex(aval.dtype)
     parts = [m.real_aval(aval, values.shape)] * 2 if is_real else [values]
-    results = [*parts, vectors, vectors, ShapedArray(aval.shape[:-2], _lapack.INT32)]
+    results = [*parts, vectors, vectors, ShapedArray(aval.shape[:-2], m.INT32)]
     wanted = _wanted(params)
     options = {
         name: _lapack.flag("V" if want else "N")
         for name, want in zip(("compute_left", "compute_right"), wanted, strict=True)
     }
-    found = _lapack.call(ctx, "geev", [(x, aval)], results, options)
+    found = _lapack.call(ctx, "geev", [x], results, options)
     if is_real:
         found[:2] = ctx.op("stablehlo.complex", found[:2], [values])
     w, left, right, info = found
@@ -176,13 +166,10 @@ def _eig_lowering(ctx: LoweringContext, x: Any, **params: bool) -> list[Any]:
     return _lapack.finish(ctx, [w, *kept, info], [*ctx.avals_out, results[-1]])
 
 
-eig_p: Primitive = primitive(
+eig_p = primitive(
     "eig",
-    rules.impl(_eig_impl),
     rules.abstract_eval(_eig_type),
     rules.jvp(_eig_jvp),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_eig_impl, _eig_lowering, multiple=True),
+    _lapack.lapack_rules(_eig_impl, _eig_lowering),
     multiple_results=True,
 )

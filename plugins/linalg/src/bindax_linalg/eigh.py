@@ -7,15 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    ShapedArray,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import div_p, slice_in_dim
 from bindax_lax_basic.extend import NumPyArray, static_ints
 from bindax_linalg import _lapack
@@ -89,7 +81,7 @@ def _eigh_impl(x: NumPyArray, *, lower: bool, sort_eigenvalues: bool) -> list[Nu
         found = np.linalg.eigh(a, UPLO=triangle)
         return [found.eigenvectors, found.eigenvalues]
 
-    return m.for_each_good(run, [x.shape[-2:], x.shape[-1:]], x)
+    return m.for_each_good(run, x)
 
 
 def _eigh_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
@@ -117,18 +109,14 @@ def inverse_gaps(gaps: Any) -> Any:
 def _eigh_lowering(
     ctx: LoweringContext, x: Any, *, lower: bool, sort_eigenvalues: bool
 ) -> list[Any]:
-    operands = [(x, ctx.avals_in[0])]
     options = {"mode": _lapack.flag("V"), "uplo": _lapack.flag("L" if lower else "U")}
-    return _lapack.checked_call(ctx, "syevd|heevd", operands, ctx.avals_out, options)
+    return _lapack.checked_call(ctx, "syevd|heevd", [x], ctx.avals_out, options)
 
 
-eigh_p: Primitive = primitive(
+eigh_p = primitive(
     "eigh",
-    rules.impl(_eigh_impl),
     rules.abstract_eval(_eigh_type),
     rules.jvp(_eigh_jvp),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_eigh_impl, _eigh_lowering),
+    _lapack.lapack_rules(_eigh_impl, _eigh_lowering),
     multiple_results=True,
 )

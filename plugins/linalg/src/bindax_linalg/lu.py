@@ -7,17 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    Region,
-    ShapedArray,
-    primitive,
-    rules,
-    typeof,
-)
-from bindax_lax_basic import broadcast_in_dim_p, eq_p, ge_p, iota_p, pad_p, select_n_p
+from bindax_core.extend import Array, LoweringContext, Region, ShapedArray, primitive, rules, typeof
+from bindax_lax_basic import broadcast_in_dim_p, eq_p, ge_p, iota_p, select_n_p
 from bindax_lax_basic.extend import (
     NumPyArray,
     compare,
@@ -27,14 +18,12 @@ from bindax_lax_basic.extend import (
     static_int,
     zero_tangent,
 )
+from bindax_lax_basic.rules.lowering import inlined
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import solve_array, triangular_solve
 
 __all__ = ["lu", "lu_p", "lu_pivots_to_permutation", "lu_pivots_to_permutation_p"]
-
-
-_INT32 = _lapack.INT32
 
 
 def lu(x: Any) -> list[Array]:
@@ -63,8 +52,8 @@ def lu(x: Any) -> list[Array]:
 def _lu_type(x: ShapedArray) -> list[ShapedArray]:
     m.check_matrix("lu", x)
     *lead, rows, columns = x.shape
-    pivots = ShapedArray((*lead, min(rows, columns)), _INT32)
-    return [x.update(weak_type=False), pivots, ShapedArray((*lead, rows), _INT32)]
+    pivots = ShapedArray((*lead, min(rows, columns)), m.INT32)
+    return [x.update(weak_type=False), pivots, ShapedArray((*lead, rows), m.INT32)]
 
 
 _BLOCK = 32
@@ -111,7 +100,9 @@ def _lu_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     left = m.resized(m.lower_part(packed, -1), rows, rows)
     right = m.resized(m.upper_part(packed), columns, columns)
     if columns > rows:
-        right = m.add(right, _trailing_identity(right, rows))
+        identity = m.identity_like(right)
+        leading = m.resized(m.resized(identity, rows, rows), columns, columns)
+        right = m.add(right, m.sub(identity, leading))
     dx = triangular_solve(
         left, m.take_rows(t, permutation), left_side=True, lower=True, unit_diagonal=True
     )
@@ -121,19 +112,11 @@ def _lu_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     return outs, [tangent, *zeros]
 
 
-def _trailing_identity(x: Any, start: int) -> Any:
-    aval = typeof(x)
-    size = aval.shape[-1] - start
-    small = m.identity_like(filled(aval.update(shape=(*aval.shape[:-2], size, size)), 0))
-    config = ((0, 0, 0),) * (aval.ndim - 2) + ((start, 0, 0),) * 2
-    return pad_p.bind(small, m.constant(0, x), padding_config=config)
-
-
 def _lu_lowering(ctx: LoweringContext, x: Any) -> list[Any]:
     (aval,) = ctx.avals_in
     *lead, rows, _ = aval.shape
-    results = [*ctx.avals_out[:2], ShapedArray(tuple(lead), _INT32)]
-    found = _lapack.call(ctx, "getrf", [(x, aval)], results, {})
+    results = [*ctx.avals_out[:2], ShapedArray(tuple(lead), m.INT32)]
+    found = _lapack.call(ctx, "getrf", [x], results, {})
 
     def finish(packed: Any, pivots: Any, info: Any) -> list[Any]:
         pivots = m.sub(pivots, filled(typeof(pivots), 1))  # LAPACK counts from 1
@@ -141,17 +124,14 @@ def _lu_lowering(ctx: LoweringContext, x: Any) -> list[Any]:
         packed = m.nan_unless(legal, packed)
         return [packed, pivots, lu_pivots_to_permutation(pivots, rows)]
 
-    return _lapack.inline(ctx, finish, list(zip(found, results, strict=True)))
+    return inlined(ctx, finish, found, results)
 
 
-lu_p: Primitive = primitive(
+lu_p = primitive(
     "lu",
-    rules.impl(_lu_impl, slow=True),
     rules.abstract_eval(_lu_type),
     rules.jvp(_lu_jvp),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_lu_impl, _lu_lowering),
+    _lapack.lapack_rules(_lu_impl, _lu_lowering, slow=True),
     multiple_results=True,
 )
 
@@ -183,7 +163,7 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Array:
 
 
 def _permutation_type(pivots: ShapedArray, *, permutation_size: int) -> ShapedArray:
-    if pivots.dtype != _INT32 or pivots.ndim < 1:
+    if pivots.dtype != m.INT32 or pivots.ndim < 1:
         raise TypeError(
             f"lu_pivots_to_permutation takes vectors of int32, but got {pivots.str_short()}."
         )
@@ -192,7 +172,7 @@ def _permutation_type(pivots: ShapedArray, *, permutation_size: int) -> ShapedAr
             f"lu_pivots_to_permutation: {pivots.str_short()} has more exchanges than there are "
             f"rows, permutation_size {permutation_size}."
         )
-    return ShapedArray((*pivots.shape[:-1], permutation_size), _INT32)
+    return ShapedArray((*pivots.shape[:-1], permutation_size), m.INT32)
 
 
 def _permutation_impl(pivots: NumPyArray, *, permutation_size: int) -> NumPyArray:
@@ -208,14 +188,14 @@ def _permutation_impl(pivots: NumPyArray, *, permutation_size: int) -> NumPyArra
 def _permutation_lowering(ctx: LoweringContext, pivots: Any, *, permutation_size: int) -> Any:
     """A loop over the exchanges, each for all elements of the batch at once."""
     (aval,), (out,) = ctx.avals_in, ctx.avals_out
-    count = ShapedArray((), _INT32)
+    count = ShapedArray((), m.INT32)
     state = [count, out, aval]
 
     def test(inner: LoweringContext, i: Any, rows: Any, pivots: Any) -> list[Any]:
         return [compare(inner, "LT", i, inner.constant(np.int32(aval.shape[-1])), count)]
 
     def body(inner: LoweringContext, *values: Any) -> list[Any]:
-        return _lapack.inline(inner, _exchange, list(zip(values, state, strict=True)))
+        return inlined(inner, _exchange, values, state)
 
     attributes = {"iota_dimension": f"{out.ndim - 1} : i64"}
     (rows,) = ctx.op("stablehlo.iota", [], [out], attributes)
@@ -238,12 +218,12 @@ def _exchange(i: Any, rows: Any, pivots: Any) -> list[Any]:
 def _places(x: Any, i: Any) -> Any:
     """Where the index along the last axis is ``i``, a scalar or one for each leading index."""
     shape = typeof(x).shape
-    index = iota_p.bind(dtype=_INT32, shape=shape, dimension=len(shape) - 1)
+    index = iota_p.bind(dtype=m.INT32, shape=shape, dimension=len(shape) - 1)
     dims = tuple(range(typeof(i).ndim))
     return eq_p.bind(index, broadcast_in_dim_p.bind(i, shape=shape, broadcast_dimensions=dims))
 
 
-lu_pivots_to_permutation_p: Primitive = primitive(
+lu_pivots_to_permutation_p = primitive(
     "lu_pivots_to_permutation",
     rules.impl(_permutation_impl),
     rules.abstract_eval(_permutation_type),

@@ -8,8 +8,7 @@ from bindax_core.extend import Array, ShapedArray, typeof
 from bindax_lax_basic import concatenate, dtypes, expand_dims, sign
 from bindax_lax_basic.extend import describe
 from bindax_linalg import _matrices as m
-from bindax_linalg.qr import qr
-from bindax_linalg.triangular_solve import triangular_solve
+from bindax_linalg.qr import compact_form, qr
 
 __all__ = ["cholesky_update", "ormqr", "symmetric_product"]
 
@@ -81,14 +80,8 @@ def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = Fal
            [-3.]], dtype=float64)
     """
     _check_product(typeof(a), typeof(taus), typeof(c), left)
-    rows, count = typeof(a).shape[-2], typeof(taus).shape[-1]
-    strict = m.lower_part(m.resized(a, rows, count), -1)
-    v = m.add(strict, m.identity_like(strict))
-    vh = m.adjoint(v)
-    # W = M^-1 D V^H, D = diag(taus) and M = I + D triu(V^H V, 1).
-    matrix = m.scale_rows(m.upper_part(m.matmul(vh, v), 1), taus)
-    w = triangular_solve(matrix, m.scale_rows(vh, taus), left_side=True, unit_diagonal=True)
-    first, second = (m.adjoint(w), vh) if transpose else (v, w)
+    v, w = compact_form(a, taus)
+    first, second = (m.adjoint(w), m.adjoint(v)) if transpose else (v, w)
     change = m.matmul(first, m.matmul(second, c)) if left else m.matmul(m.matmul(c, first), second)
     return m.sub(c, change)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ __all__ = ["qdwh"]
 
 _SAFE_FOR_CHOLESKY = 100.0
 """Up to this weight of the Gram matrix its Cholesky factor is as exact as a QR decomposition."""
-_INT32: np.dtype[Any] = np.dtype(np.int32)
 
 
 def qdwh(
@@ -79,8 +78,8 @@ def _part(x: Any, sizes: tuple[Any, Any]) -> Any:
     shape = typeof(x).shape
     inside = None
     for axis, size in enumerate(sizes):
-        places = lax.iota_p.bind(dtype=_INT32, shape=shape, dimension=axis)
-        limit = broadcast_to(convert(size, _INT32, False), shape)
+        places = lax.iota_p.bind(dtype=m.INT32, shape=shape, dimension=axis)
+        limit = broadcast_to(convert(size, m.INT32, False), shape)
         below = lax.lt_p.bind(places, limit)
         inside = below if inside is None else lax.and_p.bind(inside, below)
     return lax.select_n_p.bind(inside, filled(typeof(x), 0), x)
@@ -99,20 +98,15 @@ def _scaled(x: Any) -> Any:
     return m.mul(x, broadcast_to(convert(inverse, typeof(x).dtype, False), typeof(x).shape))
 
 
-class _Weights(NamedTuple):
-    """The numbers of a step ``U -> U (a I + b U^H U) (I + c U^H U)^-1``."""
+Weights = tuple[float, float, float]
+"""The numbers of a step ``U -> U (a I + b U^H U) (I + c U^H U)^-1``."""
 
-    a: float
-    b: float
-    c: float
+_HALLEY: Weights = (3.0, 1.0, 3.0)
 
 
-_HALLEY = _Weights(3.0, 1.0, 3.0)
-
-
-def _all_weights(limit: int, eps: float) -> list[_Weights]:
+def _all_weights(limit: int, eps: float) -> list[Weights]:
     """The weights of the steps after which all singular values are 1 to a precision."""
-    found: list[_Weights] = []
+    found: list[Weights] = []
     least = eps  # a lower bound of the singular values
     while least + 5 * eps < 1 and len(found) < limit:
         square = least * least
@@ -122,7 +116,7 @@ def _all_weights(limit: int, eps: float) -> list[_Weights]:
         b = (a - 1) ** 2 / 4
         c = a + b - 1
         least = least * (a + b * square) / (1 + c * square)
-        found.append(_Weights(a, b, c))
+        found.append((a, b, c))
     return found
 
 
@@ -132,17 +126,17 @@ def _iterate(u: Any, limit: int, eps: float) -> tuple[Any, Any, Any]:
     known = _all_weights(limit, eps)
     unfinished: Any = np.bool_(True)
     for weights in known:
-        if weights.c > _SAFE_FOR_CHOLESKY:
+        if weights[2] > _SAFE_FOR_CHOLESKY:
             u = _step_by_qr(u, weights)
         else:
             u, before = _step_by_cholesky(u, weights), u
             unfinished = _moved(u, before, tolerance)
-    steps = filled(ShapedArray((), _INT32), len(known))
+    steps = filled(ShapedArray((), m.INT32), len(known))
     for _ in range(limit - len(known)):
         if not isinstance(unfinished, Tracer) and not unfinished:
             break
         following = _step_by_cholesky(u, _HALLEY)
-        steps = m.add(steps, convert(unfinished, _INT32, False))
+        steps = m.add(steps, convert(unfinished, m.INT32, False))
         more = lax.and_p.bind(unfinished, _moved(following, u, tolerance))
         u, unfinished = lax.select_n_p.bind(unfinished, u, following), more
     return u, steps, unfinished
@@ -155,7 +149,7 @@ def _moved(u: Any, before: Any, tolerance: float) -> Any:
     return lax.gt_p.bind(norm, constant(tolerance, norm))
 
 
-def _step_by_qr(u: Any, weights: _Weights) -> Any:
+def _step_by_qr(u: Any, weights: Weights) -> Any:
     """A step by the QR decomposition of ``[√c U; I]``, exact for any weights."""
     a, b, c = weights
     rows, columns = typeof(u).shape
@@ -167,7 +161,7 @@ def _step_by_qr(u: Any, weights: _Weights) -> Any:
     return m.add(m.scaled(u, b / c), change)
 
 
-def _step_by_cholesky(u: Any, weights: _Weights) -> Any:
+def _step_by_cholesky(u: Any, weights: Weights) -> Any:
     """A step by the Cholesky decomposition of ``I + c U^H U``."""
     a, b, c = weights
     gram = m.matmul(m.adjoint(u), u)

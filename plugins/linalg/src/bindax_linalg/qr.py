@@ -7,19 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    ShapedArray,
-    Zero,
-    instantiate_zeros,
-    primitive,
-    rules,
-    typeof,
-)
-from bindax_lax_basic import complex_p, dtypes, imag_p, neg_p
+from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
+from bindax_lax_basic import complex_p, dtypes, imag_p
 from bindax_lax_basic.extend import NumPyArray, describe, filled, zero_tangent
+from bindax_lax_basic.rules.composites import composite_jvp
+from bindax_lax_basic.rules.lowering import inlined
 from bindax_linalg import _householder, _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import triangular_solve
@@ -60,7 +52,7 @@ def _qr_type(x: ShapedArray, *, pivoting: bool, full_matrices: bool) -> list[Sha
     inner = rows if full_matrices else min(rows, columns)
     q = ShapedArray((*lead, rows, inner), x.dtype)
     r = ShapedArray((*lead, inner, columns), x.dtype)
-    return [q, r, *[ShapedArray((*lead, columns), _lapack.INT32)] * pivoting]
+    return [q, r, *[ShapedArray((*lead, columns), m.INT32)] * pivoting]
 
 
 def _qr_impl(x: NumPyArray, *, pivoting: bool, full_matrices: bool) -> list[NumPyArray]:
@@ -133,29 +125,28 @@ def _qr_lowering(ctx: LoweringContext, x: Any, *, pivoting: bool, full_matrices:
     taus = ShapedArray((*lead, k), aval.dtype)
     if pivoting:
         order = ctx.avals_out[2]
-        operands = [(x, aval), (ctx.constant(np.zeros(order.shape, order.dtype)), order)]
-        packed, places, tau = _lapack.call(ctx, "geqp3", operands, [aval, order, taus], {})
+        free = ctx.constant(np.zeros(order.shape, order.dtype))
+        packed, places, tau = _lapack.call(
+            ctx, "geqp3", [x, free], [aval, order, taus], {}, [aval, order]
+        )
         minus_one = lambda p: [m.sub(p, filled(typeof(p), 1))]  # noqa: E731 -- it counts from 1
-        rest = _lapack.inline(ctx, minus_one, [(places, order)])
+        rest = inlined(ctx, minus_one, [places], [order])
     else:
-        packed, tau = _lapack.call(ctx, "geqrf", [(x, aval)], [aval, taus], {})
+        packed, tau = _lapack.call(ctx, "geqrf", [x], [aval, taus], {})
         rest = []
 
     def finish(packed: Any, tau: Any) -> list[Any]:
         r = m.resized(m.upper_part(packed), inner, columns)
         return [householder_product(m.resized(packed, rows, inner), tau), r]
 
-    return [*_lapack.inline(ctx, finish, [(packed, aval), (tau, taus)]), *rest]
+    return [*inlined(ctx, finish, [packed, tau], [aval, taus]), *rest]
 
 
-qr_p: Primitive = primitive(
+qr_p = primitive(
     "qr",
-    rules.impl(_qr_impl),
     rules.abstract_eval(_qr_type),
     rules.jvp(_qr_jvp),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_qr_impl, _qr_lowering, multiple=True),
+    _lapack.lapack_rules(_qr_impl, _qr_lowering),
     multiple_results=True,
 )
 
@@ -197,45 +188,31 @@ def _product_type(a: ShapedArray, taus: ShapedArray) -> ShapedArray:
     return a.update(weak_type=False)
 
 
-def _product_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    (a, taus), (ta, tt) = primals, tangents
-    out = householder_product_p.bind(a, taus)
-    if type(ta) is Zero and type(tt) is Zero:
-        return out, zero_tangent(out)
-    rows, columns = typeof(a).shape[-2:]
-    count = typeof(taus).shape[-1]
-    strict = m.lower_part(m.resized(a, rows, count), -1)
+def compact_form(a: Any, taus: Any) -> tuple[Any, Any]:
+    """V, which holds the reflectors, and W in the square product ``Q = I - V W`` of all of them.
+
+    W solves ``M W = D V^H`` with ``D = diag(taus)`` and ``M = I + D triu(V^H V, 1)``.
+    """
+    strict = m.lower_part(m.resized(a, typeof(a).shape[-2], typeof(taus).shape[-1]), -1)
     v = m.add(strict, m.identity_like(strict))
-    dv = m.lower_part(m.resized(instantiate_zeros(ta), rows, count), -1)
-    dtau = instantiate_zeros(tt)
-    vh, dvh = m.adjoint(v), m.adjoint(dv)
-    # Q = I - V W with M W = D V^H, D = diag(taus) and M = I + D triu(V^H V, 1).
-    gram = m.upper_part(m.matmul(vh, v), 1)
-    dgram = m.upper_part(m.add(m.matmul(dvh, v), m.matmul(vh, dv)), 1)
-    matrix = m.scale_rows(gram, taus)
+    vh = m.adjoint(v)
+    matrix = m.scale_rows(m.upper_part(m.matmul(vh, v), 1), taus)
+    w = triangular_solve(matrix, m.scale_rows(vh, taus), left_side=True, unit_diagonal=True)
+    return v, w
 
-    def solve(right: Any) -> Any:
-        return triangular_solve(matrix, right, left_side=True, unit_diagonal=True)
 
-    w = solve(m.scale_rows(vh, taus))
-    dright = m.add(m.scale_rows(vh, dtau), m.scale_rows(dvh, taus))
-    dmatrix = m.add(m.scale_rows(gram, dtau), m.scale_rows(dgram, taus))
-    dw = solve(m.sub(dright, m.matmul(dmatrix, w)))
-    change = m.add(m.matmul(dv, w), m.matmul(v, dw))
-    return out, neg_p.bind(m.resized(change, rows, columns))
+def _product(a: Any, taus: Any) -> Any:
+    product = m.matmul(*compact_form(a, taus))
+    return m.sub(m.identity_like(a), m.resized(product, *typeof(a).shape[-2:]))
 
 
 def _product_lowering(ctx: LoweringContext, a: Any, taus: Any) -> Any:
-    operands = list(zip((a, taus), ctx.avals_in, strict=True))
-    return _lapack.call(ctx, "orgqr|ungqr", operands, ctx.avals_out, {})[0]
+    return _lapack.call(ctx, "orgqr|ungqr", [a, taus], ctx.avals_out, {})[0]
 
 
-householder_product_p: Primitive = primitive(
+householder_product_p = primitive(
     "householder_product",
-    rules.impl(_householder.product_array, slow=True),
     rules.abstract_eval(_product_type),
-    rules.jvp(_product_jvp, symbolic_zeros=True),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_householder.product_array, _product_lowering),
+    composite_jvp(_product),
+    _lapack.lapack_rules(_householder.product_array, _product_lowering, slow=True),
 )

@@ -54,13 +54,7 @@ def triangular(x: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A function of linear algebra, called on what is made of the first operand.
-
-    Attributes:
-        function: what is called.
-        prepare: makes a suitable matrix of the first operand.
-        arguments: the other arguments.
-    """
+    """A function of linear algebra, called on what ``prepare`` makes of the first operand."""
 
     function: Function
     prepare: Function

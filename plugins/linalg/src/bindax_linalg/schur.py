@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
+from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
@@ -67,24 +67,21 @@ def _schur_lowering(ctx: LoweringContext, x: Any, *, compute_schur_vectors: bool
     (aval,) = ctx.avals_in
     values = aval.update(shape=aval.shape[:-1])
     eigenvalues = [values] if dtypes.is_complex(aval.dtype) else [values, values]
-    selected = ShapedArray(aval.shape[:-2], _lapack.INT32)
+    selected = ShapedArray(aval.shape[:-2], m.INT32)
     results = [aval, aval, *eigenvalues, selected]
     mode = "V" if compute_schur_vectors else "N"
     options = {"mode": _lapack.flag(mode), "sort": _lapack.flag("N")}
     kept = slice(len(ctx.avals_out))
-    return _lapack.checked_call(ctx, "gees", [(x, aval)], results, options, kept)
+    return _lapack.checked_call(ctx, "gees", [x], results, options, kept)
 
 
-schur_p: Primitive = primitive(
+schur_p = primitive(
     "schur",
-    rules.impl(_schur_impl, slow=True),
     rules.abstract_eval(_schur_type),
     rules.jvp.absent(
         "Schur vectors are not unique, and JAX has none either; differentiate what is computed "
         "from the form, such as eigenvalues, instead"
     ),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_schur_impl, _schur_lowering, multiple=True),
+    _lapack.lapack_rules(_schur_impl, _schur_lowering, slow=True),
     multiple_results=True,
 )

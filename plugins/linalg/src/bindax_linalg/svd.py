@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import LoweringContext, Primitive, ShapedArray, primitive, rules, typeof
+from bindax_core.extend import LoweringContext, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
@@ -76,16 +76,13 @@ def _svd_type(x: ShapedArray, *, full_matrices: bool, compute_uv: bool) -> list[
 
 
 def _svd_impl(x: NumPyArray, *, full_matrices: bool, compute_uv: bool) -> list[NumPyArray]:
-    params = {"full_matrices": full_matrices, "compute_uv": compute_uv}
-    types = _svd_type(ShapedArray(x.shape[-2:], x.dtype), **params)
-
     def run(a: NumPyArray) -> list[Any]:
         if not compute_uv:
             return [np.linalg.svd(a, compute_uv=False)]
         u, s, vh = np.linalg.svd(a, full_matrices=full_matrices)
         return [s, u, vh]
 
-    return m.for_each_good(run, [aval.shape for aval in types], x)
+    return m.for_each_good(run, x)
 
 
 def _svd_jvp(
@@ -159,16 +156,13 @@ def _svd_lowering(
     every = _svd_type(aval, full_matrices=full_matrices or not compute_uv, compute_uv=True)
     mode = ("A" if full_matrices else "S") if compute_uv else "N"
     options, kept = {"mode": _lapack.flag(mode)}, slice(1, 4 if compute_uv else 2)
-    return _lapack.checked_call(ctx, "gesdd", [(x, aval)], [aval, *every], options, kept)
+    return _lapack.checked_call(ctx, "gesdd", [x], [aval, *every], options, kept)
 
 
-svd_p: Primitive = primitive(
+svd_p = primitive(
     "svd",
-    rules.impl(_svd_impl),
     rules.abstract_eval(_svd_type),
     rules.jvp(_svd_jvp),
-    m.leading_batch(),
-    rules.transpose.absent("it is not linear"),
-    _lapack.lapack_lowering(_svd_impl, _svd_lowering, multiple=True),
+    _lapack.lapack_rules(_svd_impl, _svd_lowering),
     multiple_results=True,
 )

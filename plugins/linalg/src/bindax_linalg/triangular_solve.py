@@ -8,7 +8,6 @@ from typing import Any
 from bindax_core.extend import (
     Array,
     LoweringContext,
-    Primitive,
     ShapedArray,
     UndefPrimal,
     Zero,
@@ -180,8 +179,7 @@ def _solve_lowering(
         "trans_x": _lapack.flag(_LETTERS[name]),
         "uplo": _lapack.flag("L" if flags["lower"] else "U"),
     }
-    operands = list(zip((a, b), ctx.avals_in, strict=True))
-    return _lapack.call(ctx, "trsm", operands, ctx.avals_out, options)[0]
+    return _lapack.call(ctx, "trsm", [a, b], ctx.avals_out, options)[0]
 
 
 def _generic_lowering(
@@ -193,12 +191,11 @@ def _generic_lowering(
     return ctx.op("stablehlo.triangular_solve", [a, b], attributes=attributes)[0]
 
 
-triangular_solve_p: Primitive = primitive(
+triangular_solve_p = primitive(
     "triangular_solve",
-    rules.impl(solve_array),
     rules.abstract_eval(_solve_type),
     rules.jvp(_solve_jvp, symbolic_zeros=True),
-    m.leading_batch(),
-    rules.transpose(_solve_transpose),
-    _lapack.lapack_lowering(solve_array, _solve_lowering, generic=_generic_lowering),
+    _lapack.lapack_rules(
+        solve_array, _solve_lowering, generic=_generic_lowering, transpose=_solve_transpose
+    ),
 )

@@ -10,7 +10,6 @@ import numpy as np
 from bindax_core.extend import (
     Array,
     LoweringContext,
-    Primitive,
     ShapedArray,
     UndefPrimal,
     Zero,
@@ -123,16 +122,12 @@ def _solve_transpose(ct: Any, dl: Any, d: Any, du: Any, b: Any) -> list[Any]:
 
 
 def _solve_lowering(ctx: LoweringContext, *values: Any) -> Any:
-    operands = list(zip(values, ctx.avals_in, strict=True))
-    return _lapack.checked_call(ctx, "gtsv", operands, ctx.avals_in, {}, slice(3, 4))[0]
+    return _lapack.checked_call(ctx, "gtsv", values, ctx.avals_in, {}, slice(3, 4))[0]
 
 
-tridiagonal_solve_p: Primitive = primitive(
+tridiagonal_solve_p = primitive(
     "tridiagonal_solve",
-    rules.impl(_solve_impl, slow=True),
     rules.abstract_eval(_solve_type),
     rules.jvp(_solve_jvp, symbolic_zeros=True),
-    m.leading_batch(),
-    rules.transpose(_solve_transpose),
-    _lapack.lapack_lowering(_solve_impl, _solve_lowering),
+    _lapack.lapack_rules(_solve_impl, _solve_lowering, transpose=_solve_transpose, slow=True),
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from bindax_nnx.errors import GraphError
+from bindax_transforms import check_function
 
 ENTRY_POINTS = "bindax_nnx.v1.graph_nodes"
 """The group of entry points: names are ``module.qualname`` of types, values the modules to load."""
@@ -56,7 +58,8 @@ def register_graph_node(
         fill: ``(instance, attributes)``, makes these the attributes of an instance.
 
     Raises:
-        ValueError: the type is registered already.
+        TypeError: when it is no type, or the others are no functions.
+        ValueError: when the type is registered already.
 
     >>> import types
     >>> from bindax_nnx import Param, state
@@ -73,6 +76,10 @@ def register_graph_node(
     >>> list(state(pair))
     ['left']
     """
+    if not inspect.isclass(type):
+        raise TypeError(f"register_graph_node takes a type, but got {type!r:.80}.")
+    for name, function in (("flatten", flatten), ("create", create), ("fill", fill)):
+        check_function("register_graph_node", name, function)
     definition = GraphNodeDefinition(type, flatten, create, fill)
     if _definitions.setdefault(type, definition) is not definition:
         raise ValueError(

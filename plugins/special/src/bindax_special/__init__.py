@@ -1,20 +1,15 @@
 """Special functions of arrays: the gamma, beta, Bessel and zeta functions."""
 
 from types import FunctionType as _FunctionType
-from types import ModuleType as _ModuleType
 
 from bindax_core.extend import api_boundary as _api_boundary
+from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_special.bessel_functions import *
 from bindax_special.gamma_functions import *
 from bindax_special.incomplete_functions import *
 
-# Type checkers know the names from the imports, and would take this for all that there is.
-vars()["__all__"] = [
-    name
-    for name, value in list(vars().items())
-    if not name.startswith("_") and not isinstance(value, _ModuleType)
-]
+vars()["__all__"] = _public_names(vars())
 
 # Here users call: errors that leave show the user's own frames.
 for _name, _value in list(vars().items()):

@@ -12,6 +12,7 @@ from bindax_lax_basic.extend import (
     adopt_type,
     broadcast_to,
     compare,
+    composition,
     constant,
     elementwise,
     full,
@@ -20,7 +21,7 @@ from bindax_lax_basic.extend import (
 )
 from bindax_special.evaluation import gamma
 from bindax_special.evaluation import zeta as zeta_function
-from bindax_special.evaluation.realisations import by_numpy, program
+from bindax_special.evaluation.realisations import by_lax, by_numpy
 
 __all__ = [
     "digamma",
@@ -87,7 +88,7 @@ digamma_p: Primitive = primitive(
 def by_algorithm(name: str, algorithm: Any, *factors: Any) -> tuple[Rule, ...]:
     """All rules of a primitive that one algorithm evaluates, and lowers as a program."""
     evaluated = elementwise(name, by_numpy(algorithm), *[FLOAT] * len(factors), slow=True)
-    return *evaluated, *nonlinear(program(algorithm, digamma), *factors)
+    return *evaluated, *nonlinear(composition(by_lax(algorithm, digamma)), *factors)
 
 
 def zeta(x: Any, q: Any) -> Array:

@@ -8,7 +8,12 @@ from bindax_core.extend import register_internal as _register_internal
 from bindax_transforms._callables import check_function as check_function
 from bindax_transforms._flat import argument_names as argument_names
 from bindax_transforms._flat import flatten_function as flatten_function
+from bindax_transforms._flat import merge as merge
 from bindax_transforms._flat import parameter_names as parameter_names
+from bindax_transforms._flat import partition as partition
+from bindax_transforms._flat import remembered as remembered
+from bindax_transforms._flat import split as split
+from bindax_transforms._flat import with_zeros as with_zeros
 from bindax_transforms.autodiff.gradient import grad as grad
 from bindax_transforms.autodiff.gradient import hessian as hessian
 from bindax_transforms.autodiff.gradient import jacfwd as jacfwd
@@ -45,7 +50,6 @@ from bindax_transforms.compilation.sharding_constraint import (
     with_sharding_constraint as with_sharding_constraint,
 )
 from bindax_transforms.composition import composition as composition
-from bindax_transforms.custom import _vjp_rules as _vjp_rules
 from bindax_transforms.custom._arguments import SymbolicZero as SymbolicZero
 from bindax_transforms.custom._arguments import zero_from_primal as zero_from_primal
 from bindax_transforms.custom.closure_convert import closure_convert as closure_convert

@@ -19,7 +19,7 @@ from bindax_core.extend import (
     rules,
 )
 from bindax_transforms._flat import merge, partition, remembered, split, with_zeros
-from bindax_transforms._rule_checks import check_program_operands
+from bindax_transforms._rule_checks import program_out_avals
 from bindax_transforms.autodiff.jvp import jvp_jaxpr
 from bindax_transforms.autodiff.partial_eval import (
     PartialEvalTrace,
@@ -71,8 +71,7 @@ class ProgramRules:
         return self.primitive.bind(*consts, *operands, **params)  # type: ignore[no-any-return]
 
     def abstract_eval(self, *avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
-        check_program_operands(self.primitive.name, jaxpr, avals)
-        return jaxpr.out_avals
+        return program_out_avals(self.primitive.name, jaxpr, avals)
 
     def jvp(
         self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any

@@ -79,14 +79,15 @@ def check_counts(
             )
 
 
-def check_program_operands(name: str, jaxpr: ClosedJaxpr, given: Sequence[Any]) -> None:
-    """Check that a primitive is applied to operands of the types that its program takes."""
+def program_out_avals(name: str, jaxpr: ClosedJaxpr, given: Sequence[Any]) -> list[Any]:
+    """The types of the results of a primitive that applies a program, for those of operands."""
     expected = jaxpr.in_avals
     if [a.strip_weak_type() for a in given] != [a.strip_weak_type() for a in expected]:
         raise TypeError(
             f"{name} of a program that takes ({', '.join(a.str_short() for a in expected)}) was "
             f"applied to ({', '.join(a.str_short() for a in given)})."
         )
+    return jaxpr.out_avals
 
 
 def check_tangent_result(primitive: Primitive, primal: Any, tangent: Any) -> None:

@@ -30,7 +30,14 @@ def register_target(name: str, function: Any, platform: str, api_version: int) -
 
 def register_type(name: str, registration: Any, platform: str) -> None:
     """Register a type of state that a kernel keeps."""
-    xla_client.register_custom_type(name, registration, platform=_PLATFORMS.get(platform, platform))
+    known_as = _PLATFORMS.get(platform, platform)
+    try:
+        xla_client.register_custom_type(name, registration, platform=known_as)
+    except _jaxlib.RuntimeFailure as error:
+        raise BackendError(
+            f"XLA refuses the type {name!r} of register_ffi_type for {platform!r}: "
+            f"{excerpt(str(error))}."
+        ) from error
 
 
 def batch_partitionable(name: str) -> None:

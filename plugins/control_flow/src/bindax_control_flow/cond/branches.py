@@ -8,14 +8,10 @@ one conditional agree again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from bindax_control_flow.shared.arguments import (
-    check_values,
-    structure_difference,
-    structure_paths,
-)
-from bindax_control_flow.shared.programs import Programs, join_consts, with_results
+from bindax_control_flow.shared.arguments import check_values, structure_difference, structure_paths
+from bindax_control_flow.shared.programs import Programs, with_results
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
@@ -30,8 +26,6 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.dtypes import is_integer, kind_of
 from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
-
-Branches = Programs
 
 
 def trace_branches(
@@ -121,24 +115,15 @@ def agreeing(programs: Sequence[ClosedJaxpr]) -> list[ClosedJaxpr]:
     return [with_results(program, wanted) for program in programs]
 
 
-class SplitBranches(NamedTuple):
-    """The branches of a conditional unzipped in a known and an unknown conditional.
+def split_branches(
+    branches: Programs, in_unknowns: Sequence[bool]
+) -> tuple[Programs, Programs, Any]:
+    """Unzip all branches, so that they share known results and residuals.
 
-    Attributes:
-        known: from the known operands to the known results and the computed residuals.
-        unknown: from all residuals and the unknown operands to the unknown results.
-        consts: leading operands of the known branches.
-        split: how operands, residuals and results divide, the same for all branches.
+    Gives the branches of a conditional from the known operands to the known results and the
+    computed residuals; of one from all residuals and the unknown operands to the unknown results;
+    and how operands, residuals and results divide, the same for all branches.
     """
-
-    known: Branches
-    unknown: Branches
-    consts: list[Any]
-    split: Any
-
-
-def split_branches(branches: Branches, in_unknowns: Sequence[bool]) -> SplitBranches:
-    """Partially evaluate all branches, so that they share known results and residuals."""
     first = [partial_eval_jaxpr(branch, in_unknowns) for branch in branches]
     out_unknowns = [any(flags) for flags in zip(*[s.out_unknowns for s in first], strict=True)]
     splits = [partial_eval_jaxpr(branch, in_unknowns, out_unknowns) for branch in branches]
@@ -153,12 +138,11 @@ def split_branches(branches: Branches, in_unknowns: Sequence[bool]) -> SplitBran
         invars = [residual_vars.get(slot) or Var(slot[1]) for slot in slots]
         jaxpr = split.unknown.jaxpr.replace(invars=[*invars, *rest])
         unknown_programs.append(ClosedJaxpr(jaxpr))
-    known, consts = join_consts(agreeing(known_programs))
     split = splits[0]._replace(
         residual_avals=[slot[1] for slot in slots],
         forwarded=[slot[2] if slot[0] == "operand" else None for slot in slots],
     )
-    return SplitBranches(known, tuple(agreeing(unknown_programs)), consts, split)
+    return tuple(agreeing(known_programs)), tuple(agreeing(unknown_programs)), split
 
 
 Slot = tuple[str, Any, int]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow.cond.branches import Branches, agreeing, split_branches
-from bindax_control_flow.shared.lists import kept, partition, with_zeros
-from bindax_control_flow.shared.programs import join_consts
-from bindax_control_flow.shared.values import batch_in_front, spread
+from bindax_control_flow.cond.branches import agreeing, split_branches
+from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.partial_evaluation import unzipped_by
+from bindax_control_flow.shared.programs import Programs, batch_in_front, join_consts, spread
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -23,7 +23,6 @@ from bindax_core.extend import (
     as_array,
     eval_jaxpr,
     format_application,
-    full_lower,
     instantiate_zeros,
     is_differentiable,
     is_undef_primal,
@@ -36,9 +35,11 @@ from bindax_transforms import (
     check_repeatable,
     dce_jaxpr,
     jvp_jaxpr,
+    partition,
     trace_to_jaxpr,
     transpose_jaxpr,
     vmap_jaxpr,
+    with_zeros,
 )
 
 __all__ = ["cond_p"]
@@ -53,14 +54,14 @@ _PLATFORMS = {"gpu": ("cuda", "rocm"), "cpu": ("host",)}
 """Names that stand for others too; programs that are interpreted run on the ``host``."""
 
 
-def _impl(index: Any, *operands: Any, branches: Branches, **which: Any) -> list[Any]:
+def _impl(index: Any, *operands: Any, branches: Programs, **which: Any) -> list[Any]:
     avals = tuple([typeof(x) for x in (index, *operands)])
     cond_p.out_avals(avals, {"branches": branches, **which})  # checks the operands
     branch = branches[min(max(int(index), 0), len(branches) - 1)]
     return [as_array(x) for x in eval_jaxpr(branch.jaxpr, branch.consts, *operands)]
 
 
-def _abstract_eval(index: Any, *avals: Any, branches: Branches, **which: Any) -> list[Any]:
+def _abstract_eval(index: Any, *avals: Any, branches: Programs, **which: Any) -> list[Any]:
     if index.strip_weak_type() not in ((PREDICATE, INDEX) if len(branches) == 2 else (INDEX,)):
         raise TypeError(
             f"the index of cond must be int32[], or bool[] for two branches, but it is "
@@ -77,7 +78,7 @@ def _abstract_eval(index: Any, *avals: Any, branches: Branches, **which: Any) ->
 
 
 def _jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, branches: Branches, **which: Any
+    primals: Sequence[Any], tangents: Sequence[Any], *, branches: Programs, **which: Any
 ) -> Any:
     index, *primals = primals
     nonzeros = [type(t) is not Zero for t in tangents[1:]]
@@ -96,13 +97,13 @@ def _vmap(
     operands: Sequence[Any],
     dims: Sequence[int | None],
     *,
-    branches: Branches,
+    branches: Programs,
     **which: Any,
 ) -> tuple[list[Any], list[int | None]]:
     index, *rest = operands
     index_dim, *rest_dims = dims
     if index_dim is not None:
-        return _select(axis_size, index, index_dim, rest, rest_dims, branches)
+        return _select(axis_size, index, rest, rest_dims, branches)
     found = [vmap_jaxpr(branch, axis_size, rest_dims)[1] for branch in branches]
     batched = [any(d is not None for d in row) for row in zip(*found, strict=True)]
     made = [vmap_jaxpr(branch, axis_size, rest_dims, batched)[0] for branch in branches]
@@ -114,15 +115,16 @@ def _vmap(
 def _select(
     axis_size: int,
     index: Any,
-    index_dim: int,
     operands: Sequence[Any],
     dims: Sequence[int | None],
-    branches: Branches,
+    branches: Programs,
 ) -> tuple[list[Any], list[int | None]]:
-    """With a mapped condition, all branches run and each element is taken from its own."""
+    """With a mapped condition, all branches run and each element is taken from its own.
+
+    The index is a scalar for each element, so its only axis is the batch axis.
+    """
     if typeof(index).dtype == np.bool_:
         index = convert_element_type(index, INDEX.dtype)
-    del index_dim  # the index is a scalar for each element, so its only axis is the batch axis
     same = _unreached(operands, dims, branches)
     rows = []
     for i, branch in enumerate(branches):
@@ -145,7 +147,7 @@ def _select(
 
 
 def _unreached(
-    operands: Sequence[Any], dims: Sequence[int | None], branches: Branches
+    operands: Sequence[Any], dims: Sequence[int | None], branches: Programs
 ) -> list[Any]:
     """The results that all branches forward from one operand without a batch; None for others."""
     found = []
@@ -171,53 +173,25 @@ def _guarded(axis_size: int, taken: Any, x: Any, dim: int | None) -> tuple[Any, 
     return select_n(spread(taken, typeof(x).shape), stop_gradient(x), x), 0
 
 
-def _partial_eval(
-    trace: Any, tracers: Sequence[Any], *, branches: Branches, **which: Any
-) -> list[Any]:
-    index, *operands = tracers
-    if not index.is_known:
-        outs = [trace.unknown(aval) for aval in branches[0].out_avals]
-        trace.add_eqn(cond_p, tracers, outs, {"branches": branches, **which})
-        return outs
-    in_unknowns = [not t.is_known for t in operands]
-    parts = split_branches(branches, in_unknowns)
-    known_tracers, unknown = partition(in_unknowns, operands)
-    known = [full_lower(t.value) for t in known_tracers]
-    index_value = full_lower(index.value)
-    outs = cond_p.bind(index_value, *parts.consts, *known, branches=parts.known, **which)
-    known_outs, residuals = parts.split.residual_values(known, outs)
-    unknown_outs = [trace.unknown(aval) for aval in parts.unknown[0].out_avals]
-    trace.add_eqn(
-        cond_p,
-        [index_value, *residuals, *unknown],
-        unknown_outs,
-        {"branches": parts.unknown, **which},
-    )
-    return parts.split.merge_results(known_outs, unknown_outs)  # type: ignore[no-any-return]
-
-
-def _partial_eval_jaxpr(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
-    branches: Branches = eqn.params["branches"]
+def _split(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
+    branches: Programs = eqn.params["branches"]
     if in_unknowns[0]:
         return None, eqn, [True] * len(eqn.outvars), []
-    parts = split_branches(branches, in_unknowns[1:])
-    if parts.consts:
-        # An equation has no place for constants; they are zeros, so the whole waits instead.
-        return None, eqn, [True] * len(eqn.outvars), []
+    known, later, split = split_branches(branches, in_unknowns[1:])
     index, *operands = eqn.invars
-    known_eqn, unknown_eqn, residuals = parts.split.split_equation(
+    known_eqn, unknown_eqn, residuals = split.split_equation(
         eqn.replace(invars=operands),
         in_unknowns[1:],
-        {**eqn.params, "branches": parts.known},
-        {**eqn.params, "branches": parts.unknown},
+        {**eqn.params, "branches": known},
+        {**eqn.params, "branches": later},
     )
     known_eqn = known_eqn.replace(invars=[index, *known_eqn.invars])
     unknown_eqn = unknown_eqn.replace(invars=[index, *unknown_eqn.invars])
-    return known_eqn, unknown_eqn, parts.split.out_unknowns, residuals
+    return known_eqn, unknown_eqn, split.out_unknowns, residuals
 
 
 def _transpose(
-    cotangents: Sequence[Any], index: Any, *operands: Any, branches: Branches, **which: Any
+    cotangents: Sequence[Any], index: Any, *operands: Any, branches: Programs, **which: Any
 ) -> Any:
     linear = [is_undef_primal(x) for x in operands]
     nonzero_cts = [type(ct) is not Zero for ct in cotangents]
@@ -273,7 +247,7 @@ def branch_for(platforms: Sequence[str], platform: str) -> int:
 
 
 def _lowering(
-    ctx: Any, index: Any, *values: Any, branches: Branches, platforms: tuple[str, ...] = ()
+    ctx: Any, index: Any, *values: Any, branches: Programs, platforms: tuple[str, ...] = ()
 ) -> list[Any]:
     if platforms:
         return ctx.inline(branches[branch_for(platforms, ctx.platform)], values)  # type: ignore[no-any-return]
@@ -302,8 +276,7 @@ cond_p = primitive(
     rules.jvp(_jvp, symbolic_zeros=True),
     rules.vmap(_vmap),
     rules.transpose(_transpose, symbolic_zeros=True),
-    rules.partial_eval(_partial_eval),
-    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    unzipped_by(_split),
     rules.dce(_dce),
     rules.pretty_print(_pretty_print),
     rules.lowering["stablehlo"](_lowering),

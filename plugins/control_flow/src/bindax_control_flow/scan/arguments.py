@@ -10,7 +10,6 @@ import attrs
 from bindax_control_flow.scan.loop import slice_aval
 from bindax_control_flow.shared.arguments import as_integer, check_values
 from bindax_control_flow.shared.carry import Carry
-from bindax_control_flow.shared.lists import split
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -24,7 +23,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_transforms import argument_names, trace_to_jaxpr, traced_once
+from bindax_transforms import argument_names, split, trace_to_jaxpr, traced_once
 
 
 def common_length(name: str, xs: Any) -> int | None:
@@ -104,9 +103,9 @@ def trace_step(
         result = f(tree_unflatten(carry.tree, c), tree_unflatten(xs_tree, x))
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             raise TypeError(
-                f"the function of scan must return a pair (carry, y), but {describe_function(f)} "
-                f"returned {result!r:.80} of type {type(result).__name__}. Return (carry, None) "
-                f"when nothing is stacked."
+                f"the function of scan must return a pair (carry, y), but "
+                f"{describe_function(f)} returned {result!r:.80} of type "
+                f"{type(result).__name__}. Return (carry, None) when nothing is stacked."
             )
         carry_out, y = result
         leaves = carry.flatten(f, carry_out)

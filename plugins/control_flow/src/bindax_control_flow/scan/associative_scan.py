@@ -7,13 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_control_flow.shared.arguments import check_values
-from bindax_core.extend import (
-    api_boundary,
-    describe_function,
-    tree_flatten,
-    tree_unflatten,
-    typeof,
-)
+from bindax_core.extend import api_boundary, describe_function, tree_flatten, tree_unflatten, typeof
 from bindax_lax_basic import concatenate, expand_dims, reshape, rev, slice_in_dim
 from bindax_transforms import argument_names, check_function
 
@@ -69,7 +63,7 @@ def associative_scan(
 
     if reverse:
         leaves = [rev(x, (a,)) for x, a in zip(leaves, axes, strict=True)]
-    outs = _Prefixes(combine, axes).of(leaves, length)
+    outs = _prefixes(combine, axes, leaves, length)
     if reverse:
         outs = [rev(x, (a,)) for x, a in zip(outs, axes, strict=True)]
     return tree_unflatten(tree, outs)
@@ -117,39 +111,22 @@ def _check_types(
             )
 
 
-class _Prefixes:
-    """Finds all prefixes along an axis of each of several arrays."""
+def _prefixes(combine: Combine, axes: list[int], xs: list[Any], length: int) -> list[Any]:
+    """The prefixes of ``length`` elements along an axis of each of several arrays."""
+    if length < 2:
+        return xs
 
-    def __init__(self, combine: Combine, axes: list[int]) -> None:
-        self.combine = combine
-        self.axes = axes
+    def cut(xs: list[Any], start: int, stop: int, stride: int = 1) -> list[Any]:
+        return [slice_in_dim(x, start, stop, stride, a) for x, a in zip(xs, axes, strict=True)]
 
-    def of(self, xs: list[Any], length: int) -> list[Any]:
-        """The prefixes of ``length`` elements."""
-        if length < 2:
-            return xs
-        pairs = self.combine(self._cut(xs, 0, length - 1, 2), self._cut(xs, 1, length, 2))
-        odd = self.of(pairs, length // 2)
-        between = odd if length % 2 else self._cut(odd, 0, length // 2 - 1)
-        rest = self._cut(xs, 2, length, 2)
-        first = self._cut(xs, 0, 1)
-        even = first
-        if length > 2:
-            filled = self.combine(between, rest)
-            even = [
-                concatenate([a, b], axis)
-                for a, b, axis in zip(first, filled, self.axes, strict=True)
-            ]
-        return [
-            _interleaved(a, b, axis, length)
-            for a, b, axis in zip(even, odd, self.axes, strict=True)
-        ]
-
-    def _cut(self, xs: list[Any], start: int, stop: int, stride: int = 1) -> list[Any]:
-        return [
-            slice_in_dim(x, start, stop, stride, axis)
-            for x, axis in zip(xs, self.axes, strict=True)
-        ]
+    pairs = combine(cut(xs, 0, length - 1, 2), cut(xs, 1, length, 2))
+    odd = _prefixes(combine, axes, pairs, length // 2)
+    even = cut(xs, 0, 1)
+    if length > 2:
+        between = odd if length % 2 else cut(odd, 0, length // 2 - 1)
+        filled = combine(between, cut(xs, 2, length, 2))
+        even = [concatenate([x, y], a) for x, y, a in zip(even, filled, axes, strict=True)]
+    return [_interleaved(x, y, a, length) for x, y, a in zip(even, odd, axes, strict=True)]
 
 
 def _interleaved(even: Any, odd: Any, axis: int, length: int) -> Any:

@@ -19,6 +19,7 @@ from bindax_core.extend import (
     eval_jaxpr,
     find_backend,
 )
+from bindax_lax_basic.extend import compare, full
 
 _COMPILE_AFTER = 2000
 """After so many interpreted operations, compiling a loop would have cost less."""
@@ -57,29 +58,24 @@ def interpret(loop: Loop, operands: Sequence[Any]) -> list[Any]:
     return [*(as_array(x) for x in carry), *results]
 
 
-class _Lowering:
+class Lowering:
     """Builds a loop in a compiler's language: a ``while`` of a counter, the carry and the results.
 
     Each step reads its slices from the sequences and writes its results into the stacked ones,
     which the compiler does in place because the loop has nothing else of them.
     """
 
-    def __init__(self, loop: Loop, consts: Sequence[Any], xs: Sequence[Any]) -> None:
+    def __init__(self, loop: Loop, operands: Sequence[Any]) -> None:
         self.loop = loop
-        self.consts = consts
-        self.xs = xs
+        self.consts, self.carry, self.xs = loop.operands(operands)
         self.x_avals = loop.operands(loop.jaxpr.in_avals)[2]
         wide = isinstance(loop.length, Dimension) or loop.length > np.iinfo(np.int32).max
-        self.index_dtype: Any = np.dtype(np.int64 if wide else np.int32)
-        self.index_aval = ShapedArray((), self.index_dtype)
+        self.index_aval = ShapedArray((), np.int64 if wide else np.int32)
 
-    def run(self, ctx: Any, carry: Sequence[Any]) -> list[Any]:
+    def run(self, ctx: Any) -> list[Any]:
+        """The results of the loop."""
         loop = self.loop
-        ys = [
-            ctx.broadcast(ctx.constant(np.zeros((), a.dtype)), ShapedArray((), a.dtype), a)
-            for a in loop.stacked_avals
-        ]
-        state = [*carry, *ys]
+        state = [*self.carry, *[full(ctx, aval, 0) for aval in loop.stacked_avals]]
         rounds, rest = divmod(loop.length, loop.unroll)
         if isinstance(rounds, Dimension):
             return self._while(ctx, state, loop.length)
@@ -88,42 +84,35 @@ class _Lowering:
         else:
             rest = loop.length
         for i in range(loop.length - rest, loop.length):
-            state = self._step(ctx, ctx.constant(self.index_dtype.type(i)), state)
+            state = self._step(ctx, self._index(ctx, i), state)
         return state
 
     def _while(self, ctx: Any, state: list[Any], end: int) -> list[Any]:
         avals = [self.index_aval, *self.loop.carry_avals, *self.loop.stacked_avals]
 
         def not_done(inner: Any, i: Any, *state: Any) -> list[Any]:
-            last = self._index(inner, end)
-            direction = {"comparison_direction": "#stablehlo<comparison_direction LT>"}
-            boolean = ShapedArray((), np.dtype(np.bool_))
-            return inner.op("stablehlo.compare", [i, last], [boolean], direction)  # type: ignore[no-any-return]
+            return [compare(inner, "LT", i, self._index(inner, end), self.index_aval)]
 
         def steps(inner: Any, i: Any, *state: Any) -> list[Any]:
             values = list(state)
             for _ in range(self.loop.unroll):
                 values = self._step(inner, i, values)
-                i = self._arithmetic(inner, "add", i, 1)
+                one = self._index(inner, 1)
+                (i,) = inner.op("stablehlo.add", [i, one], [self.index_aval])
             return [i, *values]
 
-        start = ctx.constant(self.index_dtype.type(0))
+        start = self._index(ctx, 0)
         regions = [Region(avals, not_done), Region(avals, steps)]
         return ctx.op("stablehlo.while", [start, *state], avals, regions=regions)[1:]  # type: ignore[no-any-return]
 
-    def _arithmetic(self, ctx: Any, name: str, left: Any, right: Any) -> Any:
-        operands = [
-            self._index(ctx, x) if isinstance(x, int | Dimension) else x for x in (left, right)
-        ]
-        return ctx.op(f"stablehlo.{name}", [*operands], [self.index_aval])[0]
-
-    def _index(self, ctx: Any, i: Any) -> Any:
-        return ctx.constant(i if isinstance(i, Dimension) else self.index_dtype.type(i))
+    def _index(self, ctx: Any, i: int | Dimension) -> Any:
+        return ctx.constant(i if isinstance(i, Dimension) else self.index_aval.dtype.type(i))
 
     def _step(self, ctx: Any, i: Any, state: Sequence[Any]) -> list[Any]:
         loop = self.loop
         if loop.reverse:
-            i = self._arithmetic(ctx, "subtract", loop.length - 1, i)
+            last = self._index(ctx, loop.length - 1)
+            (i,) = ctx.op("stablehlo.subtract", [last, i], [self.index_aval])
         slices = [
             self._read(ctx, x, aval, i) for x, aval in zip(self.xs, self.x_avals, strict=True)
         ]
@@ -148,11 +137,4 @@ class _Lowering:
         return ctx.op("stablehlo.dynamic_update_slice", [out, boxed, *start], [aval])[0]
 
     def _start(self, ctx: Any, i: Any, box: Any) -> list[Any]:
-        zero = ctx.constant(self.index_dtype.type(0))
-        return [i, *[zero] * (len(box.shape) - 1)]
-
-
-def lower(ctx: Any, loop: Loop, operands: Sequence[Any]) -> list[Any]:
-    """The results of a loop in a compiled program."""
-    consts, carry, xs = loop.operands(operands)
-    return _Lowering(loop, consts, xs).run(ctx, carry)
+        return [i, *[self._index(ctx, 0)] * (len(box.shape) - 1)]

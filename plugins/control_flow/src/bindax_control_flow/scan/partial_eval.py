@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_control_flow.scan.loop import Loop, stacked_aval
-from bindax_control_flow.shared.lists import fixpoint, merge, partition, split
+from bindax_control_flow.shared.lists import fixpoint
+from bindax_control_flow.shared.steps import Step
 from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, Var
-from bindax_transforms import partial_eval_jaxpr
+from bindax_transforms import merge, partial_eval_jaxpr, partition, remembered, split
 
 
 class Residual(NamedTuple):
@@ -32,7 +33,6 @@ class SplitLoop(NamedTuple):
         in_unknowns: which operands the later loop takes: the unknown ones, and each carry that is
             unknown after some step.
         out_unknowns: which results are unknown.
-        num_consts: how many constants the whole loop has.
         const_residuals: where the residuals come from that are the same in all steps.
         stacked_residuals: where those come from that differ from step to step.
     """
@@ -41,14 +41,8 @@ class SplitLoop(NamedTuple):
     unknown: Loop
     in_unknowns: list[bool]
     out_unknowns: list[bool]
-    num_consts: int
     const_residuals: list[Residual]
     stacked_residuals: list[Residual]
-
-    @property
-    def out_avals(self) -> list[Any]:
-        """The types of the unknown results."""
-        return [*self.unknown.carry_avals, *self.unknown.stacked_avals]
 
     def later_operands(
         self, known: Sequence[Any], known_outs: Sequence[Any], unknown: Sequence[Any]
@@ -62,9 +56,8 @@ class SplitLoop(NamedTuple):
             [known[r.place] if r.is_operand else known_outs[r.place] for r in residuals]
             for residuals in (self.const_residuals, self.stacked_residuals)
         )
-        consts, carry, xs = split(
-            unknown, sum(self.in_unknowns[: self.num_consts]), self.unknown.num_carry
-        )
+        num_consts = self.unknown.num_consts - len(same)
+        consts, carry, xs = split(unknown, num_consts, self.unknown.num_carry)
         return [*same, *consts, *carry, *different, *xs]
 
 
@@ -72,10 +65,7 @@ def split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> Split
     """Unzip a loop, of which some operands are unknown; the known program applies ``scan_p``."""
     fields = {name: value for name, value in loop.params.items() if name != "jaxpr"}
     key = ("split", *fields.items(), *unknowns)
-    cache = loop.jaxpr.cache
-    if key not in cache:
-        cache[key] = _split_loop(scan_p, loop, unknowns)
-    return cache[key]  # type: ignore[no-any-return]
+    return remembered(loop.jaxpr, key, lambda: _split_loop(scan_p, loop, unknowns))
 
 
 def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> SplitLoop:
@@ -87,10 +77,13 @@ def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> Spli
 
     carry = fixpoint(lambda flags: loop.results(unzipped(flags).out_unknowns)[0], carry)
     parts = unzipped(carry)
-    step = _KnownStep(parts, consts.count(False), carry.count(False))
-    known, invariant_outs = _known_program(scan_p, loop, step)
-    varies = [not step.is_invariant(residual, invariant_outs) for residual in step.residuals]
-    from_same, from_different = partition(varies, step.residuals)
+    step, residuals = _known_step(parts, consts.count(False), carry.count(False))
+    known, invariant = _known_program(scan_p, loop, step, parts.out_unknowns.count(False))
+    varies = [
+        r.place >= step.num_consts + step.num_carry if r.is_operand else r.place not in invariant
+        for r in residuals
+    ]
+    from_same, from_different = partition(varies, residuals)
     same, different = partition(varies, parts.unknown.jaxpr.invars[: len(varies)])
     later_consts, later_carry, later_xs = split(
         parts.unknown.jaxpr.invars[len(varies) :], sum(consts), sum(carry)
@@ -101,79 +94,62 @@ def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> Spli
         split(parts.unknown.jaxpr.outvars, len(later_carry)),
     )
     flags = [*consts, *carry, *xs]
-    return SplitLoop(
-        known, unknown, flags, parts.out_unknowns, loop.num_consts, from_same, from_different
-    )
+    return SplitLoop(known, unknown, flags, parts.out_unknowns, from_same, from_different)
 
 
-class _KnownStep:
+def _known_step(parts: Any, num_consts: int, num_carry: int) -> tuple[Step, list[Residual]]:
     """The known part of a step, and where its residuals come from.
 
-    The program goes from the known constants, carries and slices to the known carries and stacked
-    results, ``num_outs`` in all, and the residuals that must be computed.
+    It returns the known carries and stacked results, and then the residuals that must be computed.
     """
-
-    def __init__(self, parts: Any, num_consts: int, num_carry: int) -> None:
-        jaxpr: Jaxpr = parts.known.jaxpr
-        self.num_consts = num_consts
-        self.num_carry = num_carry
-        self.num_outs = parts.out_unknowns.count(False)
-        outs = jaxpr.outvars[: self.num_outs]
-        computed = iter(jaxpr.outvars[self.num_outs :])
-        # A residual that is a stacked result anyway is not stacked a second time.
-        places: dict[Any, int] = {
-            v: i for i, v in enumerate(outs) if i >= num_carry and type(v) is Var
-        }
-        self.residuals: list[Residual] = []
-        for source in parts.forwarded:
-            if source is not None and not self._changes(jaxpr, source):
-                self.residuals.append(Residual(True, source))
-                continue
-            v = next(computed) if source is None else jaxpr.invars[source]
-            if v not in places:
-                places[v] = len(outs)
-                outs.append(v)
-            self.residuals.append(Residual(False, places[v]))
-        self.program = ClosedJaxpr(jaxpr.replace(outvars=outs))
-
-    def _changes(self, jaxpr: Jaxpr, argument: int) -> bool:
-        """Say whether an argument is a carry that a step changes."""
-        carry = argument - self.num_consts
-        return 0 <= carry < self.num_carry and jaxpr.outvars[carry] is not jaxpr.invars[argument]
-
-    def is_invariant(self, residual: Residual, invariant_outs: set[int]) -> bool:
-        """Say whether a residual is the same in all steps."""
-        if residual.is_operand:
-            return residual.place < self.num_consts + self.num_carry
-        return residual.place in invariant_outs
+    jaxpr: Jaxpr = parts.known.jaxpr
+    num_outs = parts.out_unknowns.count(False)
+    outs, computed = jaxpr.outvars[:num_outs], iter(jaxpr.outvars[num_outs:])
+    carries = range(num_consts, num_consts + num_carry)
+    changing = {i for i, v in zip(carries, outs, strict=False) if v is not jaxpr.invars[i]}
+    # A residual that is a stacked result anyway is not stacked a second time.
+    places: dict[Any, int] = {v: i for i, v in enumerate(outs) if i >= num_carry and type(v) is Var}
+    residuals: list[Residual] = []
+    for source in parts.forwarded:
+        if source is not None and source not in changing:
+            residuals.append(Residual(True, source))
+            continue
+        v = next(computed) if source is None else jaxpr.invars[source]
+        if v not in places:
+            places[v] = len(outs)
+            outs.append(v)
+        residuals.append(Residual(False, places[v]))
+    return Step(ClosedJaxpr(jaxpr.replace(outvars=outs)), num_consts, num_carry), residuals
 
 
-def _known_program(scan_p: Primitive, loop: Loop, step: _KnownStep) -> tuple[ClosedJaxpr, set[int]]:
+def _known_program(
+    scan_p: Primitive, loop: Loop, step: Step, num_outs: int
+) -> tuple[ClosedJaxpr, set[int]]:
     """The program that runs first: what is the same in all steps, then the known loop.
 
-    Gives also which of its results are the same in all steps.
+    Gives also which of its results are the same in all steps; none of the first ones, which are no
+    residuals.
     """
-    num_residuals = len(step.program.jaxpr.outvars) - step.num_outs
-    consts, carry, xs = split(step.program.jaxpr.invars, step.num_consts, step.num_carry)
-    wanted = [True] * step.num_outs + [False] * num_residuals
+    num_residuals = len(step.jaxpr.jaxpr.outvars) - num_outs
+    consts, carry, xs = step.operands(step.jaxpr.jaxpr.invars)
+    wanted = [True] * num_outs + [False] * num_residuals
     in_loop = [False] * len(consts) + [True] * (len(carry) + len(xs))
-    parts = partial_eval_jaxpr(step.program, in_loop, wanted)
-    hoisted, looped, varies = parts.known, parts.unknown, parts.out_unknowns[step.num_outs :]
+    parts = partial_eval_jaxpr(step.jaxpr, in_loop, wanted)
+    hoisted, looped, varies = parts.known, parts.unknown, parts.out_unknowns[num_outs:]
     computed = iter(hoisted.jaxpr.outvars[varies.count(False) :])
     outer: list[Any] = [next(computed) if i is None else consts[i] for i in parts.forwarded]
     if hoisted.jaxpr.effects:  # they happen in each step
         hoisted = ClosedJaxpr(Jaxpr((), consts, (), ()))
-        looped, outer, varies = step.program, consts, [True] * num_residuals
+        looped, outer, varies = step.jaxpr, consts, [True] * num_residuals
     jaxpr = looped.jaxpr
     inner, k_in, x_in = split(jaxpr.invars, len(outer), step.num_carry)
-    made, _ = loop.derive(looped, [inner, k_in, x_in], split(jaxpr.outvars, step.num_carry))
+    made, _ = loop.derive(looped, [inner, k_in, x_in], step.results(jaxpr.outvars))
     sequences = [Var(stacked_aval(loop.length, v.aval)) for v in x_in]
     outs = [Var(aval) for aval in (*made.carry_avals, *made.stacked_avals)]
     eqns = list(hoisted.jaxpr.eqns)
     if outs or jaxpr.effects:
         eqns.append(JaxprEqn(scan_p, [*outer, *carry, *sequences], outs, made.params))
-    known_outs, stacked = split(outs, step.num_outs)
+    known_outs, stacked = split(outs, num_outs)
     residuals = merge(varies, hoisted.jaxpr.outvars[: varies.count(False)], stacked)
     program = Jaxpr((), [*consts, *carry, *sequences], [*known_outs, *residuals], eqns)
-    invariant = {step.num_outs + i for i, flag in enumerate(varies) if not flag}
-    return ClosedJaxpr(program), invariant
+    return ClosedJaxpr(program), {num_outs + i for i, flag in enumerate(varies) if not flag}

@@ -6,22 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_control_flow.scan import execution
-from bindax_control_flow.scan.derivations import (
-    batched,
-    differentiated,
-    pruned,
-    transposed,
-)
 from bindax_control_flow.scan.loop import Loop, slice_aval
 from bindax_control_flow.scan.partial_eval import split_loop
-from bindax_control_flow.shared.lists import merge, partition, split, with_zeros
+from bindax_control_flow.scan.transposition import transposed
+from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.partial_evaluation import unzipped_by
+from bindax_control_flow.shared.programs import batches_in_front
+from bindax_control_flow.shared.steps import batch_dims, batched, differentiated, pruned
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
     Var,
     Zero,
     eval_jaxpr,
-    full_lower,
     instantiate_zeros,
     is_undef_primal,
     operations_for,
@@ -29,7 +26,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_transforms import jit_p
+from bindax_transforms import jit_p, merge, partition, split, with_zeros
 
 __all__ = ["scan_p"]
 
@@ -69,10 +66,10 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tupl
         *consts,
         *_nonzero(const_dots),
         *carry,
-        *[instantiate_zeros(t) for t in partition(new.carry, carry_dots)[1]],
+        *[instantiate_zeros(t) for t in kept(carry_dots, new.carry)],
         *xs,
         *_nonzero(x_dots),
-        **new.loop.params,
+        **new.step.params,
     )
     carry_out, carry_out_dots, ys, y_dots = split(
         outs, loop.num_carry, sum(new.carry), loop.num_stacked
@@ -95,24 +92,16 @@ def _vmap(
     consts, carry, xs = loop.operands(operands)
     const_dims, carry_dims, x_dims = loop.operands(dims)
     # A sequence keeps its first axis for the steps; a batch axis there moves behind it.
-    xs = [_moved(x, 0, 1) if d == 0 else x for x, d in zip(xs, x_dims, strict=True)]
+    xs = [
+        operations_for(typeof(x)).move_axis(x, 0, 1) if d == 0 else x
+        for x, d in zip(xs, x_dims, strict=True)
+    ]
     slice_dims = [None if d is None else max(d - 1, 0) for d in x_dims]
-    carry = [_moved(x, d, 0) if d else x for x, d in zip(carry, carry_dims, strict=True)]
     first_dims = [None if d is None else 0 for d in carry_dims]
     new = batched(loop, axis_size, [*const_dims, *first_dims, *slice_dims])
-    carry = [
-        operations_for(typeof(x)).broadcast_axis(x, axis_size, 0) if flag and d is None else x
-        for x, d, flag in zip(carry, carry_dims, new.carry, strict=True)
-    ]
-    outs = scan_p.bind(*new.consts, *consts, *carry, *xs, **new.loop.params)
-    return outs, [
-        *[0 if flag else None for flag in new.carry],
-        *[1 if flag else None for flag in new.stacked],
-    ]
-
-
-def _moved(x: Any, source: int, destination: int) -> Any:
-    return operations_for(typeof(x)).move_axis(x, source, destination)
+    carry = batches_in_front(axis_size, carry, carry_dims, new.carry)
+    outs = scan_p.bind(*new.consts, *consts, *carry, *xs, **new.step.params)
+    return outs, [*batch_dims(new.carry), *[1 if flag else None for flag in new.stacked]]
 
 
 def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
@@ -126,7 +115,7 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
     # A carry that is not linear runs forward, before the others can run backward.
     known, unknown = partition(parts.in_unknowns, operands)
     later = parts.later_operands(known, eval_jaxpr(parts.known.jaxpr, (), *known), unknown)
-    given = partition(parts.out_unknowns, cotangents)[1]
+    given = kept(cotangents, parts.out_unknowns)
     cts = _transpose(given, *later, **parts.unknown.params)
     found = [ct for x, ct in zip(later, cts, strict=True) if is_undef_primal(x)]
     return merge(linear, [None] * linear.count(False), found)
@@ -135,55 +124,26 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
 def _transpose_linear(
     loop: Loop, linear: list[bool], cotangents: Sequence[Any], operands: Sequence[Any]
 ) -> list[Any]:
-    new = transposed(loop, linear, [type(ct) is not Zero for ct in cotangents])
-    consts, carry, xs = loop.operands(operands)
-    linear_consts, _, linear_xs = loop.operands(linear)
-    residual_consts, undefined_consts = partition(linear_consts, consts)
-    residual_xs, _ = partition(linear_xs, xs)
+    new, values, flags = transposed(loop, linear, [type(ct) is not Zero for ct in cotangents])
+    consts, _, xs = loop.operands(operands)
+    has_const, carry, _ = loop.operands(flags)
     carry_cts, y_cts = loop.results(cotangents)
-    sums = [Zero(x.aval.tangent_aval()) for x in partition(new.linear_consts, undefined_consts)[1]]
+    sums = [Zero(x.aval.tangent_aval()) for x in kept(consts, has_const)]
     outs = scan_p.bind(
-        *new.consts,
-        *residual_consts,
-        *[instantiate_zeros(ct) for ct in (*sums, *partition(new.carry, carry_cts)[1])],
-        *residual_xs,
+        *values,
+        *[x for x in consts if not is_undef_primal(x)],
+        *[instantiate_zeros(ct) for ct in (*sums, *kept(carry_cts, carry))],
+        *[x for x in xs if not is_undef_primal(x)],
         *_nonzero(y_cts),
-        **new.loop.params,
+        **new.params,
     )
-    const_cts, carry_cts, x_cts = split(outs, len(sums), sum(new.carry))
-    return [
-        *_placed(new.linear_consts, const_cts, consts),
-        *_placed_carry(new.carry, carry_cts, carry),
-        *_placed(new.linear_xs, x_cts, xs),
-    ]
+    avals = [x.aval if is_undef_primal(x) else typeof(x) for x in operands]
+    cts = with_zeros(flags, outs, avals)
+    # The first carry has cotangents also where it is not linear, as an initial zero.
+    return [ct if is_undef_primal(x) else None for x, ct in zip(operands, cts, strict=True)]
 
 
-def _placed(flags: Sequence[bool], cts: Sequence[Any], operands: Sequence[Any]) -> list[Any]:
-    """The cotangents of the linear ones among operands, None for the others."""
-    linear = [is_undef_primal(x) for x in operands]
-    undefined = [x.aval for x in operands if is_undef_primal(x)]
-    return merge(linear, [None] * linear.count(False), with_zeros(flags, cts, undefined))
-
-
-def _placed_carry(flags: Sequence[bool], cts: Sequence[Any], carry: Sequence[Any]) -> list[Any]:
-    """The same for the carry, all of which may have cotangents: an initial zero needs none."""
-    found = with_zeros(flags, cts, [x.aval if is_undef_primal(x) else typeof(x) for x in carry])
-    return [ct if is_undef_primal(x) else None for x, ct in zip(carry, found, strict=True)]
-
-
-def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any]:
-    parts = split_loop(scan_p, Loop(**params), [not t.is_known for t in tracers])
-    known_tracers, unknown = partition(parts.in_unknowns, tracers)
-    known = [full_lower(t.value) for t in known_tracers]
-    outs = eval_jaxpr(parts.known.jaxpr, (), *known)
-    later = parts.later_operands(known, outs, unknown)
-    unknown_outs = [trace.unknown(aval) for aval in parts.out_avals]
-    trace.add_eqn(scan_p, later, unknown_outs, parts.unknown.params)
-    known_outs = outs[: parts.out_unknowns.count(False)]
-    return merge(parts.out_unknowns, known_outs, unknown_outs)
-
-
-def _partial_eval_jaxpr(unknowns: Sequence[bool], eqn: JaxprEqn) -> tuple[Any, ...]:
+def _split(unknowns: Sequence[bool], eqn: JaxprEqn) -> tuple[Any, ...]:
     parts = split_loop(scan_p, Loop(**eqn.params), unknowns)
     known, unknown = partition(parts.in_unknowns, eqn.invars)
     known_outs, unknown_outs = partition(parts.out_unknowns, eqn.outvars)
@@ -223,14 +183,14 @@ def _application(
 def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     loop, operands, results = pruned(Loop(**eqn.params), used_outputs)
     return eqn.replace(
-        invars=partition(operands, eqn.invars)[1],
-        outvars=partition(results, eqn.outvars)[1],
+        invars=kept(eqn.invars, operands),
+        outvars=kept(eqn.outvars, results),
         params=loop.params,
     )
 
 
 def _lowering(ctx: Any, *values: Any, **params: Any) -> list[Any]:
-    return execution.lower(ctx, Loop(**params), values)
+    return execution.Lowering(Loop(**params), values).run(ctx)
 
 
 scan_p = primitive(
@@ -240,8 +200,7 @@ scan_p = primitive(
     rules.jvp(_jvp, symbolic_zeros=True),
     rules.vmap(_vmap),
     rules.transpose(_transpose, symbolic_zeros=True),
-    rules.partial_eval(_partial_eval),
-    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    unzipped_by(_split),
     rules.dce(_dce),
     rules.lowering["stablehlo"](_lowering),
     multiple_results=True,

@@ -70,7 +70,7 @@ def scan(
     if config.disable_jit and steps:
         return _untraced(f, init, xs, steps, bool(reverse))
     jaxpr, consts, carry, y_tree = trace_step(f, init, xs)
-    loop = Loop(jaxpr, steps, bool(reverse), len(consts), len(carry.leaves), rounds)
+    loop = Loop(jaxpr, len(consts), len(carry.leaves), steps, bool(reverse), rounds)
     outs = scan_p.bind(*consts, *carry.operands(), *tree_flatten(xs)[0], **loop.params)
     carry_out, ys = loop.results(outs)
     return tree_unflatten(carry.tree, carry_out), tree_unflatten(y_tree, ys)

@@ -7,13 +7,8 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow.shared.arguments import (
-    check_values,
-    describe_type,
-    structure_difference,
-)
-from bindax_control_flow.shared.programs import with_results
-from bindax_control_flow.shared.values import converted
+from bindax_control_flow.shared.arguments import check_values, describe_type, structure_difference
+from bindax_control_flow.shared.programs import converted, with_results
 from bindax_core.extend import (
     ClosedJaxpr,
     Origin,

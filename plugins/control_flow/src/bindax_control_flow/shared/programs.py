@@ -1,15 +1,23 @@
-"""Programs of functions that belong together, made to take and return the same."""
+"""Programs of functions that belong together, and their values, made to agree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_control_flow.shared.values import converted
-from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr
+from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, operations_for, typeof
+from bindax_lax_basic import broadcast_in_dim
 from bindax_transforms import trace_to_jaxpr
 
 Programs = tuple[ClosedJaxpr, ...]
+
+
+def converted(values: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
+    """Values of the given dtypes, weak or not, which those of another one are converted to."""
+    return [
+        x if typeof(x) == aval else operations_for(aval).convert(x, aval.dtype, aval.weak_type)
+        for x, aval in zip(values, avals, strict=True)
+    ]
 
 
 def with_results(program: ClosedJaxpr, avals: Sequence[Any]) -> ClosedJaxpr:
@@ -28,25 +36,41 @@ def join_consts(programs: Sequence[ClosedJaxpr]) -> tuple[Programs, list[Any]]:
 
     A constant that several programs use becomes one argument.
     """
-    slots: dict[int, int] = {}
-    consts: list[Any] = []
+    consts: dict[int, tuple[Any, Any]] = {}  # by identity: the type and the constant
     for program in programs:
-        for const in program.consts:
-            if id(const) not in slots:
-                slots[id(const)] = len(consts)
-                consts.append(const)
+        for v, const in zip(program.jaxpr.constvars, program.consts, strict=True):
+            consts.setdefault(id(const), (v.aval, const))
     if not consts:
         return tuple(programs), []
-    avals = {
-        slots[id(const)]: v.aval
-        for program in programs
-        for v, const in zip(program.jaxpr.constvars, program.consts, strict=True)
-    }
     joined = []
     for program in programs:
-        leading = [Var(avals[i]) for i in range(len(consts))]
-        for v, const in zip(program.jaxpr.constvars, program.consts, strict=True):
-            leading[slots[id(const)]] = v
+        own = dict(zip(map(id, program.consts), program.jaxpr.constvars, strict=True))
+        leading = [own.get(key) or Var(aval) for key, (aval, _) in consts.items()]
         jaxpr = program.jaxpr.replace(constvars=(), invars=[*leading, *program.jaxpr.invars])
         joined.append(ClosedJaxpr(jaxpr))
-    return tuple(joined), consts
+    return tuple(joined), [const for _, const in consts.values()]
+
+
+def batch_in_front(axis_size: int, x: Any, dim: int | None) -> Any:
+    """A batch along the first axis; a value without batch axis is repeated."""
+    if dim == 0:
+        return x
+    operations = operations_for(typeof(x))
+    if dim is None:
+        return operations.broadcast_axis(x, axis_size, 0)
+    return operations.move_axis(x, dim, 0)
+
+
+def batches_in_front(
+    axis_size: int, values: Sequence[Any], dims: Sequence[int | None], flags: Sequence[bool]
+) -> list[Any]:
+    """Values of which those with a flag have a batch, along the first axis."""
+    return [
+        batch_in_front(axis_size, x, d) if flag else x
+        for x, d, flag in zip(values, dims, flags, strict=True)
+    ]
+
+
+def spread(flags: Any, shape: tuple[int, ...]) -> Any:
+    """One flag for each element of a batch, repeated along the other axes."""
+    return flags if len(shape) == 1 else broadcast_in_dim(flags, shape, (0,))

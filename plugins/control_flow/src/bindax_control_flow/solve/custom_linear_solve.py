@@ -7,15 +7,10 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow.shared.lists import either, partition, split
-from bindax_control_flow.shared.programs import join_consts
-from bindax_control_flow.shared.values import batch_in_front, converted
-from bindax_control_flow.solve.functions import (
-    Function,
-    Unknowns,
-    check_functions,
-    tangents_of,
-)
+from bindax_control_flow.shared.lists import either, fixpoint, kept
+from bindax_control_flow.shared.programs import batches_in_front, converted, join_consts
+from bindax_control_flow.shared.steps import batch_dims
+from bindax_control_flow.solve.functions import Function, Unknowns, check_functions, tangents_of
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -31,7 +26,7 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_lax_basic import neg
-from bindax_transforms import dce_jaxpr, linear_transpose, vmap_jaxpr
+from bindax_transforms import dce_jaxpr, linear_transpose, split, vmap_jaxpr
 
 __all__ = ["custom_linear_solve", "linear_solve_p"]
 
@@ -150,9 +145,9 @@ class System:
         return attrs.asdict(self, recurse=False)
 
     @property
-    def programs(self) -> list[ClosedJaxpr]:
-        """Those that there are."""
-        return [program for program in self.params.values() if program is not None]
+    def programs(self) -> dict[str, ClosedJaxpr]:
+        """Those that there are, by name."""
+        return {name: program for name, program in self.params.items() if program is not None}
 
     @property
     def size(self) -> int:
@@ -172,7 +167,7 @@ def _impl(*operands: Any, **params: Any) -> list[Any]:
 def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
     system = System(**params)
     given = [aval.strip_weak_type() for aval in avals]
-    for program in system.programs:
+    for program in system.programs.values():
         expected = [aval.strip_weak_type() for aval in program.in_avals]
         if given != expected:
             raise TypeError(
@@ -208,31 +203,26 @@ def _vmap(
     system = System(**params)
     consts, b = system.operands(operands)
     const_dims, b_dims = system.operands(dims)
-    batched = [d is not None for d in b_dims]
-    aux: dict[str, list[bool]] = {}
-    while True:  # a component may become batched by way of the others
-        before = batched
-        given = [*const_dims, *[0 if flag else None for flag in batched]]
-        for name, program in params.items():
-            if program is not None:
-                _, found = vmap_jaxpr(program, axis_size, given)
-                flags, aux[name] = split([d is not None for d in found], system.size)
-                batched = either(batched, flags)
-        if batched == before:
-            break
-    b = [
-        batch_in_front(axis_size, x, d) if flag else x
-        for x, d, flag in zip(b, b_dims, batched, strict=True)
-    ]
-    made = {
-        name: vmap_jaxpr(program, axis_size, given, [*batched, *aux[name]])[0]
-        for name, program in params.items()
-        if program is not None
-    }
-    programs, values = join_consts(list(made.values()))
+
+    def mapped(batched: list[bool]) -> dict[str, tuple[ClosedJaxpr, list[Any]]]:
+        """The programs on batches of some components, and the batch axes of their results."""
+        given = [*const_dims, *batch_dims(batched)]
+        found = {}
+        for name, program in system.programs.items():
+            wanted = [*batched, *[False] * (len(program.jaxpr.outvars) - system.size)]
+            found[name] = vmap_jaxpr(program, axis_size, given, wanted)
+        return found
+
+    def grow(batched: list[bool]) -> list[bool]:
+        rows = [found[: system.size] for _, found in mapped(batched).values()]
+        return [any(d is not None for d in row) for row in zip(*rows, strict=True)]
+
+    batched = fixpoint(grow, [d is not None for d in b_dims])
+    b = batches_in_front(axis_size, b, b_dims, batched)
+    made = mapped(batched)
+    programs, values = join_consts([program for program, _ in made.values()])
     new = System(**dict(zip(made, programs, strict=True)))
-    outs = linear_solve_p.bind(*values, *consts, *b, **new.params)
-    return outs, [0 if flag else None for flag in (*batched, *aux["solve"])]
+    return linear_solve_p.bind(*values, *consts, *b, **new.params), made["solve"][1]
 
 
 def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
@@ -261,19 +251,18 @@ def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     system = System(**eqn.params)
     keep = [True] * system.size + list(used_outputs[system.size :])
     pruned, used = {}, [False] * len(eqn.invars)
-    for name, program in eqn.params.items():
-        if program is not None:
-            wanted = keep if name == "solve" else [True] * len(program.jaxpr.outvars)
-            pruned[name], flags = dce_jaxpr(program.jaxpr, wanted)
-            used = either(used, flags)
+    for name, program in system.programs.items():
+        wanted = keep if name == "solve" else [True] * len(program.jaxpr.outvars)
+        pruned[name], flags = dce_jaxpr(program.jaxpr, wanted)
+        used = either(used, flags)
     used[len(used) - system.size :] = [True] * system.size
     params = {
-        name: ClosedJaxpr(jaxpr.replace(invars=partition(used, jaxpr.invars)[1]))
+        name: ClosedJaxpr(jaxpr.replace(invars=kept(jaxpr.invars, used)))
         for name, jaxpr in pruned.items()
     }
     return eqn.replace(
-        invars=partition(used, eqn.invars)[1],
-        outvars=partition(keep, eqn.outvars)[1],
+        invars=kept(eqn.invars, used),
+        outvars=kept(eqn.outvars, keep),
         params={**eqn.params, **params},
     )
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_control_flow.shared.lists import split
-from bindax_control_flow.shared.programs import join_consts
-from bindax_control_flow.shared.values import converted
-from bindax_control_flow.solve.functions import (
-    Function,
-    Unknowns,
-    check_functions,
-    tangents_of,
-)
+from bindax_control_flow.shared.programs import converted, join_consts
+from bindax_control_flow.solve.functions import Function, Unknowns, check_functions, tangents_of
 from bindax_core.extend import (
     ClosedJaxpr,
     Zero,
@@ -23,7 +16,7 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_lax_basic import neg
-from bindax_transforms import SymbolicZero, custom_jvp, linearize
+from bindax_transforms import SymbolicZero, custom_jvp, linearize, split
 
 __all__ = ["custom_root"]
 

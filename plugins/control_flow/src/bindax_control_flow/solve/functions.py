@@ -14,7 +14,6 @@ from bindax_control_flow.shared.arguments import (
     structure_paths,
 )
 from bindax_control_flow.shared.carry import promoted, yields
-from bindax_control_flow.shared.lists import split, with_zeros
 from bindax_control_flow.shared.programs import with_results
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -29,7 +28,14 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
-from bindax_transforms import check_function, dce_jaxpr, jvp_jaxpr, trace_to_jaxpr
+from bindax_transforms import (
+    check_function,
+    dce_jaxpr,
+    jvp_jaxpr,
+    split,
+    trace_to_jaxpr,
+    with_zeros,
+)
 
 
 @attrs.frozen(eq=False)
@@ -86,10 +92,10 @@ class Function:
         for path, taken, returned in zip(paths, like.avals, found, strict=True):
             if not yields(returned, taken):
                 raise TypeError(
-                    f"{self._name()} must return the types of {like.argument}, but "
-                    f"{path} is {describe_type(taken)} and "
-                    f"{describe_function(self.function)} returns {describe_type(returned)} there. "
-                    f"Reshape or convert with .astype, in the function or before."
+                    f"{self._name()} must return the types of {like.argument}, but {path} is "
+                    f"{describe_type(taken)} and {describe_function(self.function)} returns "
+                    f"{describe_type(returned)} there. Reshape or convert with .astype, in the "
+                    f"function or before."
                 )
         return with_results(program, [*like.avals, *aux])
 

@@ -125,7 +125,12 @@ def _of_type(index: ShapedArray, x: Any) -> Any:
 
 
 def _last_carry(
-    index: ShapedArray, lower: Any, upper: Any, body: ClosedJaxpr, carry: Carry, unroll: Any
+    index: ShapedArray,
+    lower: Any,
+    upper: Any,
+    body: ClosedJaxpr,
+    carry: Carry,
+    unroll: Any,
 ) -> list[Any]:
     """The leaves of the last carry; with ``unroll`` None by a loop of unknown length."""
     one = _of_type(index, 1)

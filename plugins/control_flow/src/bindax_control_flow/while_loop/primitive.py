@@ -8,20 +8,17 @@ from typing import Any
 import numpy as np
 
 from bindax_control_flow.shared.compiled import application_of, run_compiled
-from bindax_control_flow.shared.lists import kept, with_zeros
-from bindax_control_flow.shared.values import batch_in_front, converted
+from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.partial_evaluation import unzipped_by
+from bindax_control_flow.shared.programs import batches_in_front, converted
+from bindax_control_flow.shared.steps import batch_dims
 from bindax_control_flow.while_loop.programs import (
-    BatchDims,
     Derived,
     Loop,
-    batch_dims,
-    batching,
-    carry_with_tangents,
     jvp_loop,
+    kept_with,
     known_loop,
-    mapped_condition,
     pruned_loop,
-    remembered,
     vmap_loop,
 )
 from bindax_core.extend import (
@@ -33,21 +30,15 @@ from bindax_core.extend import (
     as_array,
     eval_jaxpr,
     find_backend,
-    full_lower,
     instantiate_zeros,
     primitive,
     rules,
 )
-from bindax_transforms import check_repeatable
+from bindax_transforms import check_repeatable, with_zeros
 
 __all__ = ["while_p"]
 
 PREDICATE = ShapedArray((), np.bool_)
-
-
-def bind_while(loop: Loop, operands: Sequence[Any]) -> list[Any]:
-    """Apply ``while`` to both kinds of constants and the carry; gives the last carry."""
-    return while_p.bind(*operands, **loop._asdict())  # type: ignore[no-any-return]
 
 
 def _impl(*operands: Any, **params: Any) -> list[Any]:
@@ -83,72 +74,57 @@ def _check(what: str, found: Sequence[Any], expected: Sequence[Any]) -> None:
         )
 
 
-def _bind_derived(
-    made: Derived, cond_consts: Sequence[Any], body_consts: Sequence[Any], carry: Sequence[Any]
+def bind_while(
+    made: Derived,
+    carry: Sequence[Any],
+    cond_consts: Sequence[Any] = (),
+    body_consts: Sequence[Any] = (),
 ) -> list[Any]:
+    """The last carry of a loop, from the first one and the constants that it does not have."""
     operands = [*made.cond_consts, *cond_consts, *made.body_consts, *body_consts, *carry]
-    return bind_while(made.loop, operands)
+    return while_p.bind(*operands, **made.loop._asdict())  # type: ignore[no-any-return]
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     loop = Loop(**params)
     cond_consts, body_consts, carry = loop.split(primals)
     _, const_dots, carry_dots = loop.split(tangents)
-    nonzero_consts = [type(t) is not Zero for t in const_dots]
-    nonzero_carry = [type(t) is not Zero for t in carry_dots]
-    nonzeros = carry_with_tangents(loop, nonzero_consts, nonzero_carry)
-    made = remembered(
-        loop,
-        ("jvp", *nonzero_consts, *nonzeros),
-        lambda: jvp_loop(loop, nonzero_consts, nonzeros),
+    consts = [type(t) is not Zero for t in const_dots]
+    first = [type(t) is not Zero for t in carry_dots]
+    made, nonzeros = kept_with(
+        loop, ("jvp", *consts, *first), lambda: jvp_loop(loop, consts, first)
     )
-    given_consts = kept(const_dots, nonzero_consts)
+    given_consts = kept(const_dots, consts)
     given_carry = [instantiate_zeros(t) for t in kept(carry_dots, nonzeros)]
-    outs = _bind_derived(made, cond_consts, [*body_consts, *given_consts], [*carry, *given_carry])
+    outs = bind_while(made, [*carry, *given_carry], cond_consts, [*body_consts, *given_consts])
     return outs[: len(carry)], with_zeros(nonzeros, outs[len(carry) :], loop.carry_avals)
 
 
 def _vmap(
     axis_size: int, operands: Sequence[Any], dims: Sequence[int | None], **params: Any
-) -> tuple[list[Any], BatchDims]:
+) -> tuple[list[Any], list[int | None]]:
     loop = Loop(**params)
     cond_consts, body_consts, carry = loop.split(operands)
     cond_dims, body_dims, carry_dims = loop.split(dims)
-    how = batching(loop, axis_size, cond_dims, body_dims, [d is not None for d in carry_dims])
-    carry = [
-        batch_in_front(axis_size, x, d) if flag else x
-        for x, d, flag in zip(carry, carry_dims, how.carry, strict=True)
-    ]
-    made = remembered(loop, ("vmap", how), lambda: vmap_loop(loop, how))
-    if not how.masked:
-        outs = _bind_derived(made, cond_consts, body_consts, carry)
-        return outs, batch_dims(how.carry)
+    first = [d is not None for d in carry_dims]
+    made, flags, condition = kept_with(
+        loop,
+        ("vmap", axis_size, *cond_dims, *body_dims, *first),
+        lambda: vmap_loop(loop, axis_size, cond_dims, body_dims, first),
+    )
+    carry = batches_in_front(axis_size, carry, carry_dims, flags)
+    if condition is None:
+        return bind_while(made, carry, cond_consts, body_consts), batch_dims(flags)
     for program in (loop.cond_jaxpr, loop.body_jaxpr):
         check_repeatable(program, "vmap of while_loop goes on until all elements are done")
-    condition = mapped_condition(loop, how)
     going = eval_jaxpr(condition.jaxpr, condition.consts, *cond_consts, *carry)
-    _, *outs = _bind_derived(made, [], [*cond_consts, *body_consts], [*going, *carry])
-    return outs, batch_dims(how.carry)
+    _, *outs = bind_while(made, [*going, *carry], body_consts=[*cond_consts, *body_consts])
+    return outs, batch_dims(flags)
 
 
-def _partial_eval(trace: Any, tracers: Sequence[Any], **params: Any) -> list[Any]:
-    """The known part runs now; the whole loop runs later, for its unknown results."""
-    loop = Loop(**params)
-    unknowns = [not t.is_known for t in tracers]
-    outs = [trace.unknown(aval) for aval in loop.carry_avals]
-    part = remembered(loop, ("known", *unknowns), lambda: known_loop(loop, unknowns))
-    later = loop if part is None else part.later
-    trace.add_eqn(while_p, tracers, outs, later._asdict())
-    if part is None:
-        return outs
-    known_operands = [full_lower(t.value) for t in kept(tracers, part.takes)]
-    known_outs = iter(bind_while(part.loop, known_operands))
-    return [out if flag else next(known_outs) for out, flag in zip(outs, part.unknown, strict=True)]
-
-
-def _partial_eval_jaxpr(unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
+def _split(unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
     loop = Loop(**eqn.params)
-    part = remembered(loop, ("known", *unknowns), lambda: known_loop(loop, list(unknowns)))
+    part = kept_with(loop, ("known", *unknowns), lambda: known_loop(loop, list(unknowns)))
     if part is None:
         return None, eqn, [True] * len(eqn.outvars), []
     known = [not flag for flag in part.unknown]
@@ -166,7 +142,7 @@ def _partial_eval_jaxpr(unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
 
 def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
     loop = Loop(**eqn.params)
-    pruned, used = remembered(
+    pruned, used = kept_with(
         loop, ("dce", *used_outputs), lambda: pruned_loop(loop, list(used_outputs))
     )
     _, _, carry = loop.split(used)
@@ -207,8 +183,7 @@ while_p = primitive(
         "computes; use scan, or fori_loop with bounds that are not traced, or run scan up to a "
         "bound on the number of iterations with a cond in its body; jvp and jacfwd do work"
     ),
-    rules.partial_eval(_partial_eval),
-    rules.partial_eval_jaxpr(_partial_eval_jaxpr),
+    unzipped_by(_split),
     rules.dce(_dce),
     rules.lowering["stablehlo"](_lowering),
     multiple_results=True,

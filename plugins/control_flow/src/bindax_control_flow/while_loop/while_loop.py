@@ -10,6 +10,7 @@ import numpy as np
 
 from bindax_control_flow.shared.arguments import describe_type
 from bindax_control_flow.shared.carry import Carry, trace_body
+from bindax_control_flow.shared.steps import step_of
 from bindax_control_flow.while_loop.primitive import bind_while
 from bindax_control_flow.while_loop.programs import derived
 from bindax_core.errors import ConcretizationTypeError
@@ -73,8 +74,7 @@ def while_loop(
 
 def run_loop(condition: ClosedJaxpr, body: ClosedJaxpr, carry: Sequence[Any]) -> list[Any]:
     """The loop of two programs on the carry, which may close over values."""
-    made = derived(condition, body, 0, 0)
-    return bind_while(made.loop, [*made.cond_consts, *made.body_consts, *carry])
+    return bind_while(derived(condition, step_of(body)), carry)
 
 
 def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> ClosedJaxpr:
@@ -99,7 +99,7 @@ def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> ClosedJaxp
 
 def _not_a_predicate(cond_fun: Callable[[Any], Any], found: str) -> str:
     return (
-        f"cond_fun of while_loop must return a boolean scalar, but {describe_function(cond_fun)} "
-        f"returns {found}. Compare, as in x > 0, and join several conditions with & or with "
-        f".all() or .any()."
+        f"cond_fun of while_loop must return a boolean scalar, but "
+        f"{describe_function(cond_fun)} returns {found}. Compare, as in x > 0, and join "
+        f"several conditions with & or with .all() or .any()."
     )

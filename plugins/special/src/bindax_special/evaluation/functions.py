@@ -1,7 +1,7 @@
 """Elementary functions of arrays that the algorithms are written in, by NumPy or by lax.
 
 An algorithm takes ``f``, one of the two realisations of ``Functions``, and arrays of float64 of one
-shape. It is evaluated with ``realisations.by_numpy``; with ``realisations.program`` the
+shape. It is evaluated with ``realisations.by_numpy``; with ``realisations.by_lax`` the
 same text becomes compiled code.
 """
 

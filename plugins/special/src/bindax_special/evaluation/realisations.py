@@ -19,7 +19,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic.extend import Lowering, broadcast_to, composition, convert, in_double
+from bindax_lax_basic.extend import broadcast_to, convert, in_double
 from bindax_lax_basic.rules.operands import scalar_array
 from bindax_special.evaluation import gamma
 from bindax_special.evaluation.functions import Functions, State
@@ -61,15 +61,11 @@ def _loop_lowering(
     ctx: LoweringContext, *values: Any, condition: ClosedJaxpr, body: ClosedJaxpr
 ) -> Any:
     avals = list(ctx.avals_in)
-    return ctx.op(
-        "stablehlo.while",
-        list(values),
-        avals,
-        regions=[
-            Region(avals, lambda inner, *state: inner.inline(condition, list(state))),
-            Region(avals, lambda inner, *state: inner.inline(body, list(state))),
-        ],
-    )
+    regions = [
+        Region(avals, lambda inner, *state: inner.inline(condition, state)),
+        Region(avals, lambda inner, *state: inner.inline(body, state)),
+    ]
+    return ctx.op("stablehlo.while", values, avals, regions=regions)
 
 
 _loop_p: Primitive = primitive(
@@ -105,12 +101,12 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
     return lax.select_n_p.bind(condition, *[broadcast_to(case, shape) for case in cases])
 
 
-def functions(digamma: Callable[[Any], Any]) -> Functions:
-    """The functions of this package, for operands of float64 and one shape.
+def by_lax(function: Callable[..., Any], digamma: Callable[[Any], Any]) -> Callable[..., Any]:
+    """An algorithm as a function of operands of any floats: computed in float64, rounded once.
 
     The derivative of ``digamma`` is lowered by this module, so that it has to be given.
     """
-    return Functions(
+    functions = Functions(
         exp=lax.exp,
         expm1=lax.expm1,
         log=lax.log,
@@ -124,21 +120,11 @@ def functions(digamma: Callable[[Any], Any]) -> Functions:
         loop=_loop,
     )
 
-
-def by_lax(function: Callable[..., Any], digamma: Callable[[Any], Any]) -> Callable[..., Any]:
-    """An algorithm as a function of operands of any floats: computed in float64, rounded once."""
-    chosen = functions(digamma)
-
     def run(*operands: Any) -> Any:
         avals = [typeof(x) for x in operands]
         shape = max((aval.shape for aval in avals), key=len)
         wide = [broadcast_to(convert(x, _DOUBLE, False), shape) for x in operands]
         narrow = avals[0].dtype
-        return convert(function(chosen.rounded_to(narrow), *wide), narrow, False)
+        return convert(function(functions.rounded_to(narrow), *wide), narrow, False)
 
     return run
-
-
-def program(function: Callable[..., Any], digamma: Callable[[Any], Any]) -> Lowering:
-    """The lowering of an algorithm: what NumPy computes it by, as a program."""
-    return composition(by_lax(function, digamma))

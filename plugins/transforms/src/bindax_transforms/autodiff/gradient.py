@@ -24,9 +24,9 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import argument_names, flatten_function, parameter_roots
+from bindax_transforms._flat import argument_names, flatten_function, parameter_roots, partition
 from bindax_transforms.autodiff.jvp import jvp, lower_aux, split_aux
-from bindax_transforms.autodiff.linearize import linearize_flat, unflatten_cotangents, vjp
+from bindax_transforms.autodiff.linearize import filled, linearize_flat, pull_back, vjp
 from bindax_transforms.batching.vmap import vmap
 
 Argnums = int | Sequence[int]
@@ -204,7 +204,10 @@ def _value_and_grad(
     value = as_array(value)
     aval = typeof(value)
     one = operations_for(aval).ones(aval)
-    gradients = unflatten_cotangents(lin, in_tree, [typeof(x) for x in leaves], [one])
+    cotangents = partition(lin.nonzeros_out, [one])[1]
+    found = pull_back(lin.jaxpr.jaxpr, lin.jaxpr.consts, cotangents)
+    in_avals = [typeof(x) for x in leaves]
+    gradients, _ = tree_unflatten(in_tree, filled(lin.nonzeros_in, found, in_avals))
     gradient = gradients[0] if isinstance(argnums, int) else gradients
     return ((value, lower_aux(aux[-1])) if has_aux else value), gradient
 

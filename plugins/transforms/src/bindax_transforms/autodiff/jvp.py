@@ -29,6 +29,7 @@ from bindax_core.extend import (
     operations_for,
     rules,
     tree_flatten,
+    tree_map,
     tree_unflatten,
     typeof,
     unknown_type_message,
@@ -234,8 +235,7 @@ def split_aux(fun: Callable[..., Any], aux: list[Any], name: str) -> Callable[..
 
 def lower_aux(aux: Any) -> Any:
     """Auxiliary output with the primals in place of the tracers of the finished trace."""
-    leaves, tree = tree_flatten(aux)
-    return tree_unflatten(tree, [_own_primal(x) for x in leaves])
+    return tree_map(_own_primal, aux)
 
 
 def _own_primal(x: Any) -> Any:
@@ -276,13 +276,11 @@ def _jvp_jaxpr(
         primals = values[: len(in_avals)]
         tangents = with_zeros(nonzeros, values[len(in_avals) :], in_avals)
         outs, out_tangents = jvp_flat(replay_jaxpr(jaxpr), primals, tangents, Origin("jvp"))
-        kept = []
-        for t, wanted in zip(out_tangents, instantiate, strict=True):
-            present = type(t) is not Zero or (wanted and t.aval.dtype != float0)
-            nonzeros_out.append(present)
-            if present:
-                kept.append(instantiate_zeros(t))
-        return [*outs, *kept]
+        nonzeros_out.extend(
+            type(t) is not Zero or (wanted and t.aval.dtype != float0)
+            for t, wanted in zip(out_tangents, instantiate, strict=True)
+        )
+        return [*outs, *map(instantiate_zeros, partition(nonzeros_out, out_tangents)[1])]
 
     made = trace_to_jaxpr(function, [*in_avals, *tangent_avals], Origin("jvp"))
     return made, nonzeros_out

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from bindax_core.extend import (
     ClosedJaxpr,
+    Jaxpr,
     Origin,
     Partial,
+    PyTreeDef,
     UndefPrimal,
     Zero,
     api_boundary,
     describe_function,
+    eval_jaxpr,
     float0,
     full_lower,
     full_raise,
@@ -24,6 +28,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import (
+    argument_names,
     check_values,
     flatten_function,
     own_value,
@@ -31,29 +36,108 @@ from bindax_transforms._flat import (
     partition,
     with_zeros,
 )
-from bindax_transforms.autodiff._linear_functions import (
-    LinearProgram,
-    Pullback,
-    Pushforward,
-    linear_function,
-)
-from bindax_transforms.autodiff.jvp import jvp_flat, lower_aux, split_aux
+from bindax_transforms.autodiff.jvp import check_tangent, jvp_flat, lower_aux, split_aux
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, dce_closed
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.staging.trace import JaxprBuilder, trace_to_jaxpr
 
 
-class Linearized(NamedTuple):
-    """The results of a function, and its derivative there as a linear program.
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class LinearProgram:
+    """A linear program from tangents of arguments to tangents of results.
 
-    The program goes from the tangents of the arguments that have one to those of the results that
-    are not zero; ``nonzeros_in`` and ``nonzeros_out`` tell which these are.
+    ``jaxpr`` goes from the nonzero tangents in to the nonzero tangents out; its constants are the
+    residuals. ``in_tree`` is the structure of ``(arguments, {})``.
+
+    With the residuals it is a tree, whose leaves these are, so that it may leave ``jit``, be
+    carried by ``scan`` and be a residual itself. The program is metadata, equal to itself only.
     """
+
+    name: str
+    jaxpr: Jaxpr
+    in_tree: PyTreeDef
+    out_tree: PyTreeDef
+    in_avals: Sequence[Any]
+    out_avals: Sequence[Any]
+    nonzeros_in: Sequence[bool]
+    nonzeros_out: Sequence[bool]
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class Pushforward(LinearProgram):
+    """The result of ``linearize``: a map of tangents."""
+
+    @api_boundary
+    def __call__(self, residuals: Sequence[Any], *tangents: Any) -> Any:
+        """Return the tangents of the results, one tangent given for each argument."""
+        flat, tree = tree_flatten((tangents, {}))
+        if tree != self.in_tree:
+            raise TypeError(
+                f"the tangents must have the structure of the arguments, "
+                f"{self.in_tree.children()[0]}, but they have {tree.children()[0]}."
+            )
+        checked = _checked(
+            self.in_avals,
+            flat,
+            lambda: argument_names(tree_unflatten(self.in_tree, self.in_avals)[0], "primals"),
+            "tangent",
+        )
+        used = [instantiate_zeros(t) for t in partition(self.nonzeros_in, checked)[1]]
+        outs = eval_jaxpr(self.jaxpr, residuals, *used)
+        found = filled(self.nonzeros_out, outs, self.out_avals)
+        return tree_unflatten(self.out_tree, found)
+
+
+class Pullback(LinearProgram):
+    """The result of ``vjp`` and ``linear_transpose``: a map of cotangents."""
+
+    @api_boundary
+    def __call__(self, residuals: Sequence[Any], cotangent: Any) -> tuple[Any, ...]:
+        """Return the cotangents of the arguments, for one of the structure of the results."""
+        flat, tree = tree_flatten(cotangent)
+        if tree != self.out_tree:
+            raise TypeError(
+                f"the cotangent must have the structure of the output, {self.out_tree}, but it "
+                f"has {tree}."
+            )
+        checked = _checked(
+            self.out_avals,
+            flat,
+            lambda: argument_names(tree_unflatten(self.out_tree, self.out_avals), "output"),
+            "cotangent",
+        )
+        found = pull_back(self.jaxpr, residuals, partition(self.nonzeros_out, checked)[1])
+        args, _ = tree_unflatten(self.in_tree, filled(self.nonzeros_in, found, self.in_avals))
+        return args  # type: ignore[no-any-return]
+
+
+def pull_back(jaxpr: Jaxpr, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
+    """The cotangents, or ``Zero``, of a linear program's arguments, from those of its results."""
+    operands = [UndefPrimal(v.aval) for v in jaxpr.invars]
+    return eval_jaxpr_transposed(jaxpr, residuals, operands, cotangents)
+
+
+def filled(flags: Sequence[bool], found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
+    """Arrays for all, from what a linear program gives where the flags say that there is one."""
+    return [own_value(instantiate_zeros(x)) for x in with_zeros(flags, found, avals)]
+
+
+def _checked(
+    avals: Sequence[Any], given: Sequence[Any], names: Callable[[], list[str]], what: str
+) -> list[Any]:
+    pairs = enumerate(zip(avals, given, strict=True))
+    return [check_tangent(aval, x, i, names, what) for i, (aval, x) in pairs]
+
+
+class Linearized(NamedTuple):
+    """The results of a function, and its derivative there as a linear program."""
 
     primals_out: list[Any]
     jaxpr: ClosedJaxpr
-    nonzeros_in: list[bool]
-    nonzeros_out: list[bool]
+    nonzeros_in: list[bool]  # which arguments have a tangent, an argument of the program
+    nonzeros_out: list[bool]  # which results have one, a result of the program
 
 
 def linearize_flat(
@@ -139,10 +223,9 @@ def _with_derivative(
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     lin = linearize_flat(flat_function, flat, origin)
     out = tree_unflatten(out_tree(), lin.primals_out)
-    derivative = linear_function(
-        kind,
-        lin.jaxpr,
+    program: Any = kind(
         name=f"{name} of {describe_function(fun)}",
+        jaxpr=lin.jaxpr.jaxpr,
         in_tree=in_tree,
         out_tree=out_tree(),
         in_avals=tuple([typeof(x) for x in flat]),
@@ -150,20 +233,8 @@ def _with_derivative(
         nonzeros_in=tuple(lin.nonzeros_in),
         nonzeros_out=tuple(lin.nonzeros_out),
     )
+    derivative = Partial(program, tuple(lin.jaxpr.consts))
     return (out, derivative, lower_aux(aux[-1])) if has_aux else (out, derivative)
-
-
-def unflatten_cotangents(
-    lin: Linearized, in_tree: Any, in_avals: Sequence[Any], cotangents: Sequence[Any]
-) -> tuple[Any, ...]:
-    """The cotangents of the arguments as trees; zeros where nothing flows back."""
-    cts = partition(lin.nonzeros_out, cotangents)[1]
-    jaxpr = lin.jaxpr.jaxpr
-    operands = [UndefPrimal(v.aval) for v in jaxpr.invars]
-    found = eval_jaxpr_transposed(jaxpr, lin.jaxpr.consts, operands, cts)
-    outs = [own_value(instantiate_zeros(ct)) for ct in with_zeros(lin.nonzeros_in, found, in_avals)]
-    args, _ = tree_unflatten(in_tree, outs)
-    return args  # type: ignore[no-any-return]
 
 
 @api_boundary
@@ -196,15 +267,15 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Partial:
             )
     origin = Origin("linear_transpose", fun)
     flat_function, out_tree = flatten_function(fun, in_tree, origin)
-    jaxpr = trace_to_jaxpr(flat_function, avals, origin)
-    return linear_function(
-        Pullback,
-        jaxpr,
+    closed = trace_to_jaxpr(flat_function, avals, origin)
+    program: Any = Pullback(
         name=f"linear_transpose of {describe_function(fun)}",
+        jaxpr=closed.jaxpr,
         in_tree=in_tree,
         out_tree=out_tree(),
         in_avals=tuple(avals),
-        out_avals=tuple(jaxpr.out_avals),
+        out_avals=tuple(closed.out_avals),
         nonzeros_in=(True,) * len(avals),
-        nonzeros_out=(True,) * len(jaxpr.out_avals),
+        nonzeros_out=(True,) * len(closed.out_avals),
     )
+    return Partial(program, tuple(closed.consts))

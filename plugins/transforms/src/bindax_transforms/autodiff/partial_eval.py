@@ -32,17 +32,15 @@ _rules = rules.partial_eval.functions
 class PartialEvalTracer(Tracer):
     """A known value (``atom`` is None), or an unknown one (``value`` is None)."""
 
-    __slots__ = ("_aval", "atom", "value")
+    __slots__ = ("atom", "aval", "value")
+
+    aval: Any  # a slot, in place of the property of the base
 
     def __init__(self, trace: Trace, aval: Any, value: Any, atom: Atom | None) -> None:
         self._trace = trace
-        self._aval = aval
+        self.aval = aval
         self.value = value
         self.atom = atom
-
-    @property
-    def aval(self) -> Any:
-        return self._aval
 
     @property
     def is_known(self) -> bool:
@@ -66,8 +64,7 @@ class PartialEvalTrace(Trace):
     @property
     def builder(self) -> JaxprBuilder:
         """The program that is being built."""
-        builder: JaxprBuilder = self.main.global_data
-        return builder
+        return self.main.global_data  # type: ignore[no-any-return]
 
     def new_arg(self, aval: Any) -> PartialEvalTracer:
         """An unknown value that is an argument of the program."""
@@ -125,23 +122,25 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
     Returns:
         The program (with all of its constants and arguments), and which arguments are used.
     """
-    kept, live = _live_parts(jaxpr, used_outputs)
-    return kept, [v in live for v in jaxpr.invars]
+    outvars = partition(used_outputs, jaxpr.outvars)[1]
+    eqns, live = _live(outvars, jaxpr.eqns)
+    return jaxpr.replace(outvars=outvars, eqns=eqns), [v in live for v in jaxpr.invars]
 
 
 def dce_closed(closed: ClosedJaxpr) -> ClosedJaxpr:
     """A closed program with those equations and constants that a result or effect needs."""
-    jaxpr, live = _live_parts(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
-    pairs = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v in live]
-    return ClosedJaxpr(jaxpr.replace(constvars=[v for v, _ in pairs]), [c for _, c in pairs])
+    eqns, live = _live(closed.jaxpr.outvars, closed.eqns)
+    pairs = zip(closed.jaxpr.constvars, closed.consts, strict=True)
+    used = [(v, const) for v, const in pairs if v in live]
+    jaxpr = closed.jaxpr.replace(constvars=[v for v, _ in used], eqns=eqns)
+    return ClosedJaxpr(jaxpr, [const for _, const in used])
 
 
-def _live_parts(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, set[Var]]:
-    """The part of a program that its used results and effects need, and the variables there."""
-    outvars = partition(used_outputs, jaxpr.outvars)[1]
+def _live(outvars: Sequence[Atom], eqns: Sequence[JaxprEqn]) -> tuple[list[JaxprEqn], set[Var]]:
+    """The equations that results and effects need, and the variables that they read."""
     live = {x for x in outvars if type(x) is Var}
     kept: list[JaxprEqn] = []
-    for eqn in reversed(jaxpr.eqns):
+    for eqn in reversed(eqns):
         used = [v in live for v in eqn.outvars]
         if not any(used) and not eqn.effects:
             continue
@@ -150,25 +149,17 @@ def _live_parts(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, set[
         kept.append(new_eqn)
         live.update(x for x in new_eqn.invars if type(x) is Var)
     kept.reverse()
-    return jaxpr.replace(outvars=outvars, eqns=kept), live
+    return kept, live
 
 
 class SplitProgram(NamedTuple):
-    """A program unzipped in two, and what the rules of a primitive that applies it need of that.
+    """A program unzipped in two, and what the rules of a primitive that applies it need of that."""
 
-    Attributes:
-        known: from the known arguments to the known results and the residuals.
-        unknown: from the residuals and the unknown arguments to the unknown results.
-        out_unknowns: which results of the whole program are unknown.
-        residual_avals: the types of the residuals.
-        forwarded: for each residual, the known argument that it simply is, or None.
-    """
-
-    known: ClosedJaxpr
-    unknown: ClosedJaxpr
-    out_unknowns: list[bool]
+    known: ClosedJaxpr  # from the known arguments to the known results and the residuals
+    unknown: ClosedJaxpr  # from the residuals and the unknown arguments to the unknown results
+    out_unknowns: list[bool]  # which results of the whole program are unknown
     residual_avals: list[Any]
-    forwarded: list[int | None]
+    forwarded: list[int | None]  # for each residual, the known argument that it simply is, or None
 
     def split_equation(
         self,
@@ -226,82 +217,69 @@ def partial_eval_jaxpr(
         instantiate: which results count as unknown even if they could be known.
     """
     wanted = for_results(jaxpr, instantiate)
-    key = ("partial_eval", tuple(in_unknowns), wanted)
-    return remembered(jaxpr, key, lambda: _partial_eval_jaxpr(jaxpr.jaxpr, in_unknowns, wanted))
+
+    def make() -> SplitProgram:
+        splitting = Splitting(jaxpr.jaxpr, in_unknowns)
+        pairs = zip(jaxpr.jaxpr.outvars, wanted, strict=True)
+        return splitting.parts([x in splitting.unknown or force for x, force in pairs])
+
+    return remembered(jaxpr, ("partial_eval", tuple(in_unknowns), wanted), make)
 
 
-def _partial_eval_jaxpr(
-    jaxpr: Jaxpr, in_unknowns: Sequence[bool], instantiate: Sequence[bool]
-) -> SplitProgram:
-    unknown = set(partition(in_unknowns, jaxpr.invars)[1])
-    known_eqns: list[JaxprEqn] = []
-    unknown_eqns: list[JaxprEqn] = []
-    residuals: dict[Var, None] = {}  # a dict keeps them in order
+class Splitting:
+    """The two parts of a program, as they are collected; what is in both is computed again.
 
-    def need(x: Any) -> None:
-        if type(x) is Var and x not in unknown:
-            residuals[x] = None
+    ``saved`` are the known variables that may be residuals, in order.
+    """
 
-    for eqn in jaxpr.eqns:
-        unknowns_in = [x in unknown for x in eqn.invars]
+    def __init__(self, jaxpr: Jaxpr, in_unknowns: Sequence[bool]) -> None:
+        self.jaxpr = jaxpr
+        self.known_ins, self.unknown_ins = partition(in_unknowns, jaxpr.invars)
+        self.unknown: set[Any] = set(self.unknown_ins)
+        self.saved: dict[Var, None] = dict.fromkeys(self.known_ins)
+        self.known_eqns: list[JaxprEqn] = []
+        self.unknown_eqns: list[JaxprEqn] = []
+        for eqn in jaxpr.eqns:
+            self.add(eqn, [x in self.unknown for x in eqn.invars])
+
+    def add(self, eqn: JaxprEqn, unknowns_in: list[bool]) -> None:
+        """Add an equation to the part where it belongs, or its own two parts."""
         rule = rules.partial_eval_jaxpr.functions.get(eqn.primitive)
         if not any(unknowns_in):
-            known_eqns.append(eqn)
-        elif rule is not None:
-            known_eqn, unknown_eqn, unknowns_out, more = rule(unknowns_in, eqn)
-            if known_eqn is not None:
-                known_eqns.append(known_eqn)
-            unknown.update(partition(unknowns_out, eqn.outvars)[1])
-            if unknown_eqn is not None:
-                unknown_eqns.append(unknown_eqn)
-                for x in (*more, *unknown_eqn.invars):
-                    need(x)
+            self.add_known(eqn)
+        elif rule is None:
+            self.unknown.update(eqn.outvars)
+            self.unknown_eqns.append(eqn)
         else:
-            unknown_eqns.append(eqn)
-            unknown.update(eqn.outvars)
-            for x in eqn.invars:
-                need(x)
-    out_unknowns = [
-        x in unknown or force for x, force in zip(jaxpr.outvars, instantiate, strict=True)
-    ]
-    for x in partition(out_unknowns, jaxpr.outvars)[1]:
-        need(x)
-    return build_split(jaxpr, in_unknowns, out_unknowns, known_eqns, unknown_eqns, residuals)
+            known_eqn, unknown_eqn, unknowns_out, _ = rule(unknowns_in, eqn)
+            if known_eqn is not None:
+                self.add_known(known_eqn)
+            self.unknown.update(partition(unknowns_out, eqn.outvars)[1])
+            if unknown_eqn is not None:
+                self.unknown_eqns.append(unknown_eqn)
 
+    def add_known(self, eqn: JaxprEqn) -> None:
+        """Add an equation whose results are known; all of them may be saved."""
+        self.known_eqns.append(eqn)
+        self.saved.update(dict.fromkeys(eqn.outvars))
 
-def build_split(
-    jaxpr: Jaxpr,
-    in_unknowns: Sequence[bool],
-    out_unknowns: list[bool],
-    known_eqns: list[JaxprEqn],
-    unknown_eqns: list[JaxprEqn],
-    residuals: dict[Var, None],
-    staged_outs: list[Atom] | None = None,
-) -> SplitProgram:
-    """The two parts of a program from their equations; what is in both is computed again.
-
-    ``residuals`` are the known variables that the unknown part may take, in order; ``staged_outs``
-    its results, if not the unknown results alone.
-    """
-    known_ins, unknown_ins = partition(in_unknowns, jaxpr.invars)
-    known_outs, unknown_outs = partition(out_unknowns, jaxpr.outvars)
-    unknown_outs = unknown_outs if staged_outs is None else staged_outs
-    # What no unknown result needs is no residual either.
-    body, _ = dce_jaxpr(
-        Jaxpr((), [*residuals, *unknown_ins], unknown_outs, unknown_eqns),
-        [True] * len(unknown_outs),
-    )
-    used = {x for eqn in body.eqns for x in eqn.invars if type(x) is Var}
-    used |= {x for x in unknown_outs if type(x) is Var}
-    kept = [v for v in residuals if v in used]
-    position = {v: i for i, v in enumerate(known_ins)}
-    forwarded = [position.get(v) for v in kept]
-    computed = [v for v, source in zip(kept, forwarded, strict=True) if source is None]
-    known, _ = dce_jaxpr(
-        Jaxpr((), known_ins, [*known_outs, *computed], known_eqns),
-        [True] * (len(known_outs) + len(computed)),
-    )
-    unknown = Jaxpr((), [*kept, *unknown_ins], unknown_outs, body.eqns)
-    return SplitProgram(
-        ClosedJaxpr(known), ClosedJaxpr(unknown), out_unknowns, [v.aval for v in kept], forwarded
-    )
+    def parts(
+        self, out_unknowns: list[bool], unknown_outs: Sequence[Atom] | None = None
+    ) -> SplitProgram:
+        """The parts; the unknown one has the unknown results, or those that are given."""
+        known_outs, others = partition(out_unknowns, self.jaxpr.outvars)
+        unknown_outs = others if unknown_outs is None else unknown_outs
+        # What no unknown result needs is no residual either.
+        unknown_eqns, live = _live(unknown_outs, self.unknown_eqns)
+        residuals = [v for v in self.saved if v in live]
+        sources = {v: i for i, v in enumerate(self.known_ins)}
+        forwarded = [sources.get(v) for v in residuals]
+        known_outs = [*known_outs, *(v for v in residuals if v not in sources)]
+        known_eqns, _ = _live(known_outs, self.known_eqns)
+        return SplitProgram(
+            ClosedJaxpr(Jaxpr((), self.known_ins, known_outs, known_eqns)),
+            ClosedJaxpr(Jaxpr((), [*residuals, *self.unknown_ins], unknown_outs, unknown_eqns)),
+            out_unknowns,
+            [v.aval for v in residuals],
+            forwarded,
+        )

@@ -18,7 +18,7 @@ from bindax_core.extend import (
     explain_failure,
     rules,
 )
-from bindax_transforms._flat import partition, remembered, with_zeros
+from bindax_transforms._flat import merge, partition, remembered, split, with_zeros
 from bindax_transforms._rule_checks import check_cotangents
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
@@ -129,17 +129,14 @@ def transpose_jaxpr(
 def _transpose_jaxpr(
     jaxpr: ClosedJaxpr, linear: tuple[bool, ...], nonzero_cts: tuple[bool, ...]
 ) -> tuple[ClosedJaxpr, list[bool]]:
-    residual_avals, _ = partition(linear, jaxpr.in_avals)
+    residual_avals, linear_avals = partition(linear, jaxpr.in_avals)
     ct_avals = [aval.tangent_aval() for aval in partition(nonzero_cts, jaxpr.out_avals)[1]]
     nonzero_out: list[bool] = []
 
     def function(*values: Any) -> list[Any]:
-        residuals = iter(values[: len(residual_avals)])
-        args = [
-            UndefPrimal(aval) if flag else next(residuals)
-            for aval, flag in zip(jaxpr.in_avals, linear, strict=True)
-        ]
-        cts = with_zeros(nonzero_cts, values[len(residual_avals) :], jaxpr.out_avals)
+        residuals, given = split(values, len(residual_avals))
+        args = merge(linear, residuals, map(UndefPrimal, linear_avals))
+        cts = with_zeros(nonzero_cts, given, jaxpr.out_avals)
         outs = eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, args, cts)
         nonzero_out.extend(type(ct) is not Zero for ct in outs)
         return [ct for ct in outs if type(ct) is not Zero]

@@ -40,8 +40,7 @@ class NamedAxis(NamedTuple):
 class _Staged(threading.local):
     """The axes of programs that are being staged for many devices, the outermost first."""
 
-    def __init__(self) -> None:
-        self.axes: list[NamedAxis] = []
+    axes: tuple[NamedAxis, ...] = ()
 
 
 _staged = _Staged()
@@ -54,12 +53,12 @@ def name_axes(axes: Sequence[NamedAxis]) -> Iterator[None]:
     Args:
         axes: the axes; ``index`` is the tracer of the argument.
     """
-    before = len(_staged.axes)
-    _staged.axes += axes
+    before = _staged.axes
+    _staged.axes = (*before, *axes)
     try:
         yield
     finally:
-        del _staged.axes[before:]
+        _staged.axes = before
 
 
 def find_named_axis(name: Any, operation: str) -> NamedAxis:

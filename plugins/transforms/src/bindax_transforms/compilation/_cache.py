@@ -28,20 +28,6 @@ if hasattr(os, "register_at_fork"):
 class Entry(Kept):
     """A traced function for one type of arguments."""
 
-    __slots__ = (
-        "closes_over_tracers",
-        "consts",
-        "flat_keys",
-        "jaxpr",
-        "key",
-        "out_is_leaf",
-        "out_tree",
-        "params",
-        "run",
-        "shared",
-        "tree",
-    )
-
     def __init__(
         self,
         jaxpr: ClosedJaxpr,
@@ -83,8 +69,6 @@ class Entry(Kept):
 
 class Shared:
     """State shared by all ``jit(fun)`` of one function and the same options."""
-
-    __slots__ = ("__weakref__", "entries", "flat", "hits", "last", "misses")
 
     def __init__(self) -> None:
         self.entries: dict[Any, Entry] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +16,61 @@ from bindax_core.extend import (
     PyTreeDef,
     ShapedArray,
     Tracer,
+    admitted_type,
     api_boundary,
+    bound_shardings,
     find_backend,
     lower_program,
     trace_state,
     tree_flatten,
+    tree_map,
     tree_unflatten,
 )
+from bindax_core.sharding import named
 from bindax_transforms._flat import split
 from bindax_transforms.staging.static_arguments import argument_paths
 
 if TYPE_CHECKING:
     from bindax_transforms.compilation._cache import Entry
     from bindax_transforms.compilation.jit_function import JittedFunction
+
+
+class AbstractArgument(Tracer):
+    """Stands for an argument of which only the type is known, and perhaps where it is to lie."""
+
+    __slots__ = ("aval", "sharding")
+
+    aval: Any  # a slot, in place of the property of the base
+
+    def __init__(self, aval: Any, sharding: Any = None) -> None:
+        self.aval = aval
+        self.sharding = sharding
+
+
+def abstract_arguments(args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The arguments of a call, with stand-ins for those of which only the type is given."""
+    return tree_map(_stand_in, (args, kwargs))  # type: ignore[no-any-return]
+
+
+def _stand_in(x: Any) -> Any:
+    if not isinstance(x, AbstractValue):
+        return x
+    given = getattr(x, "placement", None)
+    if given is None:
+        return AbstractArgument(admitted_type(x))
+    sharding = named(given, "ShapeDtypeStruct: sharding")
+    sharding.check(x.shape, "ShapeDtypeStruct: the array")  # type: ignore[attr-defined]
+    return AbstractArgument(admitted_type(x), sharding)
+
+
+def shardings_of_operands(operands: Sequence[Any]) -> list[Any] | None:
+    """For each operand the sharding that it is bound to or stands for, or None; None if all are."""
+    found = bound_shardings(operands) or [None] * len(operands)
+    found = [
+        x.sharding if isinstance(x, AbstractArgument) else sharding
+        for x, sharding in zip(operands, found, strict=True)
+    ]
+    return found if any(found) else None
 
 
 @dataclass(frozen=True)
@@ -57,12 +99,14 @@ class ArgInfo:
 class _Stage:
     """A function that was traced, at any stage: its names, types and structures.
 
-    Static arguments are part of the program: they are in none of the trees.
+    Static arguments are part of the program: they are in none of the trees. ``made`` is what the
+    stage adds: the shardings of the operands, the lowered program or the executable.
     """
 
-    def __init__(self, entry: Entry, function: JittedFunction[Any, Any]) -> None:
+    def __init__(self, entry: Entry, function: JittedFunction[Any, Any], made: Any) -> None:
         self._entry = entry
         self._function = function
+        self._made = made
 
     def __repr__(self) -> str:
         types = ", ".join(aval.str_short() for aval in self._flat_avals())
@@ -86,24 +130,20 @@ class _Stage:
     @property
     def in_avals(self) -> Any:
         """The types of the arguments, as ``(args, kwargs)``."""
-        return tree_unflatten(self.in_tree, self._flat_avals())
+        return self._arguments(self._entry.jaxpr.in_avals)
 
     @property
     def args_info(self) -> Any:
         """The types of the arguments, and which are donated, as ``(args, kwargs)``."""
-        donated = self._entry.params["donated"][len(self._entry.consts) :]
-        infos = [ArgInfo(a, d) for a, d in zip(self._flat_avals(), donated, strict=True)]
-        return tree_unflatten(self.in_tree, infos)
+        pairs = zip(self._entry.jaxpr.in_avals, self._entry.params["donated"], strict=True)
+        return self._arguments([ArgInfo(aval, donated) for aval, donated in pairs])
 
     @property
     def out_info(self) -> Any:
         """The types of the results, in their structure."""
         return tree_unflatten(self.out_tree, self._entry.jaxpr.out_avals)
 
-    @property
-    def out_avals(self) -> Any:
-        """The types of the results, in their structure."""
-        return self.out_info
+    out_avals = out_info
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:
@@ -114,15 +154,22 @@ class _Stage:
     def _flat_avals(self) -> list[Any]:
         return list(self._entry.jaxpr.in_avals[len(self._entry.consts) :])
 
+    def _arguments(self, values: Sequence[Any]) -> Any:
+        """Values for all operands, as ``(args, kwargs)``."""
+        return tree_unflatten(self.in_tree, values[len(self._entry.consts) :])
+
+    def _ask(self, what: str) -> Any:
+        method = getattr(self._made, what, None)
+        if method is None:
+            raise BackendError(
+                f"the backend that runs {self._function!r} gives no {what}: it interprets the "
+                f"program. Install a compiler, as with bindax[xla], or compile with backend='xla'."
+            )
+        return method
+
 
 class Traced(_Stage):
     """A function traced for one type of arguments: what ``jit(f).trace(...)`` gives."""
-
-    def __init__(
-        self, entry: Entry, function: JittedFunction[Any, Any], in_shardings: Any = None
-    ) -> None:
-        super().__init__(entry, function)
-        self._in_shardings = in_shardings
 
     @property
     def jaxpr(self) -> ClosedJaxpr:
@@ -134,7 +181,7 @@ class Traced(_Stage):
     @property
     def argument_shardings(self) -> list[Any] | None:
         """Where each leaf of the arguments was, or None; None when nothing is known of any."""
-        known = self._in_shardings
+        known = self._made
         return None if known is None else known[len(self._entry.consts) :]
 
     @api_boundary
@@ -170,17 +217,13 @@ class Traced(_Stage):
             name=params["name"],
             donated=params["donated"],
             keep_unused=params["keep_unused"],
-            in_shardings=self._in_shardings,
+            in_shardings=self._made,
         )
-        return Lowered(lowered, entry, self._function)
+        return Lowered(entry, self._function, lowered)
 
 
 class Lowered(_Stage):
     """A function lowered for one type of arguments; what ``jit(f).lower(...)`` gives."""
-
-    def __init__(self, lowered: Any, entry: Entry, function: JittedFunction[Any, Any]) -> None:
-        super().__init__(entry, function)
-        self._lowered = lowered
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
         """The program in the backend's language.
@@ -194,9 +237,9 @@ class Lowered(_Stage):
             ValueError: when the backend has no such language.
         """
         if dialect is None and not debug_info:
-            return str(self._lowered.as_text())
-        _ask(self, self._lowered, "compiler_ir")  # which interpreters have not, nor dialects
-        return str(self._lowered.as_text(dialect or "stablehlo", debug_info=debug_info))
+            return str(self._made.as_text())
+        self._ask("compiler_ir")  # which interpreters have not, nor dialects
+        return str(self._made.as_text(dialect or "stablehlo", debug_info=debug_info))
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The program as an object of the compiler's, which no version promises to keep.
@@ -204,11 +247,11 @@ class Lowered(_Stage):
         Args:
             dialect: as for ``as_text``.
         """
-        return _ask(self, self._lowered, "compiler_ir")(dialect)
+        return self._ask("compiler_ir")(dialect)
 
     def cost_analysis(self) -> Any:
         """The compiler's estimate of operations and bytes, before optimizations."""
-        return _ask(self, self._lowered, "cost_analysis")()
+        return self._ask("cost_analysis")()
 
     def compile(self, compiler_options: Mapping[str, Any] | None = None) -> Compiled:
         """Compile now.
@@ -221,55 +264,49 @@ class Lowered(_Stage):
         """
         options = {**dict(self._function._options.compiler_options), **(compiler_options or {})}
         if options:
-            _ask(self, self._lowered, "compiler_ir")  # which interpreters have not, nor options
-        compiled = self._lowered.compile(options) if options else self._lowered.compile()
-        return Compiled(compiled, self._entry, self._function)
+            self._ask("compiler_ir")  # which interpreters have not, nor options
+        compiled = self._made.compile(options) if options else self._made.compile()
+        return Compiled(self._entry, self._function, compiled)
 
 
 class Compiled(_Stage):
     """A function compiled for one type of arguments."""
 
-    def __init__(self, executable: Any, entry: Entry, function: JittedFunction[Any, Any]) -> None:
-        super().__init__(entry, function)
-        self._executable = executable
-
     def as_text(self) -> str:
         """The program after the compiler's optimizations."""
-        return str(_ask(self, self._executable, "as_text")())
+        return str(self._ask("as_text")())
 
     def cost_analysis(self) -> Any:
         """The compiler's estimate of operations and bytes."""
-        return _ask(self, self._executable, "cost_analysis")()
+        return self._ask("cost_analysis")()
 
     def memory_analysis(self) -> Any:
         """The compiler's plan of the memory."""
-        return _ask(self, self._executable, "memory_analysis")()
+        return self._ask("memory_analysis")()
 
     def runtime_executable(self) -> Any:
         """The executable of the runtime, an object that no version promises to keep."""
-        return _ask(self, self._executable, "runtime_executable")()
+        return self._ask("runtime_executable")()
 
     @property
     def input_shardings(self) -> Any:
         """Where the arguments are, as ``(args, kwargs)``."""
-        shardings = _ask(self, self._executable, "input_shardings")()
-        return tree_unflatten(self.in_tree, shardings[len(self._entry.consts) :])
+        return self._arguments(self._ask("input_shardings")())
 
     @property
     def output_shardings(self) -> Any:
         """Where the results are, in their structure."""
-        return tree_unflatten(self.out_tree, _ask(self, self._executable, "output_shardings")())
+        return tree_unflatten(self.out_tree, self._ask("output_shardings")())
 
     @property
     def input_layouts(self) -> Any:
         """The order of the axes of the arguments in memory, as ``(args, kwargs)``."""
-        layouts = _ask(self, self._executable, "input_layouts")()
-        return tree_unflatten(self.in_tree, layouts[len(self._entry.consts) :])
+        return self._arguments(self._ask("input_layouts")())
 
     @property
     def output_layouts(self) -> Any:
         """The order of the axes of the results in memory, in their structure."""
-        return tree_unflatten(self.out_tree, _ask(self, self._executable, "output_layouts")())
+        return tree_unflatten(self.out_tree, self._ask("output_layouts")())
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The same as a call of the object."""
@@ -317,7 +354,7 @@ class Compiled(_Stage):
                 f"{', '.join(wrong)}. Compile again for these types, or call the jitted function "
                 f"itself."
             )
-        outs = self._executable(*entry.consts, *leaves)
+        outs = self._made(*entry.consts, *leaves)
         return tree_unflatten(entry.out_tree, outs)
 
 
@@ -328,13 +365,3 @@ def _yielding(x: Any, given: Any, expected: Any) -> Any:
     weak = given.weak_type or expected.weak_type
     same_kind = given.dtype.kind.replace("V", "f") == expected.dtype.kind.replace("V", "f")
     return np.asarray(x).astype(expected.dtype) if weak and same_kind else x
-
-
-def _ask(stage: _Stage, program: Any, what: str) -> Any:
-    method = getattr(program, what, None)
-    if method is None:
-        raise BackendError(
-            f"the backend that runs {stage._function!r} gives no {what}: it interprets the "
-            f"program. Install a compiler, as with bindax[xla], or compile with backend='xla'."
-        )
-    return method

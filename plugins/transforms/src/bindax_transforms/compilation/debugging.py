@@ -39,9 +39,6 @@ def _exchange(name: str, method: Callable[..., Any] | None) -> None:
     setattr(JittedFunction, name, _plain[name] if method is None else method)
 
 
-# ------------------------------------------------------------------------------------- calls
-
-
 def _watch_calls(on: bool) -> None:
     debugged = on or config.debug_nans or config.debug_infs or config.disable_jit
     _exchange("__call__", _debugged_call if debugged else None)
@@ -60,9 +57,6 @@ def _debugged_call(jitted: Any, *args: Any, **kwargs: Any) -> Any:
     except Exception as error:
         hide_internal_frames(error)
         raise
-
-
-# --------------------------------------------------------------------------------------- log
 
 
 def _watch_traces(on: bool) -> None:
@@ -101,14 +95,14 @@ def _reason(jitted: Any, key: Any, args: Any, kwargs: Any) -> str:
     if not known:
         return "no call of it is known"
     paths = _paths(jitted, args, kwargs)
-    last_first: list[list[str]] = [_differences(key, other, paths) for other in reversed(known)]
-    fewest = min(map(len, last_first))
-    return "; ".join(next(found for found in last_first if len(found) == fewest))
+    last_first = [_differences(key, other, paths) for other in reversed(known)]
+    fewest = min(last_first, key=len)
+    return "; ".join(fewest)
 
 
 def _differences(key: Any, other: Any, paths: list[str]) -> list[str]:
-    tree, avals, statics, settings, backend = key[:5]
-    old_tree, old_avals, old_statics, old_settings, old_backend = other[:5]
+    tree, avals, statics, settings, backend = key
+    old_tree, old_avals, old_statics, old_settings, old_backend = other
     found = []
     if tree != old_tree:
         found.append(f"the arguments have the structure {tree}, where {old_tree} is known")
@@ -118,20 +112,13 @@ def _differences(key: Any, other: Any, paths: list[str]) -> list[str]:
             for path, new, old in zip(paths, avals, old_avals, strict=True)
             if new != old
         ]
-    given, before = ({name: value for name, _, value in one} for one in (statics, old_statics))
-    for name, value in given.items():
-        if name not in before:
-            found.append(f"the static argument {name!r} is {value!r:.60}, where none is known")
-        elif type(value) is not type(before[name]) or value != before[name]:
-            old = before[name]
-            found.append(
-                f"the static argument {name!r} is {value!r:.60}, where {old!r:.60} is known"
-            )
-    found += [
-        f"the static argument {name!r} is not given, where {value!r:.60} is known"
-        for name, value in before.items()
-        if name not in given
-    ]
+    given, before = ({name: value for name, *value in one} for one in (statics, old_statics))
+    for name in dict.fromkeys([*given, *before]):
+        new, old = given.get(name), before.get(name)  # their types and values
+        if new != old:
+            now = f"{new[1]!r:.60}" if new else "not given"
+            then = f"{old[1]!r:.60}" if old else "none"
+            found.append(f"the static argument {name!r} is {now}, where {then} is known")
     names = (*config.TRACED, "backend")
     pairs = zip(names, (*settings, backend), (*old_settings, old_backend), strict=True)
     found += [
@@ -154,9 +141,6 @@ def _paths(jitted: Any, args: Any, kwargs: Any) -> list[str]:
     dynamic = [None if i in static else x for i, x in enumerate(args)]  # None has no leaves
     named = {k: v for k, v in sorted(kwargs.items()) if k not in options.static_argnames}
     return [path for path, _ in argument_paths(jitted._fun, dynamic, named)]
-
-
-# ------------------------------------------------------------------------------------- caches
 
 
 def clear_caches() -> None:

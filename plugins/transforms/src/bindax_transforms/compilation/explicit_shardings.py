@@ -13,8 +13,6 @@ from typing import Any
 from bindax_core import device_put
 from bindax_transforms._callables import check_function
 
-__all__ = ["auto_axes", "explicit_axes", "reshard"]
-
 
 def reshard(xs: Any, out_shardings: Any) -> Any:
     """Lay the arrays of a tree on devices in another way; their values stay the same.

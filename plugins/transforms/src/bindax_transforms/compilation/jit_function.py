@@ -36,22 +36,16 @@ from bindax_core.extend import (
 from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.compilation._cache import LEAVES, Entry, Shared, entries_lock
-from bindax_transforms.compilation._shardings import shardings_of, with_shardings
-from bindax_transforms.compilation.ahead_of_time import Lowered, Traced
-from bindax_transforms.compilation.jit_primitive import jit_p
-from bindax_transforms.compilation.stand_ins import abstract_arguments, shardings_of_operands
-from bindax_transforms.staging.static_arguments import (
-    JitOptions,
-    argument_paths,
-    check_compiler,
-    check_positions,
-    complete,
-    donated_leaves,
-    positions,
-    split_static,
-    with_static,
-    words,
+from bindax_transforms.compilation.ahead_of_time import (
+    Lowered,
+    Traced,
+    abstract_arguments,
+    shardings_of_operands,
 )
+from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.compilation.sharding_constraint import shardings_of, with_shardings
+from bindax_transforms.staging import static_arguments as arguments
+from bindax_transforms.staging.static_arguments import JitOptions
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 P = ParamSpec("P")
@@ -68,7 +62,6 @@ class CacheInfo(NamedTuple):
 
 _shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, Shared]] = weakref.WeakKeyDictionary()
 _tracing = threading.local()
-_recent = recent_programs
 
 
 def _shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
@@ -123,7 +116,7 @@ class JittedFunction(Generic[P, R]):
                     return self._call(args, kwargs, key)
                 shared.last = (avals, settings, backend, entry)
             shared.hits += 1
-            entry.used = _recent.time
+            entry.used = recent_programs.time
             leaves = [*entry.consts, *args] if entry.consts else args
             outs = (entry.run or self._compile(entry, leaves))(leaves)
             if entry.out_is_leaf:
@@ -161,7 +154,7 @@ class JittedFunction(Generic[P, R]):
         params = entry.params
         if self._options.compiler_options:
             traced = Traced(entry, self, bound_shardings(operands))
-            executable = traced.lower().compile()._executable
+            executable = traced.lower().compile()._made
         else:
             executable = executable_of(
                 entry.jaxpr,
@@ -173,7 +166,7 @@ class JittedFunction(Generic[P, R]):
                 operands=operands,
             )
         entry.size = getattr(executable, "size", 0)
-        _recent.add(entry)
+        recent_programs.add(entry)
         # The types of the operands are part of the key, so a check of them would be a second one.
         unchecked = getattr(executable, "run_unchecked", None)
         entry.run = unchecked or (lambda operands: executable(*operands))
@@ -183,7 +176,7 @@ class JittedFunction(Generic[P, R]):
         statics: Any = ()
         dynamic_args, dynamic_kwargs = args, kwargs
         if self._has_static:
-            dynamic_args, dynamic_kwargs, statics = split_static(
+            dynamic_args, dynamic_kwargs, statics = arguments.split_static(
                 self._fun, self._options, args, kwargs
             )
         leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
@@ -206,7 +199,7 @@ class JittedFunction(Generic[P, R]):
             entry = self._trace(key, args, kwargs, tree, avals)
         else:
             shared.hits += 1
-            entry.used = _recent.time
+            entry.used = recent_programs.time
             if entry.tree is not tree:
                 self._rename(entry, key, tree)
         return entry, leaves, traced
@@ -223,7 +216,7 @@ class JittedFunction(Generic[P, R]):
     def _operand_aval(self, x: Any, args: Any, kwargs: Any) -> Any:
         if is_value(x):
             return typeof(x)
-        for path, leaf in argument_paths(self._fun, args, kwargs):
+        for path, leaf in arguments.argument_paths(self._fun, args, kwargs):
             if leaf is x:
                 raise TypeError(
                     f"jit of {describe_function(self._fun)}: argument {path} is not an array: "
@@ -253,7 +246,7 @@ class JittedFunction(Generic[P, R]):
         if not entry.closes_over_tracers:
             with entries_lock:
                 shared.entries[key] = entry
-            _recent.add(entry)
+            recent_programs.add(entry)
         return entry
 
     def _traced_entry(
@@ -262,7 +255,7 @@ class JittedFunction(Generic[P, R]):
         options = self._options
         fun: Callable[..., Any] = self._fun
         if self._has_static:
-            fun = with_static(fun, options, args, kwargs)
+            fun = arguments.with_static(fun, options, args, kwargs)
         origin = Origin("jit", self._fun)
         flat_function, out_tree = flatten_function(fun, tree, origin)
         if options.shardings is not None:
@@ -273,7 +266,7 @@ class JittedFunction(Generic[P, R]):
         jaxpr, consts = hoist_consts(closed)
         donated = (False,) * (len(consts) + len(avals))
         if options.donate_argnums or options.donate_argnames:
-            donated = (False,) * len(consts) + donated_leaves(options, args, kwargs)
+            donated = (False,) * len(consts) + arguments.donated_leaves(options, args, kwargs)
         params = {
             "jaxpr": jaxpr,
             "name": getattr(self._fun, "__name__", type(self._fun).__name__),
@@ -423,15 +416,15 @@ def jit(
     6.0
     """
     shardings = shardings_of(in_shardings, out_shardings, device)
-    chosen = check_compiler(backend, compiler_options or {})
+    chosen = arguments.check_compiler(backend, compiler_options or {})
     others = bool(keep_unused), bool(inline), backend, shardings, chosen
 
     @api_boundary
     def jitted(fun: Callable[..., Any]) -> Any:
-        static = positions(static_argnums), words(static_argnames)
+        static = arguments.positions(static_argnums), arguments.words(static_argnames)
         donated = (
-            positions(donate_argnums, "donate_argnums"),
-            words(donate_argnames, "donate_argnames"),
+            arguments.positions(donate_argnums, "donate_argnums"),
+            arguments.words(donate_argnames, "donate_argnames"),
         )
         return _jitted(fun, static, donated, others)
 
@@ -441,6 +434,6 @@ def jit(
 def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:
     check_function("jit", "fun", fun)
     # As in JAX, who gives both positions and names has said it all.
-    statics, donates = (x if all(x) else complete(fun, *x) for x in (static, donated))
-    check_positions(fun, statics[0], donates[0])
+    statics, donates = (x if all(x) else arguments.complete(fun, *x) for x in (static, donated))
+    arguments.check_positions(fun, statics[0], donates[0])
     return JittedFunction(fun, JitOptions(*statics, *donates, *others))

@@ -19,20 +19,6 @@ import attrs
 
 from bindax_core.extend import BackendError, api_boundary, config, find_backend
 
-__all__ = [
-    "ProfileOptions",
-    "StepTraceAnnotation",
-    "TraceAnnotation",
-    "annotate_function",
-    "device_memory_profile",
-    "save_device_memory_profile",
-    "start_server",
-    "start_trace",
-    "stop_server",
-    "stop_trace",
-    "trace",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -81,9 +67,6 @@ def _profiler(caller: str, name: str | None = None) -> Any:
             f"{backend.name!r}. Install bindax-xla-backend, or choose its backend."
         )
     return found
-
-
-# --------------------------------------------------------------------------------------- traces
 
 
 @api_boundary
@@ -175,9 +158,6 @@ def trace(
         stop_trace()
 
 
-# ---------------------------------------------------------------------------------------- marks
-
-
 class TraceAnnotation:
     """A mark in traces, from the start to the end of a ``with`` block.
 
@@ -256,9 +236,6 @@ def annotate_function(func: F, name: str | None = None, **metadata: Any) -> F:
             return func(*args, **kwargs)
 
     return annotated  # type: ignore[return-value]
-
-
-# --------------------------------------------------------------------------- memory, server
 
 
 @api_boundary

@@ -1,8 +1,8 @@
-"""Shardings inside of programs: a primitive that lays a value out on devices."""
+"""Shardings inside of programs and at their ends: a primitive that lays a value out on devices."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -12,8 +12,10 @@ from bindax_core.extend import (
     ClosedJaxpr,
     LoweringContext,
     Origin,
+    PyTreeDef,
     Zero,
     as_array,
+    describe_function,
     executable_of,
     find_backend,
     flatten_prefix,
@@ -141,3 +143,59 @@ sharding_constraint_p = primitive(
 )
 """A value with a sharding. Parameter ``sharding``: which part lies on which device, or a ``Space``
 for the memory alone."""
+
+
+def shardings_of(
+    in_shardings: Any, out_shardings: Any, device: Any
+) -> tuple[tuple[Any, ...], PyTreeDef] | None:
+    """The options of ``jit`` as one value with equality, or None where nothing was given."""
+    if device is not None:
+        if in_shardings is not None or out_shardings is not None:
+            raise ValueError(
+                "jit: device is given besides in_shardings or out_shardings; leave one of them out."
+            )
+        out_shardings = named(device, "jit: device")
+    if in_shardings is None and out_shardings is None:
+        return None
+    arguments = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings
+    leaves, tree = tree_flatten((arguments, out_shardings), lambda x: x is None)
+    return tuple(leaves), tree
+
+
+def with_shardings(
+    flat: Callable[..., list[Any]],
+    out_tree: Callable[[], PyTreeDef],
+    fun: Callable[..., Any],
+    tree: PyTreeDef,
+    shardings: tuple[tuple[Any, ...], PyTreeDef],
+) -> Callable[..., list[Any]]:
+    """The function ``flat`` that ``jit`` traces, with both ends constrained as it was given.
+
+    ``tree`` is the structure of ``(args, kwargs)``; ``out_tree`` gives that of the result.
+    """
+    leaves, structure = shardings
+    arguments, results = tree_unflatten(structure, leaves)
+    what = f"jit of {describe_function(fun)}"
+
+    def placed(*leaves: Any) -> list[Any]:
+        given = (arguments, None)
+        targets = flatten_prefix(given, tree, "(in_shardings, None)", full_name="(args, kwargs)")
+        outs = flat(*_constrained(leaves, targets, what, "in_shardings", "argument"))
+        targets = flatten_prefix(results, out_tree(), "out_shardings", full_name="the result")
+        return _constrained(outs, targets, what, "out_shardings", "result")
+
+    return placed
+
+
+def _constrained(
+    values: Sequence[Any], targets: Sequence[Any], what: str, option: str, kind: str
+) -> list[Any]:
+    made = []
+    for i, (x, target) in enumerate(zip(values, targets, strict=True)):
+        if target is None:
+            made.append(x)
+            continue
+        sharding = named(target, f"{what}: {option}")
+        sharding.check(typeof(x).shape, f"{what}: {option}: {kind} leaf {i}")
+        made.append(sharding_constraint_p.bind(x, sharding=sharding))
+    return made

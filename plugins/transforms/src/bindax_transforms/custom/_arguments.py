@@ -47,8 +47,7 @@ class SymbolicZero:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self.aval.shape
-        return shape
+        return self.aval.shape  # type: ignore[no-any-return]
 
     @property
     def dtype(self) -> Any:
@@ -173,7 +172,7 @@ class Output:
     def __init__(self, name: str) -> None:
         self.name = name
         self._tree: PyTreeDef | None = None
-        self._avals: list[Any] | None = None
+        self.avals: list[Any] | None = None  # until the function has run
 
     @property
     def tree(self) -> PyTreeDef:
@@ -185,13 +184,13 @@ class Output:
     def of_function(self, result: Any) -> list[Any]:
         """The leaves of what the function returned."""
         leaves, self._tree = self._flatten(result, f"the {self.name} returned")
-        self._avals = [typeof(x) for x in leaves]
+        self.avals = [typeof(x) for x in leaves]
         return leaves
 
     def of_rule(self, result: Any, rule: str) -> list[Any]:
         """The leaves of a rule's primal output, which must be as the function's."""
         leaves, tree = self._flatten(result, f"the {rule} returned as primal output")
-        if self._avals is None:
+        if self.avals is None:
             self._tree = tree
             return leaves
         if tree != self._tree:
@@ -199,7 +198,7 @@ class Output:
                 f"the {rule} must return the primal output that the function returns, with the "
                 f"structure {self._tree}, but it returned {tree}."
             )
-        for i, (x, aval) in enumerate(zip(leaves, self._avals, strict=True)):
+        for i, (x, aval) in enumerate(zip(leaves, self.avals, strict=True)):
             if typeof(x).strip_weak_type() != aval.strip_weak_type():
                 raise TypeError(
                     f"the {rule} must return the primal output that the function returns: at "
@@ -208,15 +207,10 @@ class Output:
                 )
         return leaves
 
-    @property
-    def is_known(self) -> bool:
-        """Tell whether the function has run."""
-        return self._avals is not None
-
     def of_vmap_rule(self, result: Any, rule: str) -> list[Any]:
         """The leaves of a vmap rule's output, which has the function's structure."""
         leaves, tree = self._flatten(result, f"the {rule} returned")
-        if self._avals is not None and tree != self._tree:
+        if self.avals is not None and tree != self._tree:
             raise TypeError(
                 f"the {rule} must return what the function returns, with the structure "
                 f"{self._tree}, but it returned {tree}."
@@ -319,11 +313,6 @@ def check_pair(pair: Any, returner: str, parts: str) -> None:
         raise TypeError(
             f"the {returner} must return a pair {parts}, but it returned {described(pair)}."
         )
-
-
-def has_tracers(x: Any) -> bool:
-    """Tell whether a tree holds a traced value."""
-    return any(isinstance(leaf, Tracer) for leaf in tree_leaves(x))
 
 
 def lift_tracers(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:

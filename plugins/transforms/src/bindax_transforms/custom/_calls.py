@@ -28,7 +28,6 @@ from bindax_core.extend import (
     Origin,
     Primitive,
     Printer,
-    Rule,
     Zero,
     as_array,
     eval_jaxpr,
@@ -38,10 +37,11 @@ from bindax_core.extend import (
     is_undef_primal,
     jaxpr_as_fun,
     new_main,
+    primitive,
     rules,
     trace_state,
 )
-from bindax_transforms._rule_checks import check_program_operands
+from bindax_transforms._rule_checks import program_out_avals
 from bindax_transforms.autodiff.jvp import JVPTrace, JVPTracer
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
@@ -62,32 +62,24 @@ _NUMBERS = (bool, int, float, complex)
 
 @dataclass(frozen=True, eq=False)
 class CustomCall:
-    """One call of a function of flat values that has rules of its own.
+    """One call of a function of flat values that has a rule of its own.
 
-    Attributes:
-        primitive: the one whose equations record such calls.
-        name: what messages call the function.
-        function: the function, of all operands.
-        num_consts: how many leading operands are values the function closed over when it was
-            staged; the rules do not take them.
-        main: the trace that interprets the call now; None in an equation.
+    The leading operands are values that the function closed over when it was staged; the function
+    takes all operands, and the rule those after them.
     """
 
-    primitive: ClassVar[Primitive]
-    name: str
+    primitive: ClassVar[Primitive]  # whose equations record such calls
+    name: str  # of the function in messages
     function: FlatFunction
+    rule: Callable[..., Any]
     num_consts: int = 0
-    main: MainTrace | None = None
+    main: MainTrace | None = None  # the trace that interprets the call now; None in an equation
 
     @property
     def short_name(self) -> str:
         """The function's name as jaxprs print it."""
-        return self.name.partition(" (")[0].removeprefix(self.kind + " function ")
-
-    @property
-    def kind(self) -> str:
-        """The name of the decorator."""
-        return self.primitive.name.removesuffix("_call")
+        decorator = self.primitive.name.removesuffix("_call")
+        return self.name.partition(" (")[0].removeprefix(f"{decorator} function ")
 
     def jvp(
         self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
@@ -110,8 +102,8 @@ class CustomCall:
         return {}
 
     def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
-        """The same call with a check around each of its functions."""
-        raise TypeError(f"{type(self).__name__} must define guarded")
+        """The same call with a check around its function and its rule."""
+        return replace(self, function=guard(self.function), rule=guard(self.rule))
 
     def split_consts(self, tangents: Sequence[Any]) -> Sequence[Any]:
         """The tangents without those of closed-over values, which must be zero."""
@@ -261,8 +253,7 @@ def _impl(*operands: Any, call: CustomCall, jaxpr: ClosedJaxpr | None) -> list[A
 
 
 def _abstract_eval(*avals: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> list[Any]:
-    check_program_operands(call.primitive.name, jaxpr, avals)
-    return jaxpr.out_avals
+    return program_out_avals(call.primitive.name, jaxpr, avals)
 
 
 def _jvp(
@@ -332,9 +323,10 @@ def _lowering(ctx: Any, *values: Any, call: CustomCall, jaxpr: ClosedJaxpr) -> A
     return ctx.inline(jaxpr, values)
 
 
-def call_rules() -> list[Rule]:
-    """The rules of a primitive whose applications are calls."""
-    return [
+def call_primitive(name: str, kind: type[CustomCall]) -> Primitive:
+    """The primitive whose applications are calls of a kind."""
+    kind.primitive = primitive(
+        name,
         rules.impl(_impl, on_values=True),
         rules.abstract_eval(_abstract_eval),
         rules.jvp(_jvp, symbolic_zeros=True),
@@ -344,4 +336,7 @@ def call_rules() -> list[Rule]:
         rules.stage(_stage),
         rules.pretty_print(_pretty_print),
         rules.lowering["stablehlo"](_lowering),
-    ]
+        multiple_results=True,
+        type=CallPrimitive,
+    )
+    return kind.primitive

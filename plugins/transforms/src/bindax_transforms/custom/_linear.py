@@ -1,17 +1,22 @@
-"""The derivative of a ``custom_vjp`` function: a linear map that is known by its transpose."""
+"""Reverse mode alone: derivatives that are linear maps, known by their transposes.
+
+They are those of ``custom_vjp`` functions, and of primitives with a ``vjp`` rule and no ``jvp``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
 
 from bindax_core.extend import (
-    Jaxpr,
     JaxprEqn,
     MainTrace,
     Origin,
+    Primitive,
     Printer,
+    Rule,
     UndefPrimal,
     Zero,
     eval_jaxpr,
@@ -25,7 +30,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_transforms._flat import with_zeros
+from bindax_transforms._flat import partition, with_zeros
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.batching.vmap import (
@@ -35,6 +40,7 @@ from bindax_transforms.batching.vmap import (
     mapped_aval,
     move_batch_axis,
 )
+from bindax_transforms.custom._arguments import as_tangents, check_pair, described
 from bindax_transforms.custom._calls import Batching, late_rule, reenter
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
@@ -44,25 +50,15 @@ Backward = Callable[[Any, Sequence[Any], Sequence[Any]], Sequence[Any]]
 
 @dataclass(frozen=True, eq=False)
 class LinearMap:
-    """A linear map from tangents of arguments to tangents of results.
+    """A linear map from residuals and tangents of arguments to tangents of results."""
 
-    Attributes:
-        name: what messages call the ``custom_vjp`` function.
-        backward: its transpose.
-        state: what ``backward`` needs besides values.
-        num_residuals: how many leading operands are residuals.
-        nonzeros: which arguments have a tangent among the operands.
-        out_avals: the types of all results' tangents; operands and results of ``float0`` are none.
-        remedy: what would make forward mode possible, for messages.
-    """
-
-    name: str
-    backward: Backward
-    state: Any
+    name: str  # of the function in messages
+    backward: Backward  # the transpose
+    state: Any  # what that needs besides values
     num_residuals: int
-    nonzeros: tuple[bool, ...]
-    out_avals: tuple[Any, ...]
-    remedy: str = "define the function with custom_jvp"
+    nonzeros: tuple[bool, ...]  # which arguments have a tangent among the operands
+    out_avals: tuple[Any, ...]  # of all tangents of results; those of ``float0`` are no results
+    remedy: str = "define the function with custom_jvp"  # for the wish for forward mode
 
     @property
     def differentiable_outs(self) -> list[Any]:
@@ -78,38 +74,33 @@ class LinearMap:
         return [ct for ct, nonzero in zip(outs, self.nonzeros, strict=True) if nonzero]
 
 
-@dataclass(frozen=True, eq=False)
-class BackwardProgram:
-    """The backward rule of one run as a program, and the types of the arguments."""
-
-    jaxpr: Jaxpr
-    in_avals: Sequence[Any]
-
-
 def stage_backward(
     backward: Callable[..., Sequence[Any]], in_avals: Sequence[Any], outs: Any, origin: Origin
-) -> tuple[BackwardProgram, list[Any]]:
-    """A function from the cotangents of results to those of arguments as a program.
+) -> tuple[Callable[..., list[Any]], list[Any]]:
+    """A function from the cotangents of results to those of arguments, as a program.
 
-    Gives also the values it closes over, which are the residuals.
+    Gives the state that ``run_backward`` runs, and the values it closes over: the residuals.
     """
+    flags = [is_differentiable(aval.dtype) for aval in in_avals]
 
     def flat(*cotangents: Any) -> list[Any]:
-        pairs = zip(backward(*cotangents), in_avals, strict=True)
-        return [instantiate_zeros(ct) for ct, aval in pairs if is_differentiable(aval.dtype)]
+        return [instantiate_zeros(ct) for ct in partition(flags, backward(*cotangents))[1]]
 
     closed = trace_to_jaxpr(flat, [typeof(x).tangent_aval() for x in outs], origin)
-    return BackwardProgram(closed.jaxpr, in_avals), closed.consts
+    jaxpr, residuals = closed.jaxpr, closed.consts
+
+    def run(residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        found = eval_jaxpr(jaxpr, residuals, *[instantiate_zeros(ct) for ct in cotangents])
+        return with_zeros(flags, found, in_avals)
+
+    return run, residuals
 
 
 def run_backward(
-    state: BackwardProgram, residuals: Sequence[Any], cotangents: Sequence[Any]
+    state: Callable[..., list[Any]], residuals: Sequence[Any], cotangents: Sequence[Any]
 ) -> list[Any]:
     """The backward rule that ``stage_backward`` made."""
-    cts = [instantiate_zeros(ct) for ct in cotangents]
-    found = eval_jaxpr(state.jaxpr, residuals, *cts)
-    flags = [is_differentiable(aval.dtype) for aval in state.in_avals]
-    return with_zeros(flags, found, state.in_avals)
+    return state(residuals, cotangents)
 
 
 def apply_linear_map(
@@ -121,8 +112,7 @@ def apply_linear_map(
     return [Zero(a) if a.dtype == float0 else next(outs) for a in linear.out_avals]
 
 
-@dataclass(frozen=True, eq=False)
-class BatchedState:
+class BatchedState(NamedTuple):
     """The state of a batched backward rule: the plain one, and where batch axes are."""
 
     state: Any
@@ -235,3 +225,48 @@ custom_vjp_linear_p = primitive(
 )
 """The derivative of a ``custom_vjp`` function at a point. Operands: residuals, then the tangents
 that are not zero; parameter ``linear``, which knows the transpose."""
+
+
+def _reverse_only(primitive: Primitive) -> Rule | None:
+    """The derived ``jvp`` rule: a linear map that is known by its transpose."""
+    if rules.vjp.find(primitive) is None:
+        return None
+    made = rules.jvp(partial(_apply_vjp_rule, primitive), symbolic_zeros=True)
+    return made.replace(derived="the vjp rule, for reverse mode alone")
+
+
+def _apply_vjp_rule(
+    primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+) -> tuple[Any, Any]:
+    name = f"vjp rule of the primitive {primitive.name}"
+    pair = rules.vjp.get(primitive)(*primals, **params)
+    check_pair(pair, name, "(out, vjp_function)")
+    out, vjp_function = pair
+    outs = list(out) if primitive.multiple_results else [out]
+    in_avals = [typeof(x) for x in primals]
+
+    def backward_of(*cotangents: Any) -> list[Any]:
+        cts = vjp_function(*cotangents)
+        if not isinstance(cts, (tuple, list)) or len(cts) != len(primals):
+            raise TypeError(
+                f"the vjp function of the {name} must return one cotangent for each of the "
+                f"{len(primals)} operands, but it returned {described(cts)}."
+            )
+        names = [f"operand {i}" for i in range(len(primals))]
+        return as_tangents(cts, in_avals, lambda: names, name)
+
+    state, residuals = stage_backward(backward_of, in_avals, outs, Origin(f"the {name}"))
+    linear = LinearMap(
+        f"primitive {primitive.name}, which has a vjp rule and no jvp rule",
+        run_backward,
+        state,
+        len(residuals),
+        tuple(type(t) is not Zero for t in tangents),
+        tuple(typeof(x).tangent_aval() for x in outs),
+        remedy="give it a jvp rule",
+    )
+    out_tangents = apply_linear_map(linear, residuals, tangents)
+    return (outs, out_tangents) if primitive.multiple_results else (outs[0], out_tangents[0])
+
+
+rules.jvp.derive(_reverse_only)

@@ -166,6 +166,6 @@ def _apply(arguments: Arguments, leaves: Sequence[Any], in_tree: PyTreeDef) -> A
         state, residuals = stage_backward(flat_vjp, in_avals, outs, Origin(f"the {name}"))
         return outs, residuals, state
 
-    call = CustomVJPCall(arguments.name, function, forward=forward, backward=run_backward)
+    call = CustomVJPCall(arguments.name, function, forward, backward=run_backward)
     outs = apply_call(call, leaves)
     return tree_unflatten(output.tree, outs)

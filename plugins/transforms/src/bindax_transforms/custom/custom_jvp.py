@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from typing import Any, Generic, TypeVar
 
@@ -13,16 +12,17 @@ from bindax_core.extend import (
     add_tangents,
     api_boundary,
     describe_function,
-    instantiate_zeros,
-    primitive,
     tree_flatten,
     tree_leaves,
+    tree_map,
     tree_unflatten,
     typeof,
+    zeros_like_aval,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names
 from bindax_transforms.batching.vmap import BatchDim
+from bindax_transforms.custom import _calls
 from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
@@ -33,57 +33,32 @@ from bindax_transforms.custom._arguments import (
     lift_tracers,
     match_leaves,
 )
-from bindax_transforms.custom._calls import (
-    Batching,
-    CallPrimitive,
-    CustomCall,
-    apply_call,
-    call_rules,
-    closed_over_error,
-    reenter,
-    without_tangents,
-)
 
 R = TypeVar("R")
 JVPRule = Callable[..., Any]
-FlatRule = Callable[[Sequence[Any], Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]
 
 
-@dataclass(frozen=True, eq=False)
-class CustomJVPCall(CustomCall):
-    """A call whose rule gives results and tangents from primals and tangents."""
-
-    rule: FlatRule = field(kw_only=True)
+class CustomJVPCall(_calls.CustomCall):
+    """A call with the rule ``(primals, tangents) -> (results, tangents)``."""
 
     def jvp(
         self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        tangents = self.split_consts(tangents)
-        outs, out_tangents = self.rule(primals[self.num_consts :], tangents)
-        return without_tangents(self, main, (outs, out_tangents))  # type: ignore[no-any-return]
+        pair = self.rule(primals[self.num_consts :], self.split_consts(tangents))
+        return _calls.without_tangents(self, main, pair)  # type: ignore[no-any-return]
 
-    def batched_rules(self, batching: Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
-        return {"rule": _batched_rule(self.rule, batching, dims)}
+    def batched_rules(self, batching: _calls.Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
+        def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+            with _calls.reenter(batching.main) as trace:
+                boxed = [batching.boxes(trace, xs, dims) for xs in (primals, tangents)]
+                outs, out_tangents = self.rule(*boxed)
+                both = batching.unbox(trace, [*outs, *out_tangents])
+            return both[: len(outs)], both[len(outs) :]
 
-    def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
-        return replace(self, function=guard(self.function), rule=guard(self.rule))
-
-
-def _batched_rule(rule: FlatRule, batching: Batching, dims: Sequence[BatchDim]) -> FlatRule:
-    def batched(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        with reenter(batching.main) as trace:
-            outs, out_tangents = rule(
-                batching.boxes(trace, primals, dims), batching.boxes(trace, tangents, dims)
-            )
-            both = batching.unbox(trace, [*outs, *out_tangents])
-        return both[: len(outs)], both[len(outs) :]
-
-    return batched
+        return {"rule": rule}
 
 
-custom_jvp_call_p = CustomJVPCall.primitive = primitive(
-    "custom_jvp_call", *call_rules(), multiple_results=True, type=CallPrimitive
-)
+custom_jvp_call_p = _calls.call_primitive("custom_jvp_call", CustomJVPCall)
 """A call of a ``custom_jvp`` function. Parameters: ``call``, with the rule; ``jaxpr``, the function
 as a program without constants."""
 
@@ -216,15 +191,15 @@ class custom_jvp(Generic[R]):
 
         def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
             if any(type(t) is not Zero for t in tangents[:count]):
-                raise closed_over_error(arguments.name)
+                raise _calls.closed_over_error(arguments.name)
             trees = [
                 tree_unflatten(tree, primals[count:]),
                 tree_unflatten(tree, [as_given(t, self.symbolic_zeros) for t in tangents[count:]]),
             ]
             return _apply_rule(jvp, [*restore(primals[:count]), *trees], output)
 
-        call = CustomJVPCall(arguments.name, function, rule=rule)
-        outs = apply_call(call, [*lifted, *leaves])
+        call = CustomJVPCall(arguments.name, function, rule)
+        outs = _calls.apply_call(call, [*lifted, *leaves])
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
 
 
@@ -237,9 +212,7 @@ def _apply_rule(jvp: JVPRule, args: Sequence[Any], output: Output) -> tuple[list
 
 
 def _instantiated(tangents: Any) -> Any:
-    leaves, tree = tree_flatten(tangents)
-    full = [instantiate_zeros(Zero(t.aval)) if type(t) is SymbolicZero else t for t in leaves]
-    return tree_unflatten(tree, full)
+    return tree_map(lambda t: zeros_like_aval(t.aval) if type(t) is SymbolicZero else t, tangents)
 
 
 def _flat_tangents(tangents: Any, primals: Sequence[Any], tree: Any, name: str) -> list[Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial, update_wrapper
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
@@ -15,7 +15,6 @@ from bindax_core.extend import (
     api_boundary,
     describe_function,
     full_raise,
-    primitive,
     tree_flatten,
     tree_unflatten,
     typeof,
@@ -23,6 +22,7 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, check_values
 from bindax_transforms.batching.vmap import BatchDim
+from bindax_transforms.custom import _calls
 from bindax_transforms.custom._arguments import (
     Arguments,
     Output,
@@ -30,17 +30,8 @@ from bindax_transforms.custom._arguments import (
     as_tangents,
     check_pair,
     described,
-    has_tracers,
+    lift_tracers,
     match_leaves,
-)
-from bindax_transforms.custom._calls import (
-    Batching,
-    CallPrimitive,
-    CustomCall,
-    apply_call,
-    call_rules,
-    reenter,
-    without_tangents,
 )
 from bindax_transforms.custom._linear import (
     Backward,
@@ -51,15 +42,15 @@ from bindax_transforms.custom._linear import (
 )
 
 R = TypeVar("R")
-Forward = Callable[[Sequence[bool], Sequence[Any]], tuple[Sequence[Any], Sequence[Any], Any]]
-"""``(perturbed, primals) -> (results, residuals, state)``."""
 
 
 @dataclass(frozen=True, eq=False)
-class CustomVJPCall(CustomCall):
-    """A call with a forward rule, which gives residuals, and a backward rule, which takes them."""
+class CustomVJPCall(_calls.CustomCall):
+    """A call with the rule ``(perturbed, primals) -> (results, residuals, state)``.
 
-    forward: Forward = field(kw_only=True)
+    Its backward rule takes state and residuals.
+    """
+
     backward: Backward = field(kw_only=True)
 
     def jvp(
@@ -67,38 +58,25 @@ class CustomVJPCall(CustomCall):
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         tangents = self.split_consts(tangents)
         nonzeros = tuple(type(t) is not Zero for t in tangents)
-        result = self.forward(nonzeros, primals[self.num_consts :])
-        outs, residuals, state = without_tangents(self, main, result)
+        result = self.rule(nonzeros, primals[self.num_consts :])
+        outs, residuals, state = _calls.without_tangents(self, main, result)
         out_avals = tuple(typeof(x).tangent_aval() for x in outs)
         linear = LinearMap(self.name, self.backward, state, len(residuals), nonzeros, out_avals)
         return outs, apply_linear_map(linear, residuals, tangents)
 
-    def batched_rules(self, batching: Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
-        return {
-            "forward": _batched_forward(self.forward, batching, dims),
-            "backward": batched_backward(self.backward, batching, dims),
-        }
+    def batched_rules(self, batching: _calls.Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
+        def rule(perturbed: Sequence[bool], primals: Sequence[Any]) -> Any:
+            with _calls.reenter(batching.main) as trace:
+                outs, residuals, state = self.rule(perturbed, batching.boxes(trace, primals, dims))
+                placed = batching.unbox(trace, outs)
+                tracers = [full_raise(trace, x) for x in residuals]
+            new_state = BatchedState(state, [t.batch_dim for t in tracers], batching.out_dim)
+            return placed, [t.val for t in tracers], new_state
 
-    def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
-        return replace(self, function=guard(self.function), forward=guard(self.forward))
-
-
-def _batched_forward(forward: Forward, batching: Batching, dims: Sequence[BatchDim]) -> Forward:
-    def batched(perturbed: Sequence[bool], primals: Sequence[Any]) -> Any:
-        with reenter(batching.main) as trace:
-            outs, residuals, state = forward(perturbed, batching.boxes(trace, primals, dims))
-            placed = batching.unbox(trace, outs)
-            tracers = [full_raise(trace, x) for x in residuals]
-        residual_dims = [t.batch_dim for t in tracers]
-        new_state = BatchedState(state, residual_dims, batching.out_dim)
-        return placed, [t.val for t in tracers], new_state
-
-    return batched
+        return {"rule": rule, "backward": batched_backward(self.backward, batching, dims)}
 
 
-custom_vjp_call_p = CustomVJPCall.primitive = primitive(
-    "custom_vjp_call", *call_rules(), multiple_results=True, type=CallPrimitive
-)
+custom_vjp_call_p = _calls.call_primitive("custom_vjp_call", CustomVJPCall)
 """A call of a ``custom_vjp`` function. Parameters: ``call``, with the rules; ``jaxpr``, the
 function as a program without constants."""
 
@@ -116,8 +94,7 @@ class CustomVJPPrimal:
     perturbed: bool
 
 
-@dataclass(frozen=True, eq=False)
-class _State:
+class _State(NamedTuple):
     """Facts about the forward rule's run that a backward rule needs besides residual values."""
 
     residual_tree: PyTreeDef
@@ -205,7 +182,8 @@ class custom_vjp(Generic[R]):
             )
         args = arguments.resolve(args, kwargs)
         nondiff, others = arguments.split(args)
-        if has_tracers(nondiff):
+        traced, _ = lift_tracers(nondiff)
+        if traced:
             raise UnexpectedTracerError(
                 f"the {arguments.name} was called with a traced value in a position of "
                 f"nondiff_argnums, {self.nondiff_argnums}. These are for arguments that hold no "
@@ -220,14 +198,14 @@ class custom_vjp(Generic[R]):
 
         forward = _flat_forward(self, nondiff, tree, output)
         backward = _flat_backward(self, nondiff, tree, output)
-        call = CustomVJPCall(arguments.name, function, forward=forward, backward=backward)
-        outs = apply_call(call, leaves)
+        call = CustomVJPCall(arguments.name, function, forward, backward=backward)
+        outs = _calls.apply_call(call, leaves)
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
 
 
 def _flat_forward(
     owner: custom_vjp[Any], nondiff: Sequence[Any], in_tree: PyTreeDef, output: Output
-) -> Forward:
+) -> Callable[..., Any]:
     """The user's forward rule for one call, as a function of flat values."""
     fwd: Any = owner.fwd
     arguments, symbolic_zeros = owner._arguments, owner.symbolic_zeros

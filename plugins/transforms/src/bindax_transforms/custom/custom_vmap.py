@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from typing import Any, Generic, TypeVar
 
@@ -16,7 +15,6 @@ from bindax_core.extend import (
     float0,
     full_raise,
     instantiate_zeros,
-    primitive,
     tree_unflatten,
     typeof,
 )
@@ -31,32 +29,18 @@ from bindax_transforms.batching.vmap import (
     move_batch_axis,
     vmap_flat,
 )
-from bindax_transforms.custom._arguments import (
-    Arguments,
-    Output,
-    check_pair,
-    match_flags,
-)
-from bindax_transforms.custom._calls import (
-    CallPrimitive,
-    CustomCall,
-    FlatFunction,
-    apply_call,
-    call_rules,
-    reenter,
-)
+from bindax_transforms.custom import _calls
+from bindax_transforms.custom._arguments import Arguments, Output, check_pair, match_flags
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 R = TypeVar("R")
-FlatVmapRule = Callable[[int, Sequence[bool], Sequence[Any]], tuple[Sequence[Any], Sequence[bool]]]
-"""``(axis_size, batched, operands) -> (results, batched)``; batch axes are in front."""
 
 
-@dataclass(frozen=True, eq=False)
-class CustomVmapCall(CustomCall):
-    """A call whose rule applies the function to a batch."""
+class CustomVmapCall(_calls.CustomCall):
+    """A call with the rule ``(axis_size, batched, operands) -> (results, batched)``.
 
-    rule: FlatVmapRule = field(kw_only=True)
+    It applies the function to a batch; batch axes are in front.
+    """
 
     def batch(
         self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
@@ -79,15 +63,11 @@ class CustomVmapCall(CustomCall):
     def jvp(
         self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        self.split_consts(tangents)
         derivative = _Derivative(self, main, tangents)
         given = [t for t in tangents if type(t) is not Zero]
-        call = CustomVmapCall(self.name, derivative.function, self.num_consts, rule=derivative.rule)
-        outs = apply_call(call, [*primals, *given], main)
+        call = CustomVmapCall(self.name, derivative.function, derivative.rule, self.num_consts)
+        outs = _calls.apply_call(call, [*primals, *given], main)
         return derivative.split(outs)
-
-    def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
-        return replace(self, function=guard(self.function), rule=guard(self.rule))
 
 
 def mapped_closure_error(name: str) -> TypeError:
@@ -104,36 +84,29 @@ class _Derivative:
     def __init__(self, call: CustomVmapCall, main: MainTrace, tangents: Sequence[Any]) -> None:
         self.call = call
         self.main = main
-        self.nonzeros = [type(t) is not Zero for t in tangents]
+        self.nonzeros = [type(t) is not Zero for t in call.split_consts(tangents)]
         self.outs_differentiable: list[bool] = []
 
     def function(self, *operands: Any) -> list[Any]:
-        return self._derived(self.call.function, operands, self.nonzeros)
+        return self._derived(self.call.function, operands)
 
     def rule(self, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
-        nonzeros = self.nonzeros[self.call.num_consts :]
-        primal_flags, rest = split(batched, len(nonzeros))
+        primal_flags, rest = split(batched, len(self.nonzeros))
         if not any(primal_flags):
-            found = self._of_tangents(axis_size, batched, operands, nonzeros)
+            found = self._of_tangents(axis_size, batched, operands)
             if found is not None:
                 return found
-        tangent_flags = merge(nonzeros, [False] * nonzeros.count(False), rest)
+        tangent_flags = merge(self.nonzeros, [False] * self.nonzeros.count(False), rest)
         flags = [p or t for p, t in zip(primal_flags, tangent_flags, strict=True)]
-        wanted = [*flags, *partition(nonzeros, flags)[1]]
+        wanted = [*flags, *partition(self.nonzeros, flags)[1]]
         full = [
             move_batch_axis(axis_size, None, 0, x) if want and not have else x
             for x, have, want in zip(operands, batched, wanted, strict=True)
         ]
-        results, out_flags = self._by_rule(axis_size, flags, full, nonzeros)
+        results, out_flags = self._by_rule(axis_size, flags, full)
         return results, [*out_flags, *partition(self.outs_differentiable, out_flags)[1]]
 
-    def _of_tangents(
-        self,
-        axis_size: int,
-        batched: Sequence[bool],
-        operands: Sequence[Any],
-        nonzeros: Sequence[bool],
-    ) -> Any:
+    def _of_tangents(self, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
         """The derivative along a batch of tangents: to the rule, no primal is batched.
 
         None where the rule gives batches all the same.
@@ -141,8 +114,8 @@ class _Derivative:
         flags: list[bool] = []
 
         def of_one(*operands: Any) -> list[Any]:
-            none = [False] * len(nonzeros)
-            results, flags[:] = self._by_rule(axis_size, none, operands, nonzeros)
+            none = [False] * len(self.nonzeros)
+            results, flags[:] = self._by_rule(axis_size, none, operands)
             return results
 
         dims = [0 if flag else None for flag in batched]
@@ -157,29 +130,26 @@ class _Derivative:
         return moved, [d is not None for d in out_dims]
 
     def _by_rule(
-        self, axis_size: int, flags: Any, operands: Sequence[Any], nonzeros: Sequence[bool]
+        self, axis_size: int, flags: Any, operands: Sequence[Any]
     ) -> tuple[list[Any], list[bool]]:
         """The derivative of the rule, and which results are batched."""
         out_flags: list[bool] = []
 
-        def mapped(*operands: Any) -> Sequence[Any]:
+        def mapped(*operands: Any) -> Any:
             outs, out_flags[:] = self.call.rule(axis_size, flags, operands)
             return outs
 
-        return self._derived(mapped, operands, nonzeros), out_flags
+        return self._derived(mapped, operands), out_flags
 
-    def _derived(
-        self, function: FlatFunction, operands: Sequence[Any], nonzeros: Sequence[bool]
-    ) -> list[Any]:
+    def _derived(self, function: _calls.FlatFunction, operands: Sequence[Any]) -> list[Any]:
         """Results and tangents of a function, from its operands and those tangents there are."""
-        primals, rest = split(operands, len(nonzeros))
-        tangents = iter(rest)
-        with reenter(self.main) as trace:
-            boxed = [
-                JVPTracer(trace, x, next(tangents)) if nonzero else x
-                for x, nonzero in zip(primals, nonzeros, strict=True)
-            ]
-            outs = [full_raise(trace, x) for x in function(*boxed)]
+        primals, tangents = split(operands, len(operands) - sum(self.nonzeros))
+        consts, arguments = split(primals, len(primals) - len(self.nonzeros))
+        fixed, differentiated = partition(self.nonzeros, arguments)
+        with _calls.reenter(self.main) as trace:
+            pairs = zip(differentiated, tangents, strict=True)
+            boxed = merge(self.nonzeros, fixed, [JVPTracer(trace, x, t) for x, t in pairs])
+            outs = [full_raise(trace, x) for x in function(*consts, *boxed)]
         avals = [typeof(t.primal).tangent_aval() for t in outs]
         self.outs_differentiable = [aval.dtype != float0 for aval in avals]
         found = [instantiate_zeros(t.tangent) for t in partition(self.outs_differentiable, outs)[1]]
@@ -192,9 +162,7 @@ class _Derivative:
         return primals, with_zeros(self.outs_differentiable, rest, avals)
 
 
-custom_vmap_call_p = CustomVmapCall.primitive = primitive(
-    "custom_vmap_call", *call_rules(), multiple_results=True, type=CallPrimitive
-)
+custom_vmap_call_p = _calls.call_primitive("custom_vmap_call", CustomVmapCall)
 """A call of a ``custom_vmap`` function. Parameters: ``call``, with the rule; ``jaxpr``, the
 function as a program without constants."""
 
@@ -258,15 +226,15 @@ class custom_vmap(Generic[R]):
             return output.of_function(self.fun(*tree_unflatten(tree, operands)))
 
         def rule(axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
-            if not output.is_known:  # of one element, for the structure of what the rule returns
+            if output.avals is None:  # of one element, for the structure of what the rule returns
                 pairs = zip(batched, operands, strict=True)
                 avals = [mapped_aval(0 if flag else None, typeof(x)) for flag, x in pairs]
                 trace_to_jaxpr(function, avals, Origin("custom_vmap", self.fun))
             in_batched = list(tree_unflatten(tree, batched))
             return self._apply_rule(axis_size, in_batched, tree_unflatten(tree, operands), output)
 
-        call = CustomVmapCall(arguments.name, function, rule=rule)
-        outs = apply_call(call, leaves)
+        call = CustomVmapCall(arguments.name, function, rule)
+        outs = _calls.apply_call(call, leaves)
         return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
 
     def _apply_rule(self, axis_size: int, in_batched: Any, args: Any, output: Output) -> Any:

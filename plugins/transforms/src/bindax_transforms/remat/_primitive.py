@@ -14,20 +14,24 @@ import numpy as np
 
 from bindax_core.extend import (
     ClosedJaxpr,
+    Jaxpr,
     JaxprEqn,
     Origin,
+    Primitive,
     Region,
     ShapedArray,
     as_array,
+    describe_function,
     eval_jaxpr,
     primitive,
     rules,
 )
 from bindax_transforms._flat import partition, remembered, split
 from bindax_transforms._program_rules import Params, ProgramRules
-from bindax_transforms.autodiff.partial_eval import SplitProgram, partial_eval_jaxpr
+from bindax_transforms.autodiff.partial_eval import SplitProgram, Splitting, partial_eval_jaxpr
 from bindax_transforms.autodiff.transposition import transpose_jaxpr
-from bindax_transforms.remat._split import calls, split_by_policy
+from bindax_transforms.compilation.jit_primitive import jit_p, jit_rules
+from bindax_transforms.remat.checkpoint_policies import Policy, nothing_saveable
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 
@@ -41,13 +45,78 @@ class _CheckpointRules(ProgramRules):
         return {**params, "jaxpr": jaxpr, "differentiated": True}
 
     def split(self, params: Params, in_unknowns: Sequence[bool]) -> SplitProgram:
-        return split_by_policy(params["jaxpr"], in_unknowns, params["policy"])
+        return _split_by_policy(params["jaxpr"], in_unknowns, params["policy"] or nothing_saveable)
 
     def transposed(
         self, jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
     ) -> tuple[ClosedJaxpr, list[bool]]:
         key = ("recompute and transpose", tuple(linear), tuple(nonzero_cts))
         return remembered(jaxpr, key, lambda: _recomputed(jaxpr, linear, nonzero_cts))
+
+
+def _split_by_policy(
+    closed: ClosedJaxpr, in_unknowns: Sequence[bool], policy: Policy, *, stage_known: bool = False
+) -> SplitProgram:
+    """Unzip a program in two, where the unknown part computes again what the policy does not save.
+
+    With ``stage_known`` the unknown part has all results of the program.
+    """
+    jaxpr = closed.jaxpr
+
+    def make() -> SplitProgram:
+        splitting = _PolicySplitting(jaxpr, in_unknowns, policy)
+        out_unknowns = [x in splitting.unknown for x in jaxpr.outvars]
+        return splitting.parts(out_unknowns, jaxpr.outvars if stage_known else None)
+
+    return remembered(closed, ("checkpoint", tuple(in_unknowns), policy, stage_known), make)
+
+
+class _PolicySplitting(Splitting):
+    """The two parts of a program under a policy, which also decides about what is inside calls."""
+
+    def __init__(self, jaxpr: Jaxpr, in_unknowns: Sequence[bool], policy: Policy) -> None:
+        self.policy = policy
+        super().__init__(jaxpr, in_unknowns)
+
+    def add(self, eqn: JaxprEqn, unknowns_in: list[bool]) -> None:
+        if eqn.primitive not in _calls:
+            super().add(eqn, unknowns_in)
+            return
+        jaxpr = eqn.params["jaxpr"]
+        parts = _split_by_policy(jaxpr, unknowns_in, self.policy, stage_known=True)
+        if not any(unknowns_in) and None not in parts.forwarded and not eqn.effects:
+            self.known_eqns.append(eqn)  # nothing inside is saved, so it stays as it is
+            self.unknown_eqns.append(eqn)
+            return
+        params_of = _calls[eqn.primitive].params_of
+        known, staged = params_of(eqn.params, parts.known), params_of(eqn.params, parts.unknown)
+        known_eqn, staged_eqn, residuals = parts.split_equation(eqn, unknowns_in, known, staged)
+        self.known_eqns.append(known_eqn)
+        self.saved.update((v, None) for v in residuals if v in known_eqn.outvars)
+        # The unknown part computes known results again.
+        self.unknown_eqns.append(staged_eqn.replace(outvars=eqn.outvars))
+        self.unknown.update(partition(parts.out_unknowns, eqn.outvars)[1])
+
+    def add_known(self, eqn: JaxprEqn) -> None:
+        # An effect happens once, so what has one is not done again.
+        if eqn.effects or _is_saved(self.policy, eqn):
+            super().add_known(eqn)
+        else:
+            self.known_eqns.append(eqn)
+            self.unknown_eqns.append(eqn)
+
+
+def _is_saved(policy: Policy, eqn: JaxprEqn) -> bool:
+    """Tell whether a policy saves the results of an equation."""
+    answer = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
+    if isinstance(answer, (bool, np.bool_)):
+        return bool(answer)
+    raise TypeError(
+        f"the policy {describe_function(policy)} of checkpoint must return True or False, but for "
+        f"{eqn.primitive.name} it returned {answer!r:.80}. A policy is a function (primitive, "
+        f"*avals, **params) -> bool; the ones in checkpoint_policies that take names are called "
+        f"first: policy=checkpoint_policies.save_only_these_names('name')."
+    )
 
 
 def _recomputed(
@@ -143,4 +212,5 @@ a program without constants; ``prevent_cse``, whether the compiler is kept from 
 computation with the first; ``policy``, or None to save nothing but operands; ``differentiated``,
 whether it is a part of a derivative that runs after the first computation."""
 
-calls[checkpoint_p] = _rules
+_calls: dict[Primitive, ProgramRules] = {jit_p: jit_rules, checkpoint_p: _rules}
+"""The primitives that apply a program once, as it is: a policy decides about what is inside."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -23,44 +24,32 @@ from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.remat._primitive import checkpoint_p
 from bindax_transforms.remat.checkpoint_policies import POLICY, Policy
+from bindax_transforms.staging import static_arguments as arguments
 from bindax_transforms.staging.interning import has_functions, intern_jaxpr
 from bindax_transforms.staging.remembered import traced_once
-from bindax_transforms.staging.static_arguments import (
-    JitOptions,
-    argument_paths,
-    check_positions,
-    complete,
-    positions,
-    split_static,
-    with_static,
-)
+from bindax_transforms.staging.static_arguments import JitOptions
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-
 _LIMIT = 256
-
-
 _Traced = tuple[ClosedJaxpr, list[Any], PyTreeDef]
 """A function's program, what it closes over, and the structure of its result."""
 
 
+@dataclass(eq=False)
 class _Checkpointed:
     """A function to be checkpointed, and its programs by what they say."""
 
-    def __init__(
-        self, fun: Callable[..., Any], prevent_cse: bool, policy: Policy | None, options: JitOptions
-    ) -> None:
-        self.fun = fun
-        self.prevent_cse = prevent_cse
-        self.policy = policy
-        self.options = options
-        self.programs: dict[ClosedJaxpr, ClosedJaxpr] = {}
+    fun: Callable[..., Any]
+    prevent_cse: bool
+    policy: Policy | None
+    options: JitOptions
+    programs: dict[ClosedJaxpr, ClosedJaxpr] = field(default_factory=dict)
 
     def call(self, args: Any, kwargs: Any) -> Any:
-        dynamic_args, dynamic_kwargs, _ = split_static(
+        dynamic_args, dynamic_kwargs, _ = arguments.split_static(
             self.fun, self.options, args, kwargs, "checkpoint"
         )
         leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
@@ -79,9 +68,10 @@ class _Checkpointed:
     def _aval(self, x: Any, args: Any, kwargs: Any) -> Any:
         if is_value(x):
             return typeof(x)
-        places = [path for path, leaf in argument_paths(self.fun, args, kwargs) if leaf is x]
+        paths = arguments.argument_paths(self.fun, args, kwargs)
+        place = next(path for path, leaf in paths if leaf is x)
         raise TypeError(
-            f"checkpoint of {describe_function(self.fun)}: argument {places[0]} is not an array: "
+            f"checkpoint of {describe_function(self.fun)}: argument {place} is not an array: "
             f"{unknown_type_message(x)} To pass it as static, give its position in static_argnums."
         )
 
@@ -93,7 +83,7 @@ class _Checkpointed:
 
         def trace() -> tuple[_Traced, Sequence[Any]]:
             origin = Origin("checkpoint", self.fun)
-            dynamic = with_static(self.fun, self.options, args, kwargs)
+            dynamic = arguments.with_static(self.fun, self.options, args, kwargs)
             flat_function, out_tree = flatten_function(dynamic, tree, origin)
             jaxpr, consts = hoist_consts(trace_to_jaxpr(flat_function, avals, origin))
             return (self._shared(jaxpr), consts, out_tree()), consts
@@ -177,9 +167,9 @@ def checkpoint(
         )
     check_function("checkpoint", "fun", fun)
     _check_policy(policy)
-    static = positions(static_argnums)
-    check_positions(fun, static, transformation="checkpoint")
-    argnums, argnames = complete(fun, static, ())
+    static = arguments.positions(static_argnums)
+    arguments.check_positions(fun, static, transformation="checkpoint")
+    argnums, argnames = arguments.complete(fun, static, ())
     options = JitOptions(static_argnums=argnums, static_argnames=argnames)
     checkpointed = _Checkpointed(fun, bool(prevent_cse), policy, options)
 

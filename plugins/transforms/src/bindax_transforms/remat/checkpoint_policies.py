@@ -60,31 +60,30 @@ checkpoint_dots_with_no_batch_dims = dots_with_no_batch_dims_saveable
 
 @dataclass(frozen=True)
 class _Names:
-    """A policy that decides by names: answers for listed, for other, and for values without one."""
+    """A policy that saves ``listed`` names, or else all others, and ``unnamed`` values or not."""
 
     maker: str
     names: frozenset[str]
     listed: bool
-    other: bool
     unnamed: bool
 
     def __call__(self, primitive: Primitive, *avals: Any, **params: Any) -> bool:
         if primitive is not name_p:
             return self.unnamed
-        return self.listed if params["name"] in self.names else self.other
+        return (params["name"] in self.names) == self.listed
 
     def __repr__(self) -> str:
         return f"{self.maker}({', '.join(repr(name) for name in sorted(self.names))})"
 
 
-def _names(maker: str, names: tuple[Any, ...], listed: bool, other: bool, unnamed: bool) -> _Names:
+def _names(maker: str, names: tuple[Any, ...], listed: bool, unnamed: bool) -> _Names:
     for name in names:
         if not isinstance(name, str):
             raise TypeError(
                 f"{maker} takes names, each a string of its own, but got {name!r:.80} of type "
                 f"{type(name).__name__}."
             )
-    return _Names(maker, frozenset(names), listed, other, unnamed)
+    return _Names(maker, frozenset(names), listed, unnamed)
 
 
 def save_only_these_names(*names_which_can_be_saved: str) -> Policy:
@@ -94,14 +93,12 @@ def save_only_these_names(*names_which_can_be_saved: str) -> Policy:
     >>> checkpoint_policies.save_only_these_names("logits", "hidden")
     save_only_these_names('hidden', 'logits')
     """
-    names = names_which_can_be_saved
-    return _names("save_only_these_names", names, listed=True, other=False, unnamed=False)
+    return _names("save_only_these_names", names_which_can_be_saved, listed=True, unnamed=False)
 
 
 def save_any_names_but_these(*names_not_to_save: str) -> Policy:
     """Save the values that ``checkpoint_name`` gave other names, and nothing else."""
-    names = names_not_to_save
-    return _names("save_any_names_but_these", names, listed=False, other=True, unnamed=False)
+    return _names("save_any_names_but_these", names_not_to_save, listed=False, unnamed=False)
 
 
 def save_anything_except_these_names(*names_not_to_save: str) -> Policy:
@@ -109,8 +106,7 @@ def save_anything_except_these_names(*names_not_to_save: str) -> Policy:
 
     The name belongs to what ``checkpoint_name`` returns; its operand is a value without a name.
     """
-    names = names_not_to_save
-    return _names("save_anything_except_these_names", names, listed=False, other=True, unnamed=True)
+    return _names("save_anything_except_these_names", names_not_to_save, listed=False, unnamed=True)
 
 
 @dataclass(frozen=True)

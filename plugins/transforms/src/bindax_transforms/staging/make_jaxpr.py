@@ -22,13 +22,8 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function
-from bindax_transforms.staging.static_arguments import (
-    JitOptions,
-    check_positions,
-    positions,
-    split_static,
-    with_static,
-)
+from bindax_transforms.staging import static_arguments as arguments
+from bindax_transforms.staging.static_arguments import JitOptions
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 
@@ -47,11 +42,11 @@ def _staged(
     name: str, fun: Callable[..., Any], static_argnums: tuple[int, ...], args: Any, kwargs: Any
 ) -> tuple[ClosedJaxpr, PyTreeDef]:
     options = JitOptions(static_argnums=static_argnums)
-    dynamic_args, dynamic_kwargs, _ = split_static(fun, options, args, kwargs)
+    dynamic_args, dynamic_kwargs, _ = arguments.split_static(fun, options, args, kwargs)
     leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
     avals = [abstractify(x, name) for x in leaves]
     origin = Origin(name, fun)
-    dynamic = with_static(fun, options, args, kwargs)
+    dynamic = arguments.with_static(fun, options, args, kwargs)
     flat_function, out_tree = flatten_function(dynamic, tree, origin)
     jaxpr = trace_to_jaxpr(flat_function, avals, origin)
     return jaxpr, out_tree()
@@ -80,8 +75,8 @@ def make_jaxpr(
       in ( b ) }
     """
     check_function("make_jaxpr", "fun", fun)
-    static = positions(static_argnums)
-    check_positions(fun, static, transformation="make_jaxpr")
+    static = arguments.positions(static_argnums)
+    arguments.check_positions(fun, static, transformation="make_jaxpr")
 
     @wraps(fun)
     @api_boundary

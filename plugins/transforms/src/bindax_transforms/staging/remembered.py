@@ -119,9 +119,6 @@ def _store(key: Hashable, functions: Sequence[Any], seen: list[Any], result: Any
             _entries.popitem(last=False)
 
 
-# -------------------------------------------------------------------- what a function sees
-
-
 def _gather_function(function: types.FunctionType, seen: list[Any], visited: set[int]) -> None:
     """Collect what a function closes over, its defaults, and the globals that it names."""
     if id(function) in visited:

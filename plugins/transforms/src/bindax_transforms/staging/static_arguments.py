@@ -61,7 +61,7 @@ def complete(
     fun: Callable[..., Any], given: tuple[int, ...], names: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Positions for names and names for positions, so that either way of passing works."""
-    parameters = parameters_of(fun)
+    parameters = parameters_of(fun) if given or names else None
     if parameters is None or any(p.kind is p.POSITIONAL_ONLY for p in parameters):
         return given, names
     ordered = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
@@ -112,9 +112,8 @@ def check_positions(
                     f"{name} of {transformation} names position {i}, but {describe_function(fun)} "
                     f"takes {count} positional arguments."
                 )
-    both = {i % count if count else i for i in static} & {
-        i % count if count else i for i in donated
-    }
+    from_front = [{i % count if count else i for i in given} for given in (static, donated)]
+    both = from_front[0] & from_front[1]
     if both:
         raise ValueError(
             f"jit of {describe_function(fun)}: argument {min(both)} is both static and donated; a "

@@ -58,20 +58,9 @@ class JaxprTracer(Tracer):
 class JaxprBuilder:
     """Collects the variables, constants and equations of a program.
 
-    Args:
-        residuals: whether its constants are what a derivative has computed: arrays of one number
-            are variables then, too, so that the derivative is a tree that has them as leaves.
+    Where its constants are ``residuals`` of a derivative, arrays of one number are variables, too,
+    so that the derivative is a tree that has them as leaves.
     """
-
-    __slots__ = (
-        "_const_atoms",
-        "_kept",
-        "_residuals",
-        "constvals",
-        "constvars",
-        "eqns",
-        "invars",
-    )
 
     def __init__(self, *, residuals: bool = False) -> None:
         self._residuals = residuals
@@ -132,15 +121,6 @@ class JaxprTrace(Trace):
     """Adds every operation to a program; computes nothing."""
 
     __slots__ = ()
-
-    @property
-    def builder(self) -> JaxprBuilder:
-        builder: JaxprBuilder = self.main.global_data
-        return builder
-
-    def new_arg(self, aval: Any) -> JaxprTracer:
-        """A tracer for a new argument of the program."""
-        return JaxprTracer(self, aval, self.builder.new_arg(aval))
 
     def pure(self, value: Any) -> JaxprTracer:
         atom = self.main.global_data.const(value)
@@ -226,19 +206,11 @@ def trace_to_jaxpr(
 def trace_inside(
     main: MainTrace, function: Callable[..., Sequence[Any]], in_avals: Sequence[Any]
 ) -> tuple[ClosedJaxpr, list[Any]]:
-    """The program of a function that is called in the middle of a program being built.
+    """The program of a function that is called in the middle of the program that ``main`` builds.
 
     It is traced at the level of the program around it, so that traces above that level, whose
-    wrappers the function may run in, stay above.
-
-    Args:
-        main: the staging trace of the program around it.
-        function: takes one value for each type, and returns a sequence of values.
-        in_avals: the types of the arguments.
-
-    Returns:
-        A program without constants, and the operands for its leading arguments: tracers of the
-        program around it for the variables and constants that the function closes over.
+    wrappers the function may run in, stay above. It has no constants: the operands for its leading
+    arguments, which come with it, are tracers for what the function closes over.
     """
     trace: Any = main.trace
     around, builder = main.global_data, JaxprBuilder()
