@@ -1,4 +1,4 @@
-"""What a plugin gives for its checks: samples of operations and containers, checks of own rules.
+"""Things that a plugin gives for its checks: samples of operations and containers, checks of own rules.
 
 An author writes one line for the usual operation. Values are drawn from a seed, so that a failure
 can be repeated, and are distinct within an operand, so that maxima and sorts have no ties by

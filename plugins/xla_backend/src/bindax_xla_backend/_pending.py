@@ -25,7 +25,7 @@ _turn = threading.Lock()
 
 
 class _ThisThread(threading.local):
-    """What concerns the current thread: in how many host callbacks it is."""
+    """The state of the current thread: in how many host callbacks it is."""
 
     callbacks = 0
 
