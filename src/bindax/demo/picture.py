@@ -6,13 +6,15 @@ It is drawn with matplotlib, which the extra ``bindax[demo]`` installs.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from bindax.demo.program import Findings
+if TYPE_CHECKING:
+    from bindax.demo.program import Findings
 
 ROWS, COLUMNS = 4, 7
 

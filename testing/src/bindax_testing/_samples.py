@@ -1,4 +1,4 @@
-"""Things that a plugin gives for its checks: samples of operations and containers, checks of own rules.
+"""Samples of operations and containers that a plugin gives, and checks of its own rules.
 
 An author writes one line for the usual operation. Values are drawn from a seed, so that a failure
 can be repeated, and are distinct within an operand, so that maxima and sorts have no ties by

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -13,7 +13,6 @@ import numpy as np
 from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray, kernel_sources
 from bindax_core.sharding import Sharding
 from bindax_xla_backend import _jaxlib, _mlir
-from bindax_xla_backend._backend import XlaBackend
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
@@ -27,6 +26,9 @@ from bindax_xla_backend._symbolic import (
     is_symbolic,
 )
 from bindax_xla_backend._variants import Program
+
+if TYPE_CHECKING:
+    from bindax_xla_backend._backend import XlaBackend
 
 INDEX = ShapedArray((), np.int32)
 """The type of the position of the platform among those that a program is for."""
