@@ -7,10 +7,15 @@ Commands are imported when they are run, so that ``bindax plugins`` loads no plu
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
 
 _COMMANDS = ["check", "containers", "demo", "doctor", "mutate", "new-plugin", "plugins", "rules"]
+
+
+class _Failure(click.ClickException):
+    exit_code = 2
 
 
 class _LazyGroup(click.Group):
@@ -28,8 +33,20 @@ class _LazyGroup(click.Group):
         command = getattr(importlib.import_module(f"bindax._cli.{word}"), word)
         return command if isinstance(command, click.Command) else None
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; an error that a user causes is a message and exit code 2."""
+        from bindax_core import errors
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+        try:
+            return super().invoke(ctx)
+        except errors.BindaxError as error:
+            raise _Failure(str(error)) from error
+
+
+_SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
+
+
+@click.group(cls=_LazyGroup, context_settings=_SETTINGS)
 @click.version_option(package_name="bindax", prog_name="bindax")
 def main() -> None:
     """Composable function transformations for Python array programs, built from plugins."""

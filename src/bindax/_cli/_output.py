@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-P = ParamSpec("P")
 
 STYLES = {
     **dict.fromkeys(("loaded", "built in", "registered", "present"), "green"),
@@ -78,22 +75,3 @@ def place(record: Mapping[str, Any]) -> tuple[str, str]:
     owner = "" if distribution is None else f"{distribution} {record['version']}"
     file = record["file"]
     return owner, "" if file is None else f"{file}:{record['line']}"
-
-
-class _Failure(click.ClickException):
-    exit_code = 2
-
-
-def reports_errors(command: Callable[P, None]) -> Callable[P, None]:
-    """Turn the errors that users cause into a message and exit code 2."""
-
-    @wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        from bindax_core import errors
-
-        try:
-            command(*args, **kwargs)
-        except errors.BindaxError as error:
-            raise _Failure(str(error)) from error
-
-    return run

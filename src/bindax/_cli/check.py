@@ -16,7 +16,6 @@ from bindax._cli._output import (
     console,
     json_option,
     print_json,
-    reports_errors,
 )
 
 if TYPE_CHECKING:
@@ -28,24 +27,13 @@ _FILE = NewFile()
 @click.command()
 @click.argument("plugin")
 @click.option(
-    "--budget",
-    type=click.FloatRange(min=0.0),
-    default=60.0,
-    show_default=True,
-    help="Seconds that it may take.",
+    "--budget", type=click.FloatRange(min=0.0), default=60.0, help="Seconds that it may take."
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of samples and of their choice.")
-@click.option(
-    "--time-limit",
-    type=SECONDS,
-    default=10.0,
-    show_default=True,
-    help="Seconds for a single check.",
-)
+@click.option("--seed", default=0, help="Seed of samples and of their choice.")
+@click.option("--time-limit", type=SECONDS, default=10.0, help="Seconds for a single check.")
 @click.option("--html", type=_FILE, help="Write a page with a matrix to look at.")
 @click.option("--junit", type=_FILE, help="Write JUnit XML.")
 @json_option
-@reports_errors
 def check(
     plugin: str,
     budget: float,

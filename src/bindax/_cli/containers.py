@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import click
 
-from bindax._cli._output import json_option, place, print_json, print_table, reports_errors
+from bindax._cli._output import json_option, place, print_json, print_table
 
 
 @click.command()
 @click.option("--load", is_flag=True, help="Load all plugins first; without, none is imported.")
 @json_option
-@reports_errors
 def containers(load: bool, as_json: bool) -> None:
     """List the container types: who registered or offers each one, and where.
 

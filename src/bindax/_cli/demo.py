@@ -14,22 +14,19 @@ from click.core import ParameterSource
     "--backend",
     type=click.Choice(["auto", "xla", "numpy"]),
     default="auto",
-    show_default=True,
     help="What jit compiles with; numpy interprets, and needs no compiler.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of every random number.")
+@click.option("--seed", type=int, default=0, help="Of every random number.")
 @click.option(
     "--epochs",
     type=click.IntRange(min=1),
     default=30,
-    show_default=True,
     help="How often each training image is looked at.",
 )
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     default=Path("bindax-demo.png"),
-    show_default=True,
     help="The picture to write.",
 )
 def demo(name: str, backend: str, seed: int, epochs: int, output: Path) -> None:

@@ -6,12 +6,11 @@ import sys
 
 import click
 
-from bindax._cli._output import STYLES, console, json_option, print_json, reports_errors
+from bindax._cli._output import STYLES, console, json_option, print_json
 
 
 @click.command()
 @json_option
-@reports_errors
 def doctor(as_json: bool) -> None:
     """Load every plugin and report problems, each with its traceback and the remedy.
 

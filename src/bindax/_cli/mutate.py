@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bindax._cli._output import SECONDS, STYLES, console, json_option, print_json, reports_errors
+from bindax._cli._output import SECONDS, STYLES, console, json_option, print_json
 
 if TYPE_CHECKING:
     from bindax_testing import Mutant
@@ -20,18 +20,11 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="How many mutants to try, drawn by the seed; else all.",
 )
-@click.option("--seed", default=0, show_default=True, help="Seed of mutants and samples.")
-@click.option(
-    "--seconds",
-    type=SECONDS,
-    default=6.0,
-    show_default=True,
-    help="How long to look for one mistake.",
-)
+@click.option("--seed", default=0, help="Seed of mutants and samples.")
+@click.option("--seconds", type=SECONDS, default=6.0, help="How long to look for one mistake.")
 @click.option("--primitive", "primitives", multiple=True, help="A primitive to look at; repeat it.")
 @click.option("--text", is_flag=True, help="Change the text of functions that rules reach.")
 @json_option
-@reports_errors
 def mutate(
     plugin: str,
     count: int | None,

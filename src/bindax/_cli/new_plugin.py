@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 import click
 
-from bindax._cli._output import reports_errors
-
 TEMPLATES = Path(__file__).parent / "templates"
 _LONGEST = 100
 _SUFFIX = ".template"
@@ -47,7 +45,6 @@ class _Names(NamedTuple):
     metavar="'NAME <EMAIL>'",
     help="Who writes it; may be repeated.",
 )
-@reports_errors
 def new_plugin(
     name: str, directory: Path | None, container_only: bool, authors: tuple[str, ...]
 ) -> None:

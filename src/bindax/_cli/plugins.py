@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bindax._cli._output import json_option, print_json, print_table, reports_errors
+from bindax._cli._output import json_option, print_json, print_table
 
 _SHOWN_NAMES = 8
 
@@ -14,7 +14,6 @@ _SHOWN_NAMES = 8
 @click.command()
 @click.option("--load", is_flag=True, help="Load all plugins first; without, none is imported.")
 @json_option
-@reports_errors
 def plugins(load: bool, as_json: bool) -> None:
     """List the installed plugins: where they come from, their status, and what they offer.
 

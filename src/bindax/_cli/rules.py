@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bindax._cli._output import json_option, place, print_json, print_table, reports_errors
+from bindax._cli._output import json_option, place, print_json, print_table
 
 
 @click.command()
@@ -15,7 +15,6 @@ from bindax._cli._output import json_option, place, print_json, print_table, rep
     "--package", help="A package written for JAX to import first, as by bindax.jax_names."
 )
 @json_option
-@reports_errors
 def rules(primitive: str, package: str | None, as_json: bool) -> None:
     """Show the rules of PRIMITIVE: from which distribution, version, file and line.
 

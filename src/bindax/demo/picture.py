@@ -6,13 +6,15 @@ It is drawn with matplotlib, which the extra ``bindax[demo]`` installs.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from bindax.demo.findings import Findings
+if TYPE_CHECKING:
+    from bindax.demo.program import Findings
 
 ROWS, COLUMNS = 4, 7
 
@@ -53,8 +55,8 @@ def _draw_curves(axes: Axes, findings: Findings) -> None:
 
 
 def _draw_image(axes: Axes, findings: Findings, position: int) -> None:
-    label, prediction = findings.labels[position], findings.predictions[position]
-    axes.imshow(findings.images[position].reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
+    label, prediction = findings.test.labels[position], findings.predictions[position]
+    axes.imshow(findings.test.images[position].reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
     axes.set_xticks([])
     axes.set_yticks([])
     color = "tab:green" if label == prediction else "tab:red"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+import timeit
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,33 +17,37 @@ from rich.table import Table
 
 import bindax
 from bindax.demo import classifier, digits
-from bindax.demo.findings import Findings
 
 BATCH_SIZE = 64
 
 TrainStep: TypeAlias = Callable[..., tuple[classifier.State, bindax.Array]]
 
 
-def run(
-    output: Path,
-    backend: str | None = None,
-    seed: int = 0,
-    epochs: int = 30,
-    console: Console | None = None,
-) -> float:
-    """Train, report and draw.
+class Findings(NamedTuple):
+    """Results of a training run, as the picture shows them."""
+
+    losses: list[float]  # mean training loss of each epoch
+    accuracies: list[float]  # on the test images after each epoch, from 0 to 1
+    test: digits.Digits
+    predictions: NDArray[np.int32]  # `int[n]`, the digits that were recognized
+    norms: NDArray[np.float32]  # `float32[n]`, the norm of the gradient of each image
+
+    @property
+    def hardest(self) -> NDArray[np.intp]:
+        """The positions of the images, those with the largest gradient first."""
+        return np.argsort(-self.norms)
+
+
+def run(output: Path, backend: str | None, seed: int, epochs: int) -> None:
+    """Train, report, and draw the picture.
 
     Args:
         output: where to write the picture.
         backend: what `jit` compiles with; None for the best that is installed.
         seed: of the initial weights and of the order of the images.
         epochs: how often each training image is looked at.
-        console: where to print.
-
-    Returns:
-        The accuracy on the test images, from 0 to 1.
     """
-    console = console or Console()
+    console = Console()
     with bindax.config.override(backend=backend):
         training, test = digits.load()
         console.print(
@@ -56,11 +61,13 @@ def run(
             f"test accuracy [bold green]{accuracies[-1]:.1%}[/] after {epochs} epochs "
             f"in {seconds:.1f} s, compilation included"
         )
-        findings = examine(state, test, losses, accuracies)
+        given = state.parameters, test.images
+        norms = np.asarray(bindax.jit(classifier.gradient_norms)(*given, test.targets))
+        predictions = np.asarray(bindax.jit(classifier.classify)(*given))
+        findings = Findings(losses, accuracies, test, predictions, norms)
         console.print(hardest_table(findings))
         console.print(timing_table(state, training))
     console.print(draw(findings, output))
-    return accuracies[-1]
 
 
 def draw(findings: Findings, output: Path) -> str:
@@ -79,18 +86,7 @@ def draw(findings: Findings, output: Path) -> str:
 def train(
     training: digits.Digits, test: digits.Digits, seed: int, epochs: int, console: Console
 ) -> tuple[classifier.State, list[float], list[float]]:
-    """Train for some epochs, with a progress bar.
-
-    Args:
-        training: what to learn from.
-        test: what to measure the accuracy on.
-        seed: of the initial weights and of the order of the images.
-        epochs: how often each training image is looked at.
-        console: where to show the progress.
-
-    Returns:
-        The trained state, and for each epoch the mean training loss and the test accuracy.
-    """
+    """Train, with a progress bar; give the state, and the loss and the accuracy of each epoch."""
     state = classifier.initial_state(seed)
     step: TrainStep = bindax.jit(classifier.train_step)
     classify = bindax.jit(classifier.classify)
@@ -128,26 +124,14 @@ def batches(
         yield data.images[chosen], data.targets[chosen]
 
 
-def examine(
-    state: classifier.State, test: digits.Digits, losses: list[float], accuracies: list[float]
-) -> Findings:
-    """Classify the test images, and measure the gradient of each one on its own."""
-    parameters = state.parameters
-    norms = bindax.jit(classifier.gradient_norms)(parameters, test.images, test.targets)
-    predictions = bindax.jit(classifier.classify)(parameters, test.images)
-    return Findings(
-        losses, accuracies, test.images, test.labels, np.asarray(predictions), np.asarray(norms)
-    )
-
-
-def hardest_table(findings: Findings, rows: int = 5) -> Table:
+def hardest_table(findings: Findings) -> Table:
     """Tabulate the images with the largest gradients, beside one that is easy."""
     table = Table(title="Hardest test images (vmap of grad)")
     for column in ("test image", "shows", "recognized as", "norm of its gradient"):
         table.add_column(column, justify="right")
     order = findings.hardest
-    for position in (*order[:rows], order[len(order) // 2]):
-        label, prediction = findings.labels[position], findings.predictions[position]
+    for position in (*order[:5], order[len(order) // 2]):
+        label, prediction = findings.test.labels[position], findings.predictions[position]
         recognized = str(prediction) if label == prediction else f"[red]{prediction}[/]"
         norm = f"{findings.norms[position]:.4f}"
         table.add_row(str(position), str(label), recognized, norm)
@@ -159,11 +143,14 @@ def timing_table(state: classifier.State, training: digits.Digits) -> Table:
     """Tabulate how long a step takes as plain Python calls, and compiled by `jit`."""
     images, targets = training.images[:BATCH_SIZE], training.targets[:BATCH_SIZE]
 
-    def one_step(step: TrainStep) -> Callable[[], Any]:
-        return lambda: float(step(state, images, targets)[1])
+    def milliseconds(step: TrainStep, repeats: int) -> float:
+        times = timeit.repeat(
+            lambda: float(step(state, images, targets)[1]), repeat=repeats + 1, number=1
+        )
+        return 1000 * median(times[1:])  # the first call compiles
 
-    eager = milliseconds(one_step(classifier.train_step), repeats=5)
-    compiled = milliseconds(one_step(bindax.jit(classifier.train_step)), repeats=50)
+    eager = milliseconds(classifier.train_step, repeats=5)
+    compiled = milliseconds(bindax.jit(classifier.train_step), repeats=50)
     table = Table(title=f"One training step on {BATCH_SIZE} images")
     table.add_column("")
     table.add_column("time", justify="right")
@@ -171,14 +158,3 @@ def timing_table(state: classifier.State, training: digits.Digits) -> Table:
     table.add_row(f"jit: {bindax.default_backend()}", f"{compiled:.2f} ms")
     table.add_row("ratio", f"{eager / compiled:.1f}")
     return table
-
-
-def milliseconds(function: Callable[[], Any], repeats: int) -> float:
-    """Return the median time of a call, after one that is not counted."""
-    function()
-    times = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - started)
-    return 1000 * median(times)

@@ -14,39 +14,34 @@ if _TYPE_CHECKING:
     from bindax_transforms import sharding_constraint_p as sharding_constraint_p
     from bindax_transforms import with_sharding_constraint as with_sharding_constraint
 
-_SPECIAL = (
-    *("bessel_i0e", "bessel_i0e_p", "bessel_i1e", "bessel_i1e_p", "betainc"),
-    *("digamma", "digamma_p", "igamma", "igamma_grad_a", "igamma_grad_a_p", "igamma_p"),
-    *("igammac", "igammac_p", "lgamma", "lgamma_p", "polygamma", "polygamma_p"),
-    "random_gamma_grad",
-    *("random_gamma_grad_p", "regularized_incomplete_beta_p", "zeta", "zeta_p"),
-)
-"""The names of ``bindax_special``, which the first use of one loads."""
-
-_PARALLEL = (
-    *("all_gather", "all_gather_p", "all_to_all", "all_to_all_p", "axis_index", "axis_size"),
-    *("pbroadcast", "pmax", "pmax_p", "pmean", "pmin", "pmin_p", "ppermute", "ppermute_p"),
-    *("pshuffle", "psum", "psum_p", "psum_scatter", "psum_scatter_p", "pswapaxes"),
-    "shard_map_p",
-)
-"""The names of ``bindax_parallel``, in the same way."""
-
-_TRANSFORMS = ("sharding_constraint_p", "with_sharding_constraint")
-"""Names of ``bindax_transforms``, in the same way."""
+_LAZY = {
+    "bindax_special": (
+        *("bessel_i0e", "bessel_i0e_p", "bessel_i1e", "bessel_i1e_p", "betainc"),
+        *("digamma", "digamma_p", "igamma", "igamma_grad_a", "igamma_grad_a_p", "igamma_p"),
+        *("igammac", "igammac_p", "lgamma", "lgamma_p", "polygamma", "polygamma_p"),
+        *("random_gamma_grad", "random_gamma_grad_p", "regularized_incomplete_beta_p"),
+        *("zeta", "zeta_p"),
+    ),
+    "bindax_parallel": (
+        *("all_gather", "all_gather_p", "all_to_all", "all_to_all_p", "axis_index", "axis_size"),
+        *("pbroadcast", "pmax", "pmax_p", "pmean", "pmin", "pmin_p", "ppermute", "ppermute_p"),
+        *("pshuffle", "psum", "psum_p", "psum_scatter", "psum_scatter_p", "pswapaxes"),
+        "shard_map_p",
+    ),
+    "bindax_transforms": ("sharding_constraint_p", "with_sharding_constraint"),
+}
+"""The names of packages that the first use of one loads."""
 
 __all__ = [name for name in list(vars()) if not name.startswith("_")]
-__all__ += [*_SPECIAL, *_PARALLEL, *_TRANSFORMS, "linalg"]
+__all__ += [*(name for names in _LAZY.values() for name in names), "linalg"]
 
 
 def __getattr__(name: str) -> _Any:
     if name == "linalg":
         return _import_module("bindax.lax.linalg")
-    if name in _SPECIAL:
-        return getattr(_import_module("bindax_special"), name)
-    if name in _TRANSFORMS:
-        return getattr(_import_module("bindax_transforms"), name)
-    if name in _PARALLEL:
-        return getattr(_import_module("bindax_parallel"), name)
+    for package, names in _LAZY.items():
+        if name in names:
+            return getattr(_import_module(package), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -34,44 +34,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-class ConformanceCollector(pytest.Collector):
-    """The checks of one plugin."""
-
-    def collect(self) -> Iterator[pytest.Item]:
-        """One item for each check of each primitive."""
-        from bindax_core.errors import PluginError
-        from bindax_testing._conformance import checks_of
-
-        try:
-            checks = checks_of(self.name)
-        except PluginError as error:
-            raise self.CollectError(str(error)) from error
-        share = self.config.getoption("bindax_budget") / max(len(checks), 1)
-        for primitive, check in [("", "samples"), *checks]:
-            label = f"{primitive}-{check}" if primitive else check
-            yield ConformanceItem.from_parent(
-                self, name=label, primitive=primitive, check=check, share=share
-            )
-
-
 class ConformanceItem(pytest.Item):
-    """One check of one primitive."""
+    """One check of one primitive of a plugin; its share of the budget is in seconds."""
 
-    def __init__(self, primitive: str, check: str, share: float, **options: Any) -> None:
-        super().__init__(**options)
-        self.primitive = primitive
-        self.check = check
-        self.share = share
+    plugin: str
+    primitive: str
+    check: str
+    share: float
 
     def runtest(self) -> None:
         """Run the check; fail with the report of what is wrong."""
         from bindax_testing._conformance import check_one_of
         from bindax_testing._results import EXPECTED, FAILED, NOT_RUN, SKIPPED
 
-        plugin = self.parent.name if self.parent is not None else ""
         seed = self.config.getoption("bindax_seed")
         limit = self.config.getoption("bindax_time_limit")
-        results = check_one_of(plugin, self.primitive, self.check, self.share, seed, limit)
+        results = check_one_of(self.plugin, self.primitive, self.check, self.share, seed, limit)
         failures = [result for result in results if result.status == FAILED]
         if failures:
             pytest.fail("\n\n".join(map(str, failures)), pytrace=False)
@@ -84,8 +62,7 @@ class ConformanceItem(pytest.Item):
 
     def reportinfo(self) -> tuple[str, int | None, str]:
         """Name the test for pytest."""
-        plugin = self.parent.name if self.parent is not None else ""
-        return f"conformance of {plugin}", None, f"{plugin}: {self.name}"
+        return f"conformance of {self.plugin}", None, f"{self.plugin}: {self.name}"
 
 
 def _only_conformance(config: pytest.Config) -> bool:
@@ -126,12 +103,22 @@ def pytest_collection_modifyitems(
         items.extend(_items(session))
 
 
-def _items(session: pytest.Session) -> Iterator[pytest.Item]:
-    for name in session.config.getoption("bindax_conformance"):
-        collector = ConformanceCollector.from_parent(
-            session, name=name, nodeid=f"conformance::{name}"
-        )
+def _items(session: pytest.Session) -> Iterator[ConformanceItem]:
+    """One item for each check of each primitive of the plugins that were named."""
+    from bindax_core.errors import PluginError
+    from bindax_testing._conformance import checks_of
+
+    for plugin in session.config.getoption("bindax_conformance"):
         try:
-            yield from collector.collect()
-        except pytest.Collector.CollectError as error:
+            checks = checks_of(plugin)
+        except PluginError as error:
             raise pytest.UsageError(str(error)) from error
+        share = session.config.getoption("bindax_budget") / max(len(checks), 1)
+        for primitive, check in [("", "samples"), *checks]:
+            name = f"{primitive}-{check}" if primitive else check
+            made = ConformanceItem.from_parent(
+                session, name=name, nodeid=f"conformance::{plugin}::{name}"
+            )
+            made.plugin, made.primitive, made.check, made.share = plugin, primitive, check, share
+            made.extra_keyword_matches.add(plugin)
+            yield made

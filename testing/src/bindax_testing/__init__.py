@@ -22,10 +22,6 @@ from bindax_testing._conformance import check_rules as check_rules
 from bindax_testing._conformance import check_sample as check_sample
 from bindax_testing._conformance import conformance as conformance
 from bindax_testing._debug import checked_rule as checked_rule
-from bindax_testing._given import ContainerSample as ContainerSample
-from bindax_testing._given import RuleCheck as RuleCheck
-from bindax_testing._given import container as container
-from bindax_testing._given import rule_check as rule_check
 from bindax_testing._mutation._report import Mutant as Mutant
 from bindax_testing._mutation._report import MutationReport as MutationReport
 from bindax_testing._mutation._run import mutate_plugin as mutate_plugin
@@ -42,15 +38,19 @@ from bindax_testing._samples import NONZERO as NONZERO
 from bindax_testing._samples import POSITIVE as POSITIVE
 from bindax_testing._samples import REAL as REAL
 from bindax_testing._samples import UNIT_INTERVAL as UNIT_INTERVAL
+from bindax_testing._samples import ContainerSample as ContainerSample
 from bindax_testing._samples import Domain as Domain
 from bindax_testing._samples import EquivalentMutant as EquivalentMutant
 from bindax_testing._samples import ExpectedFailure as ExpectedFailure
 from bindax_testing._samples import Operand as Operand
+from bindax_testing._samples import RuleCheck as RuleCheck
 from bindax_testing._samples import Sample as Sample
 from bindax_testing._samples import array as array
 from bindax_testing._samples import away_from as away_from
 from bindax_testing._samples import between as between
+from bindax_testing._samples import container as container
 from bindax_testing._samples import elementwise as elementwise
+from bindax_testing._samples import rule_check as rule_check
 from bindax_testing._samples import sample as sample
 
 vars()["__all__"] = _public_names(vars())

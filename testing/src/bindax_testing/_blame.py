@@ -11,14 +11,14 @@ from typing import NamedTuple
 import bindax_core
 import bindax_transforms
 from bindax_core.extend import Primitive, code_of, rule_kinds
+from bindax_testing._limits import TimeLimitExceeded
 
 _OURS = tuple(
     str(Path(file).parent) for file in (bindax_core.__file__, bindax_transforms.__file__, __file__)
 )
 """The frames of the kernel, the transformations and the kit say little to the author of a rule."""
 
-
-_EVALUATION = ("impl", "abstract_eval")
+EVALUATION = ("impl", "abstract_eval")
 
 
 class Culprit(NamedTuple):
@@ -49,7 +49,7 @@ def culprit_of(
         candidates = rules.get(code)
         if candidates:
             refuses = all(one.kind == "abstract_eval" for one in candidates)
-            if refuses and default.kind not in _EVALUATION:
+            if refuses and default.kind not in EVALUATION:
                 # Abstract evaluation that raises refuses operands: the rule that gave them is
                 # further out.
                 refused = refused or candidates[0]
@@ -64,6 +64,8 @@ def culprit_of(
 
 def codes_of(error: BaseException) -> list[CodeType]:
     """The functions that an error went through, the innermost first."""
+    if isinstance(error, TimeLimitExceeded):
+        return error.codes
     return [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)][::-1]
 
 

@@ -154,7 +154,7 @@ def _plain(x: Any) -> Any:
 
 def replaced(case: Case, draws: Sequence[Sequence[Any]]) -> Case:
     """A case with other operands."""
-    return attrs.evolve(case, draws=tuple(tuple(operands) for operands in draws))
+    return attrs.evolve(case, draws=draws)
 
 
 def as_test(case: Case, check: str, plugin: str, *, by_label: bool = False) -> str:

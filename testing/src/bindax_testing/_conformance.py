@@ -7,15 +7,15 @@ from functools import lru_cache
 from typing import Any
 
 from bindax_core import find_primitive
+from bindax_core.errors import PluginError
 from bindax_core.extend import Primitive
 from bindax_testing._cases import Case, cases_of
 from bindax_testing._containers import container_results
 from bindax_testing._plan import Plan, make_plan
-from bindax_testing._pytrees._nodes import nodes_of, qualified
 from bindax_testing._pytrees._run import CHECKS as PYTREE_CHECKS
 from bindax_testing._results import FAILED, RuleReport, RuleResult
 from bindax_testing._runner import check_subject, groups_of, run_groups, run_one
-from bindax_testing._subjects import sample_named, subject_of, subject_with
+from bindax_testing._subjects import subject_of, subject_with
 
 
 def check_plugin(
@@ -96,8 +96,7 @@ def check_primitive(
         AssertionError: when a rule is wrong; the message names it.
     """
     found = find_primitive(primitive) if isinstance(primitive, str) else primitive
-    rows = tuple(tuple(row) for row in draws)
-    case = Case(found, rows, dict(params or {}), seed=seed, no_derivative=tuple(no_derivative))
+    case = Case(found, draws, dict(params or {}), seed=seed, no_derivative=tuple(no_derivative))
     run_one(case, check, time_limit)
 
 
@@ -108,7 +107,10 @@ def check_sample(plugin: str, label: str, check: str, *, seed: int = 0) -> None:
         AssertionError: when a rule is wrong; the message names it.
     """
     found = subject_of(plugin)
-    for case in cases_of(sample_named(plugin, label), found.kinds, seed):
+    sample = next((one for one in found.samples if one.label == label), None)
+    if sample is None:
+        raise PluginError(f"the plugin {plugin!r} has no sample with the label {label!r}.")
+    for case in cases_of(sample, found.kinds, seed):
         if case.primitive in found.kinds:
             run_one(case, check, own=found.checks)
 
@@ -126,7 +128,7 @@ def check_one_of(
     plan = plan_of(name, seed, time_limit)
     if not primitive:
         return [one for one in plan.problems if not one.primitive]
-    if primitive in container_names(name):
+    if primitive in plan.subject.container_names:
         return [
             result
             for result in container_results(plan.subject.types, plan.subject.containers)
@@ -148,14 +150,7 @@ def checks_of(name: str) -> list[tuple[str, str]]:
     found = subject_of(name)
     plan = Plan(found, 0, 0.0, None)  # nothing is run
     checks = [(p.name, check.name) for p in found.primitives for check in plan.checks_of(p)]
-    return checks + [(kind, check) for kind in container_names(name) for check in PYTREE_CHECKS]
-
-
-def container_names(name: str) -> list[str]:
-    """The names of the containers of a plugin of which there are samples."""
-    found = subject_of(name)
-    reached = {type(node.value) for one in found.containers for node in nodes_of(one.value)}
-    return [qualified(kind) for kind in found.types if kind in reached]
+    return checks + [(kind, check) for kind in found.container_names for check in PYTREE_CHECKS]
 
 
 def conformance(
@@ -180,8 +175,8 @@ def conformance(
     """
     import pytest
 
-    names = [primitive.name for primitive in subject_of(plugin).primitives]
-    names += container_names(plugin)
+    found = subject_of(plugin)
+    names = [*(primitive.name for primitive in found.primitives), *found.container_names]
     share = budget / max(len(names), 1)
 
     @pytest.mark.parametrize("primitive", ["", *names], ids=["samples", *names])

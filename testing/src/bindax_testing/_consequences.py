@@ -7,6 +7,7 @@ from typing import Any
 
 from bindax_core import config
 from bindax_core.extend import Jaxpr, Primitive, describe_rule, subjaxprs
+from bindax_testing._blame import EVALUATION
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import with_operands
 from bindax_testing._checks._derivatives import tangents_of
@@ -15,7 +16,6 @@ from bindax_testing._results import FAILED
 from bindax_transforms import jvp, linearize, make_jaxpr, vmap
 
 _SECONDS = 2.0
-_EVALUATION = ("impl", "abstract_eval")
 _ASIDE = ("weak types", "parameters", "threads")
 """Checks of evaluation whose failure leaves the numbers right."""
 _REVERSE = ("reverse", "second order")
@@ -32,7 +32,7 @@ _TOGETHER = ({"jvp", "lowering.stablehlo"}, {"vmap", "lowering.stablehlo"})
 """Rules of which it is unlikely that all are wrong."""
 
 
-def mark_consequences(plan: Any, groups: Iterable[Any]) -> None:
+def mark_consequences(groups: Iterable[Any]) -> None:
     """Say of failures which failure of a more basic check they follow from."""
     failed = [group for group in groups if group.result.status == FAILED and group.result.rule]
     basic: dict[Primitive, list[Any]] = {}
@@ -64,7 +64,7 @@ def _explains(cause: Any, group: Any) -> bool:
     if cause.check.rank >= group.check.rank:
         return False
     kind, same = cause.result.kind, cause.result.kind == group.result.kind
-    if kind in _EVALUATION:
+    if kind in EVALUATION:
         return same or cause.check.name not in _ASIDE
     if same or cause.primitive is not group.primitive or group.check.rank >= _COMPOSITIONS:
         return True
@@ -80,7 +80,7 @@ def suspect_evaluation(groups: Iterable[Any]) -> None:
             found.setdefault(group.primitive, []).append(group)
     for primitive, against in found.items():
         kinds = {group.result.kind for group in against}
-        if not any(kinds >= one for one in _TOGETHER) or kinds & set(_EVALUATION):
+        if not any(kinds >= one for one in _TOGETHER) or kinds & set(EVALUATION):
             continue
         *others, last = sorted(kinds)
         names, all_ = f"{', '.join(others)} and {last}", "both" if len(kinds) == 2 else "all"

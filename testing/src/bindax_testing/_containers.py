@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from bindax_testing._given import ContainerSample
 from bindax_testing._pytrees._nodes import nodes_of, qualified
 from bindax_testing._pytrees._report import PyTreeCheck
 from bindax_testing._pytrees._run import check_pytree
 from bindax_testing._results import EXPECTED, FAILED, PASSED, SKIPPED, RuleResult
+from bindax_testing._samples import ContainerSample
 
-KIND = "pytree"
 _ORDER = (FAILED, EXPECTED, PASSED, SKIPPED)
 
 
@@ -46,7 +45,7 @@ def _result(name: str, check: str, outcomes: list[tuple[str, PyTreeCheck]]) -> R
     reason = f"at {worst.path}: {worst.reason}" if worst.reason and worst.path else worst.reason
     return RuleResult(
         name,
-        KIND,
+        "pytree",
         check,
         worst.status,
         planned=len(outcomes),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -31,10 +31,9 @@ from bindax_core.extend import (
 from bindax_testing._blame import codes_of
 from bindax_testing._checks._base import value
 from bindax_testing._compare import Mismatch, require_same, wide
+from bindax_testing._mutation._transformations import Rule
 
 Function = Callable[..., Any]
-Rule: TypeAlias = "partial[Any]"
-"""A rule with the parameters of a primitive."""
 Checker = Callable[[Primitive, Rule, Sequence[Any]], Any]
 
 

@@ -7,8 +7,9 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from concurrent.futures import Future
 from types import CodeType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -36,15 +37,15 @@ def run_limited(function: Callable[[], T], seconds: float) -> T:
     >>> run_limited(lambda: 1 + 1, 1.0)
     2
     """
-    outcome: list[tuple[bool, Any]] = []
+    outcome: Future[T] = Future()
 
     def target() -> None:
         try:
             # Infinities and invalid operations are results like others here.
             with np.errstate(all="ignore"):
-                outcome.append((True, function()))
+                outcome.set_result(function())
         except BaseException as error:
-            outcome.append((False, error))
+            outcome.set_exception(error)
 
     thread = threading.Thread(target=target, daemon=True, name="bindax conformance check")
     thread.start()
@@ -54,10 +55,7 @@ def run_limited(function: Callable[[], T], seconds: float) -> T:
         codes = [one.f_code for one, _ in traceback.walk_stack(frame)] if frame else []
         _interrupt(thread)
         raise TimeLimitExceeded(f"did not end within {seconds:g} s", codes)
-    succeeded, value = outcome[0]
-    if not succeeded:
-        raise value
-    return value  # type: ignore[no-any-return]
+    return outcome.result()
 
 
 def _interrupt(thread: threading.Thread) -> None:

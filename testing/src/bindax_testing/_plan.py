@@ -16,10 +16,9 @@ from bindax_testing._blame import Culprit, codes_of, culprit_of, own_frames, rul
 from bindax_testing._cases import Case, cases_of
 from bindax_testing._checks import CHECKS, Check
 from bindax_testing._compare import Mismatch
-from bindax_testing._given import RuleCheck
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._results import FAILED, SKIPPED, RuleResult
-from bindax_testing._samples import Sample
+from bindax_testing._samples import RuleCheck, Sample
 from bindax_testing._subjects import Subject
 
 _TIMEOUTS = 3
@@ -135,13 +134,11 @@ def _key(case: Case, sample: Sample) -> object:
 
 def _sample_problem(plan: Plan, sample: Sample, error: Exception) -> RuleResult:
     """A sample that cannot be used is a failure; of a rule, where one was running."""
-    own = sample.function if isinstance(sample.function, Primitive) else None
-    default = Culprit(own, "samples") if own is not None else None
-    codes = error.codes if isinstance(error, TimeLimitExceeded) else codes_of(error)
-    nobody = Culprit(Primitive.__new__(Primitive), "samples")
-    culprit = culprit_of(codes, plan.rules, default or nobody)
+    is_bound = isinstance(sample.function, Primitive)
+    default = Culprit(sample.function if is_bound else Primitive.__new__(Primitive), "samples")
+    culprit = culprit_of(codes_of(error), plan.rules, default)
     reason = f"the sample {sample.label!r} cannot be evaluated: {type(error).__name__}: {error}"
-    if culprit is nobody:
+    if culprit is default and not is_bound:
         return RuleResult("", "samples", "samples", FAILED, reason=reason, sample=sample.label)
     if isinstance(error, TimeLimitExceeded):
         plan.note_stuck(culprit)

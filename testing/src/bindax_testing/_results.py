@@ -138,14 +138,10 @@ class RuleReport:
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         return {
-            "plugin": self.plugin,
             "ok": self.ok,
-            "seed": self.seed,
-            "budget": self.budget,
-            "seconds": round(self.seconds, 3),
-            "compiler": self.compiler,
             "counts": self.counts,
-            "results": [attrs.asdict(result) for result in self.results],
+            **attrs.asdict(self),
+            "seconds": round(self.seconds, 3),
         }
 
     def as_junit(self) -> str:

@@ -11,14 +11,13 @@ import attrs
 
 from bindax_core.errors import RuleOutputError
 from bindax_core.extend import Primitive, describe_rule, rule_kinds
-from bindax_testing._blame import Culprit, codes_of, culprit_of, own_frames
+from bindax_testing._blame import EVALUATION, Culprit, codes_of, culprit_of, own_frames
 from bindax_testing._cases import Case, as_test
 from bindax_testing._checks import CHECKS, Check
 from bindax_testing._checks._base import why_not_called
 from bindax_testing._compare import Mismatch, NotApplicable
 from bindax_testing._consequences import mark_consequences, suspect_evaluation
 from bindax_testing._containers import container_results
-from bindax_testing._given import RuleCheck
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._plan import Plan, checking, made_check, make_plan
 from bindax_testing._results import (
@@ -30,13 +29,12 @@ from bindax_testing._results import (
     RuleReport,
     RuleResult,
 )
-from bindax_testing._samples import ExpectedFailure
+from bindax_testing._samples import ExpectedFailure, RuleCheck
 from bindax_testing._shrink import shrunk
 from bindax_testing._subjects import Subject
 
 SHRINK_SECONDS = 4.0
-EVALUATION = ("impl", "abstract_eval")
-CANONICAL = ("impl", "abstract_eval", "jvp", "vmap", "transpose", "lowering.stablehlo")
+CANONICAL = (*EVALUATION, "jvp", "vmap", "transpose", "lowering.stablehlo")
 
 
 @attrs.define(eq=False)
@@ -108,7 +106,12 @@ class Group:
             self.failed = case
             self._fail(error, case)
         self.result.seconds += time.perf_counter() - start
-        self._settle()
+        if self.done and self.result.status == NOT_RUN and not self.result.ran and self.reasons:
+            self.result.status = SKIPPED
+            self.result.reason = "; ".join(
+                f"{reason} ({count} of {self.result.planned} cases)"
+                for reason, count in self.reasons.most_common(2)
+            )
 
     def _is_stuck(self) -> bool:
         """Tell whether the check would meet a rule that does not come back."""
@@ -119,14 +122,6 @@ class Group:
 
     def _run(self, case: Case) -> None:
         run_limited(lambda: self.check.run(case, self.plan.compiler), self.plan.time_limit)
-
-    def _settle(self) -> None:
-        if self.done and self.result.status == NOT_RUN and not self.result.ran and self.reasons:
-            self.result.status = SKIPPED
-            self.result.reason = "; ".join(
-                f"{reason} ({count} of {self.result.planned} cases)"
-                for reason, count in self.reasons.most_common(2)
-            )
 
     # ---------------------------------------------------------------------------- failures
 
@@ -170,8 +165,6 @@ class Group:
         default = Culprit(self.primitive, self.check.kind)
         if isinstance(error, Mismatch):
             return default if error.kind is None else Culprit(self.primitive, error.kind)
-        if isinstance(error, TimeLimitExceeded):
-            return culprit_of(error.codes, self.plan.rules, default)
         if isinstance(error, RuleOutputError):
             return Culprit(error.primitive, error.kind) if error.primitive else default
         return culprit_of(codes_of(error), self.plan.rules, default)
@@ -196,20 +189,17 @@ class Group:
         return shrunk(case, self.plan.cases[self.primitive], fails)
 
 
-def groups_of(plan: Plan, primitives: Iterable[Primitive] | None = None) -> list[Group]:
-    """All checks of some primitives, or of all."""
-    chosen = plan.subject.primitives if primitives is None else list(primitives)
-    return [group for p in chosen for group in _groups_of(plan, p)]
-
-
-def _groups_of(plan: Plan, primitive: Primitive) -> list[Group]:
-    """All checks of a primitive; that it has no sample is a failure of the first one alone."""
-    made = [Group(plan, primitive, check) for check in plan.checks_of(primitive)]
-    without = [one for one in made if not one.result.planned and one.result.status == FAILED]
-    for group in without[1:] if not plan.cases[primitive] else ():
-        group.result.status, group.result.reason = SKIPPED, "there is no sample"
-        group.result.rule = ""
-    return made
+def groups_of(plan: Plan, primitives: Iterable[Primitive]) -> list[Group]:
+    """All checks of primitives; that one has no sample is a failure of its first check alone."""
+    groups: list[Group] = []
+    for primitive in primitives:
+        made = [Group(plan, primitive, check) for check in plan.checks_of(primitive)]
+        without = [one for one in made if not one.result.planned and one.result.status == FAILED]
+        for group in without[1:] if not plan.cases[primitive] else ():
+            group.result.status, group.result.reason = SKIPPED, "there is no sample"
+            group.result.rule = ""
+        groups += made
+    return groups
 
 
 def run_groups(
@@ -231,7 +221,7 @@ def run_groups(
     for group in groups:
         if group.result.status == NOT_RUN and not group.result.reason:
             group.result.reason = "not run: the budget was used up"
-    mark_consequences(plan, groups)
+    mark_consequences(groups)
     suspect_evaluation(groups)
     results = [group.result for group in groups]
     return apply_expected([*results, *_uncovered(plan, groups)], plan.subject.expected)
@@ -301,8 +291,9 @@ def check_subject(
     start = time.perf_counter()
     plan = make_plan(subject, seed=seed, time_limit=time_limit)
     containers = container_results(subject.types, subject.containers)
+    groups = groups_of(plan, subject.primitives)
     left = budget - (time.perf_counter() - start)
-    results = [*plan.problems, *containers, *run_groups(plan, groups_of(plan), left, cases)]
+    results = [*plan.problems, *containers, *run_groups(plan, groups, left, cases)]
     seconds = time.perf_counter() - start
     return RuleReport(subject.name, seed, budget, seconds, plan.compiler, results)
 
@@ -314,15 +305,11 @@ def run_one(
     subject = Subject("", {case.primitive: None}, ())
     plan = make_plan(subject, seed=case.seed, time_limit=time_limit)
     plan.cases[case.primitive] = [case]
-    group = Group(plan, case.primitive, _check_named(check, own))
+    known = CHECKS | {one.name: made_check(one) for one in own}
+    if check not in known:
+        raise ValueError(f"there is no check {check!r}; there are {', '.join(map(repr, known))}.")
+    group = Group(plan, case.primitive, known[check])
     with checking():
         group.first()
     if group.result.status != PASSED:
         raise Mismatch(str(group.result))
-
-
-def _check_named(name: str, own: Iterable[RuleCheck]) -> Check:
-    known = CHECKS | {one.name: made_check(one) for one in own}
-    if name not in known:
-        raise ValueError(f"there is no check {name!r}; there are {', '.join(map(repr, known))}.")
-    return known[name]

@@ -1,4 +1,4 @@
-"""Sample inputs: the types of operands, the domains that their values are drawn from.
+"""Samples of operations and containers that a plugin gives, and checks of its own rules.
 
 An author writes one line for the usual operation. Values are drawn from a seed, so that a failure
 can be repeated, and are distinct within an operand, so that maxima and sorts have no ties by
@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -19,11 +19,15 @@ import numpy as np
 from bindax_core.extend import (
     Array,
     Primitive,
+    RuleKind,
     ShapedArray,
     is_differentiable,
     is_extended,
     logical_array,
 )
+
+if TYPE_CHECKING:
+    from bindax_testing._cases import Case
 
 Shape = tuple[int, ...]
 NumPyArray = np.ndarray[Any, Any]
@@ -299,3 +303,76 @@ class EquivalentMutant:
         patterns = (self.primitive, self.kind, self.damage)
         names = (primitive, kind, damage)
         return all(fnmatchcase(name, one) for one, name in zip(patterns, names, strict=True))
+
+
+# -------------------------------------------------------- containers, and rules of other kinds
+
+
+@attrs.frozen(eq=False)
+class ContainerSample:
+    """An instance of a container type, on which its definition is checked.
+
+    Attributes:
+        value: the instance, or a pytree that holds some.
+        label: what reports call it.
+        expected_failures: from names of checks to the reason why they are known to fail.
+    """
+
+    value: Any
+    label: str
+    expected_failures: Mapping[str, str]
+
+
+def container(
+    value: Any, *, label: str = "", expected_failures: Mapping[str, str] | None = None
+) -> ContainerSample:
+    """Make a sample of a container type, for the hook ``bindax_samples``.
+
+    Give its fields values that are not their defaults: a field that is lost gets its default back.
+
+    Args:
+        value: an instance of the type, or a pytree that holds instances.
+        label: what reports call it; the name of the type when it is empty.
+        expected_failures: as for ``check_pytree``.
+
+    >>> container([1.0], label="list").label
+    'list'
+    """
+    return ContainerSample(value, label or type(value).__qualname__, dict(expected_failures or {}))
+
+
+@attrs.frozen(eq=False)
+class RuleCheck:
+    """A check of the rules of a kind that a third party brings.
+
+    Attributes:
+        kind: the name of the rule kind.
+        name: what reports call it.
+        run: takes a case; raises AssertionError where the rule is wrong.
+    """
+
+    kind: str
+    name: str
+    run: Callable[[Case], None]
+
+
+def rule_check(kind: RuleKind | str, run: Callable[[Case], None], *, name: str = "") -> RuleCheck:
+    """Make a check of the rules of a kind of your own, for the hook ``bindax_samples``.
+
+    The kit runs it on the samples of every primitive that has a rule of the kind, names the rule
+    that is wrong, and looks for a smaller case.
+
+    Args:
+        kind: the rule kind, or its name.
+        run: takes a ``Case``: the ``operands`` and ``params`` of a primitive, and ``call``, which
+            binds it to operands. It raises ``AssertionError`` where the rule is wrong, and
+            ``NotApplicable`` where it has nothing to say.
+        name: what reports call it; the name of the kind when it is empty.
+
+    >>> def cost_is_positive(case):
+    ...     assert cost.get(case.primitive)(*case.avals, **case.params) > 0
+    >>> rule_check("cost", cost_is_positive).name
+    'cost'
+    """
+    found = kind if isinstance(kind, str) else kind.name
+    return RuleCheck(found, name or found, run)

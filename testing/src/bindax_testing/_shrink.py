@@ -9,29 +9,22 @@ import numpy as np
 
 from bindax_core.extend import is_differentiable, typeof
 from bindax_testing._cases import Case, replaced
-from bindax_testing._compare import host
+from bindax_testing._compare import host, wide
 
 LIMIT = 40
 
 
 def shrunk(case: Case, others: Sequence[Case], fails: Callable[[Case], bool]) -> Case:
     """The smallest case found that fails in the same way; ``fails`` decides when time is up."""
-    attempts = 0
+    attempts = iter(range(LIMIT))
 
     def accepted(candidate: Case) -> bool:
-        nonlocal attempts
-        attempts += 1
-        return attempts <= LIMIT and fails(candidate)
+        return next(attempts, None) is not None and fails(candidate)
 
     smaller = sorted((c for c in others if 0 < c.size < case.size), key=lambda c: c.size)
     best = next((c for c in smaller[:6] if accepted(c)), case)
-    improved = True
-    while improved and attempts < LIMIT:
-        improved = False
-        for candidate in _candidates(best):
-            if accepted(candidate):
-                best, improved = candidate, True
-                break
+    while simpler := next((c for c in _candidates(best) if accepted(c)), None):
+        best = simpler
     return best
 
 
@@ -46,12 +39,11 @@ def _candidates(case: Case) -> Iterator[Case]:
         yield replaced(case, [case.draws[0]])
     for digits in (0, 1):
         rounded = [[_rounded(x, digits) for x in row] for row in case.draws]
-        pairs = [
-            (a, b)
+        if any(
+            host(a).tobytes() != host(b).tobytes()
             for old, new in zip(case.draws, rounded, strict=True)
             for a, b in zip(old, new, strict=True)
-        ]
-        if not all(_equal(a, b) for a, b in pairs):
+        ):
             yield replaced(case, rounded)
 
 
@@ -64,9 +56,4 @@ def _cut(x: Any, size: int, shorter: int) -> Any:
 def _rounded(x: Any, digits: int) -> Any:
     if not isinstance(x, np.ndarray) or not is_differentiable(typeof(x).dtype):
         return x
-    wide = x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
-    return np.asarray(np.round(wide, digits)).astype(x.dtype)
-
-
-def _equal(a: Any, b: Any) -> bool:
-    return host(a).tobytes() == host(b).tobytes()
+    return np.asarray(np.round(wide(x), digits)).astype(x.dtype)

@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 
 from bindax_core import installed_plugins
-from bindax_core.errors import PluginError
 from bindax_core.extend import (
     PluginContents,
     Primitive,
@@ -20,9 +19,14 @@ from bindax_core.extend import (
     unresolved_conflicts,
 )
 from bindax_testing._containers import without_sample
-from bindax_testing._given import ContainerSample, RuleCheck
-from bindax_testing._pytrees._nodes import nodes_of
-from bindax_testing._samples import EquivalentMutant, ExpectedFailure, Sample
+from bindax_testing._pytrees._nodes import nodes_of, qualified
+from bindax_testing._samples import (
+    ContainerSample,
+    EquivalentMutant,
+    ExpectedFailure,
+    RuleCheck,
+    Sample,
+)
 
 _BUILT_IN = frozenset(kind.name for kind in vars(rules).values() if isinstance(kind, RuleKind)) | {
     "lowering.stablehlo"
@@ -49,6 +53,12 @@ class Subject:
     def primitives(self) -> list[Primitive]:
         """The primitives, by name."""
         return sorted(self.kinds, key=lambda primitive: primitive.name)
+
+    @property
+    def container_names(self) -> list[str]:
+        """The names of the containers of which there are samples."""
+        reached = {type(node.value) for one in self.containers for node in nodes_of(one.value)}
+        return [qualified(kind) for kind in self.types if kind in reached]
 
 
 def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
@@ -187,11 +197,3 @@ def samples_of(plugin: PluginContents) -> tuple[list[Any], str]:
             f"the hook bindax_samples of {plugin.target} raised {type(error).__name__}: {error}"
         )
     return given, ""
-
-
-def sample_named(name: str, label: str) -> Sample:
-    """A sample of a plugin by its label."""
-    for sample in subject_of(name).samples:
-        if sample.label == label:
-            return sample
-    raise PluginError(f"the plugin {name!r} has no sample with the label {label!r}.")

@@ -120,7 +120,9 @@ def _exported(
     solver = ShapeSolver(in_avals, name, traced.in_tree)
     inputs = argument_shardings(closed, traced.argument_shardings)
     outputs = result_shardings(closed)
-    artifact = exporting_backend().export(
+    backend = exporting_backend()
+    artifact = backend.exporting.export_program(
+        backend,
         physical_jaxpr(closed),
         name=name,
         platforms=platforms,

@@ -115,7 +115,7 @@ class Exported:
         Raises:
             BackendError: when this version of ``jaxlib`` cannot read it.
         """
-        return str(exporting_backend().artifact_text(self.mlir_module_serialized))
+        return str(exporting_backend().exporting.artifact_text(self.mlir_module_serialized))
 
     def has_vjp(self) -> bool:
         """Tell whether the program has a reverse derivative."""
@@ -228,9 +228,9 @@ class Exported:
 
 
 def _hlo(places: Places, avals: Sequence[ShapedArray]) -> tuple[Any, ...]:
-    backend = exporting_backend()
+    exporting = exporting_backend().exporting
     return tuple(
-        None if s is None else backend.hlo_sharding(s, aval.ndim)
+        None if s is None else exporting.hlo_sharding(s, aval.ndim)
         for s, aval in zip(places, avals, strict=True)
     )
 

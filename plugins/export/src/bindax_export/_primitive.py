@@ -77,7 +77,7 @@ def _lowering(ctx: LoweringContext, *values: Any, exported: Exported) -> Sequenc
             f"device_put(x, sharding) with a sharding of exported.in_shardings_jax(mesh)."
         )
     given = _placed(ctx, values, ctx.avals_in, exported, exported.in_shardings)
-    results = exporting_backend().call_artifact(
+    results = exporting_backend().exporting.call_artifact(
         ctx,
         exported.mlir_module_serialized,
         [given[i] for i in kept],

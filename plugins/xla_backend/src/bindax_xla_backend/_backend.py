@@ -27,12 +27,10 @@ from bindax_xla_backend._types import element_type, storage_dtype
 # jaxlib takes 0.1 s to import, so whatever needs it is imported by the first use of the backend.
 if TYPE_CHECKING:
     from bindax_core.sharding import Sharding
-    from bindax_xla_backend._aot import Lowered
     from bindax_xla_backend._executable import Executable
-    from bindax_xla_backend._exporting import Artifact
     from bindax_xla_backend._jaxlib import Device
     from bindax_xla_backend._places import DevicePlace
-    from bindax_xla_backend._program import LoweredProgram
+    from bindax_xla_backend._program import Lowered, LoweredProgram
     from bindax_xla_backend._variants import Program
 _FAILED = "the computation of an array failed, in the program that gave it"
 
@@ -74,6 +72,13 @@ class XlaBackend:
         from bindax_xla_backend import _foreign
 
         return _foreign
+
+    @property
+    def exporting(self) -> Any:
+        """The functions that write portable artifacts, and read and call them."""
+        from bindax_xla_backend import _exporting
+
+        return _exporting
 
     @property
     def profiler(self) -> Any:
@@ -139,45 +144,11 @@ class XlaBackend:
         in_shardings: Sequence[Sharding | None] | None = None,
     ) -> Lowered:
         """Lower a program to StableHLO without compiling it; arguments as for ``compile``."""
-        from bindax_xla_backend._aot import Lowered
+        from bindax_xla_backend._program import Lowered
         from bindax_xla_backend._variants import Program
 
         program = Program(self, jaxpr, name, donated, keep_unused)
         return Lowered(self, program.lower(self._places_for(jaxpr, in_shardings)))
-
-    def export(
-        self,
-        jaxpr: ClosedJaxpr,
-        *,
-        name: str,
-        in_shardings: Sequence[Sharding | None] | None = None,
-        **options: Any,
-    ) -> Artifact:
-        """A program as a portable artifact; arguments as for ``_exporting.export_program``."""
-        from bindax_xla_backend._exporting import export_program
-        from bindax_xla_backend._variants import Program
-
-        program = Program(self, jaxpr, name, (), False)
-        layout = program.layout_for(in_shardings or [None] * len(jaxpr.in_avals))
-        return export_program(jaxpr, name=name, layout=layout, **options)
-
-    def hlo_sharding(self, sharding: Sharding, ndim: int) -> Any:
-        """A sharding of arrays of ``ndim`` axes as XLA describes it; opaque."""
-        from bindax_xla_backend._partitions import hlo_sharding
-
-        return hlo_sharding(sharding, ndim)
-
-    def call_artifact(self, ctx: Any, artifact: bytes, values: Sequence[Any], **types: Any) -> Any:
-        """Call an exported program where a rule lowers; see ``_exporting.call_artifact``."""
-        from bindax_xla_backend._exporting import call_artifact
-
-        return call_artifact(ctx, artifact, values, **types)
-
-    def artifact_text(self, artifact: bytes) -> str:
-        """The StableHLO module of a portable artifact."""
-        from bindax_xla_backend._exporting import artifact_text
-
-        return artifact_text(artifact)
 
     def compile_lowered(
         self, program: LoweredProgram, compiler_options: Mapping[str, Any] | None = None
@@ -333,9 +304,9 @@ class XlaBackend:
 
     def is_deleted(self, buffer: Any) -> bool:
         """Tell whether a buffer was deleted or donated."""
-        from bindax_xla_backend import _parts
+        from bindax_xla_backend import _partitions
 
-        return _parts.is_deleted(buffer)
+        return _partitions.is_deleted(buffer)
 
     def devices(self) -> list[Device]:
         """The devices that programs can run on."""

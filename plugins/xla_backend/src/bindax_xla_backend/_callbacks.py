@@ -50,7 +50,7 @@ class HostCallback:
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         token = (None,) if self.ordered else ()  # it comes and goes as None
-        _pending.enter_callback()
+        _pending.this_thread.callbacks += 1
         try:
             return *token, *self._call(arrays[len(token) :])
         except BaseException as error:
@@ -60,7 +60,7 @@ class HostCallback:
             zeros = [np.zeros(a.shape, storage_dtype(a.dtype)) for a in self.avals_out]
             return *token, *zeros
         finally:
-            _pending.leave_callback()
+            _pending.this_thread.callbacks -= 1
 
     def _call(self, arrays: Sequence[Any]) -> tuple[np.ndarray[Any, Any], ...]:
         operands = [
@@ -73,23 +73,19 @@ class HostCallback:
                 f"the host callback {self.name} returned {len(results)} results, but "
                 f"{len(self.avals_out)} were announced; return one array for each."
             )
-        return tuple(
-            self._checked(i, np.asarray(result), aval)
-            for i, (result, aval) in enumerate(zip(results, self.avals_out, strict=True))
-        )
-
-    def _checked(
-        self, i: int, result: np.ndarray[Any, Any], aval: ShapedArray
-    ) -> np.ndarray[Any, Any]:
-        if result.shape != aval.shape or result.dtype != aval.dtype:
-            raise CallbackResultError(
-                f"the host callback {self.name} returned "
-                f"{result.dtype.name}{list(result.shape)} as result {i}, but {aval.str_short()} "
-                f"was announced; convert it before returning it."
-            )
-        if aval.dtype == float0:
-            return np.zeros(aval.shape, storage_dtype(float0))
-        return np.asarray(result, order="C")
+        checked = []
+        for i, (result, aval) in enumerate(zip(results, self.avals_out, strict=True)):
+            array = np.asarray(result)
+            if array.shape != aval.shape or array.dtype != aval.dtype:
+                raise CallbackResultError(
+                    f"the host callback {self.name} returned "
+                    f"{array.dtype.name}{list(array.shape)} as result {i}, but {aval.str_short()} "
+                    f"was announced; convert it before returning it."
+                )
+            if aval.dtype == float0:
+                array = np.zeros(aval.shape, storage_dtype(float0))
+            checked.append(np.asarray(array, order="C"))
+        return tuple(checked)
 
 
 def callback_attributes(index: int, pure: bool) -> dict[str, str]:
@@ -104,8 +100,8 @@ def callback_attributes(index: int, pure: bool) -> dict[str, str]:
 
 def callback_lowering(primitive: Primitive) -> Callable[..., Any]:
     """A lowering rule for a primitive that has none: call its ``impl`` on the host."""
-    function = impl.find(primitive)
-    if function is None or config.derived_rules == "error":
+    evaluate = impl.find(primitive)
+    if evaluate is None or config.derived_rules == "error":
         lowering["stablehlo"].get(primitive)  # raises the error that says what is missing
         raise MissingRuleError(f"{primitive.name} has no lowering.stablehlo rule.")
     if config.derived_rules == "notice" and primitive not in _noticed:
@@ -118,7 +114,6 @@ def callback_lowering(primitive: Primitive) -> Callable[..., Any]:
             DerivedRuleNotice,
             stacklevel=2,
         )
-    evaluate = function
 
     def rule(ctx: Any, *values: Any, **params: Any) -> list[Any]:
         def on_host(*arrays: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,15 +21,18 @@ from bindax_core.extend import (
     typeof,
     unwrapped,
 )
-from bindax_xla_backend import _inspection, _jaxlib, _parts, _pending
+from bindax_xla_backend import _jaxlib, _partitions, _pending
 from bindax_xla_backend._errors import FORKED, ArgumentError, ExecutionError, execution_error
 from bindax_xla_backend._layout import Layout, ProgramPlaces, in_own_memory, place_of
 from bindax_xla_backend._processes import agreed, failure_elsewhere
 from bindax_xla_backend._program import LoweredProgram
-from bindax_xla_backend._types import storage_dtype
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend
+
+
+_EXCHANGE = re.compile(r" (all-(reduce|gather|to-all)|reduce-scatter|collective-\w+)(-start)?\(")
+"""The operations by which the devices of a compiled program exchange values."""
 
 
 class Executable:
@@ -57,11 +61,11 @@ class Executable:
             if several:
                 self._run = _pending.after_others(self._run)
                 self._run = self._all_or_nothing(self._run, program.layout)
-        elif several and backend.platform == "cpu" and _inspection.exchanges_values(loaded):
+        elif several and backend.platform == "cpu" and _EXCHANGE.search(self.as_text()):
             self._run = _pending.in_turn(loaded)
         self._run = agreed(self._run, program)
         if several:
-            self._run = _parts.on_living_buffers(self._run)
+            self._run = _partitions.on_living_buffers(self._run)
         self._constants = [
             places.constants.put(array, typeof(array), copy=True) for array in program.constants
         ]
@@ -71,7 +75,7 @@ class Executable:
         self._places = None if places.constants is backend else places.operands
         self._results = list(places.results)
         self._handlers = [
-            _handler(aval, place)
+            _jaxlib.result_handler(place.raw(aval.ndim), aval, Array.wrapper(aval, place))
             for aval, place in zip(program.out_avals, places.results, strict=True)
         ]
         self.size = len(program.bytecode)
@@ -111,8 +115,11 @@ class Executable:
             results = self._run(buffers)
         except _jaxlib.RuntimeFailure as error:
             self._raise_failure(error, operands)
-        if self._donated:
-            self._forget_donated(operands)
+        # XLA keeps a donated buffer alive when a host view of it exists. That an array can or
+        # cannot be used after its donation must not depend on that.
+        for i in self._donated:
+            if isinstance(operands[i], Array):
+                operands[i].delete()
         arrays: list[Array] = results.consume_with_handlers(self._handlers)
         return arrays
 
@@ -123,15 +130,22 @@ class Executable:
 
     def as_text(self) -> str:
         """The program that XLA made, as HLO text."""
-        return _inspection.hlo_text(self._loaded)
+        return "\n\n".join(module.to_string() for module in self._loaded.hlo_modules())
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimates: ``"flops"``, ``"bytes accessed"``, ``"transcendentals"`` and others."""
-        return _inspection.cost_analysis(self._backend.client(), self._loaded)
+        estimates: dict[str, float] = {}
+        for module in self._loaded.hlo_modules():
+            estimates |= _jaxlib.cost_analysis(self._backend.client(), module)
+        estimates |= self._loaded.cost_analysis()
+        return estimates
 
     def memory_analysis(self) -> dict[str, int]:
         """The bytes that a run needs: for arguments, outputs, temporaries, reused ones, code."""
-        return _inspection.memory_analysis(self._loaded)
+        stats = self._loaded.get_compiled_memory_stats()
+        purposes = ("argument", "output", "alias", "temp", "generated_code")
+        names = [f"{purpose}_size_in_bytes" for purpose in purposes]
+        return {name: int(getattr(stats, name)) for name in names}
 
     def runtime_executable(self) -> Any:
         """The loaded executable of PJRT, an object that no version of jaxlib promises to keep."""
@@ -148,8 +162,8 @@ class Executable:
 
     def input_layouts(self) -> list[str | None]:
         """The layouts of the operands, such as ``{1,0}``; None for operands that are not used."""
-        layouts = _inspection.parameter_layouts(self._loaded)[len(self._constants) :]
-        found = {i: layout for (i, _), layout in zip(self._taken(), layouts, strict=True)}
+        layouts = self._loaded.get_parameter_layouts()[len(self._constants) :]
+        found = {i: str(layout) for (i, _), layout in zip(self._taken(), layouts, strict=True)}
         return [found.get(i) for i in range(len(self.in_avals))]
 
     def _taken(self) -> Iterable[tuple[int, Any]]:
@@ -159,7 +173,7 @@ class Executable:
 
     def output_layouts(self) -> list[str]:
         """The layouts of the results: their axes from the fastest to the slowest."""
-        return _inspection.output_layouts(self._loaded)
+        return [str(layout) for layout in self._loaded.get_output_layouts()]
 
     def abandon(self) -> Callable[..., NoReturn]:
         """Have every call raise, in a process that has none of the threads that would run it."""
@@ -270,13 +284,6 @@ class Executable:
                     f"call too; pass a copy, or do not donate it."
                 )
 
-    def _forget_donated(self, operands: Sequence[Any]) -> None:
-        # XLA keeps a donated buffer alive when a host view of it exists. That an array can or
-        # cannot be used after its donation must not depend on that.
-        for i in self._donated:
-            if isinstance(operands[i], Array):
-                operands[i].delete()
-
     def _raise_failure(self, error: Exception, operands: Sequence[Any]) -> NoReturn:
         for i, x in enumerate(operands):
             if isinstance(x, Array) and x.is_deleted():
@@ -320,11 +327,6 @@ def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]
 
     plain = not executable._constants and not executable._donated and executable._kept is None
     return run if plain else executable.call
-
-
-def _handler(aval: ShapedArray, place: Any) -> Any:
-    wrap = Array.wrapper(aval, place)
-    return _jaxlib.result_handler(place.raw(aval.ndim), aval.shape, storage_dtype(aval.dtype), wrap)
 
 
 def _put(place: Any, x: Any, aval: ShapedArray) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -16,7 +16,8 @@ from bindax_xla_backend import _jaxlib, _mlir
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
-from bindax_xla_backend._program import _used_variables, _verify
+from bindax_xla_backend._partitions import hlo_sharding as hlo_sharding
+from bindax_xla_backend._program import _kept_operands, _verify
 from bindax_xla_backend._symbolic import (
     Dimensions,
     Number,
@@ -24,7 +25,10 @@ from bindax_xla_backend._symbolic import (
     _dimension_size,
     is_symbolic,
 )
-from bindax_xla_backend._texts import symbol_name
+from bindax_xla_backend._variants import Program
+
+if TYPE_CHECKING:
+    from bindax_xla_backend._backend import XlaBackend
 
 INDEX = ShapedArray((), np.int32)
 """The type of the position of the platform among those that a program is for."""
@@ -42,27 +46,26 @@ class Artifact:
 
 
 def export_program(
+    backend: XlaBackend,
     jaxpr: ClosedJaxpr,
     *,
     name: str,
     platforms: Sequence[str],
     dimensions: Dimensions,
-    keep_unused: bool = False,
-    layout: Layout | None = None,
-    out_shardings: Sequence[Sharding | None] = (),
+    in_shardings: Sequence[Sharding | None] | None,
+    out_shardings: Sequence[Sharding | None] | None,
 ) -> Artifact:
     """Lower a program whose sizes may be expressions to a portable artifact.
 
     Arrays that it closes over become part of it. With several platforms it takes the position of
-    the platform as first operand. It is for one device without a layout, and the compiler decides
-    where results lie that have no sharding.
+    the platform as first operand. The compiler decides where results lie that have no sharding.
     """
-    used = None if keep_unused else _used_variables(jaxpr.jaxpr)
-    invars = jaxpr.jaxpr.invars
+    bound = in_shardings or [None] * len(jaxpr.in_avals)
+    layout = Program(backend, jaxpr, name, (), False).layout_for(bound)
     avals = [*jaxpr.in_avals, *(v.aval for eqn in jaxpr.jaxpr.eqns for v in eqn.outvars)]
     symbolic = any(map(is_symbolic, avals))
     # The variables are computed from the shapes, so a program with them keeps all operands.
-    kept = tuple(i for i, v in enumerate(invars) if symbolic or used is None or v in used)
+    kept = _kept_operands(jaxpr.jaxpr, symbolic)
     out_shardings = out_shardings or [None] * len(jaxpr.out_avals)
     program = _Program(jaxpr, name, dimensions, kept, symbolic, layout, out_shardings)
     with _mlir.Context.borrow() as context:
@@ -80,8 +83,7 @@ def export_program(
             )
         calls = frozenset(custom_call_targets(builder.module))
         module = _mlir.to_artifact(builder.module, with_meshes=bool(builder.meshes))
-        count = 1 if layout is None else len(layout.devices)
-        return Artifact(module, kept, calls, symbolic, count)
+        return Artifact(module, kept, calls, symbolic, builder.device_count)
 
 
 @attrs.frozen
@@ -101,9 +103,11 @@ class _Program:
     ) -> ModuleBuilder:
         """A module for some platforms; ``shared`` when the program is the same for all."""
         jaxpr, layout, kept = self.jaxpr, self.layout, self.kept
-        builder = ModuleBuilder(context, f"jit_{symbol_name(self.name)}", platforms[0], layout)
-        count = len(layout.devices) if layout else 1
-        attributes = {"mhlo.num_partitions": f"{count} : i32", "mhlo.num_replicas": "1 : i32"}
+        builder = ModuleBuilder(context, f"jit_{self.name}", platforms[0], layout)
+        attributes = {
+            "mhlo.num_partitions": f"{builder.device_count} : i32",
+            "mhlo.num_replicas": "1 : i32",
+        }
         if self.symbolic:
             attributes["jax.uses_shape_polymorphism"] = "true"
         for key, text in attributes.items():
@@ -311,7 +315,7 @@ def _merge(builder: ModuleBuilder, module: Any, name: str) -> str:
     names = {}
     for function in functions:
         old = _mlir.symbol_of(function)
-        new = builder._new_symbol(symbol_name(name if old == "main" else f"{name}_{old}"))
+        new = builder._new_symbol(_mlir.symbol_name(name if old == "main" else f"{name}_{old}"))
         names[old] = new
     # Renamed in two steps, because a new name can be the old name of another function.
     for i, old in enumerate(names):

@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import DeviceMemories
+from bindax_core.extend import DeviceMemories, ShapedArray
 from bindax_xla_backend._errors import InstallationError
+from bindax_xla_backend._types import LAST_NUMPY_DTYPE, storage_dtype
 
 
 @contextmanager
@@ -134,11 +135,6 @@ _MANY_BYTES = 1 << 16
 """The fewest bytes that take longer to copy than to look after."""
 
 
-def _can_share(array: np.ndarray[Any, Any]) -> bool:
-    """Tell whether XLA can read a C-ordered array where it is."""
-    return array.ctypes.data % _ALIGNMENT == 0 and array.dtype.name not in _SUBBYTE_NAMES
-
-
 @functools.cache
 def _free_with_garbage() -> None:
     """Let Python's collections of garbage free arrays that buffers which are gone have shared.
@@ -195,7 +191,8 @@ class Device(DeviceMemories):
         the copy is finished on return; else it has where that saves time.
         """
         semantics = xla_client.HostBufferSemantics
-        shares = not copy and array.nbytes >= _MANY_BYTES and _can_share(array)
+        shares = not copy and array.nbytes >= _MANY_BYTES and array.ctypes.data % _ALIGNMENT == 0
+        shares = shares and array.dtype.name not in _SUBBYTE_NAMES
         if shares:
             _free_with_garbage()
         return _jax.batched_device_put(
@@ -211,11 +208,9 @@ class Device(DeviceMemories):
         )
 
 
-def result_handler(
-    sharding: RawSharding, shape: tuple[int, ...], dtype: np.dtype[Any], wrap: Callable[[Any], Any]
-) -> Any:
+def result_handler(sharding: RawSharding, aval: ShapedArray, wrap: Callable[[Any], Any]) -> Any:
     """Make the handler that turns one raw result of an execution into ``wrap(buffer)``."""
-    arguments = (_BufferAval(shape, dtype), sharding, True)
+    arguments = (_BufferAval(aval.shape, storage_dtype(aval.dtype)), sharding, True)
     try:
         handler = _jax.array_result_handler(*arguments, _skip_checks=True)
     except TypeError:  # jaxlib 0.11 and later never check, and have no such parameter
@@ -251,11 +246,10 @@ def enable_lapack() -> None:
     _lapack.initialize()
 
 
-def compile_options() -> Any:
-    """Options for a program that runs on one device."""
+def compile_options(device_count: int = 1) -> Any:
+    """Options for a program that runs on some devices."""
     options = xla_client.CompileOptions()
-    options.num_replicas = 1
-    options.num_partitions = 1
+    options.num_replicas, options.num_partitions = 1, device_count
     return options
 
 
@@ -263,29 +257,24 @@ def _device_list(devices: Sequence[Device]) -> Any:
     return xla_client.DeviceList(tuple([device.raw for device in devices]))
 
 
-def compile_program(client: Any, devices: Sequence[Device], program: Any, options: Any) -> Any:
-    """Compile MLIR bytecode and load it onto devices."""
-    return client.compile_and_load(program, _device_list(devices), options)
-
-
-def compile_module(
-    client: Any, devices: Sequence[Device], module: Any, options: Any, callbacks: Sequence[Any]
+def compile_program(
+    client: Any, devices: Sequence[Device], program: Any, options: Any, *callbacks: Sequence[Any]
 ) -> Any:
-    """Compile a module whose custom calls name Python functions by their position.
+    """Compile MLIR bytecode and load it onto devices.
 
-    Bytecode is not accepted together with host callbacks.
+    With a list of Python functions, which its custom calls name by their position, it is a module.
     """
-    return client.compile_and_load(module, _device_list(devices), options, list(callbacks))
-
-
-def serialize_executable(executable: Any) -> bytes:
-    """The compiled program as bytes that ``load_executable`` accepts."""
-    return bytes(executable.serialize())
+    return client.compile_and_load(program, _device_list(devices), options, *callbacks)
 
 
 def load_executable(client: Any, devices: Sequence[Device], serialized: bytes, options: Any) -> Any:
-    """Load what ``serialize_executable`` gave; it may run code, so the bytes must be trusted."""
+    """Load a serialized executable; it may run code, so the bytes must be trusted."""
     return client.deserialize_executable(serialized, _device_list(devices), options)
+
+
+def cost_analysis(client: Any, module: Any) -> dict[str, float]:
+    """XLA's estimates for a program: ``flops``, ``bytes accessed`` and others."""
+    return dict(_jax.hlo_module_cost_analysis(client, module))
 
 
 def load_profiler() -> tuple[Any, Any]:
@@ -311,11 +300,6 @@ def run_with_token(executable: Any, buffers: Sequence[Any]) -> tuple[Any, Any]:
     return results, results.consume_token()
 
 
-def is_deleted(buffer: Any) -> bool:
-    """Tell whether a buffer was deleted or donated."""
-    return bool(buffer.is_deleted())
-
-
 def delete(buffer: Any) -> None:
     """Give a buffer's memory back, as soon as no host view needs it."""
     # Deleting a buffer that is exported ends the process. It goes with its last reference.
@@ -328,7 +312,6 @@ def block_until_ready(buffers: Sequence[Any]) -> None:
     _jax.batched_block_until_ready(buffers if type(buffers) is list else list(buffers))
 
 
-_LAST_NUMPY_DTYPE = 23  # the dtypes of extensions have numbers from 256 on
 _SUBBYTE_NAMES = frozenset(("int1", "int2", "int4", "uint1", "uint2", "uint4", "float4_e2m1fn"))
 
 
@@ -338,7 +321,7 @@ def to_numpy(buffer: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.nd
     The array keeps the memory alive, also when the buffer is deleted or donated later. The
     buffer must not be deleted.
     """
-    if dtype.num <= _LAST_NUMPY_DTYPE:
+    if dtype.num <= LAST_NUMPY_DTYPE:
         # Not np.asarray(buffer): it falls back to JAX's __array__ when the protocol fails.
         return np.asarray(memoryview(buffer))
     if dtype.name in _SUBBYTE_NAMES:

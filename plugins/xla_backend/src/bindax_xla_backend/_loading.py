@@ -20,7 +20,7 @@ def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping
     """Compile a program for its devices, or take it from a cache; opaque."""
     client, options = backend.client(), _options(program)
     options.env_option_overrides = list(compiler_options.items())
-    devices = _devices(backend, program)
+    devices = (backend.device(),) if program.layout is None else program.layout.devices
     if program.callbacks or program.inspectors:
         # It calls Python functions of this process, so it can be used by nobody else.
         return _compile(client, devices, program, options)
@@ -42,7 +42,7 @@ def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping
             except _jaxlib.RuntimeFailure:
                 pass  # written by something that is not quite this version: compile it anew
         loaded = _compile(client, devices, program, options)
-        _cache.write_entry(directory, key, _jaxlib.serialize_executable(loaded))
+        _cache.write_entry(directory, key, bytes(loaded.serialize()))
         return loaded
 
     return backend.compiled.get(key, len(program.bytecode), load_or_compile)
@@ -57,34 +57,28 @@ def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> Prog
             for kind in program.memories
         ]
         return ProgramPlaces([backend] * len(kept), left, backend)
-    operands = [program.in_avals[i] for i in kept]
-    chosen: list[list[Any]]
     everywhere: Any
     if layout.mesh is None:
-        single = layout.single
-        chosen, everywhere = [[single] * len(kept), [single] * len(results)], single
+        everywhere = layout.single
+        taken, chosen = [everywhere] * len(kept), [everywhere] * len(results)
     else:
-        ranks = [[array.ndim for array in program.constants] + [x.ndim for x in operands]]
-        ranks += [[aval.ndim for aval in results]]
-        chosen = _partitions.chosen_shardings(loaded, layout.mesh, ranks)
-        chosen[0] = chosen[0][len(program.constants) :]
         everywhere = NamedSharding(layout.mesh, PartitionSpec())
+        given = [*program.constants, *(program.in_avals[i] for i in kept)]
+        taken = _partitions.chosen(loaded.get_parameter_shardings(), layout.mesh, given)
+        taken = taken[len(program.constants) :]
+        chosen = _partitions.chosen(loaded.get_output_shardings(), layout.mesh, results)
     bound = [layout.operands[i] for i in kept]
     return ProgramPlaces(
         [
             backend.place(free, committed=False) if own is None else backend.place(own)
-            for own, free in zip(bound, chosen[0], strict=True)
+            for own, free in zip(bound, taken, strict=True)
         ],
         [
             backend.place(sharding.with_memory_kind(kind), committed=layout.committed or bool(kind))
-            for sharding, kind in zip(chosen[1], program.memories, strict=True)
+            for sharding, kind in zip(chosen, program.memories, strict=True)
         ],
         backend.place(everywhere, committed=False),
     )
-
-
-def _devices(backend: XlaBackend, program: LoweredProgram) -> tuple[Any, ...]:
-    return (backend.device(),) if program.layout is None else program.layout.devices
 
 
 def _options(program: LoweredProgram) -> Any:
@@ -102,8 +96,8 @@ def _compile(client: Any, devices: Any, program: LoweredProgram, options: Any) -
         if not program.callbacks:
             return _jaxlib.compile_program(client, devices, program.bytecode, options)
         with _mlir.Context.borrow() as context:
-            module = context.parse_module(program.bytecode)
-            return _jaxlib.compile_module(client, devices, module, options, program.callbacks)
+            module, called = context.parse_module(program.bytecode), list(program.callbacks)
+            return _jaxlib.compile_program(client, devices, module, options, called)
     except _jaxlib.RuntimeFailure as error:
         missing = re.search(r"No FFI handler registered for (\S+) on a platform (\w+)", str(error))
         advice = "lower(...).as_text() shows the program that was given to it."

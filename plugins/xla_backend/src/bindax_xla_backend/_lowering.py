@@ -28,8 +28,7 @@ from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._meshes import DeviceOperations, Meshes
 from bindax_xla_backend._order import THREADED, Order, is_ordered
 from bindax_xla_backend._rule_results import check_results, explain_operation, explain_rule
-from bindax_xla_backend._texts import host_constant, int_array, symbol_name
-from bindax_xla_backend._types import element_type
+from bindax_xla_backend._types import LAST_NUMPY_DTYPE, element_type
 
 if TYPE_CHECKING:
     from bindax_core.sharding import Sharding
@@ -54,9 +53,10 @@ class ModuleBuilder:
         self.context = context
         self.module = context.new_module(name)
         self.platform = platform
-        self.meshes = Meshes(context, self.module, 1 if layout is None else len(layout.devices))
         self.layout = layout
-        self.several = layout is not None and len(layout.devices) > 1
+        self.device_count = 1 if layout is None else len(layout.devices)
+        self.several = self.device_count > 1
+        self.meshes = Meshes(context, self.module, self.device_count)
         self.inspectors: list[Any] = []
         self.callbacks: list[HostCallback] = []
         self.rules: dict[Primitive, Callable[..., Any]] = {}
@@ -111,7 +111,7 @@ class ModuleBuilder:
         key = (id(closed_jaxpr.jaxpr), name)
         found = self._functions.get(key)
         if found is None:
-            symbol = self._new_symbol(symbol_name(name))
+            symbol = self._new_symbol(_mlir.symbol_name(name))
             ordered = is_ordered(closed_jaxpr.jaxpr.effects)
             tokens = [self.context.token_type] if ordered else []
             types = (
@@ -241,7 +241,7 @@ class LoweringContext(DeviceOperations):
         """
         if aval_from.shape == aval_to.shape and tuple(dimensions) == tuple(range(aval_to.ndim)):
             return value
-        attributes = {"broadcast_dimensions": int_array(dimensions)}
+        attributes = {"broadcast_dimensions": _mlir.int_array(dimensions)}
         return self.op("stablehlo.broadcast_in_dim", [value], [aval_to], attributes)[0]
 
     def inline(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value]) -> list[Value]:
@@ -252,7 +252,7 @@ class LoweringContext(DeviceOperations):
         body._constants = self._constants
         body._order = self._order
         body._is_manual = self._is_manual
-        consts = [body.constant(host_constant(const)) for const in closed_jaxpr.consts]
+        consts = [body.constant(_mlir.host_constant(const)) for const in closed_jaxpr.consts]
         return body.lower(closed_jaxpr.jaxpr, consts, values)
 
     def call(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value], name: str) -> list[Value]:
@@ -387,7 +387,7 @@ class LoweringContext(DeviceOperations):
         return list(made.results)[:-1]
 
     def _literal(self, literal: Literal) -> Value:
-        return self.constant(np.asarray(host_constant(literal.val), literal.aval.dtype))
+        return self.constant(np.asarray(_mlir.host_constant(literal.val), literal.aval.dtype))
 
     def _new_constant(self, array: np.ndarray[Any, Any]) -> Value:
         aval = ShapedArray(array.shape, array.dtype)
@@ -395,7 +395,7 @@ class LoweringContext(DeviceOperations):
             scalar = array[(0,) * array.ndim] if array.size else np.zeros((), array.dtype)
             return self.broadcast(self.constant(scalar), ShapedArray((), array.dtype), aval)
         stored = np.asarray(array, order="C")
-        if stored.dtype.num > _LAST_NUMPY_DTYPE:  # a dtype of ml_dtypes: hand over its bits
+        if stored.dtype.num > LAST_NUMPY_DTYPE:  # a dtype of ml_dtypes: hand over its bits
             stored = stored.view(f"u{stored.dtype.itemsize}")
         builder = self._builder
         attributes = {"value": builder.context.dense(stored, element_type(array.dtype))}
@@ -442,7 +442,3 @@ class LoweringContext(DeviceOperations):
         if returns:
             values.append(inner.token())
         inner.finish(f"{operation_name.partition('.')[0]}.return", values)
-
-
-_LAST_NUMPY_DTYPE = 23
-"""The number of NumPy's last built-in numeric dtype; those of extensions start at 256."""

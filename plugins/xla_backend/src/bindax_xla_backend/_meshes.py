@@ -28,8 +28,7 @@ class DeviceOperations:
     @property
     def device_count(self) -> int:
         """The number of devices that the program is divided among."""
-        layout = self._builder.layout
-        return 1 if layout is None else len(layout.devices)
+        return self._builder.device_count
 
     def sharding(self, sharding: Sharding, ndim: int) -> str:
         """A sharding of an array of ``ndim`` axes, as an attribute ``#sdy.sharding<...>``."""
@@ -51,15 +50,11 @@ class DeviceOperations:
         if layout is None or layout.mesh is None or not self._builder.several or self._is_manual:
             return list(values)
         copies = NamedSharding(layout.mesh, PartitionSpec())
-        return [
-            self.op(
-                "sdy.sharding_constraint",
-                [value],
-                [aval],
-                {"sharding": self.sharding(copies, aval.ndim)},
-            )[0]
-            for value, aval in zip(values, avals, strict=True)
-        ]
+        placed = []
+        for value, aval in zip(values, avals, strict=True):
+            attributes = {"sharding": self.sharding(copies, aval.ndim)}
+            placed += self.op("sdy.sharding_constraint", [value], [aval], attributes)
+        return placed
 
     def inspect_sharding(self, value: Any, callback: Callable[[Sharding], None]) -> None:
         """Call a function with the sharding of the first operand, when the program is compiled."""
@@ -89,7 +84,6 @@ class Meshes:
         self._module = module
         self._symbols: dict[Any, str] = {}
         self._declared: dict[str, str] = {}  # the attribute of each symbol
-        self._first: str | None = None
 
     def __bool__(self) -> bool:
         return bool(self._declared)
@@ -105,14 +99,12 @@ class Meshes:
                 f"abstract mesh."
             )
         if found is None:
-            found = self._symbols[key] = self._free_symbol()
+            names = ("mesh", *(f"mesh_{i}" for i in range(1, len(self._declared) + 1)))
+            found = next(name for name in names if name not in self._declared)
+            self._symbols[key] = found
             axes = ", ".join(f"{name}={size}" for size, name in zip(*key, strict=True))
             self._declare(found, f"#sdy.mesh<[{axes}]>")
         return found
-
-    def _free_symbol(self) -> str:
-        names = ("mesh", *(f"mesh_{i}" for i in range(1, len(self._declared) + 1)))
-        return next(name for name in names if name not in self._declared)
 
     def clashing(self, module: Any) -> dict[str, str]:
         """New symbols for the meshes of another module whose own mean other meshes here."""
@@ -138,10 +130,9 @@ class Meshes:
 
     def on_first_device(self, count: int) -> str:
         """An operation with ``count`` results, run once on the first device, as an attribute."""
-        if self._first is None:
-            self._first = "first_device"
-            self._declare(self._first, "#sdy.mesh<[], device_ids=[0]>")
-        values = ", ".join([f"<@{self._first}, []>"] * max(count, 1))
+        if "first_device" not in self._declared:
+            self._declare("first_device", "#sdy.mesh<[], device_ids=[0]>")
+        values = ", ".join(["<@first_device, []>"] * max(count, 1))
         return f"#sdy.sharding_per_value<[{values}]>"
 
     def sharding(self, sharding: Sharding, ndim: int) -> str:

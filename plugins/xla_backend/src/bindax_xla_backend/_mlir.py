@@ -6,6 +6,7 @@ The bindings come from ``_jaxlib``; what they return is opaque to the rest of th
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -116,7 +117,7 @@ class Context:
     def new_module(self, name: str) -> Any:
         """An empty module."""
         module = ir.Module.create(self.unknown_location)
-        module.operation.attributes["sym_name"] = self.attribute(quoted(name))
+        module.operation.attributes["sym_name"] = self.attribute(quoted(symbol_name(name)))
         return module
 
     def parse_module(self, source: bytes | str) -> Any:
@@ -149,6 +150,24 @@ class Context:
         return region.blocks.append(*types, arg_locs=[self.unknown_location] * len(types))
 
 
+def int_array(values: Sequence[int]) -> str:
+    """Integers as the text of an MLIR attribute.
+
+    >>> int_array([0, 2]), int_array([])
+    ('array<i64: 0, 2>', 'array<i64>')
+    """
+    return f"array<i64: {', '.join(map(str, values))}>" if len(values) else "array<i64>"
+
+
+def symbol_name(name: str) -> str:
+    """A name as a symbol of a module.
+
+    >>> symbol_name("<lambda>")
+    '_lambda_'
+    """
+    return re.sub(r"[^\w.\-]", "_", name, flags=re.ASCII) or "_"
+
+
 def quoted(text: str) -> str:
     """A string as MLIR attribute text."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
@@ -160,6 +179,12 @@ def quoted_bytes(data: bytes) -> str:
     return '"' + "".join(f"\\{byte:02X}" for byte in data) + '"'
 
 
+def host_constant(value: Any) -> Any:
+    """A constant of a jaxpr as something that NumPy understands."""
+    numpy = getattr(value, "numpy", None)
+    return value if numpy is None else numpy()
+
+
 def fault_behind(value: Any) -> str | None:
     """The fault of the operation that a value is a result of; None if it is valid."""
     if isinstance(value.owner, ir.Block):
@@ -169,11 +194,6 @@ def fault_behind(value: Any) -> str | None:
     except InvalidIR as error:
         return str(error)
     return None
-
-
-def verify(module: Any) -> None:
-    """Raise ``InvalidIR`` when an operation of a module is wrong, with its location."""
-    module.operation.verify()
 
 
 def to_bytecode(module: Any) -> bytes:

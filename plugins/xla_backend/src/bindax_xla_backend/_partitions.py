@@ -13,6 +13,7 @@ assignment of the program too.
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from bindax_core.extend import ShapedArray
 from bindax_core.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._jaxlib import Device, RawSharding
+from bindax_xla_backend._types import storage_dtype
 
 
 def hlo_sharding(sharding: Sharding, ndim: int) -> Any:
@@ -64,22 +66,17 @@ def named_sharding(proto: Any, mesh: Mesh, ndim: int) -> NamedSharding:
             if size > 1
         }
         entries.append(tuple(sorted((n for n in steps if steps[n]), key=lambda n: -steps[n])))
+    while entries and not entries[-1]:
+        entries.pop()
     names = [name for entry in entries for name in entry]
     if len(set(names)) == len(names):
         found = NamedSharding(mesh, PartitionSpec(*entries))
         fits = found.partitions(ndim) == sizes[:ndim]
         if fits and (found._coordinates(ndim) == place[:, :ndim]).all():
-            return _without_trailing(found)
+            return found
     devices = np.array(mesh.device_assignment, dtype=object)[order]
     axes = tuple(f"axis_{i}" for i in range(order.ndim))
-    return _without_trailing(NamedSharding(Mesh(devices, axes), PartitionSpec(*axes[:ndim])))
-
-
-def _without_trailing(sharding: NamedSharding) -> NamedSharding:
-    entries = list(sharding.spec)
-    while entries and entries[-1] is None:
-        entries.pop()
-    return NamedSharding(sharding.mesh, PartitionSpec(*entries))
+    return NamedSharding(Mesh(devices, axes), PartitionSpec(*axes[:ndim]))
 
 
 def compile_options(
@@ -90,8 +87,7 @@ def compile_options(
     XLA chooses the shardings of the results and of the operands that are free. Its partitioner
     Shardy reads the mesh that a program names.
     """
-    options = _jaxlib.xla_client.CompileOptions()
-    options.num_replicas, options.num_partitions = 1, len(devices)
+    options = _jaxlib.compile_options(len(devices))
     build = options.executable_build_options
     build.use_spmd_partitioning = len(devices) > 1
     build.use_shardy_partitioner = has_mesh or len(devices) > 1
@@ -103,15 +99,11 @@ def compile_options(
     return options
 
 
-def chosen_shardings(loaded: Any, mesh: Mesh, ranks: Sequence[Sequence[int]]) -> list[list[Any]]:
-    """The shardings of parameters and results, of so many axes, that XLA chose for a program."""
-    chosen = (loaded.get_parameter_shardings(), loaded.get_output_shardings())
-    return [
-        [named_sharding(proto, mesh, ndim) for proto, ndim in zip(protos, ndims, strict=True)]
-        if protos is not None
-        else [NamedSharding(mesh, PartitionSpec())] * len(ndims)
-        for protos, ndims in zip(chosen, ranks, strict=True)
-    ]
+def chosen(protos: Sequence[Any] | None, mesh: Mesh, arrays: Sequence[Any]) -> list[Any]:
+    """The shardings that XLA chose for parameters or results; None where it copies all of them."""
+    if protos is None:
+        return [NamedSharding(mesh, PartitionSpec())] * len(arrays)
+    return [named_sharding(proto, mesh, x.ndim) for proto, x in zip(protos, arrays, strict=True)]
 
 
 def put_parts(parts: Sequence[Any], aval: ShapedArray, raw: RawSharding) -> Any:
@@ -121,7 +113,7 @@ def put_parts(parts: Sequence[Any], aval: ShapedArray, raw: RawSharding) -> Any:
     NumPy arrays among them later; one of them can be given for several devices.
     """
     return _jaxlib._jax.batched_device_put(
-        _jaxlib._BufferAval(aval.shape, aval.dtype),
+        _jaxlib._BufferAval(aval.shape, storage_dtype(aval.dtype)),
         raw,
         list(parts),
         list(raw._addressable_device_assignment),
@@ -157,3 +149,37 @@ def single_buffers(buffer: Any) -> list[Any]:
     """The buffers of the devices of this process, each on its device alone."""
     with _jaxlib._jax_import_blocked():
         return list(buffer._arrays)
+
+
+# ------------------------------------------------------ parts that are buffers of their own
+
+# XLA asks the first part of a buffer whether it was deleted, and a program that runs on another one
+# crashes. So it is remembered which buffers have parts that somebody else has, too.
+_known: dict[int, tuple[weakref.ref[Any], list[Any]]] = {}
+"""By the ``id`` of a buffer, which lives as long as the entry, its parts."""
+
+
+def note_parts(buffer: Any, parts: Sequence[Any]) -> None:
+    """Remember that parts of a buffer are buffers that somebody has."""
+    key = id(buffer)
+    _known[key] = (weakref.ref(buffer, lambda _: _known.pop(key, None)), list(parts))
+
+
+def is_deleted(buffer: Any) -> bool:
+    """Tell whether a buffer, or a part of it, was deleted or donated."""
+    if buffer.is_deleted():
+        return True
+    _, parts = _known.get(id(buffer), (None, ()))
+    return any(part.is_deleted() for part in parts)
+
+
+def on_living_buffers(run: Callable[[Sequence[Any]], Any]) -> Callable[[Sequence[Any]], Any]:
+    """An execution on several devices that fails, rather than crashes, for a deleted buffer."""
+
+    def checked(buffers: Sequence[Any]) -> Any:
+        for buffer in buffers:
+            if buffer.is_deleted() or (id(buffer) in _known and is_deleted(buffer)):
+                raise _jaxlib.RuntimeFailure("INVALID_ARGUMENT: a buffer was deleted or donated.")
+        return run(buffers)
+
+    return checked

@@ -22,7 +22,15 @@ _MOST_PENDING = 64
 _tokens: deque[Any] = deque()
 _running: list[Any] = []
 _turn = threading.Lock()
-_state = threading.local()
+
+
+class _ThisThread(threading.local):
+    """The state of the current thread: in how many host callbacks it is."""
+
+    callbacks = 0
+
+
+this_thread = _ThisThread()
 
 
 def tracked(loaded: Any, *, wait: bool) -> Callable[[Sequence[Any]], Any]:
@@ -40,7 +48,7 @@ def tracked(loaded: Any, *, wait: bool) -> Callable[[Sequence[Any]], Any]:
             return results
         _tokens.append(token)
         # A callback may itself run programs. It must not wait for the program that called it.
-        while len(_tokens) > _MOST_PENDING and not getattr(_state, "in_callback", 0):
+        while len(_tokens) > _MOST_PENDING and not this_thread.callbacks:
             _wait(_tokens.popleft())
         return results
 
@@ -65,7 +73,7 @@ def after_others(run: Callable[[Sequence[Any]], Any]) -> Callable[[Sequence[Any]
     """
 
     def waiting(buffers: Sequence[Any]) -> Any:
-        if getattr(_state, "in_callback", 0):
+        if this_thread.callbacks:
             return run(buffers)
         with _turn:
             while _running:
@@ -80,22 +88,12 @@ def barrier() -> None:
 
     Inside of a host callback nothing is waited for, as its own program waits for it.
     """
-    while _tokens and not getattr(_state, "in_callback", 0):
+    while _tokens and not this_thread.callbacks:
         try:
             token = _tokens.popleft()
         except IndexError:  # another thread was faster
             return
         _wait(token)
-
-
-def enter_callback() -> None:
-    """Note that this thread is inside a host callback."""
-    _state.in_callback = getattr(_state, "in_callback", 0) + 1
-
-
-def leave_callback() -> None:
-    """Undo ``enter_callback``."""
-    _state.in_callback -= 1
 
 
 def _wait(token: Any) -> None:

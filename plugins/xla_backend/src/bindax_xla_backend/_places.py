@@ -9,7 +9,7 @@ import numpy as np
 
 from bindax_core.extend import BackendError, ShapedArray, float0
 from bindax_core.sharding import Sharding
-from bindax_xla_backend import _jaxlib, _partitions, _parts
+from bindax_xla_backend import _jaxlib, _partitions
 from bindax_xla_backend._types import element_type, storage_dtype
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ class DevicePlace:
         self.sharding = sharding
         self.committed = committed
         self.name = backend.name
+        self.block_until_ready = backend.block_until_ready
+        self.delete = backend.delete
+        self.is_deleted = backend.is_deleted
         # The memory of the first device is the host's: nothing is lost by looking at it there.
         on_host = sharding.device_assignment == (backend.device(),)
         self.host_accessible = on_host and backend.host_accessible
@@ -50,17 +53,15 @@ class DevicePlace:
             array = np.zeros(aval.shape, storage_dtype(aval.dtype))
         indices = self.sharding.addressable_devices_indices_map(aval.shape)
         # One copy of each part, however many devices get it, which XLA may keep for itself.
-        own: dict[str, Any] = {}
-        for index in indices.values():
-            own.setdefault(str(index), array[index])
+        own = {str(index): array[index] for index in indices.values()}
         own = {key: np.array(part, order="C") for key, part in own.items()}
         parts = [own[str(index)] for index in indices.values()]
-        return _partitions.put_parts(parts, _stored(aval), self.raw(aval.ndim))
+        return _partitions.put_parts(parts, aval, self.raw(aval.ndim))
 
     def assemble(self, aval: ShapedArray, buffers: Sequence[Any]) -> Any:
         """One buffer of those of the devices of this process, in the order of the devices."""
-        made = _partitions.put_parts(buffers, _stored(aval), self.raw(aval.ndim))
-        _parts.note_parts(made, [x for x in buffers if not isinstance(x, np.ndarray)])
+        made = _partitions.put_parts(buffers, aval, self.raw(aval.ndim))
+        _partitions.note_parts(made, [x for x in buffers if not isinstance(x, np.ndarray)])
         return made
 
     def shards(self, buffer: Any) -> list[tuple[Any, Any]]:
@@ -69,7 +70,7 @@ class DevicePlace:
         if self.sharding.num_devices == 1:
             return [(local[0], buffer)]
         parts = _partitions.single_buffers(buffer)
-        _parts.note_parts(buffer, parts)
+        _partitions.note_parts(buffer, parts)
         return list(zip(local, parts, strict=True))
 
     def copy(self, buffer: Any, aval: ShapedArray) -> Any:
@@ -109,19 +110,3 @@ class DevicePlace:
             whole[indices[device]] = backend.to_host(shard, part)
         whole.flags.writeable = False
         return whole
-
-    def block_until_ready(self, buffer: Any) -> None:
-        """Wait until a buffer is computed."""
-        self.backend.block_until_ready(buffer)
-
-    def delete(self, buffer: Any) -> None:
-        """Give the memory of a buffer back."""
-        self.backend.delete(buffer)
-
-    def is_deleted(self, buffer: Any) -> bool:
-        """Tell whether a buffer was deleted or donated."""
-        return self.backend.is_deleted(buffer)
-
-
-def _stored(aval: ShapedArray) -> ShapedArray:
-    return aval.update(dtype=storage_dtype(aval.dtype)) if aval.dtype == float0 else aval

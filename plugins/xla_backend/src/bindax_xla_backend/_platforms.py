@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,14 @@ class PluginBackend(XlaBackend):
                 return make_plugin_client(self.platform, str(self._library()))
             except Exception as error:
                 self.failure = error
-        raise BackendError(self._message()) from self.failure
+        where = "" if self._plugin is None else f", which {self._plugin.origin} brings,"
+        kind, problem = type(self.failure).__name__, str(self.failure).rstrip(".")
+        raise BackendError(
+            f"the platform {self.platform!r}{where} cannot be used: {kind}: "
+            f"{problem}. Repair or remove its package; for CUDA install jax-cuda12-pjrt or "
+            f"jax-cuda13-pjrt in the version of jaxlib, or name a library with {PATHS_VARIABLE}. "
+            f"config.platforms = 'cpu' leaves it alone."
+        ) from self.failure
 
     def _library(self) -> Any:
         if self._plugin is None:
@@ -50,16 +56,6 @@ class PluginBackend(XlaBackend):
         if self._plugin.library is None:
             raise FileNotFoundError(f"no file of {self._plugin.origin} has the function GetPjrtApi")
         return self._plugin.library
-
-    def _message(self) -> str:
-        where = "" if self._plugin is None else f", which {self._plugin.origin} brings,"
-        kind, problem = type(self.failure).__name__, str(self.failure).rstrip(".")
-        return (
-            f"the platform {self.platform!r}{where} cannot be used: {kind}: "
-            f"{problem}. Repair or remove its package; for CUDA install jax-cuda12-pjrt or "
-            f"jax-cuda13-pjrt in the version of jaxlib, or name a library with {PATHS_VARIABLE}. "
-            f"config.platforms = 'cpu' leaves it alone."
-        )
 
     def start(self) -> None:
         """Start it, and step aside where that fails; the failure is logged."""
@@ -73,7 +69,7 @@ class PluginBackend(XlaBackend):
         """The values of a buffer as a NumPy array of its own memory."""
         from bindax_xla_backend import _jaxlib
 
-        if aval.dtype == float0 or _jaxlib.is_deleted(buffer):
+        if aval.dtype == float0 or self.is_deleted(buffer):
             return super().to_host(buffer, aval)
         self.block_until_ready(buffer)
         return _jaxlib.copy_to_host(buffer)
@@ -85,14 +81,15 @@ def plugin_backends(cpu: XlaBackend) -> list[XlaBackend]:
     With ``config.platforms`` they are those, the first before the others, and what fails is an
     error when it is used. Otherwise they are all that are installed, and one that fails is logged.
     """
-    wanted = _wanted()
-    if wanted is None:
+    if config.platforms is None:
         found = [
             PluginBackend(platform, plugin, _ABOVE_CPU) for platform, plugin in discover().items()
         ]
         for backend in found:
             backend.start()
         return [cpu, *found]
+    names = [name.strip() for name in config.platforms.split(",")]
+    wanted = dict.fromkeys(filter(None, names))
     plugins = discover() if set(wanted) - {"cpu"} else {}
     made: list[XlaBackend] = []
     for i, platform in enumerate(wanted):
@@ -102,10 +99,3 @@ def plugin_backends(cpu: XlaBackend) -> list[XlaBackend]:
         else:
             made.append(PluginBackend(platform, plugins.get(platform), priority))
     return [cpu, *made]
-
-
-def _wanted() -> Sequence[str] | None:
-    text = config.platforms
-    if text is None:
-        return None
-    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))

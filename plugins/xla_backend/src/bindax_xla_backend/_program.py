@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, ShapedArray
 from bindax_core.sharding import NamedSharding, PartitionSpec, Space
-from bindax_xla_backend import _mlir
+from bindax_xla_backend import _jaxlib, _mlir
 from bindax_xla_backend._callbacks import HostCallback
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend._layout import Layout
 from bindax_xla_backend._lowering import EMBEDDED_CONSTANT_SIZE, LoweringContext, ModuleBuilder
-from bindax_xla_backend._texts import host_constant, symbol_name
+
+if TYPE_CHECKING:
+    from bindax_xla_backend._backend import XlaBackend
+    from bindax_xla_backend._executable import Executable
 
 
 @attrs.frozen(eq=False)
@@ -42,6 +45,54 @@ class LoweredProgram:
             return _mlir.to_text(context.parse_module(self.bytecode), debug_info=debug_info)
 
 
+class Lowered:
+    """A program in StableHLO."""
+
+    def __init__(self, backend: XlaBackend, program: LoweredProgram) -> None:
+        self.name = program.name
+        self.in_avals = program.in_avals
+        self.out_avals = program.out_avals
+        self._backend = backend
+        self._program = program
+
+    def __repr__(self) -> str:
+        return f"Lowered({self.name})"
+
+    def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
+        """The program as text; ``debug_info`` shows where each operation comes from."""
+        _check_dialect(dialect)
+        if dialect == "hlo":
+            return str(self.compiler_ir("hlo").as_hlo_text())
+        return self._program.text(debug_info=debug_info)
+
+    def compiler_ir(self, dialect: str | None = None) -> Any:
+        """The program as an object of jaxlib's: an MLIR module, or an XLA computation."""
+        _check_dialect(dialect or "stablehlo")
+        if dialect == "hlo":
+            return _mlir.to_computation(self._program.bytecode)
+        return _mlir.Context().parse_module(self._program.bytecode)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimates for the program before optimizations."""
+        module = self.compiler_ir("hlo").get_hlo_module()
+        return _jaxlib.cost_analysis(self._backend.client(), module)
+
+    def bytecode(self) -> bytes:
+        """The StableHLO module as MLIR bytecode, locations included."""
+        return self._program.bytecode
+
+    def compile(self, options: Mapping[str, Any] | None = None) -> Executable:
+        """Compile for the backend's device, with options of XLA by name."""
+        return self._backend.compile_lowered(self._program, options)
+
+
+def _check_dialect(dialect: str) -> None:
+    if dialect not in ("stablehlo", "hlo"):
+        raise ValueError(
+            f"there is no program in the dialect {dialect!r}; there is 'stablehlo' and 'hlo'."
+        )
+
+
 def lower_program(
     jaxpr: ClosedJaxpr,
     *,
@@ -49,40 +100,23 @@ def lower_program(
     donated: Sequence[bool],
     keep_unused: bool,
     platform: str,
-    layout: Layout | None = None,
-) -> LoweredProgram:
-    """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
-
-    It is for the first device without a layout; the other options are those of the backend.
-    """
-    given = (jaxpr, name, donated, keep_unused, platform, layout)
-    try:
-        return _lowered(*given)
-    except LoweringError:
-        pass
-    return _lowered(*given, checks_types=True)  # raises, and names the rule where it can
-
-
-def _lowered(
-    jaxpr: ClosedJaxpr,
-    name: str,
-    donated: Sequence[bool],
-    keep_unused: bool,
-    platform: str,
     layout: Layout | None,
     checks_types: bool = False,
 ) -> LoweredProgram:
+    """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
+
+    It is for the first device without a layout. With ``checks_types`` what rules return is checked.
+    """
     in_avals, out_avals = tuple(jaxpr.in_avals), tuple(jaxpr.out_avals)
-    used = None if keep_unused else _used_variables(jaxpr.jaxpr)
-    kept = tuple(i for i, v in enumerate(jaxpr.jaxpr.invars) if used is None or v in used)
+    kept = _kept_operands(jaxpr.jaxpr, keep_unused)
     memories = _memories(jaxpr.jaxpr)
     aliases = _aliases(in_avals, out_avals, kept, donated, memories)
-    constants = [np.asarray(host_constant(const)) for const in jaxpr.consts]
+    constants = [np.asarray(_mlir.host_constant(const)) for const in jaxpr.consts]
     # Large constants are parameters, so that the program does not depend on their values.
     hoisted = [i for i, array in enumerate(constants) if array.size > EMBEDDED_CONSTANT_SIZE]
     hoisted_avals = [ShapedArray(constants[i].shape, constants[i].dtype) for i in hoisted]
     with _mlir.Context.borrow() as context:
-        builder = ModuleBuilder(context, f"jit_{symbol_name(name)}", platform, layout)
+        builder = ModuleBuilder(context, f"jit_{name}", platform, layout)
         builder.expected_type = builder.type if checks_types else None
         operands = {i: in_avals[i] for i in kept}
         attributes = _attributes(builder, layout, hoisted_avals, operands, aliases)
@@ -174,7 +208,7 @@ def _placed(
 
 def _verify(module: Any, name: str) -> None:
     try:
-        _mlir.verify(module)
+        module.operation.verify()
     except _mlir.InvalidIR as error:
         raise LoweringError(
             f"the lowering of {name} is not a valid program; the first line names the operation "
@@ -183,10 +217,11 @@ def _verify(module: Any, name: str) -> None:
         ) from error
 
 
-def _used_variables(jaxpr: Jaxpr) -> set[Any]:
+def _kept_operands(jaxpr: Jaxpr, keep_unused: bool) -> tuple[int, ...]:
+    """The positions of the operands that the program takes."""
     used = {atom for eqn in jaxpr.eqns for atom in eqn.invars if type(atom) is not Literal}
     used.update(atom for atom in jaxpr.outvars if type(atom) is not Literal)
-    return used
+    return tuple(i for i, v in enumerate(jaxpr.invars) if keep_unused or v in used)
 
 
 def _aliases(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,46 +44,35 @@ class Number:
         self.ctx = ctx
         self.value = value
 
-    def _op(self, name: str, left: Any, right: Any) -> Number:
-        operands = [self.ctx.size(left), self.ctx.size(right)]
-        return Number(self.ctx, self.ctx.op(f"stablehlo.{name}", operands, [SIZE])[0])
-
     def __add__(self, other: Any) -> Number:
-        return self._op("add", self, other)
+        return self.ctx.number("add", self, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Number:
-        return self._op("subtract", self, other)
+        return self.ctx.number("subtract", self, other)
 
     def __rsub__(self, other: Any) -> Number:
-        return self._op("subtract", other, self)
+        return self.ctx.number("subtract", other, self)
 
     def __mul__(self, other: Any) -> Number:
-        return self._op("multiply", self, other)
+        return self.ctx.number("multiply", self, other)
 
     __rmul__ = __mul__
 
     def __mod__(self, other: Any) -> Number:
         # StableHLO's remainder has the sign of the dividend; divisors here are positive.
-        return self._op("remainder", self._op("remainder", self, other) + other, other)
+        signed = self.ctx.number("remainder", self, other)
+        return self.ctx.number("remainder", signed + other, other)
 
     def __rmod__(self, other: Any) -> Number:
         return Number(self.ctx, self.ctx.size(other)) % self
 
     def __floordiv__(self, other: Any) -> Number:
-        return self._op("divide", self - self % other, other)
+        return self.ctx.number("divide", self - self % other, other)
 
     def __rfloordiv__(self, other: Any) -> Number:
         return Number(self.ctx, self.ctx.size(other)) // self
-
-    def maximum(self, other: Any) -> Number:
-        """The larger of two sizes."""
-        return self._op("maximum", self, other)
-
-    def minimum(self, other: Any) -> Number:
-        """The smaller of two sizes."""
-        return self._op("minimum", self, other)
 
 
 class SymbolicContext(LoweringContext):
@@ -147,6 +137,11 @@ class SymbolicContext(LoweringContext):
                 ) from error
             raise
 
+    def number(self, operation: str, left: Any, right: Any) -> Number:
+        """The result of an operation on two sizes."""
+        operands = [self.size(left), self.size(right)]
+        return Number(self, self.op(f"stablehlo.{operation}", operands, [SIZE])[0])
+
     def size(self, size: Any) -> Value:
         """A size, which may be a number of the program, as a scalar value."""
         if isinstance(size, Number):
@@ -156,7 +151,8 @@ class SymbolicContext(LoweringContext):
         found = self._constants.get(size)
         if found is None:
             numbers = {name: Number(self, value) for name, value in self._variables.items()}
-            number = size.evaluate(numbers, _maximum, _minimum)  # type: ignore[attr-defined]
+            larger, smaller = (partial(self.number, name) for name in ("maximum", "minimum"))
+            number = size.evaluate(numbers, larger, smaller)  # type: ignore[attr-defined]
             found = self._constants[size] = number.value
         return found
 
@@ -181,14 +177,6 @@ class SymbolicContext(LoweringContext):
 def is_symbolic(aval: Any) -> bool:
     """Tell whether a size of a type is an expression."""
     return any(isinstance(size, Dimension) for size in aval.shape)
-
-
-def _maximum(a: Any, b: Any) -> Any:
-    return a.maximum(b) if isinstance(a, Number) else b.maximum(a)
-
-
-def _minimum(a: Any, b: Any) -> Any:
-    return a.minimum(b) if isinstance(a, Number) else b.minimum(a)
 
 
 def _resized(name: str) -> Callable[..., list[Value]]:

@@ -9,20 +9,11 @@ import numpy as np
 from bindax_core.extend import ShapedArray, float0
 from bindax_xla_backend._errors import UnsupportedTypeError
 
+_BOOL = np.dtype(np.bool_)
 _ELEMENT_TYPES = {
     "bool": "i1",
-    "int2": "i2",
-    "int4": "i4",
-    "int8": "i8",
-    "int16": "i16",
-    "int32": "i32",
-    "int64": "i64",
-    "uint2": "ui2",
-    "uint4": "ui4",
-    "uint8": "ui8",
-    "uint16": "ui16",
-    "uint32": "ui32",
-    "uint64": "ui64",
+    **{f"int{bits}": f"i{bits}" for bits in (2, 4, 8, 16, 32, 64)},
+    **{f"uint{bits}": f"ui{bits}" for bits in (2, 4, 8, 16, 32, 64)},
     "float4_e2m1fn": "f4E2M1FN",
     "float8_e3m4": "f8E3M4",
     "float8_e4m3": "f8E4M3",
@@ -39,6 +30,9 @@ _ELEMENT_TYPES = {
     "complex64": "complex<f32>",
     "complex128": "complex<f64>",
 }
+
+LAST_NUMPY_DTYPE = 23
+"""The number of NumPy's last built-in numeric dtype; those of extensions start at 256."""
 
 _elements: dict[np.dtype[Any], str] = {float0: "i1"}
 
@@ -76,6 +70,3 @@ def tensor_text(aval: ShapedArray) -> str:
 def storage_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype in which values are handed to XLA: boolean for ``float0``, else the same."""
     return _BOOL if dtype == float0 else dtype
-
-
-_BOOL = np.dtype(np.bool_)

@@ -14,8 +14,10 @@ where. Shardings of results are read from the compiled program.
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PlacementError
@@ -30,8 +32,9 @@ from bindax_core.extend import (
     recent_programs,
 )
 from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding, Sharding
+from bindax_xla_backend._errors import LoweringError
 from bindax_xla_backend._layout import Layout, in_own_memory, place_of
-from bindax_xla_backend._program import lower_program
+from bindax_xla_backend._program import LoweredProgram, lower_program
 
 if TYPE_CHECKING:
     from bindax_xla_backend._backend import XlaBackend
@@ -110,18 +113,23 @@ class Program:
     def _compiled(self, places: Places) -> Executable:
         return self.backend.compile_lowered(self.lower(places))
 
-    def lower(self, places: Places) -> Any:
+    def lower(self, places: Places) -> LoweredProgram:
         """The program, lowered for operands in places."""
         bound = [None if place is None else place.sharding for place in places]
-        layout = self.layout_for(bound)
-        program = lower_program(
+        lowered = partial(
+            lower_program,
             self.jaxpr,
             name=self.name,
             donated=self.donated,
             keep_unused=self.keep_unused,
             platform=self.backend.platform,
-            layout=layout,
+            layout=self.layout_for(bound),
         )
+        program: LoweredProgram | None = None
+        with contextlib.suppress(LoweringError):
+            program = lowered()
+        if program is None:
+            program = lowered(checks_types=True)  # raises, and names the rule where it can
         self.backend.warn_of_unused(program, self.donated)
         return program
 

@@ -1,26 +1,13 @@
 """The checks of rules, one module for each family."""
 
-from bindax_testing._checks import (
-    _batching,
-    _compositions,
-    _derivatives,
-    _purity,
-    _staging,
-    _transposition,
-    _types,
-)
+# Each registers its checks, in the order of reports.
+# isort: off
+from bindax_testing._checks import _types as _types
+from bindax_testing._checks import _purity as _purity
+from bindax_testing._checks import _staging as _staging
+from bindax_testing._checks import _derivatives as _derivatives
+from bindax_testing._checks import _transposition as _transposition
+from bindax_testing._checks import _batching as _batching
+from bindax_testing._checks import _compositions as _compositions
+from bindax_testing._checks._base import CHECKS as CHECKS
 from bindax_testing._checks._base import Check as Check
-
-CHECKS: dict[str, Check] = {
-    check.name: check
-    for check in (
-        *_types.CHECKS,
-        *_purity.CHECKS,
-        *_staging.CHECKS,
-        *_derivatives.CHECKS,
-        *_transposition.CHECKS,
-        *_batching.CHECKS,
-        *_compositions.CHECKS,
-    )
-}
-"""The checks by name, in the order of reports."""

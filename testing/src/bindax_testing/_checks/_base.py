@@ -13,6 +13,7 @@ from bindax_core.extend import (
     Array,
     Primitive,
     RuleKind,
+    float0,
     impl,
     is_differentiable,
     is_extended,
@@ -22,6 +23,8 @@ from bindax_core.extend import (
 )
 from bindax_testing._cases import Case
 from bindax_testing._compare import NotApplicable, host
+
+Run = Callable[[Case, str | None], None]
 
 
 @attrs.frozen(eq=False)
@@ -38,9 +41,23 @@ class Check:
 
     name: str
     kind: str
-    run: Callable[[Case, str | None], None]
+    run: Run
     rank: int = 3
     why_not: Callable[[Primitive, str | None], str | None] = lambda primitive, compiler: None
+
+
+CHECKS: dict[str, Check] = {}
+"""The checks by name, in the order of reports."""
+
+
+def check(name: str, kind: str, **options: Any) -> Callable[[Run], Run]:
+    """Register a function as a check; the arguments are those of ``Check``."""
+
+    def register(run: Run) -> Run:
+        CHECKS[name] = Check(name, kind, run, **options)
+        return run
+
+    return register
 
 
 def differentiable(values: Sequence[Any]) -> list[int]:
@@ -50,6 +67,8 @@ def differentiable(values: Sequence[Any]) -> list[int]:
 
 def direction(rng: np.random.Generator, aval: Any) -> Any:
     """A random tangent or cotangent of a type, with no element near zero."""
+    if aval.dtype == float0:
+        return np.zeros(aval.shape, float0)
 
     def real() -> np.ndarray[Any, Any]:
         signs = np.where(rng.random(aval.shape) < 0.5, -1.0, 1.0)

@@ -10,12 +10,10 @@ import numpy as np
 from bindax_core.extend import typeof
 from bindax_core.extend import vmap as vmap_rules
 from bindax_testing._cases import DRAWS, Case, replaced
-from bindax_testing._checks._base import Check, mapped_choices, unless_absent, value
+from bindax_testing._checks._base import Run, check, mapped_choices, unless_absent, value
 from bindax_testing._checks._purity import copies, require_unchanged, special_case
 from bindax_testing._compare import Mismatch, NotApplicable, host, require_same, require_type
 from bindax_transforms import vmap
-
-Function = Callable[..., Sequence[Any]]
 
 
 def stacked(case: Case, i: int, axis: int, size: int = DRAWS) -> Any:
@@ -29,13 +27,9 @@ def stacked(case: Case, i: int, axis: int, size: int = DRAWS) -> Any:
 
 def rows_of(case: Case, mapped: Sequence[bool]) -> list[list[Any]]:
     """The operands of each element of a batch."""
-    return [
-        [
-            case.draws[k % len(case.draws)][i] if flag else case.operands[i]
-            for i, flag in enumerate(mapped)
-        ]
-        for k in range(DRAWS)
-    ]
+    rows = [case.draws[k % len(case.draws)] for k in range(DRAWS)]
+    given = case.operands
+    return [[row[i] if flag else given[i] for i, flag in enumerate(mapped)] for row in rows]
 
 
 def batched(case: Case) -> tuple[list[list[Any]], list[Any]]:
@@ -67,6 +61,23 @@ def placements(case: Case, mapped: Sequence[bool]) -> list[list[int | None]]:
     return found
 
 
+def _mapping(name: str, rank: int = 3) -> Callable[[Run], Run]:
+    """A check of primitives with operands, which gets as many draws as a batch has elements."""
+
+    def register(run: Run) -> Run:
+        @check(name, "vmap", rank=rank, why_not=unless_absent(vmap_rules))
+        def checked(case: Case, compiler: str | None) -> None:
+            if not case.operands:
+                raise NotApplicable("it has no operand to map")
+            several = case if len(case.draws) > 1 else replaced(case, case.draws * DRAWS)
+            run(several, compiler)
+
+        return checked
+
+    return register
+
+
+@_mapping("vmap", rank=2)
 def _vmap(case: Case, compiler: str | None) -> None:
     for mapped in mapped_choices(len(case.operands)):
         rows = [case.call(*row) for row in rows_of(case, mapped)]
@@ -81,6 +92,7 @@ def _vmap(case: Case, compiler: str | None) -> None:
             require_loop(f"vmap with in_axes={tuple(axes)}", outs, rows)
 
 
+@_mapping("batch sizes")
 def _sizes(case: Case, compiler: str | None) -> None:
     wanted = case.call(*case.operands)
     choices = list(mapped_choices(len(case.operands)))
@@ -101,6 +113,7 @@ def _sizes(case: Case, compiler: str | None) -> None:
                     require_same(what, out, value(host(one)[None], full), types=False)
 
 
+@_mapping("nested vmap")
 def _nested(case: Case, compiler: str | None) -> None:
     count = len(case.operands)
     ways = [((True,) * count, (True,) * count)]
@@ -144,29 +157,9 @@ def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> No
     require_loop("nested vmap", flat, wanted)
 
 
+@_mapping("vmap special values")
 def _special(case: Case, compiler: str | None) -> None:
     special = special_case(case)
     rows, batch = batched(special)
     wanted = [special.call(*row) for row in rows]
     require_loop("vmap over special values", vmap(special.call)(*batch), wanted)
-
-
-def _with_operands(run: Callable[[Case, str | None], None]) -> Callable[[Case, str | None], None]:
-    def check(case: Case, compiler: str | None) -> None:
-        if not case.operands:
-            raise NotApplicable("it has no operand to map")
-        several = case if len(case.draws) > 1 else replaced(case, case.draws * DRAWS)
-        run(several, compiler)
-
-    return check
-
-
-CHECKS = tuple(
-    Check(name, "vmap", _with_operands(run), rank=rank, why_not=unless_absent(vmap_rules))
-    for name, run, rank in (
-        ("vmap", _vmap, 2),
-        ("batch sizes", _sizes, 3),
-        ("nested vmap", _nested, 3),
-        ("vmap special values", _special, 3),
-    )
-)

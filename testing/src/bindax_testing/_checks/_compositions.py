@@ -12,7 +12,7 @@ from bindax_core.extend import float0, tree_leaves, typeof
 from bindax_core.extend import jvp as jvp_rules
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import (
-    Check,
+    check,
     differentiable,
     has_forward_mode,
     has_reverse_mode,
@@ -49,23 +49,19 @@ def _parts(case: Case, call: Function) -> dict[str, Function]:
     tangents = tangents_of(case, positions)
     cotangents = _cotangents(call(*case.operands))
 
-    def forward(*operands: Any) -> list[Any]:
-        primals = [operands[i] for i in positions]
-        return _real(jvp(of_some(call, operands, positions), primals, tangents)[1])
+    def of_all(derivative: Function) -> Function:
+        def function(*operands: Any) -> Any:
+            primals = [operands[i] for i in positions]
+            return derivative(of_some(call, operands, positions), *primals)
 
-    def linear(*operands: Any) -> list[Any]:
-        primals = [operands[i] for i in positions]
-        return _real(linearize(of_some(call, operands, positions), *primals)[1](*tangents))
-
-    def backward(*operands: Any) -> list[Any]:
-        primals = [operands[i] for i in positions]
-        return list(vjp(of_some(call, operands, positions), *primals)[1](cotangents))
+        return function
 
     parts: dict[str, Function] = {}
     if has_forward_mode(case):
-        parts |= {"jvp": forward, "linearize": linear}
+        parts["jvp"] = of_all(lambda f, *xs: _real(jvp(f, xs, tangents)[1]))
+        parts["linearize"] = of_all(lambda f, *xs: _real(linearize(f, *xs)[1](*tangents)))
     if has_reverse_mode(case):
-        parts["vjp"] = backward
+        parts["vjp"] = of_all(lambda f, *xs: list(vjp(f, *xs)[1](cotangents)))
     return parts
 
 
@@ -74,6 +70,7 @@ def _same(what: str, got: Any, wanted: Any) -> None:
         require_same(what, a, b, types=False, scale=4.0)
 
 
+@check("jit with derivatives", "jvp", rank=4, why_not=unless_absent(jvp_rules))
 def _jit(case: Case, compiler: str | None) -> None:
     with config.override(backend="numpy"):
         inside = _parts(case, jit(case.fresh()))
@@ -83,6 +80,7 @@ def _jit(case: Case, compiler: str | None) -> None:
             _same(f"{name} of jit", inside[name](*case.operands), wanted)
 
 
+@check("vmap of others", "vmap", rank=4)
 def _vmap(case: Case, compiler: str | None) -> None:
     if not case.operands:
         raise NotApplicable("it has no operand to map")
@@ -98,6 +96,7 @@ def _vmap(case: Case, compiler: str | None) -> None:
         _same_rows(f"vmap of {name}", vmap(function)(*batch), wanted)
 
 
+@check("derivatives of vmap", "vmap", rank=4, why_not=unless_absent(jvp_rules))
 def _of_vmap(case: Case, compiler: str | None) -> None:
     """Derivatives of the batched primitive are batches of its derivatives."""
     require_derivative(case)
@@ -126,10 +125,3 @@ def _of_vmap(case: Case, compiler: str | None) -> None:
 def _same_rows(what: str, got: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
     for i, out in enumerate(got):
         _same(what, out, np.stack([host(row[i]) for row in rows]))
-
-
-CHECKS = (
-    Check("jit with derivatives", "jvp", _jit, rank=4, why_not=unless_absent(jvp_rules)),
-    Check("vmap of others", "vmap", _vmap, rank=4),
-    Check("derivatives of vmap", "vmap", _of_vmap, rank=4, why_not=unless_absent(jvp_rules)),
-)

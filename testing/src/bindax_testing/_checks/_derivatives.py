@@ -14,7 +14,7 @@ from bindax_core.extend import Zero, abstract_eval, float0, is_differentiable, t
 from bindax_core.extend import jvp as jvp_rules
 from bindax_testing._cases import Case, replaced
 from bindax_testing._checks._base import (
-    Check,
+    check,
     differentiable,
     direction,
     has_forward_mode,
@@ -128,6 +128,7 @@ def tangents_of(case: Case, positions: Sequence[int]) -> list[Any]:
     return [drawn[i] for i in positions]
 
 
+@check("jvp", "jvp", rank=2, why_not=unless_absent(jvp_rules))
 def _jvp(case: Case, compiler: str | None) -> None:
     positions = case.positions
     plain = case.call(*case.operands)
@@ -142,10 +143,8 @@ def _jvp(case: Case, compiler: str | None) -> None:
         which = f"with tangents for operands {subset}"
         for i, (out, wanted, tangent) in enumerate(zip(outs, plain, out_tangents, strict=True)):
             require_same(f"the primal result {i} {which}", out, wanted)
-            expected = typeof(wanted).tangent_aval()
-            require_type(
-                f"the tangent of result {i} {which}", typeof(tangent), expected, weak=False
-            )
+            what, aval = f"the tangent of result {i} {which}", typeof(wanted).tangent_aval()
+            require_type(what, typeof(tangent), aval, weak=False)
         compared |= _against_differences(case, subset, out_tangents, which)
     if not compared:
         raise NotApplicable("types only: its values have no derivative to compare with here")
@@ -209,22 +208,20 @@ def _require_close(what: str, got: Any, wanted: Any, sure: Any, h: float) -> Non
         )
 
 
+@check("linearize", "jvp", why_not=unless_absent(jvp_rules))
 def _linearize(case: Case, compiler: str | None) -> None:
     positions, _ = require_derivative(case)
     function = with_operands(case, positions)
     primals, tangents = [case.operands[i] for i in positions], tangents_of(case, positions)
     _, wanted = jvp(function, primals, tangents)
     outs, linear = linearize(function, *primals)
-    for i, (got, expected) in enumerate(zip(outs, function(*primals), strict=True)):
-        require_same(f"result {i} under linearize", got, expected)
-    for i, (out, tangent) in enumerate(zip(outs, wanted, strict=True)):
-        aval = typeof(out).tangent_aval()
-        require_type(f"the tangent of result {i}", typeof(tangent), aval, weak=False)
-    for i, (got, expected) in enumerate(zip(linear(*tangents), wanted, strict=True)):
-        require_same(f"the tangent of result {i} by linearize", got, expected, types=False)
-        require_type(
-            f"the tangent of result {i} by linearize", typeof(got), typeof(expected), weak=False
-        )
+    every = zip(outs, function(*primals), wanted, linear(*tangents), strict=True)
+    for i, (out, expected, tangent, got) in enumerate(every):
+        require_same(f"result {i} under linearize", out, expected)
+        aval, what = typeof(out).tangent_aval(), f"the tangent of result {i}"
+        require_type(what, typeof(tangent), aval, weak=False)
+        require_same(f"{what} by linearize", got, tangent, types=False)
+        require_type(f"{what} by linearize", typeof(got), typeof(tangent), weak=False)
 
 
 def inner_product(xs: Sequence[Any], ys: Sequence[Any]) -> tuple[float, float]:
@@ -254,6 +251,7 @@ def require_adjoint(
         )
 
 
+@check("reverse", "jvp", why_not=unless_absent(jvp_rules))
 def _reverse(case: Case, compiler: str | None) -> None:
     positions, _ = require_derivative(case)
     rng = np.random.default_rng(case.seed + 1)
@@ -261,7 +259,7 @@ def _reverse(case: Case, compiler: str | None) -> None:
         function = with_operands(case, subset)
         primals, tangents = [case.operands[i] for i in subset], tangents_of(case, subset)
         outs, out_tangents = _forward(case, subset, function, primals, tangents)
-        cotangents = [_cotangent(rng, out) for out in outs]
+        cotangents = [direction(rng, typeof(out).tangent_aval()) for out in outs]
         back = vjp(function, *primals)[1](cotangents)
         for i, ct in zip(subset, back, strict=True):
             aval = case.avals[i].tangent_aval()
@@ -289,13 +287,7 @@ def _forward(
     ]
 
 
-def _cotangent(rng: np.random.Generator, out: Any) -> Any:
-    aval = typeof(out).tangent_aval()
-    if aval.dtype == float0:
-        return np.zeros(aval.shape, float0)
-    return direction(rng, aval)
-
-
+@check("second order", "jvp", why_not=unless_absent(jvp_rules))
 def _second(case: Case, compiler: str | None) -> None:
     require_derivative(case)
     exact = widened(case)
@@ -317,7 +309,7 @@ def _second(case: Case, compiler: str | None) -> None:
         _require_close(f"the second derivative of result {keep[i]}", one, wanted, sure, h)
     if not has_reverse_mode(case) or not all(np.all(np.isfinite(wide(x))) for x in got):
         return
-    cotangents = [_cotangent(rng, x) for x in got]
+    cotangents = [direction(rng, typeof(x).tangent_aval()) for x in got]
     over_forward = vjp(first, *primals)[1](cotangents)
 
     def reverse(*xs: Any) -> Any:
@@ -328,11 +320,3 @@ def _second(case: Case, compiler: str | None) -> None:
     for i, a, b in zip(positions, over_reverse, over_forward, strict=True):
         what = f"forward over reverse mode, against reverse over forward, for operand {i}"
         require_same(what, a, b, types=False, scale=100.0)
-
-
-CHECKS = (
-    Check("jvp", "jvp", _jvp, rank=2, why_not=unless_absent(jvp_rules)),
-    Check("linearize", "jvp", _linearize, why_not=unless_absent(jvp_rules)),
-    Check("reverse", "jvp", _reverse, why_not=unless_absent(jvp_rules)),
-    Check("second order", "jvp", _second, why_not=unless_absent(jvp_rules)),
-)

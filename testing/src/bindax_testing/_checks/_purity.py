@@ -10,7 +10,7 @@ import numpy as np
 
 from bindax_core.extend import is_differentiable, typeof
 from bindax_testing._cases import Case, replaced
-from bindax_testing._checks._base import Check, differentiable, value
+from bindax_testing._checks._base import check, differentiable, value
 from bindax_testing._checks._types import host_operands, no_impl, run_impl
 from bindax_testing._compare import Mismatch, NotApplicable, host, host_parts, require_same
 
@@ -60,6 +60,7 @@ def require_unchanged(values: Sequence[Any], before: Sequence[Any]) -> None:
             )
 
 
+@check("purity", "impl", rank=1, why_not=no_impl)
 def _pure(case: Case, compiler: str | None) -> None:
     operands = host_operands(case)
     before = copies(operands)
@@ -78,9 +79,8 @@ def _pure(case: Case, compiler: str | None) -> None:
 def _require_any_layout(case: Case, operands: Sequence[Any], wanted: Sequence[Any]) -> None:
     """Raise unless a rule computes the same however the elements of its operands lie in memory."""
     for how, moved in (("by columns", _by_columns), ("backwards", _backwards)):
-        for i, (x, y) in enumerate(
-            zip(run_impl(case, [moved(x) for x in operands]), wanted, strict=True)
-        ):
+        outs = run_impl(case, [moved(x) for x in operands])
+        for i, (x, y) in enumerate(zip(outs, wanted, strict=True)):
             # Sums may be rounded in another order.
             what = f"result {i} of operands whose elements lie {how} in memory"
             require_same(what, x, y, types=False)
@@ -96,6 +96,7 @@ def _backwards(x: Any) -> Any:
     return x[..., ::-1].copy()[..., ::-1]
 
 
+@check("threads", "impl", rank=2)
 def _threads(case: Case, compiler: str | None) -> None:
     rows = list(case.draws)
     wanted = [case.call(*row) for row in rows]
@@ -154,6 +155,7 @@ def _special_values(aval: Any, number: int, place: int, count: int) -> np.ndarra
     return np.resize(values, aval.size).reshape(aval.shape)
 
 
+@check("special values", "impl", rank=2)
 def _special(case: Case, compiler: str | None) -> None:
     special = special_case(case)
     for row in special.draws:
@@ -163,10 +165,3 @@ def _special(case: Case, compiler: str | None) -> None:
         for out, again in zip(outs, special.call(*row), strict=True):
             if is_differentiable(typeof(out).dtype):
                 require_same(what, again, out)
-
-
-CHECKS = (
-    Check("purity", "impl", _pure, rank=1, why_not=no_impl),
-    Check("threads", "impl", _threads, rank=2),
-    Check("special values", "impl", _special, rank=2),
-)

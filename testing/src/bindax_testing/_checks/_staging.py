@@ -8,17 +8,12 @@ from typing import Any
 from bindax_core import config
 from bindax_core.extend import Primitive, lowering, physical, typeof
 from bindax_testing._cases import Case
-from bindax_testing._checks._base import Check
+from bindax_testing._checks._base import Run, check
 from bindax_testing._checks._purity import special_case
 from bindax_testing._compare import Mismatch, host, require_same, type_of_result
 from bindax_transforms import jit
 
 stablehlo = lowering["stablehlo"]
-
-
-def on_backend(case: Case, backend: str, operands: Sequence[Any]) -> list[Any]:
-    """The results of the jitted primitive on a backend, as the backend types them."""
-    return computed_on(backend, jit(case.fresh()), operands)
 
 
 def computed_on(backend: str, function: Callable[..., Any], operands: Sequence[Any]) -> list[Any]:
@@ -30,47 +25,17 @@ def computed_on(backend: str, function: Callable[..., Any], operands: Sequence[A
     return outs
 
 
-def _interpreted(case: Case, compiler: str | None) -> None:
-    wanted = case.call(*case.operands)
-    for i, (got, expected) in enumerate(
-        zip(on_backend(case, "numpy", case.operands), wanted, strict=True)
-    ):
-        require_same(f"result {i} under jit, interpreted", got, expected)
-
-
-def _compiled(case: Case, compiler: str | None) -> None:
-    wanted = case.call(*case.operands)
-    outs = on_backend(case, compiler or "", case.operands)
-    for i, (got, expected) in enumerate(zip(outs, wanted, strict=True)):
-        require_same(f"result {i} compiled by {compiler}", got, expected, scale=5.0)
-        require_same(
-            f"the bytes of result {i} compiled by {compiler}",
-            type_of_result(host(got)).str_short() == typeof(expected).str_short(),
-            True,
-        )
-
-
-def _compiled_special(case: Case, compiler: str | None) -> None:
-    special = special_case(case)
-    compiled = jit(special.fresh())
-    for row in special.draws:
-        outs = computed_on(compiler or "", compiled, row)
-        for i, (got, expected) in enumerate(zip(outs, special.call(*row), strict=True)):
-            what = f"result {i} for special values compiled by {compiler}"
-            require_same(what, got, expected, scale=5.0)
-
-
-def _blaming(run: Callable[[Case, str | None], None]) -> Callable[[Case, str | None], None]:
+def _blaming(run: Run) -> Run:
     """A check that blames the rule for physical arrays where it stands in for a lowering."""
 
-    def check(case: Case, compiler: str | None) -> None:
+    def checked(case: Case, compiler: str | None) -> None:
         try:
             run(case, compiler)
         except Mismatch as error:
             kind = "physical" if stablehlo.find(case.primitive) is None else error.kind
             raise Mismatch(str(error), kind) from error.__cause__
 
-    return check
+    return checked
 
 
 def _why_not(primitive: Primitive, compiler: str | None) -> str | None:
@@ -84,8 +49,34 @@ def _why_not(primitive: Primitive, compiler: str | None) -> str | None:
     return None if stablehlo.find(primitive) is not None else "it has no lowering"
 
 
-CHECKS = (
-    Check("interpreted jit", "impl", _interpreted),
-    Check("compiled", stablehlo.name, _blaming(_compiled), rank=2, why_not=_why_not),
-    Check("compiled special values", stablehlo.name, _compiled_special, rank=2, why_not=_why_not),
-)
+@check("interpreted jit", "impl")
+def _interpreted(case: Case, compiler: str | None) -> None:
+    wanted = case.call(*case.operands)
+    outs = computed_on("numpy", jit(case.fresh()), case.operands)
+    for i, (got, expected) in enumerate(zip(outs, wanted, strict=True)):
+        require_same(f"result {i} under jit, interpreted", got, expected)
+
+
+@check("compiled", stablehlo.name, rank=2, why_not=_why_not)
+@_blaming
+def _compiled(case: Case, compiler: str | None) -> None:
+    wanted = case.call(*case.operands)
+    outs = computed_on(compiler or "", jit(case.fresh()), case.operands)
+    for i, (got, expected) in enumerate(zip(outs, wanted, strict=True)):
+        require_same(f"result {i} compiled by {compiler}", got, expected, scale=5.0)
+        require_same(
+            f"the bytes of result {i} compiled by {compiler}",
+            type_of_result(host(got)).str_short() == typeof(expected).str_short(),
+            True,
+        )
+
+
+@check("compiled special values", stablehlo.name, rank=2, why_not=_why_not)
+def _compiled_special(case: Case, compiler: str | None) -> None:
+    special = special_case(case)
+    compiled = jit(special.fresh())
+    for row in special.draws:
+        outs = computed_on(compiler or "", compiled, row)
+        for i, (got, expected) in enumerate(zip(outs, special.call(*row), strict=True)):
+            what = f"result {i} for special values compiled by {compiler}"
+            require_same(what, got, expected, scale=5.0)

@@ -11,7 +11,7 @@ import numpy as np
 from bindax_core.extend import UndefPrimal, Zero, float0, instantiate_zeros, transpose, typeof
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import (
-    Check,
+    check,
     differentiable,
     direction,
     unless_absent,
@@ -86,6 +86,7 @@ def apply(case: Case, subset: Sequence[int], cotangents: Sequence[Any]) -> list[
     return found
 
 
+@check("transpose", "transpose", rank=2, why_not=unless_absent(transpose))
 def _transpose(case: Case, compiler: str | None) -> None:
     rng = np.random.default_rng(case.seed + 4)
     linear = [s for s in _subsets(case) if is_linear(case, s)]
@@ -137,6 +138,3 @@ def _transpose_nothing(case: Case, subset: Sequence[int], outs: Sequence[Any]) -
         apply(case, subset, zeros)
     except TypeError:
         return
-
-
-CHECKS = (Check("transpose", "transpose", _transpose, rank=2, why_not=unless_absent(transpose)),)

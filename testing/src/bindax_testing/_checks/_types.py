@@ -9,7 +9,7 @@ import numpy as np
 from bindax_core import typecheck_jaxpr
 from bindax_core.extend import Primitive, abstract_eval, impl, typeof
 from bindax_testing._cases import Case
-from bindax_testing._checks._base import Check
+from bindax_testing._checks._base import check
 from bindax_testing._compare import Mismatch, NotApplicable, host, type_of_result
 from bindax_transforms import make_jaxpr
 
@@ -38,6 +38,12 @@ def run_impl(case: Case, operands: list[Any]) -> list[Any]:
     return [out]
 
 
+def no_impl(primitive: Primitive, compiler: str | None) -> str | None:
+    """The reason why checks of ``impl`` say nothing about a primitive without it."""
+    return None if primitive in impl.functions else "there is no impl rule"
+
+
+@check("types", "abstract_eval", rank=0, why_not=no_impl)
 def _types(case: Case, compiler: str | None) -> None:
     rule = abstract_eval.get(case.primitive)
     avals = list(rule(*case.avals, **case.params))
@@ -63,6 +69,7 @@ def _types(case: Case, compiler: str | None) -> None:
             )
 
 
+@check("staging", "abstract_eval", rank=1)
 def _staged(case: Case, compiler: str | None) -> None:
     closed = make_jaxpr(case.call)(*case.avals)
     typecheck_jaxpr(closed.jaxpr)
@@ -71,6 +78,7 @@ def _staged(case: Case, compiler: str | None) -> None:
         raise Mismatch(f"results are {eager} eagerly, but {closed.out_avals} staged.")
 
 
+@check("weak types", "abstract_eval", rank=1)
 def _weak_types(case: Case, compiler: str | None) -> None:
     if any(aval.weak_type for aval in case.avals):
         raise NotApplicable("a weak type comes from a weakly typed operand")
@@ -82,6 +90,7 @@ def _weak_types(case: Case, compiler: str | None) -> None:
             )
 
 
+@check("parameters", "abstract_eval", rank=1)
 def _params(case: Case, compiler: str | None) -> None:
     for name, param in case.params.items():
         try:
@@ -93,16 +102,3 @@ def _params(case: Case, compiler: str | None) -> None:
             ) from error
         if not found:
             raise Mismatch(f"the parameter {name}={param!r:.80} does not equal itself.")
-
-
-def no_impl(primitive: Primitive, compiler: str | None) -> str | None:
-    """The reason why checks of ``impl`` say nothing about a primitive without it."""
-    return None if primitive in impl.functions else "there is no impl rule"
-
-
-CHECKS = (
-    Check("types", "abstract_eval", _types, rank=0, why_not=no_impl),
-    Check("staging", "abstract_eval", _staged, rank=1),
-    Check("weak types", "abstract_eval", _weak_types, rank=1),
-    Check("parameters", "abstract_eval", _params, rank=1),
-)

@@ -6,26 +6,24 @@ nothing to change, so that a rule that a damage never touches is no mutant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from bindax_core.extend import Primitive, RuleKind
-from bindax_testing._mutation._transformations import jvp_damages, transpose_damages, vmap_damages
-from bindax_testing._mutation._values import (
+from bindax_core.extend import ClosedJaxpr, Primitive, RuleKind
+from bindax_testing._mutation._transformations import (
     Damage,
     Rule,
     backwards,
     converted,
     doubled,
-    first_pair,
-    flipped,
+    jvp_damages,
     negated,
     other_dtype,
     results_changed,
-    shifted,
     swapped,
-    with_wrong_branch,
+    transpose_damages,
+    vmap_damages,
 )
 
 ANY_RANK = 100
@@ -35,21 +33,26 @@ def damages_for(
     kind: RuleKind, primitive: Primitive, params: Sequence[Mapping[str, Any]]
 ) -> Iterator[Damage]:
     """The mistakes that can be made in a rule of a primitive, which has some parameters."""
-    known: dict[str, Callable[[], Iterator[Damage]]] = {
-        "impl": _impl,
-        "abstract_eval": _abstract_eval,
-        "jvp": partial(jvp_damages, primitive),
-        "vmap": vmap_damages,
-        "transpose": transpose_damages,
-        "lowering.stablehlo": _lowering,
-        "partial_eval": lambda: iter([Damage("swapped operands", _swapped_tracers)]),
-        "partial_eval_jaxpr": _partial_eval_jaxpr,
+    known: dict[str, Iterable[Damage]] = {
+        "impl": _impl(),
+        "abstract_eval": _abstract_eval(),
+        "jvp": jvp_damages(primitive),
+        "vmap": vmap_damages(),
+        "transpose": transpose_damages(),
+        "lowering.stablehlo": (
+            Damage("sign", partial(_lowered_changed, "stablehlo.negate")),
+            Damage("factor", partial(_lowered_changed, "stablehlo.add")),
+            Damage("swapped operands", _swapped_values),
+        ),
+        "partial_eval": (Damage("swapped operands", _swapped_tracers),),
+        "partial_eval_jaxpr": (
+            Damage("swapped residuals", _swapped_equation_residuals),
+            Damage("wrong zero", _forgotten_unknown),
+        ),
     }
-    made = known.get(kind.name)
-    if made is not None:
-        yield from made()
-        if kind.name != "abstract_eval":
-            yield from _of_params(kind.name, params)
+    yield from known.get(kind.name, ())
+    if kind.name in known and kind.name != "abstract_eval":
+        yield from _of_params(kind.name, params)
 
 
 # --------------------------------------------------------------------------- on parameters
@@ -57,15 +60,40 @@ def damages_for(
 
 def _of_params(kind: str, params: Sequence[Mapping[str, Any]]) -> Iterator[Damage]:
     """Those that change a parameter of some case; an axis is one whatever the rank."""
-    if any(with_wrong_branch(dict(given)) for given in params):
-        yield Damage("wrong branch", partial(_with_params, kind, with_wrong_branch))
+    if any(_with_wrong_branch(dict(given)) for given in params):
+        yield Damage("wrong branch", partial(_with_params, kind, _with_wrong_branch))
     for name in sorted({name for given in params for name in given}):
-        if any(flipped(dict(given), name) for given in params):
-            change = partial(flipped, name=name)
+        if any(_flipped(dict(given), name) for given in params):
+            change = partial(_flipped, name=name)
             yield Damage(f"flipped {name}", partial(_with_params, kind, change))
         is_axis = "ax" in name or "dim" in name or name == "permutation"
-        if is_axis and any(shifted(dict(given), name, ANY_RANK) for given in params):
+        if is_axis and any(_moved(dict(given), name, ANY_RANK) for given in params):
             yield Damage(f"off-by-one {name}", partial(_shifted, kind, name))
+
+
+def _flipped(params: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """Parameters with a flag turned, or None when there is no such flag."""
+    return {**params, name: not params[name]} if type(params.get(name)) is bool else None
+
+
+def _moved(params: dict[str, Any], name: str, ndim: int) -> dict[str, Any] | None:
+    """Parameters with an axis off by one, or None when that changes nothing."""
+    value = params.get(name)
+    if type(value) is int:
+        other: Any = (value + 1) % max(ndim, 1)
+    elif type(value) is tuple and value and all(type(axis) is int for axis in value):
+        other = tuple((axis + 1) % max(ndim, 1) for axis in value)
+    else:
+        return None
+    return None if other == value else {**params, name: other}
+
+
+def _with_wrong_branch(params: dict[str, Any]) -> dict[str, Any] | None:
+    """Parameters with several programs in the reverse order, or None when there are none."""
+    for name, value in params.items():
+        if type(value) is tuple and len(value) > 1 and type(value[0]) is ClosedJaxpr:
+            return {**params, name: value[::-1]}
+    return None
 
 
 def _with_params(
@@ -84,7 +112,7 @@ def _with_params(
 
 def _shifted(kind: str, name: str, rule: Rule, args: Sequence[Any]) -> Any:
     ndim = max([getattr(x, "ndim", 0) for x in _operands_of(kind, args)], default=0)
-    return _with_params(kind, partial(shifted, name=name, ndim=ndim), rule, args)
+    return _with_params(kind, partial(_moved, name=name, ndim=ndim), rule, args)
 
 
 def _operands_of(kind: str, args: Sequence[Any]) -> Sequence[Any]:
@@ -108,8 +136,8 @@ def _impl() -> Iterator[Damage]:
 
 
 def _swapped_operands(rule: Rule, args: Sequence[Any]) -> Any:
-    pair = first_pair(args)
-    return None if pair is None else rule(*swapped(args, *pair))
+    wrong = swapped(args)
+    return None if wrong is None else rule(*wrong)
 
 
 def _abstract_eval() -> Iterator[Damage]:
@@ -144,12 +172,6 @@ def _aval_changed(change: Callable[[Any], Any], rule: Rule, args: Sequence[Any])
 # ---------------------------------------------------------------------- programs and lowering
 
 
-def _lowering() -> Iterator[Damage]:
-    yield Damage("sign", partial(_lowered_changed, "stablehlo.negate"))
-    yield Damage("factor", partial(_lowered_changed, "stablehlo.add"))
-    yield Damage("swapped operands", _swapped_values)
-
-
 def _lowered_changed(operation: str, rule: Rule, args: Sequence[Any]) -> Any:
     ctx, *_ = args
     avals = list(ctx.avals_out)
@@ -164,34 +186,25 @@ def _lowered_changed(operation: str, rule: Rule, args: Sequence[Any]) -> Any:
 
 def _swapped_values(rule: Rule, args: Sequence[Any]) -> Any:
     ctx, *values = args
-    avals = list(ctx.avals_in)
-    for i, aval in enumerate(avals):
-        for j in range(i + 1, len(avals)):
-            if avals[j] == aval and values[i] is not values[j]:
-                return rule(ctx, *swapped(values, i, j))
-    return None
+    avals = dict(zip(map(id, values), ctx.avals_in, strict=True))
+    wrong = swapped(values, usable=lambda x: True, type_of=lambda x: avals[id(x)])
+    return None if wrong is None else rule(ctx, *wrong)
 
 
 def _swapped_tracers(rule: Rule, args: Sequence[Any]) -> Any:
     trace, tracers = args
-    pair = first_pair(tracers, lambda t: t.is_known)
-    return None if pair is None else rule(trace, swapped(tracers, *pair))
-
-
-def _partial_eval_jaxpr() -> Iterator[Damage]:
-    yield Damage("swapped residuals", _swapped_equation_residuals)
-    yield Damage("wrong zero", _forgotten_unknown)
+    wrong = swapped(tracers, lambda t: t.is_known)
+    return None if wrong is None else rule(trace, wrong)
 
 
 def _swapped_equation_residuals(rule: Rule, args: Sequence[Any]) -> Any:
     known, unknown, unknowns_out, residuals = rule(*args)
     if known is None or unknown is None:
         return None
-    pair = first_pair(unknown.invars, lambda x: any(x is r for r in residuals))
-    if pair is None:
+    wrong = swapped(unknown.invars, lambda x: any(x is r for r in residuals))
+    if wrong is None:
         return None
-    wrong = unknown.replace(invars=swapped(unknown.invars, *pair))
-    return known, wrong, unknowns_out, residuals
+    return known, unknown.replace(invars=wrong), unknowns_out, residuals
 
 
 def _forgotten_unknown(rule: Rule, args: Sequence[Any]) -> Any:

@@ -5,25 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
 
 from bindax_core.errors import PluginError
-from bindax_core.extend import ClosedJaxpr, Primitive, RuleKind, rule_kinds, subjaxprs
+from bindax_core.extend import Primitive, RuleKind, rule_kinds, subjaxprs
 from bindax_testing._cases import Case
 from bindax_testing._checks import Check
 from bindax_testing._compare import NotApplicable
 from bindax_testing._limits import run_limited
 from bindax_testing._mutation._damages import damages_for
 from bindax_testing._mutation._report import EQUIVALENT, KILLED, SURVIVED, Mutant, MutationReport
-from bindax_testing._mutation._values import Damage
+from bindax_testing._mutation._transformations import Damage
 from bindax_testing._plan import Plan, checking, make_plan
 from bindax_testing._subjects import Subject, subject_of, subject_with
 
 SECONDS = 6.0
 MANY = 12
+T = TypeVar("T")
 Progress = Callable[[Mutant], None]
 Step = tuple[Check, Case]
 
@@ -98,24 +99,34 @@ def _mutate(
 ) -> MutationReport:
     start = time.perf_counter()
     plan = make_plan(subject, seed=seed)
-    mutants: list[Mutant] = []
-    found = _candidates(plan)
-    sound: dict[Step, bool] = {}
-    drawn = np.random.default_rng(seed).permutation(len(found))
-    order = range(len(found)) if count is None else drawn.tolist()
     with checking():
-        for i in order:
-            mutant = _tried(plan, found[i], seconds, sound)
-            if mutant is None:
-                continue
-            mutants.append(mutant)
-            if progress is not None:
-                progress(mutant)
-            if len(mutants) == count:
-                break
+        mutants = gathered(
+            _candidates(plan), partial(_tried, plan, seconds, {}), count, seed, progress
+        )
     seconds = time.perf_counter() - start
     nothing = "" if subject.kinds else f"{subject.name} declares no primitive, and has no rules."
     return MutationReport(subject.name, seed, seconds, mutants, nothing)
+
+
+def gathered(
+    candidates: Sequence[T],
+    tried: Callable[[T], Mutant | None],
+    count: int | None,
+    seed: int,
+    progress: Progress | None,
+) -> list[Mutant]:
+    """The mutants among candidates: so many, drawn by the seed, or all without a count."""
+    drawn = np.random.default_rng(seed).permutation(len(candidates)).tolist()
+    mutants: list[Mutant] = []
+    for i in range(len(candidates)) if count is None else drawn:
+        if len(mutants) == count:
+            break
+        mutant = tried(candidates[i])
+        if mutant is not None:
+            mutants.append(mutant)
+            if progress is not None:
+                progress(mutant)
+    return mutants
 
 
 def narrowed(subject: Subject, names: Sequence[str]) -> Subject:
@@ -147,7 +158,7 @@ def _candidates(plan: Plan) -> list[Candidate]:
 
 
 def _tried(
-    plan: Plan, candidate: Candidate, seconds: float, sound: dict[Step, bool]
+    plan: Plan, seconds: float, sound: dict[Step, bool], candidate: Candidate
 ) -> Mutant | None:
     """Return the fate of a mutant, or None when the damage never changed anything.
 
@@ -234,12 +245,11 @@ def forget(plan: Plan, primitive: Primitive) -> None:
     """Forget what was made with a rule: types, transformed programs and executables."""
     primitive.forget_types()
     for case in plan.cases[primitive]:
-        for _, closed in subjaxprs(dict(case.params)):
-            _forget_program(closed)
+        _forget_programs(dict(case.params))
 
 
-def _forget_program(closed: ClosedJaxpr) -> None:
-    closed.cache.clear()
-    for eqn in closed.jaxpr.eqns:
-        for _, inner in subjaxprs(eqn.params):
-            _forget_program(inner)
+def _forget_programs(params: dict[str, Any]) -> None:
+    for _, closed in subjaxprs(params):
+        closed.cache.clear()
+        for eqn in closed.jaxpr.eqns:
+            _forget_programs(eqn.params)

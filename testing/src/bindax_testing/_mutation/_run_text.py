@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from types import CodeType
 
 import attrs
@@ -12,11 +16,10 @@ import numpy as np
 
 from bindax_core.extend import Primitive, plugin_contents
 from bindax_testing._mutation._report import KILLED, SURVIVED, Mutant, MutationReport
-from bindax_testing._mutation._run import SECONDS, Progress, Step, fails, forget, narrowed
+from bindax_testing._mutation._run import SECONDS, Progress, Step, fails, forget, gathered, narrowed
 from bindax_testing._mutation._text import (
     Edit,
     changed_codes,
-    directory_of,
     edits_of,
     in_force,
     reached,
@@ -64,21 +67,12 @@ def mutate_text(
     start = time.perf_counter()
     subject = narrowed(subject_of(name), list(primitives))
     plan = make_plan(subject, seed=seed)
-    directory = directory_of(plugin_contents(name)[0].target)
-    mutants: list[Mutant] = []
-    sound: dict[Step, bool] = {}
+    package = sys.modules[plugin_contents(name)[0].target.partition(".")[0]]
+    directory = str(Path(inspect.getfile(package)).parent)
     with checking():
         users = _users(plan, directory)
-        edits = edits_of(list(users))
-        for i in np.random.default_rng(seed).permutation(len(edits)):
-            if len(mutants) == count:
-                break
-            codes = changed_codes(edits[i])
-            if edits[i].code in codes:
-                mutant = _tried(plan, edits[i], codes, users[edits[i].code], seconds, sound)
-                mutants.append(mutant)
-                if progress is not None:
-                    progress(mutant)
+        tried = partial(_tried, plan, users, seconds, {})
+        mutants = gathered(edits_of(list(users)), tried, count, seed, progress)
     return MutationReport(subject.name, seed, time.perf_counter() - start, mutants)
 
 
@@ -135,15 +129,16 @@ def _in_turn(plan: Plan, near: Mapping[Primitive, set[str]]) -> Iterator[tuple[P
 
 
 def _tried(
-    plan: Plan,
-    edit: Edit,
-    codes: Mapping[CodeType, CodeType],
-    users: Mapping[Primitive, set[str]],
-    seconds: float,
-    sound: dict[Step, bool],
-) -> Mutant:
-    """Return the fate of a change: killed by a check that passes without it, or surviving."""
-    near = {primitive: users[primitive] for primitive in _near(plan, edit, users)}
+    plan: Plan, users: Users, seconds: float, sound: dict[Step, bool], edit: Edit
+) -> Mutant | None:
+    """Return the fate of a change: killed by a check that passes without it, or surviving.
+
+    None where the function cannot be replaced.
+    """
+    codes, own = changed_codes(edit), users[edit.code]
+    if edit.code not in codes:
+        return None
+    near = {primitive: own[primitive] for primitive in _near(plan, edit, own)}
     suspected: set[Primitive] = set()
     suspects: list[tuple[Primitive, Step]] = []
     _forget(plan, near)

@@ -261,8 +261,3 @@ def reached(directory: str) -> Iterator[set[CodeType]]:
     finally:
         sys.setprofile(before)
         threading.setprofile(None)
-
-
-def directory_of(module: str) -> str:
-    """The directory of an importable package."""
-    return str(Path(inspect.getfile(sys.modules[module.partition(".")[0]])).parent)

@@ -1,37 +1,128 @@
-"""The mistakes that are made in derivatives, transposes and batching rules."""
+"""The mistakes that are made in values, and in derivatives, transposes and batching rules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import attrs
+import numpy as np
 
 from bindax_core.extend import (
     Primitive,
     Zero,
+    float0,
     is_differentiable,
     is_undef_primal,
+    is_value,
     operations_for,
     typeof,
 )
 from bindax_core.extend import transpose as transpose_rules
-from bindax_testing._mutation._values import (
-    Damage,
-    Rule,
-    backwards,
-    changed,
-    converted,
-    doubled,
-    first_everywhere,
-    first_pair,
-    is_number,
-    negated,
-    results_changed,
-    reversed_along,
-    swapped,
-)
 
 MOST_OPERANDS = 3
+Rule: TypeAlias = "partial[Any]"
+"""A rule with the parameters of a primitive."""
+
+
+@attrs.frozen
+class Damage:
+    """One kind of mistake.
+
+    ``apply`` takes the true rule with its parameters, and its arguments; it gives the wrong result,
+    or None where the mistake would change nothing.
+    """
+
+    name: str
+    apply: Callable[[Rule, Sequence[Any]], Any]
+
+
+def is_number(x: Any) -> bool:
+    """Tell whether something is an array that a mistake could change, not a zero known as such."""
+    return x is not None and type(x) is not Zero and is_value(x) and typeof(x).dtype != float0
+
+
+def negated(x: Any) -> Any:
+    """The value with the other sign; the opposite of a boolean."""
+    return ~x if typeof(x).dtype == np.bool_ else -x
+
+
+def doubled(x: Any) -> Any:
+    """Twice the value; the opposite of a boolean."""
+    return ~x if typeof(x).dtype == np.bool_ else x + x
+
+
+def other_dtype(dtype: Any) -> Any:
+    """A dtype of the same kind and another width."""
+    other = {"f": "float32", "c": "complex64", "i": "int32", "u": "uint32", "b": "int8"}.get(
+        np.dtype(dtype).kind, "float32"
+    )
+    if np.dtype(other) == dtype:
+        other = {"f": "float64", "c": "complex128", "i": "int8", "u": "uint8"}[dtype.kind]
+    return np.dtype(other)
+
+
+def converted(x: Any) -> Any:
+    """The value in another width."""
+    aval = typeof(x)
+    return operations_for(aval).convert(x, other_dtype(aval.dtype), False)
+
+
+def reversed_along(x: Any, axis: int) -> Any:
+    """The value with the order along an axis reversed."""
+    aval = typeof(x)
+    operations = operations_for(aval)
+    slices = [operations.index_axis(x, i, axis) for i in reversed(range(aval.shape[axis]))]
+    return operations.stack(slices, axis)
+
+
+def backwards(x: Any) -> Any:
+    """The value with the order along its first axis reversed, if it has more than one entry."""
+    return reversed_along(x, 0) if typeof(x).shape and typeof(x).shape[0] > 1 else x
+
+
+def first_everywhere(x: Any, axis: int) -> Any:
+    """The first slice along an axis in the place of all of them."""
+    aval = typeof(x)
+    operations = operations_for(aval)
+    first = operations.index_axis(x, 0, axis)
+    return operations.broadcast_axis(first, aval.shape[axis], axis)
+
+
+def changed(xs: Sequence[Any], change: Callable[[Any], Any]) -> tuple[list[Any], bool]:
+    """Values with a change made to those that are numbers, and whether there was one."""
+    out = [change(x) if is_number(x) and typeof(x).size else x for x in xs]
+    return out, any(x is not y for x, y in zip(xs, out, strict=True))
+
+
+def results_changed(change: Callable[[Any], Any], rule: Rule, args: Sequence[Any]) -> Any:
+    """The result of a rule, or its list of them, with a change."""
+    out = rule(*args)
+    wrong, touched = changed(list(out) if isinstance(out, list | tuple) else [out], change)
+    if not touched:
+        return None
+    return wrong if isinstance(out, list | tuple) else wrong[0]
+
+
+def _type(x: Any) -> Any:
+    aval = getattr(x, "aval", None)
+    return typeof(x) if aval is None else aval
+
+
+def swapped(
+    xs: Sequence[Any],
+    usable: Callable[[Any], bool] = is_number,
+    type_of: Callable[[Any], Any] = _type,
+) -> list[Any] | None:
+    """Values with the first two different ones of a type in each other's place; None without."""
+    for (i, x), (j, y) in combinations(enumerate(xs), 2):
+        if usable(x) and usable(y) and x is not y and type_of(x) == type_of(y):
+            out = list(xs)
+            out[i], out[j] = y, x
+            return out
+    return None
 
 
 # ------------------------------------------------------------------------------ derivatives
@@ -75,15 +166,13 @@ def _dropped_term(i: int, rule: Rule, args: Sequence[Any]) -> Any:
 
 
 def _swapped_tangents(rule: Rule, args: Sequence[Any]) -> Any:
-    _, tangents = args
-    pair = first_pair(tangents)
-    return None if pair is None else _along(swapped(tangents, *pair), rule, args)
+    wrong = swapped(args[1])
+    return None if wrong is None else _along(wrong, rule, args)
 
 
 def _swapped_primals(rule: Rule, args: Sequence[Any]) -> Any:
-    primals, _ = args
-    pair = first_pair(primals)
-    return None if pair is None else _taken_at(swapped(primals, *pair), rule, args)
+    wrong = swapped(args[0])
+    return None if wrong is None else _taken_at(wrong, rule, args)
 
 
 def _along(wrong: Sequence[Any], rule: Rule, args: Sequence[Any]) -> Any:
@@ -139,9 +228,7 @@ def _with_axes_swapped(x: Any) -> Any:
 
 
 def _swapped_cotangents(rule: Rule, args: Sequence[Any]) -> Any:
-    outs = list(rule(*args))
-    pair = first_pair(outs)
-    return None if pair is None else swapped(outs, *pair)
+    return swapped(list(rule(*args)))
 
 
 def _dropped_cotangent(i: int, rule: Rule, args: Sequence[Any]) -> Any:
@@ -157,8 +244,8 @@ def _is_residual(x: Any) -> bool:
 
 def _swapped_residuals(rule: Rule, args: Sequence[Any]) -> Any:
     cotangents, *operands = args
-    pair = first_pair(operands, _is_residual)
-    return None if pair is None else rule(cotangents, *swapped(operands, *pair))
+    wrong = swapped(operands, _is_residual)
+    return None if wrong is None else rule(cotangents, *wrong)
 
 
 def _doubled_residual(rule: Rule, args: Sequence[Any]) -> Any:
@@ -214,10 +301,9 @@ def _unmapped_result(rule: Rule, args: Sequence[Any]) -> Any:
 
 def _swapped_batches(rule: Rule, args: Sequence[Any]) -> Any:
     axis_size, operands, dims = args
-    pair = first_pair(operands)
-    if pair is None or dims[pair[0]] != dims[pair[1]]:
-        return None
-    return rule(axis_size, swapped(operands, *pair), dims)
+    wrong = swapped(operands)
+    moved = {dim for x, y, dim in zip(operands, wrong or (), dims, strict=False) if x is not y}
+    return rule(axis_size, wrong, dims) if len(moved) == 1 else None
 
 
 def _forgotten_batch(i: int, rule: Rule, args: Sequence[Any]) -> Any:

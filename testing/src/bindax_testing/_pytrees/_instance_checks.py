@@ -8,21 +8,34 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from bindax_core import ShapedArray
 from bindax_core.tree_util import tree_flatten, tree_structure
 from bindax_testing._compare import Mismatch, NotApplicable
-from bindax_testing._pytrees._nodes import Node, described, qualified, shown
-from bindax_testing._pytrees._stand_ins import (
-    STAND_INS,
+from bindax_testing._pytrees._nodes import (
+    Node,
     alike,
     attributes_of,
     by_identity,
+    described,
     fields_of,
     parts_of,
+    qualified,
     same_leaves,
     same_values,
-    with_tracers,
+    shown,
 )
+from bindax_transforms import eval_shape
 
+STAND_INS: dict[str, Callable[[], Any]] = {
+    "object()": object,
+    "None": lambda: None,
+    "a string": lambda: "".join(["stand", "-in"]),
+    "a Python number": lambda: float("1e3"),
+    "an array type": lambda: ShapedArray((2,), np.dtype("float32")),
+}
+"""Kinds of values by name, each with a function that makes one."""
 _REMEDY = (
     "Transformations put values of any type into containers. Let unflatten not call __init__ "
     "(object.__new__ and setting the attributes do), or let __init__ pass on what it does not know."
@@ -65,14 +78,9 @@ def check_round_trip(node: Node) -> None:
         )
 
 
-def stand_in_check(name: str) -> Callable[[Node], None]:
-    """The check that unflatten accepts one kind of value."""
-    make = STAND_INS[name]
-
-    def check(node: Node) -> None:
-        _accepts(node, [make() for _ in range(node.places())], name)
-
-    return check
+def check_stand_ins(name: str, node: Node) -> None:
+    """Unflatten accepts one kind of value."""
+    _accepts(node, [STAND_INS[name]() for _ in range(node.places())], name)
 
 
 def check_nested(node: Node) -> None:
@@ -82,17 +90,12 @@ def check_nested(node: Node) -> None:
 
 def check_tracers(node: Node) -> None:
     """Traced values are children in every transformation."""
-    problems: list[Exception] = []
 
-    def use(tracers: list[Any]) -> None:
-        try:
-            _accepts(node, tracers, "tracers")
-        except (Mismatch, NotApplicable) as problem:
-            problems.append(problem)
+    def use(*tracers: Any) -> Any:
+        _accepts(node, tracers, "tracers")
+        return tracers
 
-    with_tracers(node.places(), use)
-    for problem in problems:
-        raise problem
+    eval_shape(use, *[ShapedArray((3,), np.dtype("float32"))] * node.places())
 
 
 def _accepts(node: Node, values: Sequence[Any], name: str) -> None:

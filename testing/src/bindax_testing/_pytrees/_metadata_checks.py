@@ -18,8 +18,15 @@ from bindax_core.tree_util import (
     tree_flatten_with_path,
 )
 from bindax_testing._compare import Mismatch, NotApplicable
-from bindax_testing._pytrees._nodes import Node, described, qualified, shown
-from bindax_testing._pytrees._stand_ins import by_identity, parts_of, same_leaves
+from bindax_testing._pytrees._nodes import (
+    Node,
+    by_identity,
+    described,
+    parts_of,
+    qualified,
+    same_leaves,
+    shown,
+)
 
 _WHY = "Metadata is part of the structure, which transformations compare and use as a cache key."
 

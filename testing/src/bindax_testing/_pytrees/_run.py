@@ -12,7 +12,6 @@ from bindax_testing._pytrees import _instance_checks as instances
 from bindax_testing._pytrees import _metadata_checks as metadata
 from bindax_testing._pytrees._nodes import Node, described, nodes_of, qualified
 from bindax_testing._pytrees._report import PyTreeCheck, PyTreeReport, PyTreeStatus
-from bindax_testing._pytrees._stand_ins import STAND_INS
 
 _Check: TypeAlias = Callable[[Node], None]
 
@@ -25,7 +24,6 @@ class _Planned(NamedTuple):
 
 
 _COMPARING = ("flatten", "metadata == and hash")
-
 _REBUILDING = (*_COMPARING, "round trip")
 
 _PLAN = (
@@ -35,7 +33,10 @@ _PLAN = (
     _Planned("keys", metadata.check_keys, _COMPARING),
     _Planned("paths", metadata.check_paths, _COMPARING),
     _Planned("round trip", instances.check_round_trip, _COMPARING),
-    *(_Planned(f"unflatten with {name}", instances.stand_in_check(name)) for name in STAND_INS),
+    *(
+        _Planned(f"unflatten with {name}", partial(instances.check_stand_ins, name))
+        for name in instances.STAND_INS
+    ),
     _Planned("unflatten with tracers", instances.check_tracers),
     _Planned("unflatten with nodes of its own type", instances.check_nested),
     _Planned("independent instances", instances.check_independence, _REBUILDING),
@@ -96,7 +97,15 @@ def check_pytree(
         for node in nodes_of(example)
         for result in _run(node, expected)
     ]
-    return PyTreeReport(tuple(results) or (_nothing(examples),))
+    if not results:
+        kinds = sorted({qualified(type(example)) for example in examples})
+        reason = (
+            "the examples hold no node of a registered type, so that nothing was checked. Register "
+            "the type first, and pass an instance of it."
+        )
+        listed = ", ".join(kinds) or "no example"
+        results = [PyTreeCheck("has nodes", listed, "", "failed", reason)]
+    return PyTreeReport(tuple(results))
 
 
 def _run(node: Node, expected: Mapping[str, str]) -> list[PyTreeCheck]:
@@ -127,12 +136,3 @@ def _outcome(run: _Check, node: Node, excuse: str | None) -> tuple[PyTreeStatus,
         reason = f"It was expected to fail ({excuse}), and passed. Do not expect it any longer."
         return "failed", reason
     return ("failed", reason) if excuse is None else ("expected failure", f"{excuse}. {reason}")
-
-
-def _nothing(examples: tuple[Any, ...]) -> PyTreeCheck:
-    kinds = ", ".join(sorted({qualified(type(example)) for example in examples})) or "no example"
-    reason = (
-        "the examples hold no node of a registered type, so that nothing was checked. Register the "
-        "type first, and pass an instance of it."
-    )
-    return PyTreeCheck("has nodes", kinds, "", "failed", reason)
