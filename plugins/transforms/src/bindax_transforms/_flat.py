@@ -71,7 +71,18 @@ def own_value(x: Any) -> Any:
 
 
 def partition(which: Sequence[bool], values: Iterable[T]) -> tuple[list[T], list[T]]:
-    """The values where ``which`` is false, and those where it is true."""
+    """The values where ``which`` is false, and those where it is true.
+
+    Args:
+        which: a flag for each value.
+        values: as many values of any kind.
+
+    Raises:
+        ValueError: when their numbers differ.
+
+    >>> partition([True, False, True], "abc")
+    (['b'], ['a', 'c'])
+    """
     no: list[T] = []
     yes: list[T] = []
     for flag, value in zip(which, values, strict=True):
@@ -80,19 +91,47 @@ def partition(which: Sequence[bool], values: Iterable[T]) -> tuple[list[T], list
 
 
 def merge(which: Sequence[bool], no: Iterable[T], yes: Iterable[T]) -> list[T]:
-    """The inverse of ``partition``."""
+    """One list in the order of the flags: the inverse of ``partition``.
+
+    Args:
+        which: a flag for each value of the result.
+        no: the values where it is false, in order.
+        yes: the values where it is true, in order.
+
+    >>> merge([True, False, True], ["b"], ["a", "c"])
+    ['a', 'b', 'c']
+    """
     no, yes = iter(no), iter(yes)
     return [next(yes) if flag else next(no) for flag in which]
 
 
 def split(values: Sequence[T], *sizes: int) -> list[list[T]]:
-    """Cut a list into pieces of the given sizes, and the rest."""
+    """Cut a list into pieces of the given sizes, and the rest.
+
+    Args:
+        values: what is cut.
+        sizes: the lengths of the pieces, in order.
+
+    >>> split([1, 2, 3, 4, 5], 2, 1)
+    [[1, 2], [3], [4, 5]]
+    """
     cuts = [0, *itertools.accumulate(sizes), len(values)]
     return [list(values[a:b]) for a, b in itertools.pairwise(cuts)]
 
 
 def with_zeros(flags: Sequence[bool], values: Iterable[Any], avals: Sequence[Any]) -> list[Any]:
-    """A tangent or cotangent for each flag: the next value, or a ``Zero`` of the type."""
+    """A tangent or cotangent for each flag: the next value, or a ``Zero`` of the type.
+
+    Args:
+        flags: whether there is a value.
+        values: those that there are, in order.
+        avals: the types of all primals.
+
+    >>> import numpy as np
+    >>> from bindax_core.extend import ShapedArray
+    >>> with_zeros([True, False], [1.5], [ShapedArray((), np.float32)] * 2)
+    [1.5, Zero(float32[])]
+    """
     values = iter(values)
     return [
         next(values) if flag else Zero(aval.tangent_aval())
@@ -101,7 +140,18 @@ def with_zeros(flags: Sequence[bool], values: Iterable[Any], avals: Sequence[Any
 
 
 def remembered(program: ClosedJaxpr, key: Any, make: Callable[[], T]) -> T:
-    """Something derived from a program, made once and kept with it."""
+    """Something derived from a program, made once and kept with it.
+
+    Args:
+        program: what it is derived from; its ``cache`` keeps it.
+        key: what tells it from other things that are kept there.
+        make: makes it, the first time.
+
+    >>> from bindax_transforms import make_jaxpr
+    >>> program = make_jaxpr(lambda x: x)(1.0)
+    >>> remembered(program, "number of results", lambda: len(program.out_avals))
+    1
+    """
     if key not in program.cache:
         program.cache[key] = make()
     return program.cache[key]  # type: ignore[no-any-return]
