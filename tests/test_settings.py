@@ -308,7 +308,7 @@ def test_wrong_values_are_refused(name: str) -> None:
 
 
 def test_nothing_stands_in_the_way_while_settings_are_off() -> None:
-    from bindax_core.kernel._evaluation import EvalTrace
+    from bindax_core.arrays._evaluation import EvalTrace
     from bindax_transforms import JittedFunction
 
     plain = EvalTrace.process_primitive, JittedFunction.__call__, JittedFunction._trace

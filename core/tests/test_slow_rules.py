@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bindax_core import config
+from bindax_core.arrays._backend import register_backend, unregister_backend
 from bindax_core.extend import (
     Array,
     InterpretedProgram,
@@ -21,7 +22,6 @@ from bindax_core.extend import (
     transpose,
     vmap,
 )
-from bindax_core.runtime._backend import register_backend, unregister_backend
 
 
 def declare(calls: list[str], slow: Any = True) -> Any:

@@ -6,19 +6,69 @@ transformations.
 """
 
 from bindax_core import errors as errors
+from bindax_core.arrays._array import Array as Array
+from bindax_core.arrays._array_type import AnyArray as AnyArray
+from bindax_core.arrays._backend import effects_barrier as effects_barrier
+from bindax_core.arrays._contexts import check_tracer_leaks as check_tracer_leaks
+from bindax_core.arrays._contexts import checking_leaks as checking_leaks
+from bindax_core.arrays._contexts import debug_infs as debug_infs
+from bindax_core.arrays._contexts import debug_nans as debug_nans
+from bindax_core.arrays._contexts import default_matmul_precision as default_matmul_precision
+from bindax_core.arrays._contexts import default_prng_impl as default_prng_impl
+from bindax_core.arrays._contexts import disable_jit as disable_jit
+from bindax_core.arrays._contexts import disable_x64 as disable_x64
+from bindax_core.arrays._contexts import enable_x64 as enable_x64
+from bindax_core.arrays._contexts import ensure_compile_time_eval as ensure_compile_time_eval
+from bindax_core.arrays._contexts import explain_cache_misses as explain_cache_misses
+from bindax_core.arrays._contexts import live_arrays as live_arrays
+from bindax_core.arrays._contexts import log_compiles as log_compiles
+from bindax_core.arrays._contexts import named_call as named_call
+from bindax_core.arrays._contexts import named_scope as named_scope
+from bindax_core.arrays._contexts import numpy_dtype_promotion as numpy_dtype_promotion
+from bindax_core.arrays._contexts import numpy_rank_promotion as numpy_rank_promotion
+from bindax_core.arrays._contexts import threefry_partitionable as threefry_partitionable
+from bindax_core.arrays._contexts import transfer_guard as transfer_guard
+from bindax_core.arrays._contexts import (
+    transfer_guard_device_to_host as transfer_guard_device_to_host,
+)
+from bindax_core.arrays._contexts import (
+    transfer_guard_host_to_device as transfer_guard_host_to_device,
+)
+from bindax_core.arrays._debug_nans import watch_results as _watch_results
+from bindax_core.arrays._device_put import block_until_ready as block_until_ready
+from bindax_core.arrays._device_put import default_backend as default_backend
+from bindax_core.arrays._device_put import default_device as default_device
+from bindax_core.arrays._device_put import device_count as device_count
+from bindax_core.arrays._device_put import device_get as device_get
+from bindax_core.arrays._device_put import device_put as device_put
+from bindax_core.arrays._device_put import devices as devices
+from bindax_core.arrays._device_put import local_device_count as local_device_count
+from bindax_core.arrays._device_put import local_devices as local_devices
+from bindax_core.arrays._device_put import process_count as process_count
+from bindax_core.arrays._device_put import process_index as process_index
+from bindax_core.arrays._global_arrays import make_array_from_callback as make_array_from_callback
+from bindax_core.arrays._global_arrays import (
+    make_array_from_process_local_data as make_array_from_process_local_data,
+)
+from bindax_core.arrays._global_arrays import (
+    make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+)
+from bindax_core.arrays._transfer_guard import watch_traces as _watch_traces
 from bindax_core.kernel._aval import ShapedArray as ShapedArray
 from bindax_core.kernel._aval import float0 as float0
 from bindax_core.kernel._aval import typeof as typeof
+from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
+from bindax_core.kernel._eval_jaxpr import jaxpr_as_fun as jaxpr_as_fun
+from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core.kernel._jaxpr import Jaxpr as Jaxpr
 from bindax_core.kernel._jaxpr import JaxprEqn as JaxprEqn
 from bindax_core.kernel._jaxpr import Literal as Literal
 from bindax_core.kernel._jaxpr import Var as Var
-from bindax_core.kernel._jaxpr_check import JaxprType as JaxprType
-from bindax_core.kernel._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
-from bindax_core.kernel._jaxpr_eval import eval_jaxpr as eval_jaxpr
-from bindax_core.kernel._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
+from bindax_core.kernel._settings import config as config
 from bindax_core.kernel._source_info import register_internal as _register_internal
+from bindax_core.kernel._typecheck import JaxprType as JaxprType
+from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.registry import _copies as _copies  # primitives are copied as it says
 from bindax_core.registry import _installed
 from bindax_core.registry._api import configure_plugins as configure_plugins
@@ -33,56 +83,6 @@ from bindax_core.registry._api import refresh_plugins as refresh_plugins
 from bindax_core.registry._api import rule_coverage as rule_coverage
 from bindax_core.registry._api import transformation_names as transformation_names
 from bindax_core.registry._doors import public_names as _public_names
-from bindax_core.runtime._array import Array as Array
-from bindax_core.runtime._array_type import AnyArray as AnyArray
-from bindax_core.runtime._backend import effects_barrier as effects_barrier
-from bindax_core.runtime._config import config as config
-from bindax_core.runtime._contexts import check_tracer_leaks as check_tracer_leaks
-from bindax_core.runtime._contexts import checking_leaks as checking_leaks
-from bindax_core.runtime._contexts import debug_infs as debug_infs
-from bindax_core.runtime._contexts import debug_nans as debug_nans
-from bindax_core.runtime._contexts import default_matmul_precision as default_matmul_precision
-from bindax_core.runtime._contexts import default_prng_impl as default_prng_impl
-from bindax_core.runtime._contexts import disable_jit as disable_jit
-from bindax_core.runtime._contexts import disable_x64 as disable_x64
-from bindax_core.runtime._contexts import enable_x64 as enable_x64
-from bindax_core.runtime._contexts import ensure_compile_time_eval as ensure_compile_time_eval
-from bindax_core.runtime._contexts import explain_cache_misses as explain_cache_misses
-from bindax_core.runtime._contexts import live_arrays as live_arrays
-from bindax_core.runtime._contexts import log_compiles as log_compiles
-from bindax_core.runtime._contexts import named_call as named_call
-from bindax_core.runtime._contexts import named_scope as named_scope
-from bindax_core.runtime._contexts import numpy_dtype_promotion as numpy_dtype_promotion
-from bindax_core.runtime._contexts import numpy_rank_promotion as numpy_rank_promotion
-from bindax_core.runtime._contexts import threefry_partitionable as threefry_partitionable
-from bindax_core.runtime._contexts import transfer_guard as transfer_guard
-from bindax_core.runtime._contexts import (
-    transfer_guard_device_to_host as transfer_guard_device_to_host,
-)
-from bindax_core.runtime._contexts import (
-    transfer_guard_host_to_device as transfer_guard_host_to_device,
-)
-from bindax_core.runtime._global_arrays import make_array_from_callback as make_array_from_callback
-from bindax_core.runtime._global_arrays import (
-    make_array_from_process_local_data as make_array_from_process_local_data,
-)
-from bindax_core.runtime._global_arrays import (
-    make_array_from_single_device_arrays as make_array_from_single_device_arrays,
-)
-from bindax_core.runtime._guards import watch_traces as _watch_traces
-from bindax_core.runtime._nonfinite import watch_results as _watch_results
-from bindax_core.runtime._runtime import runtime
-from bindax_core.runtime._transfer import block_until_ready as block_until_ready
-from bindax_core.runtime._transfer import default_backend as default_backend
-from bindax_core.runtime._transfer import default_device as default_device
-from bindax_core.runtime._transfer import device_count as device_count
-from bindax_core.runtime._transfer import device_get as device_get
-from bindax_core.runtime._transfer import device_put as device_put
-from bindax_core.runtime._transfer import devices as devices
-from bindax_core.runtime._transfer import local_device_count as local_device_count
-from bindax_core.runtime._transfer import local_devices as local_devices
-from bindax_core.runtime._transfer import process_count as process_count
-from bindax_core.runtime._transfer import process_index as process_index
 from bindax_core.text._api import jaxpr_from_text as jaxpr_from_text
 from bindax_core.text._api import jaxpr_to_text as jaxpr_to_text
 

@@ -10,6 +10,7 @@ import pytest
 
 import bindax_core
 from bindax_core import tree
+from bindax_core.arrays import _backend, _operators
 from bindax_core.errors import (
     MissingRuleError,
     PluginConflictError,
@@ -19,6 +20,7 @@ from bindax_core.errors import (
 )
 from bindax_core.extend import RuleKind
 from bindax_core.kernel import _aval, _primitives_by_name
+from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._rule_tables import rule_kinds
 from bindax_core.registry import _report
 from bindax_core.registry._control import configured
@@ -28,8 +30,6 @@ from bindax_core.registry._loader import Loader
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Manifest
 from bindax_core.registry._provenance import distribution_of
-from bindax_core.runtime import _backend, _operators
-from bindax_core.runtime._runtime import runtime
 
 HEAD = """
 from bindax_core.extend import *

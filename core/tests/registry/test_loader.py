@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from bindax_core.errors import PluginConflictError, PluginError, PluginLoadError, PluginWarning
+from bindax_core.kernel._rollback import record_undo
 from bindax_core.registry._control import configured
 from bindax_core.registry._loader import LOADED, QUARANTINED
-from bindax_core.runtime._transaction import record_undo
 
 GOOD = """
     @hookimpl

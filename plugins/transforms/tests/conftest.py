@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bindax_core import config
-from bindax_core.runtime import _operations as operations
-from bindax_core.runtime import _operators as operators
+from bindax_core.arrays import _operations as operations
+from bindax_core.arrays import _operators as operators
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -9,10 +9,10 @@ import pytest
 from toy import sin
 
 from bindax_core import config
+from bindax_core.arrays._executable_cache import Recent
 from bindax_core.extend import Kept, recent_programs
 from bindax_core.kernel import _source_info
 from bindax_core.kernel._source_info import is_internal
-from bindax_core.runtime._programs import Recent
 from bindax_transforms import jit, vmap
 
 pytestmark = pytest.mark.usefixtures("toy_operations")

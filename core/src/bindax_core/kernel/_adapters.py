@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.kernel._rule_results import pair_of
-from bindax_core.runtime._operations import Zero, instantiate_zeros
+from bindax_core.arrays._operations import Zero, instantiate_zeros
+from bindax_core.kernel._rule_errors import pair_of
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive

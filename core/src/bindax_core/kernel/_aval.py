@@ -1,7 +1,7 @@
 """Abstract values: what an interpreter knows about a value without looking at it.
 
 ``typeof`` gives the abstract value of anything that is a legal operand. Which Python types are
-legal is an open table: ``runtime._number_types`` has Python's and NumPy's numbers, other packages
+legal is an open table: ``arrays._numbers`` has Python's and NumPy's numbers, other packages
 have theirs.
 """
 
@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bindax_core.kernel._extended import as_extended, is_extended
-from bindax_core.runtime._runtime import runtime
-from bindax_core.runtime._transaction import record_undo
-from bindax_core.runtime._wrapped import content, is_wrapper, unwrapped
+from bindax_core.arrays._extended_dtypes import as_extended, is_extended
+from bindax_core.kernel._extension_points import runtime
+from bindax_core.kernel._operands import content, is_wrapper, unwrapped
+from bindax_core.kernel._rollback import record_undo
 
 float0: Final = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of values that have no derivative, such as integers and booleans."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bindax_core.errors import PluginConflictError
-from bindax_core.runtime._runtime import runtime
-from bindax_core.runtime._transaction import record_undo
+from bindax_core.kernel._extension_points import runtime
+from bindax_core.kernel._rollback import record_undo
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive

@@ -15,7 +15,7 @@ from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from bindax_core.errors import name_function
-from bindax_core.runtime._config import config
+from bindax_core.kernel._settings import config
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from bindax_core.arrays._array import Array
+from bindax_core.arrays._evaluation import EvalTrace
 from bindax_core.errors import UnexpectedTracerError
-from bindax_core.kernel._evaluation import EvalTrace
+from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer, escaped_message
-from bindax_core.runtime._array import Array
-from bindax_core.runtime._runtime import runtime
 
 
 class TraceState(threading.local):

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+from bindax_core.arrays._extended_dtypes import as_extended
+from bindax_core.arrays._operators import ArrayOperators
 from bindax_core.errors import (
     ConcretizationTypeError,
     TracerArrayConversionError,
@@ -18,10 +20,8 @@ from bindax_core.errors import (
     UnexpectedTracerError,
 )
 from bindax_core.kernel._aval import ValueType, find_value_type, register_value_type, value_types
-from bindax_core.kernel._extended import as_extended
-from bindax_core.runtime._functions import describe_function
-from bindax_core.runtime._operators import ArrayOperators
-from bindax_core.runtime._wrapped import content
+from bindax_core.kernel._functions import describe_function
+from bindax_core.kernel._operands import content
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive

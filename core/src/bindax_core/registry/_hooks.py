@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
+    from bindax_core.arrays._backend import Backend
+    from bindax_core.arrays._operations import ArrayOperations
     from bindax_core.kernel._aval import ValueType
-    from bindax_core.kernel._cards import Extension
+    from bindax_core.kernel._definitions import Extension
     from bindax_core.kernel._primitive import Primitive
-    from bindax_core.runtime._backend import Backend
-    from bindax_core.runtime._operations import ArrayOperations
     from bindax_core.tree._definition import NodeDefinition
 
 PROJECT = "bindax"

@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PluginError
+from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._rule_tables import wrap_rules
-from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
     from bindax_core.registry._lookup import Discovery
@@ -55,8 +55,8 @@ installed = InstalledPlugins()
 @contextmanager
 def import_scope() -> Iterator[None]:
     """Where plugins are imported: outside traces, with the tree registry's changes undoable."""
+    from bindax_core.kernel._rollback import record_undo
     from bindax_core.kernel._stack import new_base
-    from bindax_core.runtime._transaction import record_undo
     from bindax_core.tree._registry import journaled, undo
 
     with new_base(), journaled() as journal:

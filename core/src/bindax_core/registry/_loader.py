@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
+from bindax_core.kernel._rollback import transaction
 from bindax_core.registry._claims import Claims, Staged, offers
 from bindax_core.registry._control import settings
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
-from bindax_core.runtime._transaction import transaction
 
 if TYPE_CHECKING:
     from bindax_core.registry._installers import Stage

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from bindax_core._site import Site
 from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
-from bindax_core.kernel._site import Site
+from bindax_core.kernel._extension_points import Plugins
 from bindax_core.registry._claims import NAMED, Conflict, Staged, claimant_of, offers
 from bindax_core.registry._control import Settings
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
 from bindax_core.registry._provenance import provenance_of
-from bindax_core.runtime._runtime import Plugins
 
 
 class Discovery(Plugins):

@@ -11,7 +11,7 @@ import sys
 from functools import lru_cache
 from typing import NamedTuple
 
-from bindax_core.kernel._site import Site
+from bindax_core._site import Site
 from bindax_core.registry._manifest import KINDS, Distribution, Manifest, manifest, normalized
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.runtime._config import config
-from bindax_core.runtime._runtime import runtime
+from bindax_core.kernel._extension_points import runtime
+from bindax_core.kernel._settings import config
 
 
 class AxisType(Enum):

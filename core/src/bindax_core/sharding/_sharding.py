@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.runtime._config import config
-from bindax_core.runtime._memories import memory_kinds, own_or_other
+from bindax_core.arrays._memories import memory_kinds, own_or_other
+from bindax_core.kernel._settings import config
 from bindax_core.sharding._mesh import AbstractMesh, Mesh
 from bindax_core.sharding._spec import PartitionSpec, is_open
 

@@ -6,9 +6,9 @@ import enum
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from bindax_core.kernel._site import Site, caller_site
+from bindax_core._site import Site, caller_site
+from bindax_core.kernel._rollback import record_undo
 from bindax_core.kernel.rules import Effect
-from bindax_core.runtime._transaction import record_undo
 
 Write = Callable[[Any], Mapping[str, Any]]
 Class = TypeVar("Class", bound=type)

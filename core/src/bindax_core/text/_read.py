@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.arrays._array import Array
+from bindax_core.arrays._extended_dtypes import ExtendedDType, as_extended
 from bindax_core.errors import JaxprTextError, JaxprTypeError, TreeError
 from bindax_core.kernel._aval import AbstractValue, ShapedArray, float0, is_value, typeof
-from bindax_core.kernel._extended import ExtendedDType, as_extended
 from bindax_core.kernel._jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
-from bindax_core.kernel._jaxpr_check import typecheck_jaxpr
-from bindax_core.runtime._array import Array
+from bindax_core.kernel._typecheck import typecheck_jaxpr
 from bindax_core.text import _installed
 from bindax_core.text._numbers import HEADER, RESERVED, VERSION, find_dtype, read_number
 from bindax_core.text._tokens import Tokens

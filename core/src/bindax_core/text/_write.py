@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core._site import Site
+from bindax_core.arrays._array import Array
+from bindax_core.arrays._extended_dtypes import ExtendedDType, is_extended
 from bindax_core.errors import JaxprTextError, TreeError
 from bindax_core.kernel._aval import ShapedArray, dtype_name, find_value_type
-from bindax_core.kernel._extended import ExtendedDType, is_extended
+from bindax_core.kernel._functions import describe_function
 from bindax_core.kernel._jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
 from bindax_core.kernel._primitive import Primitive
-from bindax_core.kernel._site import Site
 from bindax_core.registry._manifest import Distribution
 from bindax_core.registry._provenance import distribution_of, provenance_of
-from bindax_core.runtime._array import Array
-from bindax_core.runtime._functions import describe_function
 from bindax_core.text._forms import form_of
 from bindax_core.text._numbers import HEADER, RESERVED, find_dtype, shortest
 from bindax_core.text._tokens import QUALIFIED

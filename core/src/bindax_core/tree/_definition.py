@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
+from bindax_core._site import Site
 from bindax_core.errors import TreeError
-from bindax_core.kernel._site import Site
 from bindax_core.tree._keys import DictKey, FlattenedIndexKey, GetAttrKey, KeyEntry, SequenceKey
 
 Kind: TypeAlias = Literal[

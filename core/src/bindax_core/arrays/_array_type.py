@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from bindax_core.arrays._array import Array
+from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._trace import Tracer
-from bindax_core.runtime._array import Array
-from bindax_core.runtime._runtime import runtime
 
 
 class _ArrayType(type):

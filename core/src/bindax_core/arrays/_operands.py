@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.arrays._array import Array
 from bindax_core.kernel._aval import find_value_type, value_types
+from bindax_core.kernel._operands import content, unwrapped
 from bindax_core.kernel._trace import Tracer
-from bindax_core.runtime._array import Array
-from bindax_core.runtime._wrapped import content, unwrapped
 
 
 def host_operand(x: Any) -> tuple[Any, Any]:

@@ -11,12 +11,12 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
+from bindax_core.arrays._array import Array
+from bindax_core.arrays._transfer_guard import leak
+from bindax_core.kernel._settings import config
 from bindax_core.kernel._source_info import scopes
 from bindax_core.kernel._stack import new_base
 from bindax_core.kernel._trace import Tracer
-from bindax_core.runtime._array import Array
-from bindax_core.runtime._config import config
-from bindax_core.runtime._guards import leak
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.runtime._placement import default_sharding, place_on, sharding_of
+from bindax_core.arrays._placement import default_sharding, place_on, sharding_of
 
 if TYPE_CHECKING:
-    from bindax_core.runtime._array import Array
+    from bindax_core.arrays._array import Array
     from bindax_core.sharding._sharding import Sharding
 
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.arrays._array import Array
+from bindax_core.arrays._backend import backends, find_backend
+from bindax_core.arrays._extended_dtypes import is_extended
+from bindax_core.arrays._memories import Space
+from bindax_core.arrays._operands import as_array
+from bindax_core.arrays._placement import default_sharding, place_on
+from bindax_core.arrays._transfer_guard import explicit_transfers, note_transfer
 from bindax_core.kernel._aval import typeof
-from bindax_core.kernel._extended import is_extended
+from bindax_core.kernel._extension_points import runtime
+from bindax_core.kernel._operands import unwrapped
+from bindax_core.kernel._settings import config
 from bindax_core.kernel._trace import Tracer
-from bindax_core.runtime._array import Array
-from bindax_core.runtime._backend import backends, find_backend
-from bindax_core.runtime._config import config
-from bindax_core.runtime._guards import explicit_transfers, note_transfer
-from bindax_core.runtime._memories import Space
-from bindax_core.runtime._operands import as_array
-from bindax_core.runtime._placement import default_sharding, place_on
-from bindax_core.runtime._runtime import runtime
-from bindax_core.runtime._wrapped import unwrapped
 from bindax_core.tree._flatten import tree_flatten, tree_leaves, tree_unflatten
 from bindax_core.tree._map import tree_map
 from bindax_core.tree._prefix import flatten_prefix

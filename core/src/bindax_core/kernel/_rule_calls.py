@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.kernel._primitive import Primitive
-from bindax_core.kernel._rule_results import explain_failure, rule_output_error, shown_result
+from bindax_core.kernel._rule_errors import explain_failure, rule_output_error, shown_result
 
 
 def call_rule(

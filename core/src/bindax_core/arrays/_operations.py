@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from bindax_core.errors import MissingOperationsError
 from bindax_core.kernel._aval import AbstractValue, ShapedArray, typeof
-from bindax_core.runtime._runtime import runtime
-from bindax_core.runtime._transaction import record_undo
+from bindax_core.kernel._extension_points import runtime
+from bindax_core.kernel._rollback import record_undo
 
 
 class ArrayOperations(NamedTuple):

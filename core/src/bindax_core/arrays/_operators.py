@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bindax_core.errors import MissingOperationsError
+from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._source_info import hide_internal_frames
-from bindax_core.runtime._runtime import runtime
 
 _BINARY = (
     "add",

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bindax_core.arrays._operations import Zero
 from bindax_core.errors import AbstractionError, RuleOutputError
 from bindax_core.kernel._aval import typeof
+from bindax_core.kernel._extension_points import runtime
+from bindax_core.kernel._functions import code_of, misfit
 from bindax_core.kernel._rule_tables import Rule, rule_kinds
-from bindax_core.runtime._functions import code_of, misfit
-from bindax_core.runtime._operations import Zero
-from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive

@@ -10,12 +10,12 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from bindax_core._site import Site, caller_site
 from bindax_core.errors import MissingRuleError
+from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._rule_tables import Rule
-from bindax_core.kernel._site import Site, caller_site
 from bindax_core.kernel.rules import CANONICAL, abstract_eval
-from bindax_core.runtime._runtime import runtime
 
 RuleOrRules = Rule | Sequence[Rule]
 

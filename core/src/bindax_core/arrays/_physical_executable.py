@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bindax_core.arrays._array import Array
+from bindax_core.arrays._extended_dtypes import is_extended
 from bindax_core.kernel._aval import float0
-from bindax_core.kernel._extended import is_extended
 from bindax_core.kernel._jaxpr import ClosedJaxpr, require_program
-from bindax_core.runtime._array import Array
 
 
 def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bindax_core.arrays._array import Array
+from bindax_core.arrays._backend import find_backend
+from bindax_core.arrays._operands import as_array
+from bindax_core.arrays._placement import place_on
 from bindax_core.kernel._aval import ShapedArray
-from bindax_core.runtime._array import Array
-from bindax_core.runtime._backend import find_backend
-from bindax_core.runtime._operands import as_array
-from bindax_core.runtime._placement import place_on
 
 if TYPE_CHECKING:
     from bindax_core.sharding._sharding import Index, Sharding

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bindax_core.arrays._array import Array
+from bindax_core.arrays._backend import compiling_backend, run_operation
+from bindax_core.arrays._floating_errors import IGNORED, floating_errors
+from bindax_core.arrays._operands import host_operand
 from bindax_core.errors import RuleOutputError
 from bindax_core.kernel import rules
 from bindax_core.kernel._aval import value_types
-from bindax_core.kernel._rule_results import explain_failure
+from bindax_core.kernel._extension_points import runtime
+from bindax_core.kernel._rule_errors import explain_failure
+from bindax_core.kernel._settings import config
 from bindax_core.kernel._trace import Trace
-from bindax_core.runtime._array import Array
-from bindax_core.runtime._backend import compiling_backend, run_operation
-from bindax_core.runtime._config import config
-from bindax_core.runtime._floating_errors import IGNORED, floating_errors
-from bindax_core.runtime._operands import host_operand
-from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive

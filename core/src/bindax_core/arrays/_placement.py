@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from bindax_core.arrays._memories import DeviceMemories
 from bindax_core.errors import BackendError
-from bindax_core.runtime._config import config
-from bindax_core.runtime._memories import DeviceMemories
-from bindax_core.runtime._runtime import runtime
+from bindax_core.kernel._extension_points import runtime
+from bindax_core.kernel._settings import config
 
 if TYPE_CHECKING:
     from bindax_core.sharding._sharding import Sharding

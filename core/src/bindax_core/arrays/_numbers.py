@@ -19,7 +19,7 @@ from bindax_core.kernel._aval import (
     register_value_type,
     value_types,
 )
-from bindax_core.runtime._config import config
+from bindax_core.kernel._settings import config
 
 DType = np.dtype[Any]
 

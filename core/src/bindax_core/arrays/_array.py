@@ -8,16 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.arrays._array_placement import ArrayPlaces
+from bindax_core.arrays._extended_dtypes import (
+    as_extended,
+    is_extended,
+    logical_array,
+    physical_array,
+)
+from bindax_core.arrays._numbers import admitted_array
+from bindax_core.arrays._operators import ArrayOperators
+from bindax_core.arrays._placement import PlacedElsewhereError
+from bindax_core.arrays._transfer_guard import note_transfer
 from bindax_core.errors import DeletedArrayError
 from bindax_core.kernel._aval import ShapedArray, ValueType, float0, register_value_type
-from bindax_core.kernel._extended import as_extended, is_extended, logical_array, physical_array
-from bindax_core.runtime._array_places import ArrayPlaces
-from bindax_core.runtime._config import config
-from bindax_core.runtime._guards import note_transfer
-from bindax_core.runtime._number_types import admitted_array
-from bindax_core.runtime._operators import ArrayOperators
-from bindax_core.runtime._placement import PlacedElsewhereError
-from bindax_core.runtime._runtime import runtime
+from bindax_core.kernel._extension_points import runtime
+from bindax_core.kernel._settings import config
 
 NumPyArray = np.ndarray[Any, Any]
 

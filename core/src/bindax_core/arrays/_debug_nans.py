@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bindax_core.arrays._array import Array
+from bindax_core.arrays._evaluation import EvalTrace
 from bindax_core.errors import DeletedArrayError, NonFiniteError
 from bindax_core.kernel._aval import is_differentiable
-from bindax_core.kernel._evaluation import EvalTrace
+from bindax_core.kernel._settings import config
 from bindax_core.kernel._source_info import user_source_info
-from bindax_core.runtime._array import Array
-from bindax_core.runtime._config import config
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
