@@ -53,9 +53,9 @@ from bindax_core.arrays._global_arrays import (
 from bindax_core.arrays._global_arrays import (
     make_array_from_single_device_arrays as make_array_from_single_device_arrays,
 )
+from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray
+from bindax_core.arrays._shaped_array import float0 as float0
 from bindax_core.arrays._transfer_guard import watch_traces as _watch_traces
-from bindax_core.kernel._aval import ShapedArray as ShapedArray
-from bindax_core.kernel._aval import float0 as float0
 from bindax_core.kernel._aval import typeof as typeof
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._eval_jaxpr import jaxpr_as_fun as jaxpr_as_fun

@@ -7,6 +7,7 @@ use nothing else of the kernel.
 import typing as _typing
 
 from bindax_core.arrays._array import Array as Array
+from bindax_core.arrays._array_tracer import ArrayTracer as ArrayTracer
 from bindax_core.arrays._array_type import AnyArray as AnyArray
 from bindax_core.arrays._backend import Backend as Backend
 from bindax_core.arrays._backend import InterpretedProgram as InterpretedProgram
@@ -50,6 +51,11 @@ from bindax_core.arrays._placement import PlacedElsewhereError as PlacedElsewher
 from bindax_core.arrays._placement import default_sharding as default_sharding
 from bindax_core.arrays._placement import place_on as place_on
 from bindax_core.arrays._placement import sharding_of as sharding_of
+from bindax_core.arrays._shaped_array import Dimension as Dimension
+from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray
+from bindax_core.arrays._shaped_array import dtype_name as dtype_name
+from bindax_core.arrays._shaped_array import float0 as float0
+from bindax_core.arrays._shaped_array import is_differentiable as is_differentiable
 from bindax_core.arrays._transfer_guard import note_transfer as note_transfer
 from bindax_core.errors import BackendError as BackendError
 from bindax_core.errors import DeletedArrayError as DeletedArrayError
@@ -57,12 +63,7 @@ from bindax_core.errors import MissingRuleError as MissingRuleError
 from bindax_core.errors import TracingRecursionError as TracingRecursionError
 from bindax_core.kernel import rules as rules
 from bindax_core.kernel._aval import AbstractValue as AbstractValue
-from bindax_core.kernel._aval import Dimension as Dimension
-from bindax_core.kernel._aval import ShapedArray as ShapedArray
 from bindax_core.kernel._aval import ValueType as ValueType
-from bindax_core.kernel._aval import dtype_name as dtype_name
-from bindax_core.kernel._aval import float0 as float0
-from bindax_core.kernel._aval import is_differentiable as is_differentiable
 from bindax_core.kernel._aval import is_value as is_value
 from bindax_core.kernel._aval import typeof as typeof
 from bindax_core.kernel._definitions import Extension as Extension
@@ -112,7 +113,6 @@ from bindax_core.kernel._stack import trace_state as trace_state
 from bindax_core.kernel._trace import MainTrace as MainTrace
 from bindax_core.kernel._trace import Origin as Origin
 from bindax_core.kernel._trace import Trace as Trace
-from bindax_core.kernel._trace import Tracer as Tracer
 from bindax_core.kernel._trace import full_raise as full_raise
 from bindax_core.kernel._typecheck import JaxprType as JaxprType
 from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
@@ -146,6 +146,9 @@ from bindax_core.tree_util import tree_structure as tree_structure
 from bindax_core.tree_util import tree_unflatten as tree_unflatten
 
 API_VERSION = 1
+
+Tracer = ArrayTracer
+"""The base of tracers, with the operators and methods of arrays."""
 
 not_mapped = None
 """The batch dimension of an operand that has no batch axis."""

@@ -18,9 +18,10 @@ from bindax_core.arrays._extended_dtypes import (
 from bindax_core.arrays._numbers import admitted_array
 from bindax_core.arrays._operators import ArrayOperators
 from bindax_core.arrays._placement import PlacedElsewhereError
+from bindax_core.arrays._shaped_array import ShapedArray, float0
 from bindax_core.arrays._transfer_guard import note_transfer
 from bindax_core.errors import DeletedArrayError
-from bindax_core.kernel._aval import ShapedArray, ValueType, float0, register_value_type
+from bindax_core.kernel._aval import ValueType, register_value_type
 from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._settings import config
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._executable_cache import Kept, recent_programs
-from bindax_core.arrays._operands import as_array, is_reusable
+from bindax_core.arrays._operands import as_array
 from bindax_core.arrays._physical_executable import Overlaid, OverlaidProgram, has_extended_dtypes
 from bindax_core.arrays._placement import HOST
 from bindax_core.errors import BackendError
@@ -22,6 +22,7 @@ from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr
 from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from bindax_core.kernel._parameters import is_reusable
 from bindax_core.kernel._rollback import record_undo
 from bindax_core.kernel._settings import config
 

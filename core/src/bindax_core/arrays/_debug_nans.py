@@ -13,8 +13,8 @@ import numpy as np
 
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._evaluation import EvalTrace
+from bindax_core.arrays._shaped_array import is_differentiable
 from bindax_core.errors import DeletedArrayError, NonFiniteError
-from bindax_core.kernel._aval import is_differentiable
 from bindax_core.kernel._settings import config
 from bindax_core.kernel._source_info import user_source_info
 

@@ -18,10 +18,10 @@ from bindax_core.arrays._floating_errors import IGNORED, floating_errors
 from bindax_core.arrays._operands import host_operand
 from bindax_core.errors import RuleOutputError
 from bindax_core.kernel import rules
-from bindax_core.kernel._aval import value_types
 from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._rule_errors import explain_failure
 from bindax_core.kernel._settings import config
+from bindax_core.kernel._stack import evaluate_with
 from bindax_core.kernel._trace import Trace
 
 if TYPE_CHECKING:
@@ -41,10 +41,7 @@ class EvalTrace(Trace):
         return value
 
     def boxed(self, operands: Sequence[Any]) -> Sequence[Any]:
-        """Leave operands as they are, but for values that stand for an operand."""
-        for x in operands:
-            if type(x) not in value_types:
-                return super().boxed(operands)
+        """Leave operands as they are."""
         return operands
 
     def process_primitive(
@@ -96,6 +93,9 @@ class EvalTrace(Trace):
             Array(aval, _checked(primitive, x, aval, foreign))
             for x, aval in zip(outs, out_avals, strict=True)
         ]
+
+
+evaluate_with(EvalTrace)
 
 
 def _checked(primitive: Primitive, result: Any, aval: Any, foreign: Sequence[Any]) -> Any:

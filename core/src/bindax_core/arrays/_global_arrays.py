@@ -11,7 +11,7 @@ from bindax_core.arrays._array import Array
 from bindax_core.arrays._backend import find_backend
 from bindax_core.arrays._operands import as_array
 from bindax_core.arrays._placement import place_on
-from bindax_core.kernel._aval import ShapedArray
+from bindax_core.arrays._shaped_array import ShapedArray
 
 if TYPE_CHECKING:
     from bindax_core.sharding._sharding import Index, Sharding

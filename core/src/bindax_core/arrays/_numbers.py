@@ -10,15 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from bindax_core.arrays._shaped_array import ShapedArray, float0
 from bindax_core.errors import AbstractionError
-from bindax_core.kernel._aval import (
-    AbstractValue,
-    ShapedArray,
-    ValueType,
-    float0,
-    register_value_type,
-    value_types,
-)
+from bindax_core.kernel._aval import AbstractValue, ValueType, register_value_type, value_types
 from bindax_core.kernel._settings import config
 
 DType = np.dtype[Any]
@@ -102,9 +96,14 @@ def _python_number(x: Any, aval: Any) -> np.ndarray[Any, Any]:
         ) from None
 
 
+def _covers(type_: type) -> bool:
+    """Tell whether instances of a subclass are legal operands: all but masked arrays."""
+    return not (issubclass(type_, np.ndarray) and hasattr(type_, "mask"))
+
+
 def _scalar(type_: type, dtype: DType, to_numpy: Any) -> ValueType:
     aval = ShapedArray((), dtype, weak_type=dtype != np.bool_)
-    return ValueType(type_, lambda x: aval, to_numpy)
+    return ValueType(type_, lambda x: aval, to_numpy, _covers)
 
 
 # np.generic stands for every NumPy scalar type, ml_dtypes' included, through the fallback of
@@ -118,7 +117,7 @@ def _types(mode: Any) -> dict[type, ValueType]:
     numbers = [(type_, np.dtype(wide)) for type_, wide in _PYTHON.items()]
     found = [_scalar(type_, narrowed.get(wide, wide), _python_number) for type_, wide in numbers]
     of_numpy = (_narrow_array_type, _narrow) if mode is False else (_array_type, _native)
-    found += [ValueType(type_, *of_numpy) for type_ in (*_NUMPY, np.complex128)]
+    found += [ValueType(type_, *of_numpy, _covers) for type_ in (*_NUMPY, np.complex128)]
     if mode == "explicit":  # NumPy's scalars of Python's precision are as weak as Python's numbers
         found += [_scalar(wide.type, wide, _native) for _, wide in numbers]
     return {value_type.type: value_type for value_type in found}

@@ -41,25 +41,3 @@ def as_array(x: Any) -> Any:
         return as_array(inner)
     aval, host = host_operand(x)
     return Array(aval, np.array(host)) if isinstance(host, np.ndarray) else x
-
-
-def is_reusable(value: Any) -> bool:
-    """Tell whether an equal parameter can come again: no function or program, nor one in a tuple.
-
-    What is remembered for a parameter that cannot keeps alive all that it closes over.
-    """
-    if type(value) is tuple:
-        return all(map(is_reusable, value))
-    by_identity: Any = object.__hash__
-    return value is None or type(value).__hash__ is not by_identity
-
-
-def wrong_parameter(primitive_name: str, name: str, value: Any) -> str:
-    """The text of the error for a parameter that must be an operand, or hashable."""
-    what = f"the parameter {name!r} of {primitive_name} is a {type(value).__name__}"
-    if type(value) is list:
-        return f"{what}: parameters are static and hashable; give a tuple, {tuple(value)!r:.80}."
-    return (
-        f"{what}: parameters are static and hashable, which transformations cannot look into; "
-        f"give the value as an operand, {primitive_name}_p.bind(..., {name})."
-    )

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from bindax_core.arrays._shaped_array import ShapedArray
 from bindax_core.errors import MissingOperationsError
-from bindax_core.kernel._aval import AbstractValue, ShapedArray, typeof
+from bindax_core.kernel._aval import AbstractValue, typeof
 from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._rollback import record_undo
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._extended_dtypes import is_extended
-from bindax_core.kernel._aval import float0
+from bindax_core.arrays._shaped_array import float0
 from bindax_core.kernel._jaxpr import ClosedJaxpr, require_program
 
 

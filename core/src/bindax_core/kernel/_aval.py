@@ -1,27 +1,17 @@
-"""Abstract values: what an interpreter knows about a value without looking at it.
+"""Abstract values: the types of the values that flow through programs.
 
 ``typeof`` gives the abstract value of anything that is a legal operand. Which Python types are
-legal is an open table: ``arrays._numbers`` has Python's and NumPy's numbers, other packages
-have theirs.
+legal is an open table: the arrays, and any package, register theirs.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from functools import cache, partial
-from operator import index
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from bindax_core.arrays._extended_dtypes import as_extended, is_extended
 from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._operands import content, is_wrapper, unwrapped
 from bindax_core.kernel._rollback import record_undo
-
-float0: Final = np.dtype([("float0", np.void, 0)])
-"""The dtype of tangents of values that have no derivative, such as integers and booleans."""
 
 
 class AbstractValue:
@@ -42,130 +32,6 @@ class AbstractValue:
         return self
 
 
-class Dimension:
-    """Base of sizes that are known as expressions, and stand in shapes where integers do."""
-
-    __slots__ = ()
-
-
-class ShapedArray(AbstractValue):
-    """The set of all arrays with one shape and one dtype.
-
-    Instances are immutable and interned: there is one for each type, compared by identity.
-
-    Args:
-        shape: the sizes of the axes.
-        dtype: the NumPy dtype of the elements.
-        weak_type: whether the dtype came from a Python scalar and yields to that of others.
-        sharding: where an array lies that users describe; types of values have none.
-
-    >>> ShapedArray((3, 2), np.float32).str_short()
-    'float32[3,2]'
-    """
-
-    __slots__ = ("dtype", "placement", "shape", "weak_type")
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    weak_type: bool
-    placement: Any
-
-    def __new__(
-        cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, *, sharding: Any = None
-    ) -> ShapedArray:
-        # Before the look-up: 3.0 and True are equal to integers, and must not find their types.
-        shape = tuple([n if isinstance(n, Dimension) else int(index(n)) for n in shape])
-        dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
-        key = (shape, dtype, bool(weak_type))
-        interned = _interned.get(key)
-        if interned is not None and sharding is None:
-            return interned
-        self = object.__new__(cls)
-        if any(type(size) is int and size < 0 for size in shape):
-            raise ValueError(f"ShapedArray: sizes are not negative, but the shape is {shape}.")
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "dtype", dtype)
-        object.__setattr__(self, "weak_type", key[2])
-        object.__setattr__(self, "placement", sharding)
-        # The first of two threads wins, so that there is one instance.
-        return _interned.setdefault(key if sharding is None else (*key, sharding), self)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(
-            f"ShapedArray is immutable; use .update({name}=...) for a changed one."
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(ShapedArray, sharding=self.placement)
-        return make, (self.shape, self.dtype, self.weak_type)
-
-    @property
-    def sharding(self) -> Any:
-        return self.placement
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    def update(self, **changes: Any) -> ShapedArray:
-        """A copy with other ``shape``, ``dtype``, ``weak_type`` or ``sharding``."""
-        own = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
-        return ShapedArray(**{**own, "sharding": self.placement, **changes})
-
-    @cache  # noqa: B019 - types live as long as the process
-    def physical(self) -> ShapedArray:
-        """The type that represents this one, if its dtype is extended; itself otherwise."""
-        if not is_extended(self.dtype):
-            return self
-        element = self.dtype[0]
-        return ShapedArray((*self.shape, *element.shape), element.base)
-
-    def strip_weak_type(self) -> ShapedArray:
-        return ShapedArray(self.shape, self.dtype) if self.weak_type else self
-
-    def tangent_aval(self) -> ShapedArray:
-        return self if is_differentiable(self.dtype) else ShapedArray(self.shape, float0)
-
-    def str_short(self) -> str:
-        return f"{dtype_name(self.dtype)}[{','.join(str(size) for size in self.shape)}]"
-
-    def __repr__(self) -> str:
-        more = ", weak_type=True" if self.weak_type else ""
-        more += "" if self.placement is None else f", sharding={self.placement!r}"
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={dtype_name(self.dtype)}{more})"
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError(f"len() of {self.str_short()}, which has no axes.")
-        return self.shape[0]
-
-    def __bool__(self) -> bool:
-        return True  # a type is there, however many elements it speaks of
-
-
-_interned: dict[tuple[Any, ...], ShapedArray] = {}
-
-
-def dtype_name(dtype: Any) -> str:
-    """The name of a dtype as jaxprs and messages print it."""
-    if dtype.names is not None:
-        return "float0" if dtype == float0 else str(as_extended(dtype).name)
-    return str(dtype.name)
-
-
-@cache
-def is_differentiable(dtype: np.dtype[Any]) -> bool:
-    """Tell whether values of a dtype have tangents of the same dtype (real or complex floats)."""
-    # ml_dtypes' floats are void-kind ('V') extension types that NumPy calls neither inexact nor
-    # integer; they are the ones whose scalars can hold a fraction.
-    extension = dtype.name.startswith(("bfloat", "float")) and dtype.names is None
-    return bool(np.issubdtype(dtype, np.inexact)) or (extension and dtype != float0)
-
-
 class ValueType(NamedTuple):
     """A Python type whose instances are legal operands.
 
@@ -174,14 +40,19 @@ class ValueType(NamedTuple):
         typeof: gives the abstract value of an instance.
         to_numpy: gives the host array that ``impl`` rules receive, or None when instances are
             passed to them as they are.
+        covers: tells of which subclasses instances are legal operands, too; by default of none.
     """
 
     type: type
     typeof: Callable[[Any], AbstractValue]
-    to_numpy: Callable[[Any, Any], np.ndarray[Any, Any]] | None = None
+    to_numpy: Callable[[Any, Any], Any] | None = None
+    covers: Callable[[type], bool] | None = None
 
 
 value_types: dict[type, ValueType] = {}
+
+plain_types: set[type] = set()
+"""The registered types that are no tracers: ``bind`` passes them without a further look."""
 
 
 def register_value_type(value_type: ValueType) -> None:
@@ -195,6 +66,7 @@ def register_value_type(value_type: ValueType) -> None:
             f"the type {value_type.type.__module__}.{value_type.type.__qualname__} is already a "
             f"registered value type; unregister it first, or register a subclass."
         )
+    plain_types.add(value_type.type)
     record_undo(lambda: unregister_value_type(value_type))
 
 
@@ -202,21 +74,18 @@ def unregister_value_type(value_type: ValueType) -> None:
     """Undo ``register_value_type``."""
     if value_types.get(value_type.type) is value_type:
         del value_types[value_type.type]
-
-
-_BASES: Final = frozenset((np.ndarray, np.generic, int, float, complex))  # of IntEnum, for one
+        plain_types.discard(value_type.type)
 
 
 def find_value_type(type_: type) -> ValueType | None:
     """The registered value type of a Python type, asking plugins on the first miss."""
     found = value_types.get(type_)
     if found is None and not is_wrapper(type_):
-        masked = issubclass(type_, np.ndarray) and hasattr(type_, "mask")  # np.ma loads slowly
-        for base in () if masked else type_.__mro__[1:]:
-            if base in _BASES and base in value_types:
-                return value_types[base]
-        if runtime.plugins.load_for_type(type_):
-            found = value_types.get(type_)
+        for base in type_.__mro__[1:]:
+            found = value_types.get(base)
+            if found is not None and found.covers is not None and found.covers(type_):
+                return found
+        found = value_types.get(type_) if runtime.plugins.load_for_type(type_) else None
     return found
 
 
@@ -229,6 +98,7 @@ def typeof(x: Any) -> Any:
     Raises:
         AbstractionError: when the type of ``x`` is not registered.
 
+    >>> import numpy as np
     >>> typeof(np.zeros((3, 2)))
     ShapeDtypeStruct(shape=(3, 2), dtype=float64)
     >>> typeof(1.0)
@@ -244,3 +114,10 @@ def is_value(x: Any) -> bool:
         return True
     inner = unwrapped(x)
     return inner is not x and is_value(inner)
+
+
+def as_operand(x: Any) -> Any:
+    """Return a legal operand as it is, or the operand that a value stands for."""
+    if type(x) in value_types or find_value_type(type(x)) is not None:
+        return x
+    return as_operand(content(x))

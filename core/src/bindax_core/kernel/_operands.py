@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from bindax_core.errors import AbstractionError
 
 _METHODS = ("__bindax_array__", "__jax_array__")  # the second is of classes written for JAX
-_PLAIN = frozenset(  # the types that are common, for speed
-    {np.ndarray, np.float32, np.float64, np.int32, np.int64, bool, int, float, complex}
-)
 
 
 def is_wrapper(kind: type) -> bool:
@@ -43,8 +38,6 @@ def unwrapped(x: Any) -> Any:
     array([1., 1.])
     """
     kind = type(x)
-    if kind in _PLAIN:
-        return x
     for name in _METHODS:
         method = getattr(kind, name, None)
         if method is not None:
@@ -64,7 +57,7 @@ def unknown_type_message(x: Any) -> str:
     """The text of the error for an operand of an unknown type."""
     kind = type(x)
     remedy = "Convert it with bindax.numpy.asarray, or pass it as static."
-    if isinstance(x, np.ndarray):  # a masked array: all others are legal
+    if hasattr(kind, "filled"):  # a masked array: others of NumPy are legal
         remedy = "Its mask would be ignored: pass x.filled(value), or x.data and x.mask."
     return (
         f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand: {x!r:.80}. "

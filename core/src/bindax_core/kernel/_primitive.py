@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import is_
 from typing import Any
 
-import numpy as np
-
 from bindax_core._site import Site, caller_site
-from bindax_core.arrays._array import Array
-from bindax_core.arrays._operands import is_reusable, wrong_parameter
-from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel import rules
-from bindax_core.kernel._aval import AbstractValue
-from bindax_core.kernel._operands import unwrapped
+from bindax_core.kernel._aval import AbstractValue, as_operand
+from bindax_core.kernel._parameters import is_no_parameter, is_reusable, wrong_parameter
 from bindax_core.kernel._primitives_by_name import declare
 from bindax_core.kernel._rule_errors import explain_failure, rule_output_error, shown_result
 from bindax_core.kernel._stack import find_top_trace, full_lower
-from bindax_core.kernel._trace import Tracer
 
 _MEMORY_LIMIT = 4096
-_OPERANDS = (list, np.ndarray, Array, Tracer)
-"""Types that no parameter has: without hash, or values that interpreters must see."""
 
 
 class Primitive:
@@ -73,15 +64,10 @@ class Primitive:
         Returns:
             The result, or with ``multiple_results`` the list of results.
         """
-        top_trace = find_top_trace(operands)
-        try:
-            tracers = top_trace.boxed(operands)
-        except UnexpectedTracerError:
-            inner = [unwrapped(x) for x in operands]  # may be tracers of a higher level
-            if all(map(is_, inner, operands)):
-                raise
-            return self.bind(*inner, **params)
-        outs = top_trace.process_primitive(self, tracers, params)
+        trace = find_top_trace(operands)
+        if trace is None:  # an operand stands for an array, or for a tracer of a higher level
+            return self.bind(*map(as_operand, operands), **params)
+        outs = trace.process_primitive(self, trace.boxed(operands), params)
         if self.multiple_results:
             return [full_lower(x) for x in outs]
         return full_lower(outs[0])
@@ -109,7 +95,7 @@ class Primitive:
 
     def _abstract_eval(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
         for name, value in params.items():
-            if isinstance(value, _OPERANDS):
+            if is_no_parameter(value):
                 raise TypeError(wrong_parameter(self.name, name, value))
         try:
             outs = rules.abstract_eval.get(self)(*avals, **params)

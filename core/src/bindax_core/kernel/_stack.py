@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-from bindax_core.arrays._array import Array
-from bindax_core.arrays._evaluation import EvalTrace
 from bindax_core.errors import UnexpectedTracerError
+from bindax_core.kernel._aval import find_value_type, plain_types
 from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer, escaped_message
 
@@ -22,13 +21,27 @@ from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer, escaped_
 class TraceState(threading.local):
     """The trace stack of a thread, and its dynamic trace."""
 
+    evaluation: type[Trace] = Trace
+    """The interpreter at the bottom; the package that computes sets it with ``evaluate_with``."""
+
     def __init__(self) -> None:
         self.stack: list[MainTrace] = []
-        self.stack.append(MainTrace(0, EvalTrace, None, Origin("evaluation"), self.stack))
+        self.stack.append(MainTrace(0, self.evaluation, None, Origin("evaluation"), self.stack))
         self.dynamic: MainTrace | None = None
 
 
 trace_state = TraceState()
+
+
+def evaluate_with(trace_type: type[Trace]) -> None:
+    """Make an interpreter the bottom of the trace stack: in this thread, and in new ones.
+
+    Args:
+        trace_type: the class of the trace, whose ``process_primitive`` computes.
+    """
+    TraceState.evaluation = trace_type
+    bottom = trace_state.stack[0]
+    bottom.trace_type, bottom.trace = trace_type, trace_type(bottom)
 
 
 class new_main:
@@ -96,18 +109,26 @@ class new_base:
         trace_state.dynamic = self.previous
 
 
-def find_top_trace(operands: Sequence[Any]) -> Trace:
-    """The trace that handles an operation: the highest of its operands', or the dynamic one."""
+def find_top_trace(operands: Sequence[Any]) -> Trace | None:
+    """Find the trace that handles an operation: the highest of its operands', or the dynamic one.
+
+    Returns:
+        The trace; None where an operand is of no registered type.
+    """
     state = trace_state
     stack = state.stack
     top = stack[0]
     for x in operands:
-        if type(x) is not Array and isinstance(x, Tracer):
+        if type(x) in plain_types:
+            continue
+        if isinstance(x, Tracer):
             main = x._trace.main
             if not main.alive or main.stack is not stack:
                 raise UnexpectedTracerError(escaped_message(x, stack))
             if main.level > top.level:
                 top = main
+        elif find_value_type(type(x)) is None:
+            return None
     dynamic = state.dynamic
     if dynamic is not None and dynamic.level > top.level:
         top = dynamic
@@ -115,5 +136,5 @@ def find_top_trace(operands: Sequence[Any]) -> Trace:
 
 
 def full_lower(x: Any) -> Any:
-    """Take a value out of the boxes that tell nothing."""
-    return x.full_lower() if type(x) is not Array and isinstance(x, Tracer) else x
+    """Unwrap tracers that carry no information."""
+    return x if type(x) in plain_types or not isinstance(x, Tracer) else x.full_lower()

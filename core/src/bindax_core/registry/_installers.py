@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from bindax_core._site import Site
 from bindax_core.arrays import _backend, _operations, _operators
+from bindax_core.arrays._shaped_array import ShapedArray
 from bindax_core.errors import PluginError
 from bindax_core.kernel import _aval
 from bindax_core.kernel._definitions import Extension
@@ -244,7 +245,7 @@ def _backend_of(backend: Any, plugin: Entry) -> Staged:
 
 def _array_operations(hook: str, result: Any, plugin: Entry) -> list[Staged]:
     """The array operations that interpreters need, for each kind of abstract value."""
-    given = result if isinstance(result, Mapping) else {_aval.ShapedArray: result}
+    given = result if isinstance(result, Mapping) else {ShapedArray: result}
     for aval_type, operations in given.items():
         fits = isinstance(aval_type, type) and issubclass(aval_type, _aval.AbstractValue)
         if not fits or not isinstance(operations, _operations.ArrayOperations):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.kernel._aval import float0
+from bindax_core.arrays._shaped_array import float0
 
 VERSION = 1
 HEADER = f"bindax jaxpr {VERSION}\n"

@@ -13,8 +13,9 @@ import numpy as np
 
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._extended_dtypes import ExtendedDType, as_extended
+from bindax_core.arrays._shaped_array import ShapedArray, float0
 from bindax_core.errors import JaxprTextError, JaxprTypeError, TreeError
-from bindax_core.kernel._aval import AbstractValue, ShapedArray, float0, is_value, typeof
+from bindax_core.kernel._aval import AbstractValue, is_value, typeof
 from bindax_core.kernel._jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from bindax_core.kernel._typecheck import typecheck_jaxpr
 from bindax_core.text import _installed

@@ -15,8 +15,9 @@ import numpy as np
 from bindax_core._site import Site
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._extended_dtypes import ExtendedDType, is_extended
+from bindax_core.arrays._shaped_array import ShapedArray, dtype_name
 from bindax_core.errors import JaxprTextError, TreeError
-from bindax_core.kernel._aval import ShapedArray, dtype_name, find_value_type
+from bindax_core.kernel._aval import find_value_type
 from bindax_core.kernel._functions import describe_function
 from bindax_core.kernel._jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
 from bindax_core.kernel._primitive import Primitive

@@ -1,0 +1,112 @@
+"""Tracers of arrays: traced values with the operators and methods of arrays."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from bindax_core.arrays._extended_dtypes import as_extended
+from bindax_core.arrays._operators import ArrayOperators
+from bindax_core.errors import (
+    ConcretizationTypeError,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerIntegerConversionError,
+)
+from bindax_core.kernel._trace import Tracer
+
+
+class ArrayTracer(ArrayOperators, Tracer):
+    """A traced array."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self.aval.shape
+        return shape
+
+    @property
+    def dtype(self) -> Any:
+        dtype = self.aval.dtype
+        return dtype if getattr(dtype, "names", None) is None else as_extended(dtype)
+
+    @property
+    def weak_type(self) -> bool:
+        return bool(self.aval.weak_type)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> int:
+        return self.aval.size  # type: ignore[no-any-return]
+
+    def __len__(self) -> int:
+        if not self.aval.shape:
+            raise TypeError("len() of a traced value without axes.")
+        return int(self.aval.shape[0])
+
+    def _require_concrete(self, error: type[Exception], use: str, remedy: str) -> Any:
+        value = self.concrete()
+        if value is None:
+            history = self.history()
+            raise error(
+                f"{use}, which needs a concrete value, but this one is traced: "
+                f"{self.aval.str_short()} in {self._trace.main.origin}"
+                f"{'; ' + history if history else ''}. {remedy}"
+            )
+        return value
+
+    def __bool__(self) -> bool:
+        value = self._require_concrete(
+            TracerBoolConversionError,
+            "a traced value was used as a truth value (in if, while, and, or, not)",
+            "Use bindax.lax.cond, bindax.lax.while_loop or bindax.numpy.where, or make the "
+            "argument static with static_argnums.",
+        )
+        return bool(value)
+
+    def __int__(self) -> int:
+        return int(self._number("int"))
+
+    def __float__(self) -> float:
+        return float(self._number("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._number("complex"))
+
+    def _number(self, name: str) -> Any:
+        return self._require_concrete(
+            ConcretizationTypeError,
+            f"{name}() was called on a traced value",
+            "Use .astype to change the dtype inside a traced function, or make the argument "
+            "static with static_argnums.",
+        )
+
+    def item(self, *index: int) -> Any:
+        """One element as a Python scalar; possible only while the value is concrete."""
+        return self._number("item").item(*index)
+
+    def __index__(self) -> int:
+        value = self._require_concrete(
+            TracerIntegerConversionError,
+            "a traced value was used as a Python integer (an index, a size, an axis)",
+            "Sizes and axes must be known while tracing: make the argument static with "
+            "static_argnums, or index an array instead of a list.",
+        )
+        return int(value.__index__())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        history = self.history()
+        raise TracerArrayConversionError(
+            f"a traced value was handed to NumPy: {self.aval.str_short()} in "
+            f"{self._trace.main.origin}{'; ' + history if history else ''}. Use the function of "
+            f"bindax.numpy with the same name, or move the NumPy call out of the traced function."
+        )
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "arrays are immutable, so x[i] = y is not possible; make a changed copy with "
+            "x.at[i].set(y)."
+        )
