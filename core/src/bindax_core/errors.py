@@ -7,6 +7,7 @@ same situations, so that ``except`` clauses move with a program.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -178,3 +179,15 @@ vars()["__all__"] = [
     for name, value in list(vars().items())
     if isinstance(value, type) and issubclass(value, BaseException)
 ]
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return a sentence that names what is spelt like ``name``; empty when nothing is.
+
+    >>> suggestion("jpv", ["jvp", "vmap"])
+    " Did you mean 'jvp'?"
+    """
+    from difflib import get_close_matches  # for mistakes alone
+
+    close = get_close_matches(name, sorted(set(known)), 3)
+    return f" Did you mean {', '.join(map(repr, close))}?" if close else ""

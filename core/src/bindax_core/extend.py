@@ -6,6 +6,7 @@ use nothing else of the kernel.
 
 import typing as _typing
 
+from bindax_core import rules as rules
 from bindax_core.arrays._array import Array as Array
 from bindax_core.arrays._array_tracer import ArrayTracer as ArrayTracer
 from bindax_core.arrays._array_type import AnyArray as AnyArray
@@ -37,11 +38,6 @@ from bindax_core.arrays._numbers import admitted_dtype as admitted_dtype
 from bindax_core.arrays._numbers import admitted_type as admitted_type
 from bindax_core.arrays._operands import as_array as as_array
 from bindax_core.arrays._operations import ArrayOperations as ArrayOperations
-from bindax_core.arrays._operations import UndefPrimal as UndefPrimal
-from bindax_core.arrays._operations import Zero as Zero
-from bindax_core.arrays._operations import add_tangents as add_tangents
-from bindax_core.arrays._operations import instantiate_zeros as instantiate_zeros
-from bindax_core.arrays._operations import is_undef_primal as is_undef_primal
 from bindax_core.arrays._operations import operations_for as operations_for
 from bindax_core.arrays._operations import zeros_like_aval as zeros_like_aval
 from bindax_core.arrays._physical_executable import has_extended_dtypes as has_extended_dtypes
@@ -61,7 +57,6 @@ from bindax_core.errors import BackendError as BackendError
 from bindax_core.errors import DeletedArrayError as DeletedArrayError
 from bindax_core.errors import MissingRuleError as MissingRuleError
 from bindax_core.errors import TracingRecursionError as TracingRecursionError
-from bindax_core.kernel import rules as rules
 from bindax_core.kernel._aval import AbstractValue as AbstractValue
 from bindax_core.kernel._aval import ValueType as ValueType
 from bindax_core.kernel._aval import is_value as is_value
@@ -91,6 +86,7 @@ from bindax_core.kernel._primitive import Primitive as Primitive
 from bindax_core.kernel._rule_calls import call_rule as call_rule
 from bindax_core.kernel._rule_errors import describe_rule as describe_rule
 from bindax_core.kernel._rule_errors import explain_failure as explain_failure
+from bindax_core.kernel._rule_errors import pair_of as pair_of
 from bindax_core.kernel._rule_errors import result_aval as result_aval
 from bindax_core.kernel._rule_errors import rule_output_error as rule_output_error
 from bindax_core.kernel._rule_errors import shown_result as shown_result
@@ -105,6 +101,7 @@ from bindax_core.kernel._source_info import hide_internal_frames as hide_interna
 from bindax_core.kernel._source_info import is_internal as is_internal
 from bindax_core.kernel._source_info import register_internal as register_internal
 from bindax_core.kernel._source_info import user_source_info as user_source_info
+from bindax_core.kernel._stack import evaluate_with as evaluate_with
 from bindax_core.kernel._stack import find_top_trace as find_top_trace
 from bindax_core.kernel._stack import full_lower as full_lower
 from bindax_core.kernel._stack import new_base as new_base
@@ -116,22 +113,14 @@ from bindax_core.kernel._trace import Trace as Trace
 from bindax_core.kernel._trace import full_raise as full_raise
 from bindax_core.kernel._typecheck import JaxprType as JaxprType
 from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
-from bindax_core.kernel.rules import Effect as Effect
-from bindax_core.kernel.rules import abstract_eval as abstract_eval
-from bindax_core.kernel.rules import dce as dce
-from bindax_core.kernel.rules import effects as effects
-from bindax_core.kernel.rules import impl as impl
-from bindax_core.kernel.rules import jvp as jvp
-from bindax_core.kernel.rules import lowering as lowering
-from bindax_core.kernel.rules import partial_eval as partial_eval
-from bindax_core.kernel.rules import partial_eval_jaxpr as partial_eval_jaxpr
-from bindax_core.kernel.rules import physical as physical
-from bindax_core.kernel.rules import pretty_print as pretty_print
-from bindax_core.kernel.rules import transpose as transpose
-from bindax_core.kernel.rules import typecheck as typecheck
-from bindax_core.kernel.rules import vjp as vjp
-from bindax_core.kernel.rules import vmap as vmap
 from bindax_core.registry._doors import public_names as public_names
+from bindax_core.rules import Effect as Effect
+from bindax_core.rules import abstract_eval as abstract_eval
+from bindax_core.rules import effects as effects
+from bindax_core.rules import impl as impl
+from bindax_core.rules import lowering as lowering
+from bindax_core.rules import pretty_print as pretty_print
+from bindax_core.rules import typecheck as typecheck
 from bindax_core.text._forms import register_text_form as register_text_form
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
 from bindax_core.tree_util import NodeDefinition as NodeDefinition
@@ -167,7 +156,18 @@ _FROM_REGISTRY = {
 }
 
 
+_RULE_KINDS = ("jvp", "vjp", "vmap", "transpose", "partial_eval", "partial_eval_jaxpr", "dce")
+_OF_TRANSFORMS = ("UndefPrimal", "Zero", "add_tangents", "instantiate_zeros", "is_undef_primal")
+"""Names of plugin API 1 that have moved to ``bindax_transforms.rules`` and ``.zeros``."""
+
+
 def __getattr__(name: str) -> _typing.Any:
+    if name in (*_RULE_KINDS, "physical"):
+        return getattr(rules, name)
+    if name in _OF_TRANSFORMS:
+        from importlib import import_module
+
+        return getattr(import_module("bindax_transforms.zeros"), name)
     # The registry is needed by plugins and tools that ask for it, not by programs that compute.
     if name in _FROM_REGISTRY:
         from importlib import import_module
@@ -178,7 +178,7 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_FROM_REGISTRY]
+    return [*globals(), *_FROM_REGISTRY, *_RULE_KINDS, *_OF_TRANSFORMS]
 
 
-vars()["__all__"] = [*public_names(vars()), *_FROM_REGISTRY, "rules"]
+vars()["__all__"] = [*public_names(vars()), *_FROM_REGISTRY, *_RULE_KINDS, *_OF_TRANSFORMS, "rules"]

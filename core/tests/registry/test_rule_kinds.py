@@ -65,7 +65,7 @@ def test_a_module_may_be_loaded_again(modules: Path, source: str) -> None:
 
 
 def test_built_in_kinds_keep_their_names() -> None:
-    with pytest.raises(DuplicateRuleError, match=r"is already defined by bindax-core .*rules\.py:"):
+    with pytest.raises(DuplicateRuleError, match=r"is already defined by bindax-transforms .*rules\.py:"):
         RuleKind("jvp")
     assert lowering["stablehlo"] is rule_kinds["lowering.stablehlo"]
 

@@ -16,10 +16,11 @@ from bindax_core.arrays._array import Array
 from bindax_core.arrays._backend import compiling_backend, run_operation
 from bindax_core.arrays._floating_errors import IGNORED, floating_errors
 from bindax_core.arrays._operands import host_operand
+from bindax_core.arrays._rules import impl, stablehlo
 from bindax_core.errors import RuleOutputError
-from bindax_core.kernel import rules
 from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._rule_errors import explain_failure
+from bindax_core.kernel._rules import abstract_eval
 from bindax_core.kernel._settings import config
 from bindax_core.kernel._stack import evaluate_with
 from bindax_core.kernel._trace import Trace
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
 
 _ndarray = np.ndarray
-_implementations = rules.impl.functions
+_implementations = impl.functions
 
 
 class EvalTrace(Trace):
@@ -48,11 +49,11 @@ class EvalTrace(Trace):
         self, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
     ) -> Sequence[Any]:
         """Compute the results of a primitive."""
-        function = _implementations.get(primitive) or rules.impl.find(primitive)
+        function = _implementations.get(primitive) or impl.find(primitive)
         if function is None:
-            if rules.stablehlo.find(primitive) is not None:
+            if stablehlo.find(primitive) is not None:
                 return run_operation(primitive, operands, params)
-            function = rules.impl.get(primitive)  # raises: it says what is missing
+            function = impl.get(primitive)  # raises: it says what is missing
         if primitive.takes_values:
             return function(*operands, **params)  # type: ignore[no-any-return]
         if primitive.prefers_compiler or config.eager == "compile":
@@ -113,7 +114,7 @@ def _checked(primitive: Primitive, result: Any, aval: Any, foreign: Sequence[Any
 
 
 def _disagreement(primitive: Primitive, got: str, promised: str) -> RuleOutputError:
-    both = (rules.impl.rule_of(primitive), rules.abstract_eval.rule_of(primitive))
+    both = (impl.rule_of(primitive), abstract_eval.rule_of(primitive))
     sites = [runtime.plugins.describe_site(rule.site) for rule in both if rule is not None]
     error = RuleOutputError(
         f"the impl rule of {primitive.name} returned {got}, but its abstract_eval rule says "

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from bindax_core.arrays._shaped_array import ShapedArray
 from bindax_core.errors import MissingOperationsError
-from bindax_core.kernel._aval import AbstractValue, typeof
+from bindax_core.kernel._aval import AbstractValue
 from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._rollback import record_undo
 
@@ -74,54 +74,6 @@ def operations_for(aval: AbstractValue) -> ArrayOperations:
     return found
 
 
-class Zero:
-    """A tangent or cotangent that is known to be zero, so that nothing is computed with it."""
-
-    __slots__ = ("aval",)
-
-    def __init__(self, aval: Any) -> None:
-        self.aval = aval
-
-    @classmethod
-    def like(cls, x: Any) -> Zero:
-        """The zero tangent at a value."""
-        return cls(typeof(x).tangent_aval())
-
-    def __repr__(self) -> str:
-        return f"Zero({self.aval.str_short()})"
-
-
 def zeros_like_aval(aval: Any) -> Any:
     """The zero of a type, as a value."""
     return operations_for(aval).zeros(aval)
-
-
-def instantiate_zeros(x: Any) -> Any:
-    """A value for a ``Zero``; anything else as it is."""
-    return zeros_like_aval(x.aval) if type(x) is Zero else x
-
-
-def add_tangents(x: Any, y: Any) -> Any:
-    """The sum of two tangents or cotangents, either of which may be ``Zero``."""
-    if type(x) is Zero:
-        return y
-    if type(y) is Zero:
-        return x
-    return operations_for(typeof(x)).add(x, y)
-
-
-class UndefPrimal:
-    """Stands for an operand that a transpose rule is linear in."""
-
-    __slots__ = ("aval",)
-
-    def __init__(self, aval: Any) -> None:
-        self.aval = aval
-
-    def __repr__(self) -> str:
-        return f"UndefPrimal({self.aval.str_short()})"
-
-
-def is_undef_primal(x: Any) -> bool:
-    """Tell whether an operand of a transpose rule is one to transpose with respect to."""
-    return type(x) is UndefPrimal

@@ -14,8 +14,8 @@ from bindax_core._site import Site, caller_site
 from bindax_core.errors import MissingRuleError
 from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._primitive import Primitive
-from bindax_core.kernel._rule_tables import Rule
-from bindax_core.kernel.rules import CANONICAL, abstract_eval
+from bindax_core.kernel._rule_tables import Rule, core_kinds
+from bindax_core.kernel._rules import abstract_eval
 
 RuleOrRules = Rule | Sequence[Rule]
 
@@ -32,6 +32,12 @@ def _flatten(name: str, rules: tuple[RuleOrRules, ...], site: Site) -> list[Rule
             # A rule made by a helper is declared where the card is, not inside the helper.
             flat.append(rule if rule.site.file == site.file else rule.replace(site=site))
     return flat
+
+
+def _canonical_names() -> list[str]:
+    """The kinds that every definition must mention, whatever packages are loaded."""
+    own = [kind.name for kind in core_kinds if kind.canonical]
+    return [*own, *runtime.plugins.rule_kind_names(canonical=True)]
 
 
 def primitive(
@@ -69,8 +75,8 @@ def primitive(
     """
     site = caller_site()
     flat = _flatten(name, rules, site)
-    mentioned = {rule.kind for rule in flat}
-    missing = [kind.name for kind in CANONICAL if kind not in mentioned]
+    mentioned = {rule.kind.name for rule in flat}
+    missing = [name for name in _canonical_names() if name not in mentioned]
     if missing:
         raise TypeError(
             f"the card of {name!r} ({site}) does not mention {', '.join(missing)}. Give each as "

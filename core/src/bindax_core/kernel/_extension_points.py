@@ -17,6 +17,14 @@ class Plugins:
         """Load the plugins that bring rules of a kind; True when looking again makes sense."""
         return False
 
+    def find_rule_kind(self, name: str) -> Any:
+        """Import the rule kind of a name from the package that declares it; None if none does."""
+        return None
+
+    def rule_kind_names(self, *, canonical: bool = False) -> list[str]:
+        """The rule kinds that packages declare, or those that every definition must mention."""
+        return []
+
     def load_for_type(self, type_: type) -> bool:
         """Load the plugin that offers a value or container type; True when it is registered."""
         return False

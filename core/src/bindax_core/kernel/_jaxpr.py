@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.kernel import rules
+from bindax_core.kernel import _rules as rules
+from bindax_core.kernel._rules import Effect
 from bindax_core.kernel._source_info import SourceInfo
-from bindax_core.kernel.rules import Effect
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive

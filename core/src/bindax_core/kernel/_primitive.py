@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_core._site import Site, caller_site
-from bindax_core.kernel import rules
+from bindax_core.kernel import _rules as rules
 from bindax_core.kernel._aval import AbstractValue, as_operand
 from bindax_core.kernel._parameters import is_no_parameter, is_reusable, wrong_parameter
 from bindax_core.kernel._primitives_by_name import declare

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.arrays._operations import Zero
 from bindax_core.errors import AbstractionError, RuleOutputError
-from bindax_core.kernel._aval import typeof
+from bindax_core.kernel._aval import AbstractValue, typeof
 from bindax_core.kernel._extension_points import runtime
 from bindax_core.kernel._functions import code_of, misfit
 from bindax_core.kernel._rule_tables import Rule, rule_kinds
@@ -79,12 +78,11 @@ def shown_result(x: Any) -> str:
 
 def result_aval(x: Any) -> Any:
     """The type of one result, a value or a symbolic zero; None when it is neither."""
-    if type(x) is Zero:
-        return x.aval
     try:
         return typeof(x)
     except AbstractionError:
-        return None
+        aval = getattr(x, "aval", None)  # of a symbolic zero
+        return aval if isinstance(aval, AbstractValue) else None
 
 
 def pair_of(primitive: Primitive, kind: str, result: Any) -> tuple[Any, Any]:

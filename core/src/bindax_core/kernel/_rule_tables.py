@@ -311,6 +311,22 @@ class RuleFamily:
         return iter(list(self._kinds.values()))
 
 
+class UnreadKind(RuleKind):
+    """A rule kind that no installed package declares: rules of it are accepted, and not kept."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.signature = ""
+
+    def install(
+        self, primitive: Primitive, rule: Rule, *, replace_placeholder: bool = False
+    ) -> None:
+        """Drop a rule, which no interpreter reads."""
+
+
+core_kinds: list[RuleKind] = []
+"""The rule kinds of the kernel and of arrays, which every package can name."""
+
 rule_kinds: dict[str, RuleKind] = {}
 """Every rule kind of this process by name, the ones of third parties included."""
 

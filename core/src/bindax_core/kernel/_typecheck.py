@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_core.errors import JaxprTypeError
-from bindax_core.kernel import rules
+from bindax_core.kernel import _rules as rules
 from bindax_core.kernel._jaxpr import (
     Atom,
     ClosedJaxpr,

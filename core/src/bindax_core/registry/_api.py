@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.errors import PluginError
+from bindax_core.errors import PluginError, suggestion
 from bindax_core.registry._installed import installed
 from bindax_core.tree import _registry as tree
 
@@ -140,11 +140,8 @@ def transformation_names() -> list[str]:
 def _found(kind: str, name: str, found: Any) -> Any:
     if found is not None:
         return found
-    from difflib import get_close_matches
-
     entries = installed.discovery.loader.manifest().entries(f"{kind}s")
-    close = get_close_matches(name, sorted({entry.name for entry in entries}), 3)
-    hint = f" Did you mean {', '.join(map(repr, close))}?" if close else ""
+    hint = suggestion(name, [entry.name for entry in entries])
     raise PluginError(
         f"no installed plugin offers the {kind} {name!r}.{hint} `bindax plugins` lists what is "
         f"installed."

@@ -7,6 +7,7 @@ loaded. A hit never comes here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import Any
 
 from bindax_core._site import Site
@@ -17,6 +18,8 @@ from bindax_core.registry._control import Settings
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
 from bindax_core.registry._provenance import provenance_of
+
+_RULE_KINDS = ("rule_kinds", "canonical_rule_kinds")
 
 
 class Discovery(Plugins):
@@ -60,6 +63,20 @@ class Discovery(Plugins):
     def describe_site(self, site: Site) -> str:
         """A place in the code with its distribution and version."""
         return str(provenance_of(site))
+
+    def find_rule_kind(self, name: str) -> Any:
+        """Import the rule kind of a name from the package that declares it; None if none does."""
+        current = self.loader.manifest()
+        for group in _RULE_KINDS:
+            for entry in current.find(group, name):
+                return getattr(import_module(entry.module), entry.attribute)
+        return None
+
+    def rule_kind_names(self, *, canonical: bool = False) -> list[str]:
+        """The rule kinds that packages declare, or those that every definition must mention."""
+        current = self.loader.manifest()
+        groups = _RULE_KINDS[1:] if canonical else _RULE_KINDS
+        return [entry.name for group in groups for entry in current.entries(group)]
 
     # ------------------------------------------------------------------------------- types
 

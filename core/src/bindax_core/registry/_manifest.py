@@ -22,7 +22,10 @@ SUPPORTED_API_VERSIONS = frozenset({1})
 PLUGINS = "plugins"
 """The kind of the entries in the group ``bindax.v1`` itself: the modules that hold the hooks."""
 
-_OFFERED = ("primitives", "rules", "pytrees", "values", "backends", "operations", "transformations")
+_OFFERED = (
+    *("primitives", "rules", "pytrees", "values", "backends", "operations", "transformations"),
+    *("rule_kinds", "canonical_rule_kinds"),
+)
 KINDS = (PLUGINS, *_OFFERED)
 """The kinds of entries; each but the first is the last part of a group name."""
 

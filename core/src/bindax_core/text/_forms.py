@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from bindax_core._site import Site, caller_site
 from bindax_core.kernel._rollback import record_undo
-from bindax_core.kernel.rules import Effect
+from bindax_core.kernel._rules import Effect
 
 Write = Callable[[Any], Mapping[str, Any]]
 Class = TypeVar("Class", bound=type)

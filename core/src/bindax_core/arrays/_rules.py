@@ -1,0 +1,45 @@
+"""The rule kinds of evaluation and compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from bindax_core.kernel._rule_tables import RuleFamily, RuleKind, core_kinds
+from bindax_core.kernel._rules import list_result
+
+if TYPE_CHECKING:
+    from bindax_core.kernel._primitive import Primitive
+
+
+def _set_options(
+    primitive: Primitive, function: Callable[..., Any], options: dict[str, Any]
+) -> Callable[..., Any]:
+    primitive.takes_values = bool(options.get("on_values", False))
+    primitive.prefers_compiler = bool(options.get("slow", False))
+    return function
+
+
+impl = RuleKind(
+    "impl", adapt=_set_options, canonical=True, signature="(*arrays, **params) -> array"
+)
+"""The evaluation on NumPy arrays, which do not warn of what floats overflow or divide; with
+``on_values=True``, on the operands as they are given, and NumPy as the user has set it.
+``slow=True`` says that NumPy has no fast form of it: the operation is compiled where something is
+installed that compiles."""
+
+lowering = RuleFamily(
+    "lowering",
+    lambda name: RuleKind(
+        name,
+        adapt=list_result,
+        canonical=name == "lowering.stablehlo",
+        signature="(ctx, *ir_values, **params) -> ir_value",
+    ),
+)
+"""The translation into a compiler's language, one kind for each target; ``alone=False`` says that
+it works inside of the program of another primitive only."""
+
+stablehlo = lowering["stablehlo"]
+
+core_kinds += (impl, stablehlo)

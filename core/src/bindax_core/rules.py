@@ -1,0 +1,47 @@
+"""The rule kinds: those of the kernel and of arrays, and those that installed packages declare.
+
+A package declares a kind as an entry in the group ``bindax.v1.rule_kinds``; the first use of its
+name imports it. Kinds that every definition of a primitive must mention stand in the group
+``bindax.v1.canonical_rule_kinds``.
+
+>>> from bindax_core import rules
+>>> rules.jvp
+RuleKind('jvp')
+"""
+
+import typing as _typing
+
+from bindax_core.arrays._rules import impl as impl
+from bindax_core.arrays._rules import lowering as lowering
+from bindax_core.arrays._rules import stablehlo as stablehlo
+from bindax_core.errors import suggestion as _suggestion
+from bindax_core.kernel._extension_points import runtime as _runtime
+from bindax_core.kernel._rule_tables import UnreadKind as _UnreadKind
+from bindax_core.kernel._rules import Effect as Effect
+from bindax_core.kernel._rules import abstract_eval as abstract_eval
+from bindax_core.kernel._rules import effects as effects
+from bindax_core.kernel._rules import pretty_print as pretty_print
+from bindax_core.kernel._rules import typecheck as typecheck
+
+_VERSION_1 = frozenset(
+    ("jvp", "vjp", "vmap", "transpose", "physical", "partial_eval", "partial_eval_jaxpr", "dce")
+)
+"""Kinds of ``bindax-transforms`` that packages for plugin API 1 name without depending on it."""
+
+
+def __getattr__(name: str) -> _typing.Any:
+    found = None if name.startswith("_") else _runtime.plugins.find_rule_kind(name)
+    if found is None and name in _VERSION_1:
+        return _UnreadKind(name)
+    if found is None:
+        known = (*__dir__(), *_VERSION_1)
+        raise AttributeError(
+            f"no installed package declares the rule kind {name!r}.{_suggestion(name, known)}"
+        )
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    names = [name for name in globals() if not name.startswith("_")]
+    return sorted({*names, *_runtime.plugins.rule_kind_names()})
