@@ -11,7 +11,7 @@ import pytest
 from bindax_core import config
 from bindax_core.arrays import _operations as operations
 from bindax_core.arrays import _operators as operators
-from bindax_core.kernel._extension_points import runtime
+from bindax_core._extension_points import runtime
 
 HERE = Path(__file__).parent
 TOY = HERE.parents[1] / "plugins/transforms/tests"

@@ -113,7 +113,7 @@ from bindax_core.kernel._trace import Trace as Trace
 from bindax_core.kernel._trace import full_raise as full_raise
 from bindax_core.kernel._typecheck import JaxprType as JaxprType
 from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
-from bindax_core.registry._doors import public_names as public_names
+from bindax_core._exports import public_names as public_names
 from bindax_core.rules import Effect as Effect
 from bindax_core.rules import abstract_eval as abstract_eval
 from bindax_core.rules import effects as effects

@@ -1,6 +1,6 @@
 """Pytrees under their long names, and the registration of container types: ``bindax.tree_util``."""
 
-from bindax_core.registry._doors import public_names as _public_names
+from bindax_core._exports import public_names as _public_names
 from bindax_core.tree._dataclasses import register_dataclass as register_dataclass
 from bindax_core.tree._definition import NodeDefinition as NodeDefinition
 from bindax_core.tree._flatten import tree_flatten as tree_flatten

@@ -20,7 +20,7 @@ from bindax_core.errors import (
 )
 from bindax_core.extend import RuleKind
 from bindax_core.kernel import _aval, _primitives_by_name
-from bindax_core.kernel._extension_points import runtime
+from bindax_core._extension_points import runtime
 from bindax_core.kernel._rule_tables import rule_kinds
 from bindax_core.registry import _report
 from bindax_core.registry._control import configured

@@ -22,7 +22,7 @@ from bindax_core.arrays._shaped_array import ShapedArray, float0
 from bindax_core.arrays._transfer_guard import note_transfer
 from bindax_core.errors import DeletedArrayError
 from bindax_core.kernel._aval import ValueType, register_value_type
-from bindax_core.kernel._extension_points import runtime
+from bindax_core._extension_points import runtime
 from bindax_core.kernel._settings import config
 
 NumPyArray = np.ndarray[Any, Any]

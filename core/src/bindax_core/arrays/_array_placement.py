@@ -9,7 +9,7 @@ from bindax_core.arrays._placement import default_sharding, place_on, sharding_o
 
 if TYPE_CHECKING:
     from bindax_core.arrays._array import Array
-    from bindax_core.sharding._sharding import Sharding
+    from bindax_core.arrays.sharding._sharding import Sharding
 
 
 class ArrayPlaces:
@@ -119,7 +119,7 @@ class Shard:
         """The part as an array on its device; None on a device of another process."""
         if not self._is_local:
             return None
-        from bindax_core.sharding._sharding import SingleDeviceSharding
+        from bindax_core.arrays.sharding._sharding import SingleDeviceSharding
 
         x = self._array
         shards = getattr(x.place, "shards", None)

@@ -15,7 +15,7 @@ from bindax_core.arrays._operands import as_array
 from bindax_core.arrays._placement import default_sharding, place_on
 from bindax_core.arrays._transfer_guard import explicit_transfers, note_transfer
 from bindax_core.kernel._aval import typeof
-from bindax_core.kernel._extension_points import runtime
+from bindax_core._extension_points import runtime
 from bindax_core.kernel._operands import unwrapped
 from bindax_core.kernel._settings import config
 from bindax_core.kernel._trace import Tracer
@@ -148,7 +148,7 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
 
 def _sharding_of(given: Any, what: str) -> Any:
     """A sharding from what users give for one; None stays None."""
-    from bindax_core.sharding._sharding import named
+    from bindax_core.arrays.sharding._sharding import named
 
     return None if given is None else named(given, what)
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 
 from bindax_core.arrays._executable_cache import recent_programs
-from bindax_core.kernel._extension_points import runtime
+from bindax_core._extension_points import runtime
 
 _started: list[tuple[Callable[[], None], Callable[[], None]]] = []
 

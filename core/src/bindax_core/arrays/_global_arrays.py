@@ -14,7 +14,7 @@ from bindax_core.arrays._placement import place_on
 from bindax_core.arrays._shaped_array import ShapedArray
 
 if TYPE_CHECKING:
-    from bindax_core.sharding._sharding import Index, Sharding
+    from bindax_core.arrays.sharding._sharding import Index, Sharding
 
 
 def _sharding_argument(what: str, given: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any, NamedTuple
 
-from bindax_core.kernel._extension_points import runtime
+from bindax_core._extension_points import runtime
 
 
 class Space(enum.Enum):

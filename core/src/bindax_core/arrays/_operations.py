@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bindax_core.arrays._shaped_array import ShapedArray
 from bindax_core.errors import MissingOperationsError
 from bindax_core.kernel._aval import AbstractValue
-from bindax_core.kernel._extension_points import runtime
+from bindax_core._extension_points import runtime
 from bindax_core.kernel._rollback import record_undo
 
 

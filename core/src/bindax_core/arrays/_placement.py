@@ -9,11 +9,11 @@ import numpy as np
 
 from bindax_core.arrays._memories import DeviceMemories
 from bindax_core.errors import BackendError
-from bindax_core.kernel._extension_points import runtime
+from bindax_core._extension_points import runtime
 from bindax_core.kernel._settings import config
 
 if TYPE_CHECKING:
-    from bindax_core.sharding._sharding import Sharding
+    from bindax_core.arrays.sharding._sharding import Sharding
 
 
 class Place(Protocol):
@@ -125,7 +125,7 @@ def place_on(backend: Any, sharding: Sharding, *, committed: bool = True) -> Any
 
 def default_sharding() -> Sharding:
     """Where programs take arrays whose bytes are on the host alone."""
-    from bindax_core.sharding._sharding import SingleDeviceSharding
+    from bindax_core.arrays.sharding._sharding import SingleDeviceSharding
 
     return SingleDeviceSharding(config.default_device or runtime.devices()[0])
 
@@ -135,6 +135,6 @@ def sharding_of(place: Any) -> Sharding:
     found = getattr(place, "sharding", None)
     if found is not None:
         return found  # type: ignore[no-any-return]
-    from bindax_core.sharding._sharding import SingleDeviceSharding
+    from bindax_core.arrays.sharding._sharding import SingleDeviceSharding
 
     return SingleDeviceSharding(place.devices()[0])

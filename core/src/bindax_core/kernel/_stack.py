@@ -14,7 +14,7 @@ from typing import Any
 
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._aval import find_value_type, plain_types
-from bindax_core.kernel._extension_points import runtime
+from bindax_core._extension_points import runtime
 from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer, escaped_message
 
 

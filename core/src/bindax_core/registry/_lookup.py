@@ -12,12 +12,12 @@ from typing import Any
 
 from bindax_core._site import Site
 from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
-from bindax_core.kernel._extension_points import Plugins
+from bindax_core._extension_points import Plugins
 from bindax_core.registry._claims import NAMED, Conflict, Staged, claimant_of, offers
 from bindax_core.registry._control import Settings
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
-from bindax_core.registry._provenance import provenance_of
+from bindax_core.registry._provenance import Provenance, provenance_of
 
 _RULE_KINDS = ("rule_kinds", "canonical_rule_kinds")
 
@@ -59,6 +59,10 @@ class Discovery(Plugins):
     def failure_behind_rule(self, kind: str) -> PluginError | None:
         """The failure of a plugin that offers rules of a kind, to chain to a missing-rule error."""
         return self._failure(self.loader.manifest().find("rules", kind))
+
+    def provenance_of(self, site: Site) -> Provenance:
+        """The distribution, version, file and line of a place in the code."""
+        return provenance_of(site)
 
     def describe_site(self, site: Site) -> str:
         """A place in the code with its distribution and version."""

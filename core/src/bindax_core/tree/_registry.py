@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from bindax_core._extension_points import runtime
 from bindax_core.errors import TreeError
 from bindax_core.tree import _table
 from bindax_core.tree._definition import Assemble, NodeDefinition, type_name
@@ -199,9 +200,8 @@ def _owner(definition: NodeDefinition) -> str:
 
 def provenance(definition: NodeDefinition) -> Provenance:
     """Return the distribution, version, file and line of a definition."""
-    from bindax_core.registry._provenance import provenance_of
-
-    return provenance_of(definition._site)
+    found: Provenance = runtime.plugins.provenance_of(definition._site)
+    return found
 
 
 def unregister_pytree_node(nodetype: Any) -> NodeDefinition:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bindax_core.kernel._extension_points import runtime
+from bindax_core._extension_points import runtime
 from bindax_core.tree import _registry, _table
 from bindax_core.tree._definition import NodeDefinition
 from bindax_core.tree._expand import checked_children, checked_result, insertion_order

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.kernel._extension_points import runtime
+from bindax_core._extension_points import runtime
 from bindax_core.kernel._settings import config
 
 

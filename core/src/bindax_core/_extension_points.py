@@ -36,6 +36,10 @@ class Plugins:
     def load_backends(self, name: str | None = None) -> Any:
         """Load the plugin of a named backend, or of all."""
 
+    def provenance_of(self, site: Any) -> Any:
+        """The distribution, version, file and line of a place in the code."""
+        return site
+
     def describe_site(self, site: Any) -> str:
         """A place in the code with its distribution and version, for messages."""
         return str(site)

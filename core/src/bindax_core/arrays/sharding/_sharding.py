@@ -9,8 +9,8 @@ import numpy as np
 
 from bindax_core.arrays._memories import memory_kinds, own_or_other
 from bindax_core.kernel._settings import config
-from bindax_core.sharding._mesh import AbstractMesh, Mesh
-from bindax_core.sharding._spec import PartitionSpec, is_open
+from bindax_core.arrays.sharding._mesh import AbstractMesh, Mesh
+from bindax_core.arrays.sharding._spec import PartitionSpec, is_open
 
 Shape = tuple[int, ...]
 Index = tuple[slice, ...]
@@ -191,7 +191,7 @@ class NamedSharding(Sharding):
         ValueError: when the spec names an axis that the mesh has not, or the devices have no
             memory of the kind.
 
-    >>> from bindax_core.sharding._mesh import make_mesh
+    >>> from bindax_core.arrays.sharding._mesh import make_mesh
     >>> NamedSharding(make_mesh((1,), ("x",)), PartitionSpec(None, "x"))
     NamedSharding(mesh=Mesh('x': 1, axis_types=(Auto,)), spec=P(None, 'x'))
     """
@@ -292,7 +292,7 @@ class NamedSharding(Sharding):
     def update(self, *, mesh: AbstractMesh | None = None, spec: Any = None) -> NamedSharding:
         """The sharding with another mesh, another spec, or both.
 
-        >>> from bindax_core.sharding._mesh import make_mesh
+        >>> from bindax_core.arrays.sharding._mesh import make_mesh
         >>> NamedSharding(make_mesh((1,), ("x",)), PartitionSpec("x")).update(spec=(None, "x")).spec
         P(None, 'x')
         """

@@ -1,0 +1,21 @@
+"""Devices in a mesh, and how arrays lie on them: data that every backend can read."""
+
+from bindax_core.arrays._memories import Space as Space
+from bindax_core._exports import public_names as _public_names
+from bindax_core.arrays.sharding._mesh import AbstractMesh as AbstractMesh
+from bindax_core.arrays.sharding._mesh import AxisType as AxisType
+from bindax_core.arrays.sharding._mesh import Mesh as Mesh
+from bindax_core.arrays.sharding._mesh import get_mesh as get_mesh
+from bindax_core.arrays.sharding._mesh import make_mesh as make_mesh
+from bindax_core.arrays.sharding._mesh import set_mesh as set_mesh
+from bindax_core.arrays.sharding._mesh import use_mesh as use_mesh
+from bindax_core.arrays.sharding._sharding import NamedSharding as NamedSharding
+from bindax_core.arrays.sharding._sharding import Sharding as Sharding
+from bindax_core.arrays.sharding._sharding import SingleDeviceSharding as SingleDeviceSharding
+from bindax_core.arrays.sharding._sharding import named as named
+from bindax_core.arrays.sharding._sharding import open_axes as open_axes
+from bindax_core.arrays.sharding._spec import PartitionSpec as PartitionSpec
+
+P = PartitionSpec
+
+vars()["__all__"] = _public_names(vars())
