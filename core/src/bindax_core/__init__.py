@@ -7,6 +7,8 @@ transformations.
 
 from bindax_core import _former_modules as _former_modules
 from bindax_core import errors as errors
+from bindax_core._exports import public_names as _public_names
+from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array as Array
 from bindax_core.arrays._array_type import AnyArray as AnyArray
 from bindax_core.arrays._backend import effects_barrier as effects_barrier
@@ -60,7 +62,6 @@ from bindax_core.arrays._transfer_guard import watch_traces as _watch_traces
 from bindax_core.kernel._aval import typeof as typeof
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._eval_jaxpr import jaxpr_as_fun as jaxpr_as_fun
-from bindax_core._extension_points import runtime
 from bindax_core.kernel._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core.kernel._jaxpr import Jaxpr as Jaxpr
 from bindax_core.kernel._jaxpr import JaxprEqn as JaxprEqn
@@ -83,7 +84,6 @@ from bindax_core.registry._api import plugin_settings as plugin_settings
 from bindax_core.registry._api import refresh_plugins as refresh_plugins
 from bindax_core.registry._api import rule_coverage as rule_coverage
 from bindax_core.registry._api import transformation_names as transformation_names
-from bindax_core._exports import public_names as _public_names
 from bindax_core.text._api import jaxpr_from_text as jaxpr_from_text
 from bindax_core.text._api import jaxpr_to_text as jaxpr_to_text
 

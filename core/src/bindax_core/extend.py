@@ -7,6 +7,7 @@ use nothing else of the kernel.
 import typing as _typing
 
 from bindax_core import rules as rules
+from bindax_core._exports import public_names as public_names
 from bindax_core.arrays._array import Array as Array
 from bindax_core.arrays._array_tracer import ArrayTracer as ArrayTracer
 from bindax_core.arrays._array_type import AnyArray as AnyArray
@@ -82,6 +83,7 @@ from bindax_core.kernel._jaxpr import hoist_consts as hoist_consts
 from bindax_core.kernel._jaxpr import subjaxprs as subjaxprs
 from bindax_core.kernel._operands import unknown_type_message as unknown_type_message
 from bindax_core.kernel._operands import unwrapped as unwrapped
+from bindax_core.kernel._primitive import CallPrimitive as CallPrimitive
 from bindax_core.kernel._primitive import Primitive as Primitive
 from bindax_core.kernel._rule_calls import call_rule as call_rule
 from bindax_core.kernel._rule_errors import describe_rule as describe_rule
@@ -104,6 +106,7 @@ from bindax_core.kernel._source_info import user_source_info as user_source_info
 from bindax_core.kernel._stack import evaluate_with as evaluate_with
 from bindax_core.kernel._stack import find_top_trace as find_top_trace
 from bindax_core.kernel._stack import full_lower as full_lower
+from bindax_core.kernel._stack import is_active as is_active
 from bindax_core.kernel._stack import new_base as new_base
 from bindax_core.kernel._stack import new_main as new_main
 from bindax_core.kernel._stack import trace_state as trace_state
@@ -113,7 +116,6 @@ from bindax_core.kernel._trace import Trace as Trace
 from bindax_core.kernel._trace import full_raise as full_raise
 from bindax_core.kernel._typecheck import JaxprType as JaxprType
 from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
-from bindax_core._exports import public_names as public_names
 from bindax_core.rules import Effect as Effect
 from bindax_core.rules import abstract_eval as abstract_eval
 from bindax_core.rules import effects as effects

@@ -11,11 +11,11 @@ RuleKind('jvp')
 
 import typing as _typing
 
+from bindax_core._extension_points import runtime as _runtime
 from bindax_core.arrays._rules import impl as impl
 from bindax_core.arrays._rules import lowering as lowering
 from bindax_core.arrays._rules import stablehlo as stablehlo
 from bindax_core.errors import suggestion as _suggestion
-from bindax_core._extension_points import runtime as _runtime
 from bindax_core.kernel._rule_tables import UnreadKind as _UnreadKind
 from bindax_core.kernel._rules import Effect as Effect
 from bindax_core.kernel._rules import abstract_eval as abstract_eval

@@ -1,7 +1,7 @@
 """Devices in a mesh, and how arrays lie on them: data that every backend can read."""
 
-from bindax_core.arrays._memories import Space as Space
 from bindax_core._exports import public_names as _public_names
+from bindax_core.arrays._memories import Space as Space
 from bindax_core.arrays.sharding._mesh import AbstractMesh as AbstractMesh
 from bindax_core.arrays.sharding._mesh import AxisType as AxisType
 from bindax_core.arrays.sharding._mesh import Mesh as Mesh

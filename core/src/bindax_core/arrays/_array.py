@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core._extension_points import runtime
 from bindax_core.arrays._array_placement import ArrayPlaces
 from bindax_core.arrays._extended_dtypes import (
     as_extended,
@@ -22,7 +23,6 @@ from bindax_core.arrays._shaped_array import ShapedArray, float0
 from bindax_core.arrays._transfer_guard import note_transfer
 from bindax_core.errors import DeletedArrayError
 from bindax_core.kernel._aval import ValueType, register_value_type
-from bindax_core._extension_points import runtime
 from bindax_core.kernel._settings import config
 
 NumPyArray = np.ndarray[Any, Any]

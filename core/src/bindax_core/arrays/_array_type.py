@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from bindax_core.arrays._array import Array
 from bindax_core._extension_points import runtime
+from bindax_core.arrays._array import Array
 from bindax_core.kernel._trace import Tracer
 
 

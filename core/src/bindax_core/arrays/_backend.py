@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._executable_cache import Kept, recent_programs
 from bindax_core.arrays._operands import as_array
@@ -20,7 +21,6 @@ from bindax_core.arrays._placement import HOST
 from bindax_core.errors import BackendError
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr
-from bindax_core._extension_points import runtime
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from bindax_core.kernel._parameters import is_reusable
 from bindax_core.kernel._rollback import record_undo

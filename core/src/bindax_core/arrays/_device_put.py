@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._backend import backends, find_backend
 from bindax_core.arrays._extended_dtypes import is_extended
@@ -15,7 +16,6 @@ from bindax_core.arrays._operands import as_array
 from bindax_core.arrays._placement import default_sharding, place_on
 from bindax_core.arrays._transfer_guard import explicit_transfers, note_transfer
 from bindax_core.kernel._aval import typeof
-from bindax_core._extension_points import runtime
 from bindax_core.kernel._operands import unwrapped
 from bindax_core.kernel._settings import config
 from bindax_core.kernel._trace import Tracer

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._backend import compiling_backend, run_operation
 from bindax_core.arrays._floating_errors import IGNORED, floating_errors
 from bindax_core.arrays._operands import host_operand
 from bindax_core.arrays._rules import impl, stablehlo
 from bindax_core.errors import RuleOutputError
-from bindax_core._extension_points import runtime
 from bindax_core.kernel._rule_errors import explain_failure
 from bindax_core.kernel._rules import abstract_eval
 from bindax_core.kernel._settings import config

@@ -6,8 +6,8 @@ import os
 import warnings
 from collections.abc import Callable
 
-from bindax_core.arrays._executable_cache import recent_programs
 from bindax_core._extension_points import runtime
+from bindax_core.arrays._executable_cache import recent_programs
 
 _started: list[tuple[Callable[[], None], Callable[[], None]]] = []
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from bindax_core._extension_points import runtime
 from bindax_core.arrays._shaped_array import ShapedArray
 from bindax_core.errors import MissingOperationsError
 from bindax_core.kernel._aval import AbstractValue
-from bindax_core._extension_points import runtime
 from bindax_core.kernel._rollback import record_undo
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bindax_core.errors import MissingOperationsError
 from bindax_core._extension_points import runtime
+from bindax_core.errors import MissingOperationsError
 from bindax_core.kernel._source_info import hide_internal_frames
 
 _BINARY = (

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from bindax_core._extension_points import runtime
 from bindax_core.arrays._memories import DeviceMemories
 from bindax_core.errors import BackendError
-from bindax_core._extension_points import runtime
 from bindax_core.kernel._settings import config
 
 if TYPE_CHECKING:

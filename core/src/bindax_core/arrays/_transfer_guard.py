@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from bindax_core.errors import TransferError, UnexpectedTracerError
 from bindax_core._extension_points import runtime
+from bindax_core.errors import TransferError, UnexpectedTracerError
 from bindax_core.kernel._settings import config
 from bindax_core.kernel._source_info import is_internal
 

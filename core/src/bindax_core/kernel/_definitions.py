@@ -10,9 +10,9 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from bindax_core._extension_points import runtime
 from bindax_core._site import Site, caller_site
 from bindax_core.errors import MissingRuleError
-from bindax_core._extension_points import runtime
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._rule_tables import Rule, core_kinds
 from bindax_core.kernel._rules import abstract_eval

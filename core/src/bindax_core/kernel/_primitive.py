@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core._site import Site, caller_site
@@ -11,7 +11,8 @@ from bindax_core.kernel._aval import AbstractValue, as_operand
 from bindax_core.kernel._parameters import is_no_parameter, is_reusable, wrong_parameter
 from bindax_core.kernel._primitives_by_name import declare
 from bindax_core.kernel._rule_errors import explain_failure, rule_output_error, shown_result
-from bindax_core.kernel._stack import find_top_trace, full_lower
+from bindax_core.kernel._stack import find_top_trace, full_lower, next_trace
+from bindax_core.kernel._trace import MainTrace, full_raise
 
 _MEMORY_LIMIT = 4096
 
@@ -115,3 +116,32 @@ class Primitive:
     def forget_types(self) -> None:
         """Forget the remembered result types (after a rule was exchanged)."""
         self._out_avals.clear()
+
+
+class CallPrimitive(Primitive):
+    """A primitive whose functions may close over tracers of any level.
+
+    Every trace on the stack interprets it, from the top, whatever its operands are.
+    """
+
+    __slots__ = ()
+
+    def bind_call(
+        self,
+        operands: Sequence[Any],
+        below: MainTrace | None,
+        params: Callable[[MainTrace], dict[str, Any]],
+    ) -> list[Any]:
+        """Apply the call by the next trace.
+
+        Args:
+            operands: the operands.
+            below: the trace that has done its part; None for a call by the user.
+            params: gives the parameters that the next trace sees.
+
+        Returns:
+            The list of results.
+        """
+        trace = next_trace(operands, below)
+        tracers = [full_raise(trace, x) for x in operands]
+        return [full_lower(x) for x in trace.process_primitive(self, tracers, params(trace.main))]

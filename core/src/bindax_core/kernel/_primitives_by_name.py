@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bindax_core.errors import PluginConflictError
 from bindax_core._extension_points import runtime
+from bindax_core.errors import PluginConflictError
 from bindax_core.kernel._rollback import record_undo
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bindax_core._extension_points import runtime
 from bindax_core.errors import AbstractionError, RuleOutputError
 from bindax_core.kernel._aval import AbstractValue, typeof
-from bindax_core._extension_points import runtime
 from bindax_core.kernel._functions import code_of, misfit
 from bindax_core.kernel._rule_tables import Rule, rule_kinds
 

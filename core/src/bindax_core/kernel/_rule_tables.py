@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bindax_core._extension_points import runtime
 from bindax_core._site import Site, caller_site
 from bindax_core.errors import DuplicateRuleError, MissingRuleError
-from bindax_core._extension_points import runtime
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive

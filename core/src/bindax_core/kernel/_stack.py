@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from bindax_core._extension_points import runtime
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._aval import find_value_type, plain_types
-from bindax_core._extension_points import runtime
 from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer, escaped_message
 
 
@@ -133,6 +133,23 @@ def find_top_trace(operands: Sequence[Any]) -> Trace | None:
     if dynamic is not None and dynamic.level > top.level:
         top = dynamic
     return top.trace
+
+
+def is_active(main: MainTrace) -> bool:
+    """Tell whether a trace is on the stack of this thread."""
+    return main.alive and main.stack is trace_state.stack
+
+
+def next_trace(operands: Sequence[Any], below: MainTrace | None) -> Trace:
+    """Find the trace that handles a call next.
+
+    Args:
+        operands: the operands of the call.
+        below: the trace that has done its part; None, or one that has ended, for the whole stack.
+    """
+    stack = trace_state.stack
+    level = below.level if below is not None and is_active(below) else len(stack)
+    return next(main.trace for main in reversed(stack[:level]) if main.trace.takes(operands))
 
 
 def full_lower(x: Any) -> Any:

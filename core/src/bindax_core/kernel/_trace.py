@@ -83,7 +83,7 @@ class Trace:
         raise TypeError(f"{type(self).__name__} must define pure")
 
     def boxed(self, operands: Sequence[Any]) -> Sequence[Any]:
-        """Box the operands of a primitive."""
+        """Box the operands of a primitive, all of them of registered types."""
         main = self.main
         return [
             x if isinstance(x, Tracer) and x._trace.main is main else full_raise(self, x)
@@ -93,6 +93,10 @@ class Trace:
     def lift(self, tracer: Tracer) -> Any:
         """Box a tracer of a lower level."""
         return self.pure(tracer)
+
+    def takes(self, operands: Sequence[Any]) -> bool:
+        """Tell whether a ``CallPrimitive`` applied to these operands is this trace's to handle."""
+        return True
 
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.errors import PluginError
 from bindax_core._extension_points import runtime
+from bindax_core.errors import PluginError
 from bindax_core.kernel._rule_tables import wrap_rules
 
 if TYPE_CHECKING:

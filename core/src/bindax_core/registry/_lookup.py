@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
+from bindax_core._extension_points import Plugins
 from bindax_core._site import Site
 from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
-from bindax_core._extension_points import Plugins
 from bindax_core.registry._claims import NAMED, Conflict, Staged, claimant_of, offers
 from bindax_core.registry._control import Settings
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 from bindax_core import config
 from bindax_core.errors import CustomRuleError, UnexpectedTracerError
 from bindax_core.extend import (
+    CallPrimitive,
     ClosedJaxpr,
     JaxprEqn,
     MainTrace,
@@ -32,14 +33,13 @@ from bindax_core.extend import (
     as_array,
     eval_jaxpr,
     format_application,
-    full_lower,
     full_raise,
+    is_active,
     is_undef_primal,
     jaxpr_as_fun,
     new_main,
     primitive,
     rules,
-    trace_state,
 )
 from bindax_transforms._rule_checks import program_out_avals
 from bindax_transforms.autodiff.jvp import JVPTrace, JVPTracer
@@ -141,8 +141,8 @@ def apply_call(call: CustomCall, operands: Sequence[Any], main: MainTrace | None
     return call.primitive.bind(*operands, call=replace(call, main=main), jaxpr=None)
 
 
-class CallPrimitive(Primitive):
-    """A primitive whose application meets every interpreter on the stack, from the top.
+class CustomCallPrimitive(CallPrimitive):
+    """A call of a function with rules of its own.
 
     Its parameters: ``call``, whose functions are the rules; ``jaxpr``, the function as a program
     without constants in an equation, which is applied like that of any primitive, or None.
@@ -154,29 +154,13 @@ class CallPrimitive(Primitive):
         """Apply the call: by the next trace below the one that has done its part."""
         if jaxpr is not None:
             return super().bind(*operands, call=call, jaxpr=jaxpr)
-        stack = trace_state.stack
-        above = call.main
-        level = above.level if above is not None and is_active(above) else len(stack)
-        main = next(one for one in reversed(stack[:level]) if _takes_part(one, operands))
-        tracers = [full_raise(main.trace, x) for x in operands]
-        params = {"call": replace(call, main=main), "jaxpr": None}
-        return [full_lower(x) for x in main.trace.process_primitive(self, tracers, params)]
-
-
-def _takes_part(main: MainTrace, operands: Sequence[Any]) -> bool:
-    """Tell whether a trace sees a call: one that stages, only what is staged there."""
-    if main.trace_type is not JaxprTrace or trace_state.dynamic is main:
-        return True
-    return any(getattr(x, "_trace", None) is main.trace for x in operands)
-
-
-def is_active(main: MainTrace) -> bool:
-    """Tell whether a trace is on this thread's stack."""
-    return main.alive and main.stack is trace_state.stack
+        return self.bind_call(
+            operands, call.main, lambda main: {"call": replace(call, main=main), "jaxpr": None}
+        )
 
 
 @contextmanager
-def reenter(main: MainTrace) -> Iterator[Any]:
+def resume_trace(main: MainTrace) -> Iterator[Any]:
     """The trace of a transformation, or one like it when the transformation has ended."""
     if is_active(main):
         yield main.trace
@@ -240,7 +224,7 @@ class Batching:
         """The batched form of a function of the operands."""
 
         def batched(*operands: Any) -> list[Any]:
-            with reenter(self.main) as trace:
+            with resume_trace(self.main) as trace:
                 return self.unbox(trace, function(*self.boxes(trace, operands, self.dims)))
 
         return batched
@@ -337,6 +321,6 @@ def call_primitive(name: str, kind: type[CustomCall]) -> Primitive:
         rules.pretty_print(_pretty_print),
         rules.lowering["stablehlo"](_lowering),
         multiple_results=True,
-        type=CallPrimitive,
+        type=CustomCallPrimitive,
     )
     return kind.primitive

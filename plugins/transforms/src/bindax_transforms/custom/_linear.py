@@ -41,7 +41,7 @@ from bindax_transforms.batching.vmap import (
     move_batch_axis,
 )
 from bindax_transforms.custom._arguments import as_tangents, check_pair, described
-from bindax_transforms.custom._calls import Batching, late_rule, reenter
+from bindax_transforms.custom._calls import Batching, late_rule, resume_trace
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
 Backward = Callable[[Any, Sequence[Any], Sequence[Any]], Sequence[Any]]
@@ -125,7 +125,7 @@ def batched_backward(backward: Backward, batching: Batching, dims: Sequence[Batc
     size = batching.size
 
     def batched(state: BatchedState, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
-        with reenter(batching.main) as trace:
+        with resume_trace(batching.main) as trace:
             boxed = batching.boxes(trace, residuals, state.residual_dims)
             cts = [batching.box(trace, ct, state.out_dim) for ct in cotangents]
             outs = [

@@ -49,7 +49,7 @@ class CustomJVPCall(_calls.CustomCall):
 
     def batched_rules(self, batching: _calls.Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
         def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-            with _calls.reenter(batching.main) as trace:
+            with _calls.resume_trace(batching.main) as trace:
                 boxed = [batching.boxes(trace, xs, dims) for xs in (primals, tangents)]
                 outs, out_tangents = self.rule(*boxed)
                 both = batching.unbox(trace, [*outs, *out_tangents])

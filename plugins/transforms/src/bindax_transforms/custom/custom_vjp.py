@@ -66,7 +66,7 @@ class CustomVJPCall(_calls.CustomCall):
 
     def batched_rules(self, batching: _calls.Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
         def rule(perturbed: Sequence[bool], primals: Sequence[Any]) -> Any:
-            with _calls.reenter(batching.main) as trace:
+            with _calls.resume_trace(batching.main) as trace:
                 outs, residuals, state = self.rule(perturbed, batching.boxes(trace, primals, dims))
                 placed = batching.unbox(trace, outs)
                 tracers = [full_raise(trace, x) for x in residuals]

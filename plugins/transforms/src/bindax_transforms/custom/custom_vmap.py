@@ -146,7 +146,7 @@ class _Derivative:
         primals, tangents = split(operands, len(operands) - sum(self.nonzeros))
         consts, arguments = split(primals, len(primals) - len(self.nonzeros))
         fixed, differentiated = partition(self.nonzeros, arguments)
-        with _calls.reenter(self.main) as trace:
+        with _calls.resume_trace(self.main) as trace:
             pairs = zip(differentiated, tangents, strict=True)
             boxed = merge(self.nonzeros, fixed, [JVPTracer(trace, x, t) for x, t in pairs])
             outs = [full_raise(trace, x) for x in function(*consts, *boxed)]

@@ -27,6 +27,7 @@ from bindax_core.extend import (
     is_extended,
     new_main,
     rules,
+    trace_state,
     typecheck_jaxpr,
     typeof,
     user_source_info,
@@ -125,6 +126,12 @@ class JaxprTrace(Trace):
     def pure(self, value: Any) -> JaxprTracer:
         atom = self.main.global_data.const(value)
         return JaxprTracer(self, atom.aval, atom)
+
+    def takes(self, operands: Sequence[Any]) -> bool:
+        """Tell whether this is the dynamic trace, or an operand is staged here."""
+        if trace_state.dynamic is self.main:
+            return True
+        return any(getattr(x, "_trace", None) is self for x in operands)
 
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
