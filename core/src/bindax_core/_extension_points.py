@@ -17,8 +17,11 @@ class Plugins:
         """Load the plugins that bring rules of a kind; True when looking again makes sense."""
         return False
 
-    def find_rule_kind(self, name: str) -> Any:
-        """Import the rule kind of a name from the package that declares it; None if none does."""
+    def find_rule_kind(self, name: str, maker: str = "") -> Any:
+        """Import the rule kind of a name from the package that declares it.
+
+        None if no package does, or it is ``maker``, the module that makes the kind now.
+        """
         return None
 
     def rule_kind_names(self, *, canonical: bool = False) -> list[str]:

@@ -149,6 +149,19 @@ if _typing.TYPE_CHECKING:
     from bindax_core.registry._contents import plugin_contents as plugin_contents
     from bindax_core.registry._contents import unresolved_conflicts as unresolved_conflicts
     from bindax_core.registry._hooks import hookimpl as hookimpl
+    from bindax_core.rules import dce as dce
+    from bindax_core.rules import jvp as jvp
+    from bindax_core.rules import partial_eval as partial_eval
+    from bindax_core.rules import partial_eval_jaxpr as partial_eval_jaxpr
+    from bindax_core.rules import physical as physical
+    from bindax_core.rules import transpose as transpose
+    from bindax_core.rules import vjp as vjp
+    from bindax_core.rules import vmap as vmap
+    from bindax_transforms.zeros import UndefPrimal as UndefPrimal
+    from bindax_transforms.zeros import Zero as Zero
+    from bindax_transforms.zeros import add_tangents as add_tangents
+    from bindax_transforms.zeros import instantiate_zeros as instantiate_zeros
+    from bindax_transforms.zeros import is_undef_primal as is_undef_primal
 
 _FROM_REGISTRY = {
     "PluginContents": "_contents",

@@ -23,6 +23,19 @@ from bindax_core.kernel._rules import effects as effects
 from bindax_core.kernel._rules import pretty_print as pretty_print
 from bindax_core.kernel._rules import typecheck as typecheck
 
+if _typing.TYPE_CHECKING:
+    from bindax_core.kernel._rule_tables import RuleKind as _RuleKind
+
+    dce: _RuleKind
+    jvp: _RuleKind
+    partial_eval: _RuleKind
+    partial_eval_jaxpr: _RuleKind
+    physical: _RuleKind
+    stage: _RuleKind
+    transpose: _RuleKind
+    vjp: _RuleKind
+    vmap: _RuleKind
+
 _VERSION_1 = frozenset(
     ("jvp", "vjp", "vmap", "transpose", "physical", "partial_eval", "partial_eval_jaxpr", "dce")
 )

@@ -40,6 +40,7 @@ class Site:
         directory.mkdir(exist_ok=True)
 
     def distribution(self, name: str, entry_points: str, version: str = "1.0") -> Path:
+        _manifest._scan.cache_clear()
         return _write_distribution(self.directory, name, version, entry_points)
 
     def module(self, name: str, text: str) -> Path:

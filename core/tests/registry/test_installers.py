@@ -10,6 +10,7 @@ import pytest
 
 import bindax_core
 from bindax_core import tree
+from bindax_core._extension_points import runtime
 from bindax_core.arrays import _backend, _operators
 from bindax_core.errors import (
     MissingRuleError,
@@ -20,7 +21,6 @@ from bindax_core.errors import (
 )
 from bindax_core.extend import RuleKind
 from bindax_core.kernel import _aval, _primitives_by_name
-from bindax_core._extension_points import runtime
 from bindax_core.kernel._rule_tables import rule_kinds
 from bindax_core.registry import _report
 from bindax_core.registry._control import configured

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from bindax_core import rules
+from bindax_core._extension_points import Plugins, runtime
 from bindax_core.errors import DuplicateRuleError
-from bindax_core.extend import Primitive, RuleKind, lowering
+from bindax_core.extend import Primitive, RuleKind, abstract_eval, impl, lowering, primitive
 from bindax_core.kernel._rule_tables import rule_kinds, wrap_rules
 
 DECLARATION = "from bindax_core.extend import RuleKind\nkind = RuleKind('test_rule_kinds.cost')\n"
@@ -65,7 +67,9 @@ def test_a_module_may_be_loaded_again(modules: Path, source: str) -> None:
 
 
 def test_built_in_kinds_keep_their_names() -> None:
-    with pytest.raises(DuplicateRuleError, match=r"is already defined by bindax-transforms .*rules\.py:"):
+    with pytest.raises(
+        DuplicateRuleError, match=r"is already defined by bindax-transforms .*rules\.py:"
+    ):
         RuleKind("jvp")
     assert lowering["stablehlo"] is rule_kinds["lowering.stablehlo"]
 
@@ -80,3 +84,48 @@ def test_one_function_serves_several_primitives(modules: Path) -> None:
         wrap_rules(lambda kind, which, function: lambda *xs: ("wrapped", *function(*xs)))
         assert kind.get(made)(1) == ("wrapped", f"test_rule_kinds.{name}", 1)
         wrap_rules(None)
+
+
+def test_a_package_declares_a_kind_by_an_entry_point(site: Any) -> None:
+    entries = (
+        "[bindax.v1]\ncosts = costs_plugin\n[bindax.v1.rule_kinds]\ncosts = costs_rules:kind\n"
+    )
+    site.distribution("costs-dist", entries)
+    site.module("costs_rules", DECLARATION.replace("test_rule_kinds.cost", "costs"))
+    try:
+        assert "costs" in dir(rules)
+        assert "costs_rules" not in sys.modules  # the first use of the kind imports it
+        assert rules.costs is rule_kinds["costs"] is sys.modules["costs_rules"].kind
+        assert "costs_plugin" not in sys.modules
+    finally:
+        vars(rules).pop("costs", None)
+        rule_kinds.pop("costs", None)
+
+
+def test_a_misspelt_kind_is_told() -> None:
+    with pytest.raises(AttributeError) as caught:
+        rules.jpv
+    assert str(caught.value) == (
+        "no installed package declares the rule kind 'jpv'. Did you mean 'vjp', 'jvp'?"
+    )
+
+
+def test_rules_that_nobody_reads_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where bindax-transforms is not installed, what its kinds say has no reader."""
+    monkeypatch.setattr(runtime, "plugins", Plugins())
+    for name in ("jvp", "vmap"):
+        monkeypatch.delitem(vars(rules), name, raising=False)
+    identity_p = primitive(
+        "test_rule_kinds.identity",
+        impl(lambda x: x),
+        abstract_eval(lambda x: x),
+        rules.jvp(lambda primals, tangents: (primals[0], tangents[0])),
+        rules.vmap.absent("a test"),
+        lowering["stablehlo"](lambda ctx, x: x),
+    )
+    assert float(identity_p.bind(2.0)) == 2.0
+    assert [kind.name for kind in rule_kinds.values() if kind.rules_of(identity_p)] == [
+        "abstract_eval",
+        "impl",
+        "lowering.stablehlo",
+    ]

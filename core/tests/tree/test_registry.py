@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from bindax_core.errors import TreeError
 from bindax_core._extension_points import Plugins, runtime
+from bindax_core.errors import TreeError
 from bindax_core.tree._registry import forget_unregistered
 from bindax_core.tree_util import (
     NodeDefinition,

@@ -46,7 +46,7 @@ class ValueType(NamedTuple):
     type: type
     typeof: Callable[[Any], AbstractValue]
     to_numpy: Callable[[Any, Any], Any] | None = None
-    covers: Callable[[type], bool] | None = None
+    covers: Callable[[Any], bool] | None = None
 
 
 value_types: dict[type, ValueType] = {}

@@ -113,6 +113,7 @@ class RuleKind:
         self._derivations: list[Callable[[Primitive], Rule | None]] = []
         self.site = caller_site()
         self._code = sys._getframe(1).f_code
+        runtime.plugins.find_rule_kind(name, self.site.module)
         with _write_lock:
             old = rule_kinds.get(name)
             if old is not None and not self._is_declared_again(old):

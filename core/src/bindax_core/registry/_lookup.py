@@ -68,13 +68,16 @@ class Discovery(Plugins):
         """A place in the code with its distribution and version."""
         return str(provenance_of(site))
 
-    def find_rule_kind(self, name: str) -> Any:
-        """Import the rule kind of a name from the package that declares it; None if none does."""
+    def find_rule_kind(self, name: str, maker: str = "") -> Any:
+        """Import the rule kind of a name from the package that declares it.
+
+        None if no package does, or it is ``maker``, the module that makes the kind now.
+        """
         current = self.loader.manifest()
-        for group in _RULE_KINDS:
-            for entry in current.find(group, name):
-                return getattr(import_module(entry.module), entry.attribute)
-        return None
+        entries = [entry for group in _RULE_KINDS for entry in current.find(group, name)]
+        if not entries or entries[0].module == maker:
+            return None
+        return getattr(import_module(entries[0].module), entries[0].attribute)
 
     def rule_kind_names(self, *, canonical: bool = False) -> list[str]:
         """The rule kinds that packages declare, or those that every definition must mention."""
