@@ -25,8 +25,8 @@ _logit.defjvps(lambda t, out, x: t / (x * (1 - x)))
 def logit(x: Any) -> Array:
     """``log(x / (1 - x))``, the inverse of ``expit``.
 
-    >>> special.logit(jnp.array([0.5, 0.75]))
-    Array([0.       , 1.0986123], dtype=float32)
+    >>> special.logit(jnp.array([0.5, 0.75])).round(4)
+    Array([0.    , 1.0986], dtype=float32)
     """
     return _logit(*promoted("logit", x))
 
@@ -85,8 +85,8 @@ _xlogx.defjvps(lambda t, out, x: t * (jnp.log(x) + 1))
 def entr(x: Any) -> Array:
     """``-x log(x)``, 0 at 0 and ``-inf`` below.
 
-    >>> special.entr(jnp.array([-1.0, 0.0, 1.0]))
-    Array([-inf,  -0.,  -0.], dtype=float32)
+    >>> special.entr(jnp.array([-1.0, 0.5])).round(4)
+    Array([  -inf, 0.3466], dtype=float32)
     """
     (x,) = real("entr", x)
     return jnp.where(x < 0, -np.inf, -_xlogx(x))

@@ -62,8 +62,8 @@ def loggamma(x: Any) -> Array:
     Complex numbers are moved to real parts above 7 by the recurrence, where Stirling's series holds
     (Hare, "Computing the principal branch of log-gamma", 1997).
 
-    >>> special.loggamma(jnp.array([-0.5, 5.0]))
-    Array([      nan, 3.1780548], dtype=float32)
+    >>> special.loggamma(jnp.array([-0.5, 5.0])).round(3)
+    Array([  nan, 3.178], dtype=float32)
     """
     (x,) = promoted("loggamma", x)
     if not jnp.iscomplexobj(x):
@@ -154,8 +154,8 @@ def polygamma(n: Any, x: Any) -> Array:
     Raises:
         ValueError: when ``n`` are not integers.
 
-    >>> special.polygamma(1, jnp.array([1.0]))
-    Array([1.644934], dtype=float32)
+    >>> special.polygamma(1, jnp.array([1.0])).round(4)
+    Array([1.6449], dtype=float32)
     """
     aval = typeof(n)
     if not jnp.issubdtype(aval.dtype, np.integer):
@@ -171,8 +171,8 @@ def multigammaln(a: Any, d: int) -> Array:
         a: an array of real numbers above ``(d - 1) / 2``.
         d: an integer.
 
-    >>> special.multigammaln(jnp.array([2.0]), 2)
-    Array([0.45158303], dtype=float32)
+    >>> special.multigammaln(jnp.array([2.0]), 2).round(4)
+    Array([0.4516], dtype=float32)
     """
     d = operator.index(d)
     (a,) = settled(*real("multigammaln", a))
@@ -184,8 +184,8 @@ def multigammaln(a: Any, d: int) -> Array:
 def gammainc(a: Any, x: Any) -> Array:
     """The regularized lower incomplete gamma function.
 
-    >>> special.gammainc(jnp.array([1.0]), 1.0)
-    Array([0.63212055], dtype=float32)
+    >>> special.gammainc(jnp.array([1.0]), 1.0).round(4)
+    Array([0.6321], dtype=float32)
     """
     return base.igamma(*aligned(*real("gammainc", a, x)))
 
@@ -193,8 +193,8 @@ def gammainc(a: Any, x: Any) -> Array:
 def gammaincc(a: Any, x: Any) -> Array:
     """The regularized upper incomplete gamma function.
 
-    >>> special.gammaincc(jnp.array([1.0]), 1.0)
-    Array([0.36787945], dtype=float32)
+    >>> special.gammaincc(jnp.array([1.0]), 1.0).round(4)
+    Array([0.3679], dtype=float32)
     """
     return base.igammac(*aligned(*real("gammaincc", a, x)))
 
@@ -302,8 +302,8 @@ def betaln(a: Any, b: Any) -> Array:
 def beta(a: Any, b: Any) -> Array:
     """The beta function ``gamma(a) gamma(b) / gamma(a + b)``.
 
-    >>> special.beta(jnp.array([1.0]), 2.0)
-    Array([0.5000001], dtype=float32)
+    >>> special.beta(jnp.array([1.0]), 2.0).round(4)
+    Array([0.5], dtype=float32)
     """
     a, b = settled(*real("beta", a, b))
     return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * jnp.exp(betaln(a, b))
@@ -342,8 +342,8 @@ def bernoulli(n: int) -> Array:
     Raises:
         ValueError: when ``n`` is negative.
 
-    >>> special.bernoulli(4)
-    Array([ 1.        , -0.5       ,  0.16666667,  0.        , -0.03333334],      dtype=float32)
+    >>> special.bernoulli(4).round(4)
+    Array([ 1.    , -0.5   ,  0.1667,  0.    , -0.0333], dtype=float32)
     """
     n = operator.index(n)
     if n < 0:
@@ -393,7 +393,7 @@ def zeta(x: Any, q: Any = None) -> Array:
         x: real numbers above 1.
         q: positive real numbers; 1 by default, which gives Riemann's zeta function.
 
-    >>> special.zeta(jnp.array([2.0]), 1.0)
-    Array([1.644934], dtype=float32)
+    >>> special.zeta(jnp.array([2.0]), 1.0).round(4)
+    Array([1.6449], dtype=float32)
     """
     return _zeta(*aligned(*real("zeta", x, 1.0 if q is None else q)))

@@ -80,8 +80,8 @@ def hyp1f1(a: Any, b: Any, x: Any) -> Array:
     asymptotic series (Pearson, Olver and Porter, "Numerical methods for the computation of the
     confluent and Gauss hypergeometric functions", 2015).
 
-    >>> special.hyp1f1(1.0, 2.0, jnp.array([1.0]))
-    Array([1.7182816], dtype=float32)
+    >>> special.hyp1f1(1.0, 2.0, jnp.array([1.0])).round(4)
+    Array([1.7183], dtype=float32)
     """
     a, b, x = aligned(*real("hyp1f1", a, b, x))
     negative = x < 0
@@ -154,8 +154,8 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
     near 1 (Pearson, Olver and Porter, "Numerical methods for the computation of the confluent and
     Gauss hypergeometric functions", 2015).
 
-    >>> special.hyp2f1(1.0, 1.0, 2.0, jnp.array([0.5]))
-    Array([1.3862946], dtype=float32)
+    >>> special.hyp2f1(1.0, 1.0, 2.0, jnp.array([0.5])).round(4)
+    Array([1.3863], dtype=float32)
     """
     a, b, c, x = aligned(*real("hyp2f1", a, b, c, x))
     finite = _is_pole(a) | _is_pole(b)

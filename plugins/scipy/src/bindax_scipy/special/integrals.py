@@ -121,8 +121,8 @@ def expn(n: Any, x: Any) -> Array:
         n: integers from 0 on; no derivative is taken with respect to them.
         x: real numbers from 0 on.
 
-    >>> special.expn(2, jnp.array([1.0]))
-    Array([0.14849526], dtype=float32)
+    >>> special.expn(2, jnp.array([1.0])).round(4)
+    Array([0.1485], dtype=float32)
     """
     return _expn(*aligned(*real("expn", n, x)))
 
@@ -130,8 +130,8 @@ def expn(n: Any, x: Any) -> Array:
 def exp1(x: Any) -> Array:
     """The exponential integral E_1, the integral of ``exp(-t) / t`` from x to infinity.
 
-    >>> special.exp1(jnp.array([1.0]))
-    Array([0.21938455], dtype=float32)
+    >>> special.exp1(jnp.array([1.0])).round(4)
+    Array([0.2194], dtype=float32)
     """
     (x,) = real("exp1", x)
     return expn(1, x)
@@ -162,8 +162,8 @@ _expi.defjvps(lambda t, y, x: jnp.exp(x) / x * t)
 def expi(x: Any) -> Array:
     """The exponential integral Ei, the integral of ``exp(t) / t`` from minus infinity to x.
 
-    >>> special.expi(jnp.array([1.0]))
-    Array([1.8951179], dtype=float32)
+    >>> special.expi(jnp.array([1.0])).round(4)
+    Array([1.8951], dtype=float32)
     """
     return _expi(*real("expi", x))
 
@@ -213,8 +213,9 @@ def sici(x: Any) -> tuple[Array, Array]:
     Returns:
         The integral of ``sin(t) / t`` from 0 to x, and of ``cos(t) / t`` from infinity to x.
 
-    >>> special.sici(jnp.array([1.0]))
-    (Array([0.94608307], dtype=float32), Array([0.33740395], dtype=float32))
+    >>> jnp.stack(special.sici(jnp.array([1.0]))).round(4)
+    Array([[0.9461],
+           [0.3374]], dtype=float32)
     """
     return _sici(*real("sici", x))
 
@@ -263,8 +264,8 @@ def spence(x: Any) -> Array:
     Raises:
         TypeError: for another dtype than float32 and float64.
 
-    >>> special.spence(jnp.array([0.0, 1.0]))
-    Array([ 1.644934, -0.      ], dtype=float32)
+    >>> special.spence(jnp.array([0.0, 2.0])).round(4)
+    Array([ 1.6449, -0.8225], dtype=float32)
     """
     x = jnp.asarray(x)
     if x.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):

@@ -18,8 +18,8 @@ __all__ = ["cdf", "entropy", "logpmf", "pmf"]
 def logpmf(k: Any, mu: Any, loc: Any = 0) -> Array:
     """The logarithm of the probability of ``k``.
 
-    >>> stats.poisson.logpmf(jnp.array([0, 1]), 2.0)
-    Array([-2.0000005, -1.3068528], dtype=float32, weak_type=True)
+    >>> stats.poisson.logpmf(jnp.array([0, 1]), 2.0).round(3)
+    Array([-2.   , -1.307], dtype=float32, weak_type=True)
     """
     k, mu, loc = real("poisson.logpmf", k, mu, loc)
     y = k - loc
@@ -30,8 +30,8 @@ def logpmf(k: Any, mu: Any, loc: Any = 0) -> Array:
 def pmf(k: Any, mu: Any, loc: Any = 0) -> Array:
     """The probability of ``k``.
 
-    >>> stats.poisson.pmf(jnp.array([0, 1]), 2.0)
-    Array([0.1353352 , 0.27067056], dtype=float32, weak_type=True)
+    >>> stats.poisson.pmf(jnp.array([0, 1]), 2.0).round(4)
+    Array([0.1353, 0.2707], dtype=float32, weak_type=True)
     """
     return jnp.exp(logpmf(k, mu, loc))
 
@@ -39,8 +39,8 @@ def pmf(k: Any, mu: Any, loc: Any = 0) -> Array:
 def cdf(k: Any, mu: Any, loc: Any = 0) -> Array:
     """The probability of at most ``k``.
 
-    >>> stats.poisson.cdf(jnp.array([0, 1]), 2.0)
-    Array([0.13533528, 0.40600586], dtype=float32, weak_type=True)
+    >>> stats.poisson.cdf(jnp.array([0, 1]), 2.0).round(4)
+    Array([0.1353, 0.406 ], dtype=float32, weak_type=True)
     """
     k, mu, loc = real("poisson.cdf", k, mu, loc)
     y = k - loc
@@ -52,8 +52,8 @@ def entropy(mu: Any, loc: Any = 0) -> Array:
 
     The sum of the entropies of all values below 100, else the first terms of its expansion.
 
-    >>> stats.poisson.entropy(jnp.array([0.0, 2.0]))
-    Array([0.       , 1.7048823], dtype=float32)
+    >>> stats.poisson.entropy(jnp.array([0.0, 2.0])).round(4)
+    Array([0.    , 1.7049], dtype=float32)
     """
     mu, loc = one_dtype("poisson.entropy", mu, loc)
     small = mu < 100
