@@ -158,6 +158,18 @@ def test_parameters_come_back_equal_with_their_types(package: Any, value: Any) -
     assert repr(found["value"]) == repr(value)  # True is not 1, -0.0 is not 0.0
 
 
+def test_the_padding_of_a_long_double_is_not_written(package: Any) -> None:
+    """Python and NumPy leave in it what was in memory before."""
+    texts = set()
+    for rubbish in (0, 255):
+        raw = np.zeros((2, np.dtype("g").itemsize), np.uint8)
+        if np.finfo("g").nmant == 63:  # ten bytes of a processor of x86, and padding
+            raw[:, 10:] = rubbish
+        values = raw.view("g"), raw.reshape(-1).view("G")
+        texts.add(jaxpr_to_text(program(package.same_p, value=values)))
+    assert len(texts) == 1
+
+
 def test_parameters_that_do_not_equal_themselves(package: Any) -> None:
     params = {"nan": float("nan"), "array": np.arange(3), "empty": np.zeros((0, 3))}
     found = read_back(program(package.same_p, **params)).eqns[0].params

@@ -6,7 +6,6 @@ import base64
 import itertools
 import json
 import string
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -23,7 +22,7 @@ from bindax_core.registry._provenance import distribution_of, provenance_of
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._functions import describe_function
 from bindax_core.text._forms import form_of
-from bindax_core.text._numbers import HEADER, RESERVED, find_dtype, shortest
+from bindax_core.text._numbers import HEADER, RESERVED, find_dtype, payload, shortest
 from bindax_core.text._tokens import QUALIFIED
 from bindax_core.tree_util import PyTreeDef
 
@@ -142,9 +141,8 @@ class Writer:
         """The mark of an array, which is written at its first use."""
         if id(owner) not in self._marks:
             mark = f"#{len(self._arrays)}"
-            bytes_ = host.byteswap() if sys.byteorder == "big" else host
-            payload = base64.b64encode(bytes_.tobytes()).decode()
-            self._arrays.append(f'array {mark} {self._type(aval)} "{payload}"\n')
+            encoded = base64.b64encode(payload(host)).decode()
+            self._arrays.append(f'array {mark} {self._type(aval)} "{encoded}"\n')
             self._marks[id(owner)] = mark, owner
         return self._marks[id(owner)][0]
 
