@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import jax_answers as stored_answers  # noqa: E402
-import process_state  # noqa: E402
+from process_state import leaves_no_traces as leaves_no_traces  # noqa: E402
 
 NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
 # Where Python is told to write nothing beside the sources, this and the processes that tests start
@@ -89,17 +89,6 @@ def jax_answers(
 ) -> AnswersOfTest:
     """The answers of JAX to this test: stored, or computed where that was asked for."""
     return AnswersOfTest(_answers_of_file, request.node.name)
-
-
-@pytest.fixture(autouse=True)
-def _leaves_no_traces() -> Iterator[None]:
-    """Each test leaves settings, environment and directories as it found them, or fails."""
-    before = process_state.found()
-    yield
-    changed = process_state.changes(before, process_state.found())
-    if changed:
-        process_state.restore(before)
-        pytest.fail("the test leaves changed: " + "; ".join(changed))
 
 
 @pytest.hookimpl(optionalhook=True)

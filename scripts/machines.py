@@ -2,11 +2,12 @@
 
 What a processor, a locale or an order decides must not decide whether a test passes. Each setting
 below restricts the kernels that NumPy, BLAS and XLA choose among, or changes what surrounds the
-process. Settings that this processor can't run are left out, and named.
+process, or which releases are installed. Settings that can't be run here are left out, and named.
+A command that starts with ``uv run`` runs in the environment of a setting of Python and releases.
 
     uv run python scripts/machines.py -- python -m pytest -q plugins/scipy  # under each setting
     uv run python scripts/machines.py --only SSE --only Zen -- python -m pytest -q
-    uv run python scripts/machines.py --rotate 2 -- python -m pytest -q     # two, others each day
+    uv run python scripts/machines.py --rotate 2 -- uv run pytest -q        # two, others each day
     uv run python scripts/machines.py --list
 """
 
@@ -27,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from isolated import ROOT, interpreter
 
 # NumPy's kernels for newer processors among which it chooses here; their names differ by release.
 KERNELS: list[str] = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
@@ -41,11 +43,13 @@ class Setting(NamedTuple):
         variables: of the environment.
         arguments: appended to the command.
         needs: what the processor must be able to do, as Linux names it.
+        python: the version of Python that uv makes an environment with, or none for this one.
     """
 
     variables: dict[str, str]
     arguments: tuple[str, ...] = ()
     needs: str = ""
+    python: str = ""
 
 
 def processor(blas: str, numpy: str = "", xla: str = "AVX2", needs: str = "") -> Setting:
@@ -64,6 +68,15 @@ def order(seed: int) -> Setting:
         filter(None, [str(Path(__file__).resolve().parent), os.environ.get("PYTHONPATH")])
     )
     return Setting({ORDER: str(seed), "PYTHONPATH": path}, ("-p", "machines"))
+
+
+def releases(python: str, resolution: str) -> Setting:
+    """Return a setting of the newest releases that are declared, or of the oldest ones."""
+    variables = {
+        "UV_PROJECT_ENVIRONMENT": str(ROOT / f"build/environments/{python}-{resolution}"),
+        "UV_RESOLUTION": resolution,
+    }
+    return Setting(variables, python=python)
 
 
 SETTINGS: dict[str, Setting] = {
@@ -90,6 +103,9 @@ SETTINGS: dict[str, Setting] = {
     "order 1": order(1),
     "order 2": order(2),
     "order 3": order(3),
+    "Python 3.12, newest": releases("3.12", "highest"),
+    "Python 3.13, newest": releases("3.13", "highest"),
+    "Python 3.11, oldest": releases("3.11", "lowest-direct"),
 }
 
 
@@ -107,12 +123,15 @@ def pytest_report_header() -> str:
     return f"{ORDER}={os.environ[ORDER]}"
 
 
-def lacking(setting: Setting) -> bool:
-    """Return whether this processor, as far as it says what it is, can't run a setting."""
+def lacking(setting: Setting) -> str:
+    """Return what a setting needs that is not here; nothing if it can be run."""
+    if setting.python and interpreter(setting.python) is None:
+        return f"there is no Python {setting.python}"
     flags = Path("/proc/cpuinfo")
-    if not setting.needs or not flags.exists():
-        return bool(setting.needs)
-    return re.search(rf"\b{setting.needs}\b", flags.read_text()) is None
+    if setting.needs and flags.exists():
+        has = re.search(rf"\b{setting.needs}\b", flags.read_text()) is not None
+        return "" if has else f"this processor has no {setting.needs}"
+    return f"nothing says whether this processor has {setting.needs}" if setting.needs else ""
 
 
 def rotated(names: Sequence[str], count: int, day: int) -> list[str]:
@@ -124,10 +143,11 @@ def run(name: str, command: Sequence[str]) -> bool:
     """Run the command under one setting; print a line, and what failed."""
     setting = SETTINGS[name]
     start = time.monotonic()
+    chosen = {"UV_PYTHON": str(interpreter(setting.python))} if setting.python else {}
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
         code = subprocess.run(
             [*command, *setting.arguments],
-            env={**os.environ, **setting.variables},
+            env={**os.environ, **setting.variables, **chosen},
             stdout=log,
             stderr=subprocess.STDOUT,
             check=False,
@@ -157,9 +177,10 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print the settings")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="what to run, after --")
     arguments = parser.parse_args()
-    names = [name for name in arguments.only or SETTINGS if not lacking(SETTINGS[name])]
-    for name in (name for name in arguments.only or SETTINGS if name not in names):
-        print(f"{name:<24} left out: this processor has no {SETTINGS[name].needs}")
+    missing = {name: lacking(SETTINGS[name]) for name in arguments.only or SETTINGS}
+    names = [name for name, lacks in missing.items() if not lacks]
+    for name in (name for name in missing if missing[name]):
+        print(f"{name:<24} left out: {missing[name]}")
     if arguments.rotate is not None:
         names = rotated(names[1:], arguments.rotate, dt.date.today().toordinal())
     if arguments.list:

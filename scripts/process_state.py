@@ -1,6 +1,6 @@
 """What a test must leave as it found it: settings, the environment, directories, NumPy's state.
 
-A setting that one test leaves changed decides how those after it end, in some orders alone. So the
+A setting that one test leaves changed decides how those after it end, in some orders alone. So a
 fixture of all tests compares these before and after each, puts them back, and names the test.
 """
 
@@ -8,12 +8,26 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
-# Whatever runs the tests keeps these.
-OF_THE_RUNNER = ("PYTEST_", "COV_", "HYPOTHESIS_")
+# Other packages set variables of their own when they are imported.
+VARIABLES = (
+    "BINDAX_",
+    "HOME",
+    "JAX_",
+    "LANG",
+    "LC_",
+    "NPY_",
+    "PATH",
+    "PYTHON",
+    "TZ",
+    "XDG_",
+    "XLA_",
+)
 
 
 def found() -> dict[str, Any]:
@@ -25,7 +39,7 @@ def found() -> dict[str, Any]:
         "numpy.get_printoptions()": np.get_printoptions(),
     }
     for name, value in os.environ.items():
-        if not name.startswith(OF_THE_RUNNER):
+        if name.startswith(VARIABLES):
             state[f"os.environ[{name!r}]"] = value
     state |= {f"config.{name}": value for name, value in settings().items()}
     return state
@@ -55,7 +69,7 @@ def restore(before: dict[str, Any]) -> None:
     os.chdir(before["the working directory"])
     sys.path[:] = before["sys.path"]
     np.seterr(**before["numpy.geterr()"])
-    for name in [name for name in os.environ if not name.startswith(OF_THE_RUNNER)]:
+    for name in [name for name in os.environ if name.startswith(VARIABLES)]:
         if f"os.environ[{name!r}]" not in before:
             del os.environ[name]
     for name, value in before.items():
@@ -64,3 +78,14 @@ def restore(before: dict[str, Any]) -> None:
     for name, value in settings().items():
         if (key := f"config.{name}") in before and before[key] is not value:
             setattr(sys.modules["bindax_core"].config, name, before[key])
+
+
+@pytest.fixture(autouse=True)
+def leaves_no_traces() -> Iterator[None]:
+    """Fail where a test leaves something changed, and put it back."""
+    before = found()
+    yield
+    changed = changes(before, found())
+    if changed:
+        restore(before)
+        pytest.fail("the test leaves changed: " + "; ".join(changed))
