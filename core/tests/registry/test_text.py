@@ -227,9 +227,9 @@ def test_many_levels_of_shared_programs_take_no_time(package: Any) -> None:
     closed = program(package.same_p)
     for _ in range(60):
         closed = program(package.same_p, branches=(closed, closed))
-    start = time.perf_counter()
+    start = time.thread_time()  # others may keep the processor busy
     found = jaxpr_from_text(jaxpr_to_text(closed))
-    assert time.perf_counter() - start < 5.0
+    assert time.thread_time() - start < 5.0
     assert len(found.eqns[0].params["branches"]) == 2
 
 
