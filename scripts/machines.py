@@ -129,7 +129,7 @@ def lacking(setting: Setting) -> str:
         return f"there is no Python {setting.python}"
     flags = Path("/proc/cpuinfo")
     if setting.needs and flags.exists():
-        has = re.search(rf"\b{setting.needs}\b", flags.read_text()) is not None
+        has = re.search(rf"\b{setting.needs}\b", flags.read_text(encoding="utf-8")) is not None
         return "" if has else f"this processor has no {setting.needs}"
     return f"nothing says whether this processor has {setting.needs}" if setting.needs else ""
 

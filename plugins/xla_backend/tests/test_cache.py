@@ -178,7 +178,7 @@ def test_limit_of_the_size_of_all_programs():
 
 def mappings_of_code():
     """How many mappings hold code that is in no file, which is compiled code."""
-    lines = [line.split() for line in MAPPINGS.read_text().splitlines()]
+    lines = [line.split() for line in MAPPINGS.read_text(encoding="utf-8").splitlines()]
     return sum(line[1].startswith("r-x") and len(line) == 5 for line in lines)
 
 
