@@ -1,4 +1,4 @@
-"""What a test must leave as it found it: settings, the environment, directories, NumPy's state.
+"""State that a test must leave as it found it: settings, the environment, directories, NumPy's.
 
 A setting that one test leaves changed decides how those after it end, in some orders alone. So a
 fixture of all tests compares these before and after each, puts them back, and names the test.
