@@ -28,6 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "scripts/names"
 REFERENCES = {"jax": ("0.10.2", "0.12.0.1"), "flax": ("0.12.8", "0.12.12")}
 """The release whose names bindax has, and one with names that are recorded and not here yet."""
+OF_OTHERS = ("numpy.int1", "numpy.save", "numpy.uint1")
+"""Names that JAX takes from NumPy and ml_dtypes, whose releases decide: they are not compared."""
 
 
 class Page(NamedTuple):
@@ -285,10 +287,16 @@ def place(row: Row) -> str:
     return row.name.rpartition(".")[0]
 
 
+def table(package: str, release: str) -> list[Row]:
+    """Return all rows of the table of a release; none if there is no table yet."""
+    path = TABLES / f"{package}-{release}.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [Row(*line.split("\t")) for line in lines]
+
+
 def stored(page: Page, release: str) -> list[Row]:
     """Return the rows of a page in the table of a release."""
-    table = (TABLES / f"{page.package}-{release}.tsv").read_text(encoding="utf-8")
-    found = [Row(*line.split("\t")) for line in table.splitlines()]
+    found = table(page.package, release)
     patterns = (*page.modules, *(("Array",) if page.arrays else ()))
     return [row for row in found if any(fnmatch(place(row), pattern) for pattern in patterns)]
 
@@ -357,9 +365,14 @@ def main() -> int:
             print(f"{package} {release} is none of the references: {', '.join(releases)}")
             continue
         found = [row for page in PAGES if page.package == package for row in rows(page)]
-        table = TABLES / f"{package}-{release}.tsv"
-        if update(table, "".join("\t".join(row) + "\n" for row in found), check):
-            stale.append(table.name)
+        both = [
+            [row for row in x if row.name not in OF_OTHERS]
+            for x in (found, table(package, release))
+        ]
+        if both[0] != both[1]:
+            path = TABLES / f"{package}-{release}.tsv"
+            update(path, "".join("\t".join(row) + "\n" for row in found), check)
+            stale.append(path.name)
         print(f"{package} {release}: compared")
     pages = {page.file: update(ROOT / "docs" / page.file, text(page), check) for page in PAGES}
     stale += [file for file, changed in pages.items() if changed]
