@@ -9,7 +9,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import convert
-from bindax_numpy._operands import floats, inexact, inexact_operand
+from bindax_numpy._operands import constant, floats, inexact, inexact_operand
 from bindax_numpy.comparison import choice
 
 
@@ -250,16 +250,19 @@ def arctan2(x1: Any, x2: Any, /) -> Array:
 def hypot(x1: Any, x2: Any, /) -> Array:
     """The length of the vector ``(x1, x2)``, without overflow on the way.
 
+    The derivative at the origin is zero.
+
     >>> jnp.hypot(3.0, jnp.array([4.0, 0.0]))
     Array([5., 3.], dtype=float32)
     """
-    x, y = (abs(v) for v in floats("hypot", x1, x2))
-    long, short = lax.max(x, y), lax.min(x, y)
-    is_zero = lax.eq(long, 0.0)
-    ratio = short / choice(is_zero, 1.0, long)
+    x, y = (right_abs(v) for v in floats("hypot", x1, x2))
+    less, is_zero = lax.lt(x, y), lax.eq(x + y, 0.0)
+    long, short = choice(less, y, x), choice(less, x, y)
+    long = choice(is_zero, 1.0, long)
+    ratio = short / long
     length = long * lax.sqrt(1.0 + ratio * ratio)
     infinite = lax.bitwise_or(lax.eq(x, math.inf), lax.eq(y, math.inf))
-    return weak_if_all(choice(infinite, math.inf, choice(is_zero, long, length)), x1, x2)
+    return weak_if_all(choice(infinite, math.inf, choice(is_zero, 0.0, length)), x1, x2)
 
 
 def logaddexp(x1: Any, x2: Any, /) -> Array:
@@ -269,12 +272,29 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     Array([6.931472e-01, 1.000000e+03], dtype=float32)
     """
     x, y = floats("logaddexp", x1, x2)
-    difference = x - y
+    # Chosen, not by `max` and `abs`: either choice is the function itself, which has no kink.
+    less = lax.lt(x, y)
+    larger, smaller = choice(less, y, x), choice(less, x, y)
+    difference = smaller - larger
     # Infinities of one sign have no difference; their sum is the result. The other branch gets
     # finite operands there, so that its derivative is no nan.
     equal = lax.ne(difference, difference)
-    distance = abs(choice(equal, 0.0, difference))
-    return choice(equal, x + y, lax.max(x, y) + lax.log1p(lax.exp(-distance)))
+    return choice(equal, x + y, larger + lax.log1p(lax.exp(choice(equal, 0.0, difference))))
+
+
+def right_abs(x: Any) -> Any:
+    """``|x|`` for formulas of even functions: its derivative at 0 is that from the right, 1.
+
+    A smooth even function is its own formula for positive numbers, whose derivatives are right at
+    0, too. Those of ``abs`` would bring in a kink, and a convention.
+    """
+    return choice(lax.lt(x, 0.0), -x, x)
+
+
+def root(x: Any) -> Any:
+    """The square root of a sum of squares: at 0, where a norm has a kink, its derivative is 0."""
+    zero = lax.eq(x, constant(0, x))
+    return choice(zero, 0.0, lax.sqrt(choice(zero, 1.0, x)))
 
 
 def heaviside(x1: Any, x2: Any, /) -> Array:

@@ -27,7 +27,7 @@ from bindax_numpy._operands import (
 from bindax_numpy.arithmetic import maximum, minimum, power, trunc
 from bindax_numpy.comparison import choice, isinf, isnan
 from bindax_numpy.functions import logaddexp, weak_if_all
-from bindax_special import bessel_i0e
+from bindax_special import bessel_i0e, bessel_i1e
 
 
 def _parted(name: str, x: Any) -> Any:
@@ -247,7 +247,23 @@ def i0(x: Any) -> Array:
     Array([1.      , 1.266066], dtype=float32)
     """
     (x,) = floats("i0", x)
-    return lax.exp(lax.abs(x)) * bessel_i0e(x)
+    return modified_bessel(x, 0)
+
+
+def modified_bessel(x: Any, order: int) -> Any:
+    """The modified Bessel function of the first kind of order 0 or 1.
+
+    The scaled functions have a kink at 0: there the power series is summed, down to half of the
+    last digit of double precision.
+    """
+    near = lax.lt(lax.abs(x), 1.0)
+    quarter = choice(near, x, 0.0) ** 2 / 4
+    series = lax.full_like(x, 0.0)
+    for k in range(9, -1, -1):
+        series = series * quarter + 1 / (math.factorial(k) * math.factorial(k + order))
+    far = choice(near, 1.0, x)
+    scaled = (bessel_i0e, bessel_i1e)[order](far)
+    return choice(near, series * (x / 2) ** order, lax.exp(lax.abs(far)) * scaled)
 
 
 def isreal(x: Any) -> Array:

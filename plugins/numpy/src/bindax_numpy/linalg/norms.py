@@ -17,6 +17,7 @@ from bindax_lax_basic.extend import axes_argument, convert
 from bindax_numpy._operands import constant, listed_axes, strong_operand
 from bindax_numpy.arithmetic import absolute, absolute_squares, conj, sign
 from bindax_numpy.comparison import isnan, where
+from bindax_numpy.functions import root
 from bindax_numpy.indexing import diagonal
 from bindax_numpy.joining import concatenate
 from bindax_numpy.linalg._matrices import matrix_operand, rounding
@@ -40,6 +41,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
             or matrix, or any array when ``ord`` is not given.
         keepdims: whether the axes stay, with size 1.
 
+    The derivative of a root of squares at zeros is zero.
+
     Raises:
         ValueError: for norms that there are not.
 
@@ -61,7 +64,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         if len(axes) not in (1, 2) or len(set(axes)) < len(axes):
             raise ValueError(f"norm: axis must name one axis or two, but it is {axis}.")
     if ord is None or (ord == "fro" and len(axes) == 2) or (ord == 2 and len(axes) == 1):
-        return lax.sqrt(sum(absolute_squares(operand), axes, keepdims=keepdims))
+        return root(sum(absolute_squares(operand), axes, keepdims=keepdims))
     if len(axes) == 1:
         return _vector_norm(operand, ord, axes[0], keepdims)
     return _matrix_norm(operand, ord, (axes[0], axes[1]), keepdims)
