@@ -290,7 +290,8 @@ def _clamp_jvp(primals: Values, tangents: Values) -> Dual:
     conditions: tuple[Callable[[], Any], ...] = (
         lambda: and_p.bind(gt_p.bind(low, x), lt_p.bind(low, high)),
         lambda: and_p.bind(gt_p.bind(x, low), lt_p.bind(x, high)),
-        lambda: lt_p.bind(high, x),
+        # Between bounds in the wrong order, the upper one is the result.
+        lambda: lt_p.bind(high, max_p.bind(low, x)),
     )
     total: Any = zero_tangent(out)
     for condition, t in zip(conditions, tangents, strict=True):
