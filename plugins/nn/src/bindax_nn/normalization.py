@@ -199,7 +199,9 @@ def standardize(
             variance = jnp.mean(squares, axis, keepdims=True, where=where)
         else:
             squares = jnp.mean(jnp.square(x), axis, keepdims=True, where=where)
-            variance = jnp.clip(squares - jnp.square(mean), 0)
+            variance = squares - jnp.square(mean)
+            # Rounding can make it negative, which its derivatives must not notice.
+            variance = variance - lax.stop_gradient(jnp.minimum(variance, 0))
     return jnp.subtract(x, mean) * lax.rsqrt(as_operand(jnp.add(variance, epsilon)))
 
 

@@ -45,9 +45,10 @@ def huber_loss(predictions: Any, targets: Any | None = None, delta: float = 1.0)
     >>> huber_loss(np.float32([0.5, 3]))
     Array([0.125, 2.5  ], dtype=float32)
     """
-    errors = jnp.abs(predictions if targets is None else jnp.subtract(predictions, targets))
-    quadratic = jnp.minimum(errors, delta)
-    return 0.5 * quadratic**2 + delta * (errors - quadratic)
+    errors = jnp.asarray(predictions if targets is None else jnp.subtract(predictions, targets))
+    # What is cut off is constant beyond delta, so that the derivative there is delta.
+    quadratic = jnp.clip(errors, -delta, delta)
+    return quadratic * (errors - 0.5 * quadratic)
 
 
 def softmax_cross_entropy(logits: Any, labels: Any, axis: int = -1) -> Any:

@@ -56,7 +56,9 @@ def moments(
         return jnp.zeros_like(variance), variance
     center = mean(x)
     if fast:
-        return center, jnp.maximum(0.0, mean(squares) - jnp.square(jnp.abs(center)))
+        variance = mean(squares) - jnp.square(jnp.abs(center))
+        # Rounding can make it negative, which its derivatives must not notice.
+        return center, variance - lax.stop_gradient(jnp.minimum(variance, 0.0))
     return center, mean(jnp.square(jnp.abs(x - jnp.expand_dims(center, axes))))
 
 
