@@ -9,6 +9,7 @@ import bindax_numpy as jnp
 import bindax_special as base
 from bindax_control_flow import scan
 from bindax_core.extend import Array
+from bindax_numpy.extend import modified_bessel
 from bindax_scipy._operands import real
 
 # Where the backward recurrence begins; it grows from there.
@@ -22,7 +23,7 @@ def i0(x: Any) -> Array:
     Array([1.266066], dtype=float32)
     """
     (x,) = real("i0", x)
-    return jnp.exp(jnp.abs(x)) * base.bessel_i0e(x)
+    return modified_bessel(x, 0)
 
 
 def i0e(x: Any) -> Array:
@@ -41,7 +42,7 @@ def i1(x: Any) -> Array:
     Array([0.56515914], dtype=float32)
     """
     (x,) = real("i1", x)
-    return jnp.exp(jnp.abs(x)) * base.bessel_i1e(x)
+    return modified_bessel(x, 1)
 
 
 def i1e(x: Any) -> Array:

@@ -221,7 +221,8 @@ def factorial(n: Any, exact: bool = False) -> Array:
             "math.factorial for single numbers."
         )
     (n,) = real("factorial", n)
-    return jnp.where(n < 0, 0, jnp.exp(base.lgamma(n + 1)))
+    negative = n < 0
+    return jnp.where(negative, 0, jnp.exp(base.lgamma(jnp.where(negative, 0.0, n) + 1)))
 
 
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:

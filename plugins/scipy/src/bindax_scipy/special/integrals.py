@@ -74,7 +74,6 @@ def _expn(n: Any, x: Any) -> Any:
     large = x > 1
     value = jnp.where(large, _expn_far(n, jnp.where(large, x, 2.0)), 0.0)
     value = jnp.where(small, _expn_near(jnp.where(small, n, 1.0), jnp.where(small, x, 0.5)), value)
-    value = jnp.where(n == 0, jnp.exp(-x) / x, value)
     at_zero = jnp.where(n < 2, np.inf, 1 / jnp.where(n < 2, 1.0, n - 1))
     value = jnp.where(x == 0, at_zero, value)
     return jnp.where((n < 0) | (x < 0) | jnp.isnan(x), np.nan, value)
@@ -111,7 +110,13 @@ def _expn_far(n: Any, x: Any) -> Any:
 @_expn.defjvp
 def _expn_jvp(primals: Any, tangents: Any) -> Any:
     (n, x), (_, t) = primals, tangents
-    return _expn(n, x), -t * _expn(n - 1, x)
+    return _expn(n, x), -t * _of_any_order(n - 1, x)
+
+
+def _of_any_order(n: Any, x: Any) -> Any:
+    """E_n for orders from 0 on: E_0, which has no series, is differentiated as it is written."""
+    zero = n == 0
+    return jnp.where(zero, jnp.exp(-x) / jnp.where(zero, x, 1.0), _expn(jnp.where(zero, 1.0, n), x))
 
 
 def expn(n: Any, x: Any) -> Array:
@@ -124,7 +129,7 @@ def expn(n: Any, x: Any) -> Array:
     >>> special.expn(2, jnp.array([1.0]))
     Array([0.14849526], dtype=float32)
     """
-    return _expn(*aligned(*real("expn", n, x)))
+    return _of_any_order(*aligned(*real("expn", n, x)))
 
 
 def exp1(x: Any) -> Array:

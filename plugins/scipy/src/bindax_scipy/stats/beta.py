@@ -22,9 +22,10 @@ def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.5232489 , 0.40546584], dtype=float32)
     """
     x, a, b, loc, scale = real("beta.logpdf", x, a, b, loc, scale)
-    z = (x - loc) / scale
+    outside = (x < loc) | (x > loc + scale)
+    z = jnp.where(outside, 0.5, (x - loc) / scale)
     value = xlogy(a - 1, z) + xlog1py(b - 1, -z) - betaln(a, b) - jnp.log(scale)
-    value = jnp.where((x < loc) | (x > loc + scale), -np.inf, value)
+    value = jnp.where(outside, -np.inf, value)
     return jnp.where((a <= 0) | (b <= 0) | (scale <= 0), np.nan, value)
 
 
@@ -37,6 +38,14 @@ def pdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return jnp.exp(logpdf(x, a, b, loc, scale))
 
 
+def _inside(x: Any, a: Any, b: Any, loc: Any, scale: Any) -> tuple[Any, Any, Any]:
+    """Where numbers are below the support or at its begin, where above; and their places in it."""
+    valid = (a > 0) & (b > 0) & (scale > 0)
+    below, above = valid & (x <= loc), valid & (x >= loc + scale)
+    z = jnp.where(below | above, 0.5, (x - loc) / scale)
+    return below, above, lax.clamp(0.0, z, 1.0)
+
+
 def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """The probability of at most ``x``.
 
@@ -44,7 +53,8 @@ def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.26171875, 0.6875    ], dtype=float32)
     """
     x, a, b, loc, scale = real("beta.cdf", x, a, b, loc, scale)
-    return betainc(a, b, lax.clamp(0.0, (x - loc) / scale, 1.0))
+    below, above, z = _inside(x, a, b, loc, scale)
+    return jnp.where(below, 0.0, jnp.where(above, 1.0, betainc(a, b, z)))
 
 
 def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -64,7 +74,8 @@ def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.73828125, 0.3125    ], dtype=float32)
     """
     x, a, b, loc, scale = real("beta.sf", x, a, b, loc, scale)
-    return betainc(b, a, 1 - lax.clamp(0.0, (x - loc) / scale, 1.0))
+    below, above, z = _inside(x, a, b, loc, scale)
+    return jnp.where(below, 1.0, jnp.where(above, 0.0, betainc(b, a, 1 - z)))
 
 
 def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:

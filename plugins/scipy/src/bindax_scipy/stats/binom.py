@@ -24,7 +24,8 @@ def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
     y = k - loc
     ways = gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)
     linear = xlogy(y, p) + xlog1py(n - y, -p)
-    value = jnp.where((y == 0) & (n == 0) | (linear == 0), 0.0, ways + linear)
+    one_way = (y == 0) & (n == 0) | (linear == 0)
+    value = jnp.where(one_way, 0.0, ways) + linear
     return jnp.where((y >= 0) & (y < n + 1), value, -np.inf)
 
 

@@ -11,7 +11,7 @@ import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_scipy._operands import real
-from bindax_scipy.special import gammainc, gammaincc, gammaln
+from bindax_scipy.special import gammainc, gammaincc, gammaln, xlogy
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
@@ -23,10 +23,11 @@ def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([-1.4189389, -1.5723653], dtype=float32)
     """
     x, df, loc, scale = real("chi2.logpdf", x, df, loc, scale)
-    z = (x - loc) / scale
+    below = x < loc
+    z = jnp.where(below, 1.0, (x - loc) / scale)
     half = df / 2
-    value = (half - 1) * jnp.log(z) - z / 2 - gammaln(half) - math.log(2) * half
-    return jnp.where(x < loc, -np.inf, value - jnp.log(scale))
+    value = xlogy(half - 1, z) - z / 2 - gammaln(half) - math.log(2) * half
+    return jnp.where(below, -np.inf, value - jnp.log(scale))
 
 
 def pdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -45,7 +46,10 @@ def cdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.19874804, 0.4275933 ], dtype=float32)
     """
     x, df, loc, scale = real("chi2.cdf", x, df, loc, scale)
-    return gammainc(df / 2, lax.clamp(0.0, (x - loc) / (2 * scale), np.inf))
+    below = (x <= loc) & (df > 0)
+    z = jnp.where(below, 1.0, (x - loc) / (2 * scale))
+    inside = gammainc(df / 2, lax.clamp(0.0, z, np.inf))
+    return jnp.where(below, 0.0, inside)
 
 
 def logcdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -65,7 +69,10 @@ def sf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.80125195, 0.5724067 ], dtype=float32)
     """
     x, df, loc, scale = real("chi2.sf", x, df, loc, scale)
-    return gammaincc(df / 2, lax.clamp(0.0, (x - loc) / (2 * scale), np.inf))
+    below = (x <= loc) & (df > 0)
+    z = jnp.where(below, 1.0, (x - loc) / (2 * scale))
+    inside = gammaincc(df / 2, lax.clamp(0.0, z, np.inf))
+    return jnp.where(below, 1.0, inside)
 
 
 def logsf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:

@@ -44,7 +44,9 @@ def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.26424113, 0.59399414], dtype=float32)
     """
     x, a, loc, scale = real("gamma.cdf", x, a, loc, scale)
-    return gammainc(a, lax.clamp(0.0, (x - loc) / scale, np.inf))
+    below = (x <= loc) & (a > 0)
+    inside = gammainc(a, lax.clamp(0.0, jnp.where(below, 1.0, (x - loc) / scale), np.inf))
+    return jnp.where(below, 0.0, inside)
 
 
 def logcdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -64,8 +66,9 @@ def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.7357589 , 0.40600586], dtype=float32)
     """
     x, a, loc, scale = real("gamma.sf", x, a, loc, scale)
-    z = (x - loc) / scale
-    return jnp.where(z < 0, 1.0, gammaincc(a, z))
+    below = (x <= loc) & (a > 0)
+    inside = gammaincc(a, lax.clamp(0.0, jnp.where(below, 1.0, (x - loc) / scale), np.inf))
+    return jnp.where(below, 1.0, inside)
 
 
 def logsf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:

@@ -38,5 +38,6 @@ def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """
     x, loc, scale = real("laplace.cdf", x, loc, scale)
     z = (x - loc) / scale
-    tail = 0.5 * jnp.exp(-jnp.abs(z))
-    return jnp.where(z <= 0, tail, 1 - tail)
+    below = z <= 0
+    tail = 0.5 * jnp.exp(jnp.where(below, z, -z))
+    return jnp.where(below, tail, 1 - tail)

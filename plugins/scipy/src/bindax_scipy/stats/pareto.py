@@ -13,6 +13,12 @@ from bindax_scipy._operands import real
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
 
+def _inside(x: Any, loc: Any, scale: Any) -> tuple[Any, Any]:
+    """Where numbers are below all that occur; and the numbers in units of the least, 2 there."""
+    below = x < loc + scale
+    return below, jnp.where(below, 2.0, (x - loc) / scale)
+
+
 def logpdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """The logarithm of the density.
 
@@ -20,9 +26,9 @@ def logpdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([-0.5232481, -1.3862944], dtype=float32)
     """
     x, b, loc, scale = real("pareto.logpdf", x, b, loc, scale)
-    z = (x - loc) / scale
+    below, z = _inside(x, loc, scale)
     value = jnp.log(b / scale) - (b + 1) * jnp.log(z)
-    return jnp.where(x < loc + scale, -np.inf, value)
+    return jnp.where(below, -np.inf, value)
 
 
 def pdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -41,8 +47,8 @@ def cdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.5555556, 0.75     ], dtype=float32)
     """
     x, b, loc, scale = real("pareto.cdf", x, b, loc, scale)
-    z = (x - loc) / scale
-    return jnp.where(x < loc + scale, 0.0, 1 - z**-b)
+    below, z = _inside(x, loc, scale)
+    return jnp.where(below, 0.0, 1 - z**-b)
 
 
 def logcdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -52,8 +58,8 @@ def logcdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([-0.5877867 , -0.28768206], dtype=float32)
     """
     x, b, loc, scale = real("pareto.logcdf", x, b, loc, scale)
-    z = (x - loc) / scale
-    return jnp.where(x < loc + scale, -np.inf, jnp.log1p(-(z**-b)))
+    below, z = _inside(x, loc, scale)
+    return jnp.where(below, -np.inf, jnp.log1p(-(z**-b)))
 
 
 def sf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -73,8 +79,8 @@ def logsf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([-0.8109302, -1.3862944], dtype=float32)
     """
     x, b, loc, scale = real("pareto.logsf", x, b, loc, scale)
-    z = (x - loc) / scale
-    return jnp.where(x < loc + scale, 0.0, -b * jnp.log(z))
+    below, z = _inside(x, loc, scale)
+    return jnp.where(below, 0.0, -b * jnp.log(z))
 
 
 def ppf(q: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:

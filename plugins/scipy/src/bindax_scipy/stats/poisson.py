@@ -44,7 +44,8 @@ def cdf(k: Any, mu: Any, loc: Any = 0) -> Array:
     """
     k, mu, loc = real("poisson.cdf", k, mu, loc)
     y = k - loc
-    return jnp.where(y < 0, 0.0, gammaincc(jnp.floor(1 + y), mu))
+    negative = y < 0
+    return jnp.where(negative, 0.0, gammaincc(jnp.floor(1 + jnp.where(negative, 0.0, y)), mu))
 
 
 def entropy(mu: Any, loc: Any = 0) -> Array:
@@ -59,9 +60,12 @@ def entropy(mu: Any, loc: Any = 0) -> Array:
     small = mu < 100
     k = jnp.expand_dims(jnp.arange(250, dtype=mu.dtype), tuple(range(1, mu.ndim + 1)))
     p = pmf(k, jnp.where(small, mu, 1.0))
-    # What is too small to represent adds nothing, nor has it a derivative.
-    near = jnp.sum(jnp.where(p > 0, entr(jnp.where(p > 0, p, 1.0)), 0.0), axis=0)
+    # What is too small to represent adds nothing, nor has its reciprocal a value.
+    normal = p >= float(jnp.finfo(p.dtype).tiny)
+    near = jnp.sum(jnp.where(normal, entr(jnp.where(normal, p, 1.0)), 0.0), axis=0)
     large = jnp.where(small, 100.0, mu)
     far = 0.5 * jnp.log(2 * math.pi * math.e * large) - 1 / (12 * large)
-    value = jnp.where(mu == 0, 0.0, jnp.where(small, near, far))
+    # The entropy of nothing is minus zero.
+    value = jnp.where(mu == 0, entr(mu) + 0.0, jnp.where(small, near, far))
+    value = jnp.where(mu < 0, np.nan, value)
     return jnp.broadcast_to(value, np.broadcast_shapes(mu.shape, loc.shape))
