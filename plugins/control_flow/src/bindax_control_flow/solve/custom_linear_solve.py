@@ -56,7 +56,7 @@ def custom_linear_solve(
         solve: ``solve(matvec, b) -> x``.
         transpose_solve: ``transpose_solve(vecmat, y) -> x`` solves ``vecmat(x) = y`` for the
             transposed function; needed for reverse mode if the function is not symmetric.
-        symmetric: whether ``matvec`` is its own transpose; then ``solve`` serves for both.
+        symmetric: whether ``matvec`` is its own transpose, not conjugated; then ``solve`` is both.
         has_aux: whether ``solve`` and ``transpose_solve`` return a pair ``(x, aux)``. What is in
             ``aux`` has zero derivatives.
 

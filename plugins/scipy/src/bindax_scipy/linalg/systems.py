@@ -167,7 +167,12 @@ def solve(
     a, b, vectors = with_columns("solve", a, b)
     factors = cholesky(lax.stop_gradient(a), lower), lower
     x = custom_linear_solve(
-        lambda x: product(a, x), b, lambda _, y: cho_solve(factors, y), symmetric=True
+        lambda x: product(a, x),
+        b,
+        lambda _, y: cho_solve(factors, y),
+        # The transpose of a Hermitian matrix is its conjugate.
+        lambda _, y: jnp.conj(cho_solve(factors, jnp.conj(y))),
+        symmetric=not jnp.iscomplexobj(a),
     )
     return x[..., 0] if vectors else x
 
