@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from bindax_core.extend import (
     MainTrace,
     Zero,
     add_tangents,
     api_boundary,
+    as_array,
     describe_function,
     tree_flatten,
     tree_leaves,
@@ -192,8 +195,10 @@ class custom_jvp(Generic[R]):
         def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
             if any(type(t) is not Zero for t in tangents[:count]):
                 raise _calls.closed_over_error(arguments.name)
+            # Arithmetic of NumPy's arrays without axes gives scalars, whose types are weak.
+            values = [as_array(x) if type(x) is np.ndarray else x for x in primals[count:]]
             trees = [
-                tree_unflatten(tree, primals[count:]),
+                tree_unflatten(tree, values),
                 tree_unflatten(tree, [as_given(t, self.symbolic_zeros) for t in tangents[count:]]),
             ]
             return _apply_rule(jvp, [*restore(primals[:count]), *trees], output)
