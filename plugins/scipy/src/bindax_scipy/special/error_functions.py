@@ -232,7 +232,15 @@ def _log_ndtr(x: Any) -> Any:
     return jnp.where(x < -1, tail, rest)
 
 
-_log_ndtr.defjvps(lambda t, y, x: t * jnp.exp(-0.5 * x * x - y) / _ROOT_2_PI)
+def _log_ndtr_slope(x: Any, y: Any) -> Any:
+    """The density over the function, whose logarithms cancel in the left tail."""
+    below = x < -1
+    tail = math.sqrt(2 / math.pi) / _erfcx(jnp.where(below, -x, 1.0) / _ROOT_2)
+    rest = jnp.where(below, 0.0, x)
+    return jnp.where(below, tail, jnp.exp(-0.5 * rest * rest - y) / _ROOT_2_PI)
+
+
+_log_ndtr.defjvps(lambda t, y, x: t * _log_ndtr_slope(x, y))
 
 
 def log_ndtr(x: Any, series_order: int = 3) -> Array:

@@ -71,11 +71,11 @@ def _continued_fraction(z: Any, n: Any) -> Any:
 @custom_jvp
 def _expn(n: Any, x: Any) -> Any:
     small = (x > 0) & (x <= 1) & (n >= 1)
-    large = x > 1
+    large = (x > 1) & (x < np.inf)
     value = jnp.where(large, _expn_far(n, jnp.where(large, x, 2.0)), 0.0)
     value = jnp.where(small, _expn_near(jnp.where(small, n, 1.0), jnp.where(small, x, 0.5)), value)
     at_zero = jnp.where(n < 2, np.inf, 1 / jnp.where(n < 2, 1.0, n - 1))
-    value = jnp.where(x == 0, at_zero, value)
+    value = jnp.where(x == 0, at_zero, jnp.where(x == np.inf, 0.0, value))
     return jnp.where((n < 0) | (x < 0) | jnp.isnan(x), np.nan, value)
 
 
