@@ -9,7 +9,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_scipy._operands import real
+from bindax_scipy._operands import log_probability, real
 from bindax_scipy.special import betainc, betaln, xlog1py, xlogy
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
@@ -35,7 +35,11 @@ def pdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     >>> stats.beta.pdf(jnp.array([0.25, 0.5]), 2.0, 3.0)
     Array([1.6875013, 1.5000012], dtype=float32)
     """
-    return jnp.exp(logpdf(x, a, b, loc, scale))
+    x, a, b, loc, scale = real("beta.pdf", x, a, b, loc, scale)
+    # At 0 of a power its logarithm has no derivative.
+    nothing = (scale > 0) & ((x == loc) & (a > 1) | (x == loc + scale) & (b > 1))
+    density = jnp.exp(logpdf(jnp.where(nothing, loc + scale / 2, x), a, b, loc, scale))
+    return jnp.where(nothing, 0.0, density)
 
 
 def _inside(x: Any, a: Any, b: Any, loc: Any, scale: Any) -> tuple[Any, Any, Any]:
@@ -64,7 +68,7 @@ def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([-1.3404849 , -0.37469345], dtype=float32)
     """
     x, a, b, loc, scale = real("beta.logcdf", x, a, b, loc, scale)
-    return jnp.log(cdf(x, a, b, loc, scale))
+    return log_probability(cdf(x, a, b, loc, scale))
 
 
 def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -85,4 +89,4 @@ def logsf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([-0.30343047, -1.1631508 ], dtype=float32)
     """
     x, a, b, loc, scale = real("beta.logsf", x, a, b, loc, scale)
-    return jnp.log(sf(x, a, b, loc, scale))
+    return log_probability(sf(x, a, b, loc, scale))

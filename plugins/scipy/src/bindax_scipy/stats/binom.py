@@ -26,7 +26,7 @@ def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
     linear = xlogy(y, p) + xlog1py(n - y, -p)
     one_way = (y == 0) & (n == 0) | (linear == 0)
     value = jnp.where(one_way, 0.0, ways) + linear
-    return jnp.where((y >= 0) & (y < n + 1), value, -np.inf)
+    return jnp.where((y < 0) | (y >= n + 1), -np.inf, value)
 
 
 def pmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:

@@ -10,8 +10,9 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_scipy._operands import real
+from bindax_scipy._operands import log_probability, real
 from bindax_scipy.special import gammainc, gammaincc, gammaln, xlogy
+from bindax_scipy.stats import gamma
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
@@ -36,7 +37,8 @@ def pdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     >>> stats.chi2.pdf(jnp.array([1.0, 2.0]), 3.0)
     Array([0.24197063, 0.20755365], dtype=float32)
     """
-    return jnp.exp(logpdf(x, df, loc, scale))
+    x, df, loc, scale = real("chi2.pdf", x, df, loc, scale)
+    return gamma.pdf(x, df / 2, loc, 2 * scale)
 
 
 def cdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -59,7 +61,7 @@ def logcdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([-1.6157174, -0.8495828], dtype=float32)
     """
     x, df, loc, scale = real("chi2.logcdf", x, df, loc, scale)
-    return jnp.log(cdf(x, df, loc, scale))
+    return log_probability(cdf(x, df, loc, scale))
 
 
 def sf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -82,4 +84,4 @@ def logsf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([-0.22157985, -0.5579055 ], dtype=float32)
     """
     x, df, loc, scale = real("chi2.logsf", x, df, loc, scale)
-    return jnp.log(sf(x, df, loc, scale))
+    return log_probability(sf(x, df, loc, scale))

@@ -9,7 +9,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_scipy._operands import real
+from bindax_scipy._operands import log_probability, real
 from bindax_scipy.special import gammainc, gammaincc, gammaln, xlogy
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
@@ -22,10 +22,10 @@ def logpdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([-1.       , -1.3068528], dtype=float32)
     """
     x, a, loc, scale = real("gamma.logpdf", x, a, loc, scale)
-    inside = x >= loc
-    z = jnp.where(inside, (x - loc) / scale, 1.0)
+    outside = x < loc
+    z = jnp.where(outside, 1.0, (x - loc) / scale)
     value = xlogy(a - 1, z) - z - gammaln(a) - jnp.log(scale)
-    return jnp.where(inside, value, -np.inf)
+    return jnp.where(outside, -np.inf, value)
 
 
 def pdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -34,7 +34,11 @@ def pdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     >>> stats.gamma.pdf(jnp.array([1.0, 2.0]), 2.0)
     Array([0.36787942, 0.27067056], dtype=float32)
     """
-    return jnp.exp(logpdf(x, a, loc, scale))
+    x, a, loc, scale = real("gamma.pdf", x, a, loc, scale)
+    # At 0 of a power of x its logarithm has no derivative.
+    nothing = (x == loc) & (a > 1)
+    density = jnp.exp(logpdf(jnp.where(nothing, loc + scale, x), a, loc, scale))
+    return jnp.where(nothing, 0.0, density)
 
 
 def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -56,7 +60,7 @@ def logcdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([-1.3308933, -0.5208858], dtype=float32)
     """
     x, a, loc, scale = real("gamma.logcdf", x, a, loc, scale)
-    return jnp.log(cdf(x, a, loc, scale))
+    return log_probability(cdf(x, a, loc, scale))
 
 
 def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -78,4 +82,4 @@ def logsf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([-0.30685282, -0.9013877 ], dtype=float32)
     """
     x, a, loc, scale = real("gamma.logsf", x, a, loc, scale)
-    return jnp.log(sf(x, a, loc, scale))
+    return log_probability(sf(x, a, loc, scale))

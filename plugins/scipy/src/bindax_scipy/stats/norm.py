@@ -90,4 +90,4 @@ def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.67448974, 0.        ], dtype=float32)
     """
     q, loc, scale = real("norm.isf", q, loc, scale)
-    return ndtri(1 - q) * scale + loc
+    return loc - ndtri(q) * scale

@@ -24,7 +24,7 @@ def logpmf(k: Any, mu: Any, loc: Any = 0) -> Array:
     k, mu, loc = real("poisson.logpmf", k, mu, loc)
     y = k - loc
     value = xlogy(y, mu) - gammaln(y + 1) - mu
-    return jnp.where((y < 0) | (jnp.round(k) != k), -np.inf, value)
+    return jnp.where((y < 0) | (jnp.round(k) != k) & ~jnp.isnan(k), -np.inf, value)
 
 
 def pmf(k: Any, mu: Any, loc: Any = 0) -> Array:

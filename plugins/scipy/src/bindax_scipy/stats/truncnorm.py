@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,22 @@ import numpy as np
 import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_nn import log1mexp
-from bindax_scipy._operands import aligned, real
+from bindax_scipy._operands import aligned, largest, real
 from bindax_scipy.special import log_ndtr, ndtr
 from bindax_scipy.stats import norm
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
 
+def _finite(bound: Any) -> Any:
+    """A bound beyond which nothing is left to add; infinite ones would have derivatives of nan."""
+    most = math.sqrt(largest(bound)) / 10
+    return jnp.clip(bound, -most, most)
+
+
 def _log_mass(a: Any, b: Any) -> Any:
     """The logarithm of the probability between two numbers, computed in the left tail."""
+    a, b = _finite(a), _finite(b)
     right, left = a > 0, b <= 0
     low, high = jnp.where(right, -b, a), jnp.where(right, -a, b)
     tail = right | left
@@ -58,15 +66,15 @@ def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """
     x, a, b, loc, scale = aligned(*real("truncnorm.logcdf", x, a, b, loc, scale))
     z = (x - loc) / scale
-    inside = (z > a) & (z < b)
-    middle = jnp.where(inside, z, (a + b) / 2)
+    inside = ~((z <= a) | (z >= b))
+    middle = jnp.where(inside, z, (_finite(a) + _finite(b)) / 2)
     whole = _log_mass(a, b)
     below, above = _log_mass(a, middle) - whole, _log_mass(middle, b) - whole
     # Near 1 the probability is known better from that of the other side.
     near = below > -0.1
     value = jnp.where(near, jnp.log1p(-jnp.exp(jnp.where(near, above, -1.0))), below)
     value = jnp.where(z >= b, 0.0, jnp.where(z <= a, -np.inf, value))
-    return jnp.where(a >= b, np.nan, value)
+    return jnp.where((a >= b) | jnp.isnan(z), np.nan, value)
 
 
 def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:

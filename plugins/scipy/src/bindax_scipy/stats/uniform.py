@@ -21,7 +21,8 @@ def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """
     x, loc, scale = real("uniform.logpdf", x, loc, scale)
     outside = (x < loc) | (x > loc + scale)
-    return jnp.where(outside, -np.inf, -jnp.log(scale))
+    value = jnp.where(jnp.isnan(x), np.nan, -jnp.log(scale))
+    return jnp.where(outside, -np.inf, value)
 
 
 def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:

@@ -22,7 +22,7 @@ def logpdf(x: Any, c: Any) -> Array:
     """
     x, c = real("wrapcauchy.logpdf", x, c)
     value = jnp.log((1 - c * c) / (2 * math.pi)) - jnp.log(1 + c * c - 2 * c * jnp.cos(x))
-    value = jnp.where((x >= 0) & (x <= 2 * math.pi), value, -np.inf)
+    value = jnp.where((x < 0) | (x > 2 * math.pi), -np.inf, value)
     return jnp.where((c > 0) & (c < 1), value, np.nan)
 
 
