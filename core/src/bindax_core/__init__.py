@@ -91,6 +91,7 @@ ShapeDtypeStruct = ShapedArray
 
 _register_internal(__file__)
 runtime.plugins = _installed.installed  # type: ignore[assignment]  # it has them all
+config.check("check_rules", _installed.find_rule_checks)
 config.observe("check_rules", _installed.check_rules)
 config.observe("check_tracer_leaks", _watch_traces)
 config.observe("debug_nans", _watch_results)

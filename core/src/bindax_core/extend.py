@@ -102,6 +102,7 @@ from bindax_core.runtime._backend import kernel_sources as kernel_sources
 from bindax_core.runtime._backend import lower_program as lower_program
 from bindax_core.runtime._backend import register_backend as register_backend
 from bindax_core.runtime._backend import unregister_backend as unregister_backend
+from bindax_core.runtime._config import Promotion as Promotion
 from bindax_core.runtime._config import config as config
 from bindax_core.runtime._fork import compiler_started as compiler_started
 from bindax_core.runtime._functions import code_of as code_of

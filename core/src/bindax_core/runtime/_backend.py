@@ -259,6 +259,14 @@ def find_backend(name: str | None = None) -> Backend:
     return backends[name]
 
 
+def _check_backend(name: str | None) -> None:
+    if name is not None:
+        find_backend(name)
+
+
+config.check("backend", _check_backend)
+
+
 def _devices() -> Sequence[Any]:
     return find_backend().devices()
 

@@ -1,96 +1,87 @@
-"""Process-wide settings, each with an environment variable for its initial value.
+"""Settings, each with an environment variable for its initial value.
 
-Public as ``bindax.config``. A setting is changed by assignment, or for a while with
-``config.override``.
+Public as ``bindax.config``. An assignment changes a setting for the process; ``config.override``
+changes it inside a ``with`` block, for what runs in that block alone.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator
+import threading
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Literal
+from contextvars import ContextVar
+from typing import Any, Final, Literal, NamedTuple
 
-_OFF = ("", "0", "false", "no", "off")
+from bindax_core.runtime._settings import SETTINGS, checked_value, read_environment, suggestion
 
+DERIVED: Final = ("dtype_bits", "promotion", "trace_key")
+"""What follows from the settings, and is kept since it is asked for often."""
 
-def _text(variable: str, default: str) -> str:
-    return os.environ.get(variable, default)
-
-
-def _optional(variable: str, default: str | None) -> str | None:
-    return os.environ.get(variable) or default
-
-
-def _flag(variable: str, default: bool) -> bool:
-    return os.environ.get(variable, str(default)).strip().lower() not in _OFF
-
-
-def _mode(variable: str, default: str) -> bool | str:
-    text = os.environ.get(variable, default).strip().lower()
-    if text in ("1", "true", "yes", "on"):
-        return True
-    return text not in _OFF and text
-
-
-def _number(variable: str, default: int) -> int | str:
-    text = os.environ.get(variable, str(default))
-    return int(text) if text.isdigit() else text
-
-
-def _cpu_devices(variable: str, default: int) -> int | str:
-    """The number of CPU devices, also from ``XLA_FLAGS``, where programs for JAX have it."""
-    flag = "--xla_force_host_platform_device_count="
-    for word in os.environ.get("XLA_FLAGS", "").split():
-        if word.startswith(flag) and word[len(flag) :].isdigit():
-            default = int(word[len(flag) :])
-    return _number(variable, default)
-
-
-def _guard(variable: str, default: str) -> str:
-    return os.environ.get(variable, os.environ.get("BINDAX_TRANSFER_GUARD", default))
-
-
-_ON_OFF = (False, True)
-_LEVELS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
-_SETTINGS: dict[str, tuple[Callable[[str, Any], Any], Any, tuple[Any, ...]]] = {
-    "enable_x64": (_mode, "explicit", ("explicit", True, False)),
-    "default_dtype_bits": (_number, 32, (32, 64)),
-    "check_jaxprs": (_flag, False, _ON_OFF),
-    "check_rules": (_flag, False, _ON_OFF),
-    "compiled_programs": (_number, 4096, ()),
-    "compilation_cache_dir": (_optional, None, ()),
-    "compilation_cache_bytes": (_number, 1 << 30, ()),
-    "traceback": (_text, "filtered", ("filtered", "full")),
-    "backend": (_optional, None, ()),
-    "platforms": (_optional, None, ()),
-    "derived_rules": (_text, "notice", ("notice", "error", "silent")),
-    "eager": (_text, "numpy", ("numpy", "compile")),
-    "default_matmul_precision": (_optional, None, ()),
-    "num_cpu_devices": (_cpu_devices, 1, ()),
-    "conventions": (_text, "bindax", ("bindax", "jax")),
-    "default_prng_impl": (_text, "threefry2x32", ()),
-    "threefry_partitionable": (_flag, True, _ON_OFF),
-    "transfer_guard_host_to_device": (_guard, "allow", _LEVELS),
-    "transfer_guard_device_to_host": (_guard, "allow", _LEVELS),
-    "debug_nans": (_flag, False, _ON_OFF),
-    "debug_infs": (_flag, False, _ON_OFF),
-    "debug_key_reuse": (_flag, False, _ON_OFF),
-    "disable_jit": (_flag, False, _ON_OFF),
-    "log_compiles": (_flag, False, _ON_OFF),
-    "explain_cache_misses": (_flag, False, _ON_OFF),
-    "check_tracer_leaks": (_flag, False, _ON_OFF),
-    "numpy_rank_promotion": (_text, "allow", ("allow", "warn", "raise")),
-    "numpy_dtype_promotion": (_text, "standard", ("standard", "strict")),
-}
-"""For each setting the reader of its variable, its default and the legal values, if few are."""
-
+_MOST_KEYS: Final = 1024
 _interned_keys: dict[Any, Any] = {}
 """One tuple for equal ones, so that comparing them is comparing identities."""
 
 
+class Promotion(NamedTuple):
+    """What the promotion of dtypes depends on: the default width, and two settings."""
+
+    bits: int
+    enable_x64: Literal["explicit"] | bool
+    numpy_dtype_promotion: str
+
+
+class Block:
+    """The settings of one ``with`` block, until it ends, in whatever thread or task that is."""
+
+    __slots__ = ("is_open", "settings")
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.settings = settings
+        self.is_open = True
+
+
+class _View:
+    """The values of all settings at a point inside blocks."""
+
+    __slots__ = ("blocks", "values", "version")
+
+    def __init__(self, blocks: tuple[Block, ...]) -> None:
+        self.blocks = blocks
+        self.values: dict[str, Any] = {}
+        self.version = -1
+
+    def refresh(self, config: Config) -> None:
+        """Compute the values again, as a block ended or a setting was assigned to."""
+        version = config._version
+        values = {name: slot.__get__(config) for name, slot in _SLOTS.items()}
+        for block in self.blocks:
+            if block.is_open:
+                values.update(block.settings)
+        self.values = values | _derived(values)
+        self.version = version
+
+
+_here: ContextVar[_View | None] = ContextVar("bindax settings", default=None)
+"""The blocks around this point of the program; each thread and each task has its own."""
+
+
+def _derived(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What follows from the settings."""
+    mode = values["enable_x64"]
+    bits = values["default_dtype_bits"] if mode == "explicit" else 64 if mode else 32
+    if len(_interned_keys) >= _MOST_KEYS:
+        _interned_keys.clear()
+    key = tuple([values[name] for name in Config.TRACED])
+    promotion = Promotion(bits, mode, values["numpy_dtype_promotion"])
+    key = _interned_keys.setdefault(key, key)
+    return {"dtype_bits": bits, "promotion": promotion, "trace_key": key}
+
+
 class Config:
-    """The settings of bindax in this process.
+    """The settings of bindax.
+
+    Where no ``with`` block says otherwise, their values are those of the process.
 
     Each but ``default_device`` and ``mesh`` has an environment variable for its initial value:
     ``BINDAX_`` and its name in capitals.
@@ -174,8 +165,23 @@ class Config:
     32
     """
 
-    __slots__ = ("_observers", "default_device", "dtype_bits", "mesh", "trace_key", *_SETTINGS)
+    __slots__ = (
+        "_checks",
+        "_lock",
+        "_observers",
+        "_open",
+        "_origins",
+        "_version",
+        *DERIVED,
+        *SETTINGS,
+    )
 
+    _checks: dict[str, Callable[[Any], None]]
+    _lock: threading.RLock
+    _observers: dict[str, list[Callable[[bool], None]]]
+    _open: list[Block]
+    _origins: dict[str, str]
+    _version: int
     enable_x64: Literal["explicit"] | bool
     default_dtype_bits: Literal[32, 64]
     check_jaxprs: bool
@@ -184,7 +190,6 @@ class Config:
     compilation_cache_dir: str | os.PathLike[str] | None
     compilation_cache_bytes: int
     traceback: Literal["filtered", "full"]
-    _observers: dict[str, list[Callable[[Any], None]]]
     backend: str | None
     platforms: str | None
     derived_rules: Literal["notice", "error", "silent"]
@@ -211,6 +216,9 @@ class Config:
     dtype_bits: Literal[32, 64]
     """The width of created arrays that name no dtype, as ``enable_x64`` and the default say."""
 
+    promotion: Promotion
+    """What the promotion of dtypes depends on, for the keys of caches."""
+
     trace_key: tuple[Any, ...]
     """The values of the settings that programs depend on, for the keys of caches."""
 
@@ -227,70 +235,200 @@ class Config:
         "threefry_partitionable",
         "debug_key_reuse",
     )
-    _COUNTS = ("compiled_programs", "compilation_cache_bytes", "num_cpu_devices")
 
     def __init__(self) -> None:
-        object.__setattr__(self, "_observers", {})
-        for name, (read, default, _) in _SETTINGS.items():
-            setattr(self, name, read(f"BINDAX_{name.upper()}", default))
-        self.default_device = self.mesh = None
+        values: dict[str, Any] = {}
+        origins: dict[str, str] = {}
+        for name in SETTINGS:
+            value, origins[name] = read_environment(name)
+            values[name] = checked_value(name, value)
+        values |= _derived(values)
+        values |= {"_checks": {}, "_observers": {}, "_open": [], "_origins": origins}
+        values |= {"_lock": threading.RLock(), "_version": 0}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        choices = _SETTINGS[name][2] if name in _SETTINGS else ()
-        expected = ""
-        if choices and not (isinstance(value, Hashable) and value in choices):
-            expected = f"one of {', '.join(map(repr, choices))}"
-        if name in self._COUNTS and (type(value) is not int or value < 1):
-            expected = "a positive integer"
-        if expected:
-            raise ValueError(
-                f"config.{name} must be {expected}, but got {value!r}; it is set by assignment or "
-                f"by the environment variable BINDAX_{name.upper()}."
-            )
-        if name == "compilation_cache_dir" and not isinstance(value, str | os.PathLike | None):
-            raise ValueError(
-                f"config.compilation_cache_dir must be the path of a directory or None, but got "
-                f"{value!r}."
-            )
-        if name == "enable_x64" and value != "explicit":
-            value = bool(value)
-        if name == "platforms" and not isinstance(value, str | None):
-            raise ValueError(
-                f"config.platforms must be names of platforms in one string, such as 'cuda,cpu', "
-                f"or None, but got {value!r}."
-            )
+        value = self._checked(name, value)
+        with self._lock:
+            before, origin = _SLOTS[name].__get__(self), self._origins[name]
+            self._put(name, value, "assignment")
+            try:
+                self._notify(name)
+            except BaseException:
+                self._put(name, before, origin)
+                raise
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"config has no setting {name!r}.{suggestion(name, SETTINGS)}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"config.{name} cannot be deleted; assign another value to it.")
+
+    def __repr__(self) -> str:
+        """A table of the settings: their values, and where each comes from."""
+        view = _here.get()
+        blocks = () if view is None else [block for block in view.blocks if block.is_open]
+        given = {name for block in blocks for name in block.settings}
+        rows = [("setting", "value", "from")]
+        for name in SETTINGS:
+            origin = "context" if name in given else self._origins[name]
+            rows.append((name, repr(getattr(self, name)), origin))
+        first, second = (max(len(row[i]) for row in rows) for i in (0, 1))
+        return "\n".join(f"{a:{first}}  {b:{second}}  {c}" for a, b, c in rows)
+
+    def __reduce__(self) -> str:
+        return "config"
+
+    def _checked(self, name: str, value: Any) -> Any:
+        if name not in SETTINGS:
+            getattr(self, name)  # raises, unless it is something that is no setting
+            raise AttributeError(f"config.{name} follows from settings and cannot be assigned to.")
+        value = checked_value(name, value)
         if name in self.TRACED and not isinstance(value, Hashable):
             raise TypeError(
                 f"config.{name} is part of the keys of compiled programs and must be hashable, but "
                 f"got {value!r:.60} of type {type(value).__name__}."
             )
-        object.__setattr__(self, name, value)
-        if name in self.TRACED:
-            explicit = getattr(self, "default_dtype_bits", 32)
-            bits = explicit if self.enable_x64 == "explicit" else 64 if self.enable_x64 else 32
-            object.__setattr__(self, "dtype_bits", bits)
-            key = tuple([getattr(self, traced, None) for traced in self.TRACED])
-            object.__setattr__(self, "trace_key", _interned_keys.setdefault(key, key))
-        for observer in self._observers.get(name, ()):
-            observer(value)
+        check = self._checks.get(name)
+        if check is not None:
+            check(value)
+        return value
 
-    def observe(self, name: str, observer: Callable[[Any], None]) -> None:
-        """Have a function called with a setting's value when it changes, and now if it is on."""
-        self._observers.setdefault(name, []).append(observer)
-        if getattr(self, name):
-            observer(getattr(self, name))
+    def _put(self, name: str, value: Any, origin: str) -> None:
+        """Change a setting of the process."""
+        _SLOTS[name].__set__(self, value)
+        self._origins[name] = origin
+        values = {one: slot.__get__(self) for one, slot in _SLOTS.items()}
+        for one, derived in _derived(values).items():
+            _DERIVED[one].__set__(self, derived)
+        self._changed()
+
+    def _changed(self) -> None:
+        """Have what was computed from the settings computed again."""
+        object.__setattr__(self, "_version", self._version + 1)
+        # While no block is open, reading a setting is reading a slot, which costs least.
+        object.__setattr__(self, "__class__", _ConfigInBlocks if self._open else Config)
+
+    def _notify(self, *names: str) -> None:
+        for name in names:
+            for observer in self._observers.get(name, ()):
+                observer(self.is_on(name))
+
+    def is_on(self, name: str) -> bool:
+        """Tell whether a setting is on for the process, or in any block of any thread."""
+        values = [block.settings.get(name) for block in list(self._open)]
+        return any([_SLOTS[name].__get__(self), *values])
+
+    def observe(self, name: str, observer: Callable[[bool], None]) -> None:
+        """Have a function called when a setting changes anywhere, and now if it is on somewhere.
+
+        The function is given ``is_on(name)``. What it prepares asks the setting itself, which may
+        be off in the thread that asks.
+        """
+        with self._lock:
+            self._observers.setdefault(name, []).append(observer)
+            if self.is_on(name):
+                observer(True)
+
+    def check(self, name: str, check: Callable[[Any], None]) -> None:
+        """Have a function called with each new value of a setting; it raises to refuse it."""
+        self._checks[name] = check
+
+    def update(self, name: str, value: Any) -> None:
+        """Change a setting for the process; the same as assigning to the attribute of its name.
+
+        Args:
+            name: the name of the setting.
+            value: its new value.
+
+        Raises:
+            AttributeError: when there is no such setting.
+        """
+        setattr(self, name, value)
+
+    def enter(self, **settings: Any) -> Block:
+        """Begin what ``override`` does; ``leave`` ends it.
+
+        Args:
+            settings: the values, by name.
+        """
+        block = Block({name: self._checked(name, value) for name, value in settings.items()})
+        with self._lock:
+            self._open.append(block)
+            _here.set(_View((*_open_here(), block)))
+            self._changed()
+            try:
+                self._notify(*settings)
+            except BaseException:
+                self.leave(block)
+                raise
+        return block
+
+    def leave(self, block: Block) -> None:
+        """End what ``enter`` began, in any thread, and in any order with other blocks."""
+        with self._lock:
+            if not block.is_open:
+                return
+            block.is_open = False
+            self._open.remove(block)
+            blocks = _open_here()
+            _here.set(_View(blocks) if blocks else None)
+            self._changed()
+            self._notify(*block.settings)
+
+    def is_inside(self, block: Block) -> bool:
+        """Tell whether this point of the program is inside a block that is open."""
+        return block in _open_here()
+
+    def in_blocks(self) -> dict[str, Any]:
+        """The settings on which programs depend that blocks around this point give, by name."""
+        return {k: v for b in _open_here() for k, v in b.settings.items() if k in self.TRACED}
 
     @contextmanager
     def override(self, **settings: Any) -> Iterator[None]:
-        """Change settings inside a ``with`` block, for the whole process."""
-        previous = {name: getattr(self, name) for name in settings}
+        """Change settings inside a ``with`` block, for this thread or asynchronous task alone.
+
+        Threads that are started inside the block see the values of the process; tasks see those of
+        the block, until it ends.
+
+        Args:
+            settings: the values, by name.
+        """
+        block = self.enter(**settings)
         try:
-            for name, value in settings.items():
-                setattr(self, name, value)
             yield
         finally:
-            for name, value in previous.items():
-                setattr(self, name, value)
+            self.leave(block)
 
+
+def _open_here() -> tuple[Block, ...]:
+    view = _here.get()
+    return () if view is None else tuple([block for block in view.blocks if block.is_open])
+
+
+_SLOTS: Final[dict[str, Any]] = {name: vars(Config)[name] for name in SETTINGS}
+_DERIVED: Final[dict[str, Any]] = {name: vars(Config)[name] for name in DERIVED}
+
+
+def _reader(name: str, of_process: Callable[[Any], Any]) -> property:
+    find = _here.get
+
+    def read(config: Config) -> Any:
+        view = find()
+        if view is None:
+            return of_process(config)
+        if view.version != config._version:
+            view.refresh(config)
+        return view.values[name]
+
+    return property(read)
+
+
+_readers: dict[str, Any] = {
+    name: _reader(name, slot.__get__) for name, slot in (_SLOTS | _DERIVED).items()
+}
+_ConfigInBlocks = type("Config", (Config,), _readers | {"__slots__": ()})
+"""The class of the settings while blocks are open somewhere: reading asks where one is."""
 
 config = Config()

@@ -1,6 +1,6 @@
 """Settings for the time of a ``with`` block, under the names that JAX programs use.
 
-A setting holds for the whole process, threads included, until the block ends.
+A setting holds for the thread, or the asynchronous task, that the block is in, until it ends.
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ Function = Callable[..., Any]
 
 for _prng in (THREEFRY, RBG, UNSAFE_RBG):
     register_prng(_prng)
+config.check("default_prng_impl", find_prng)
 
 # ------------------------------------------------------------------------------- making keys
 

@@ -337,7 +337,7 @@ class XlaBackend:
                     self._first = next(d for d in self._devices if d.is_local)
                     self._client = client
                     compiler_started(self._settle, self._abandon)
-                    config.observe("num_cpu_devices", self._keep_devices)
+                    config.check("num_cpu_devices", self._keep_devices)
         return self._client
 
     def _keep_devices(self, count: int) -> None:

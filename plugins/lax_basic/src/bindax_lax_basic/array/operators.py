@@ -66,7 +66,7 @@ def _operands(x: Any, y: Any) -> tuple[Any, Any, DType]:
     b = y.aval if type(y) is Array else typeof(y)
     dtype = a.dtype
     if dtype is not b.dtype and dtype != b.dtype:
-        dtype, weak = promoted_type(config.dtype_bits, a, b)
+        dtype, weak = promoted_type(config.promotion, a, b)
         if a.dtype is not dtype:
             x = convert_operand(x, a, dtype, weak)
         if b.dtype is not dtype:
@@ -245,7 +245,7 @@ def power(x: Any, y: Any) -> Any:
     integral = dtypes.is_integer(exponent.dtype) and not exponent.weak_type
     if integral and dtypes.is_inexact(base.dtype):
         # The exponent decides how wide a Python number is, and never that the result is strong.
-        dtype, _ = promoted_type(config.dtype_bits, base, exponent)
+        dtype, _ = promoted_type(config.promotion, base, exponent)
         x = convert_operand(x, base, dtype, base.weak_type)
         return pow_p.bind(*broadcast_arrays(x, convert(y, exponent.dtype, base.weak_type)))
     x, y, dtype = _numbers(x, y)

@@ -254,7 +254,7 @@ def _scattered(
             f"x.at[...]: values {update.str_short()} do not broadcast to the shape {shape} of the "
             f"indexed elements of {aval.str_short()}."
         )
-    if promoted_type(config.dtype_bits, aval, update)[0] != aval.dtype:
+    if promoted_type(config.promotion, aval, update)[0] != aval.dtype:
         warnings.warn(
             f"x.at[...]: values of dtype {update.dtype.name} are converted to {aval.dtype.name}, "
             f"the dtype of the array, which cannot hold all of them; convert them with .astype.",

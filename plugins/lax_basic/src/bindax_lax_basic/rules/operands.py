@@ -8,11 +8,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from bindax_core.extend import Array, Dimension, ShapedArray, config, typeof, user_source_info
+from bindax_core.extend import (
+    Array,
+    Dimension,
+    Promotion,
+    ShapedArray,
+    config,
+    typeof,
+    user_source_info,
+)
 from bindax_lax_basic.dtypes import (
     DType,
     bool_,
-    least_upper_bound,
     promote_avals,
     promotes_within_kind,
 )
@@ -60,20 +67,9 @@ def scalar_array(value: Any, dtype: DType) -> Array:
 
 
 @lru_cache(maxsize=4096)
-def promoted_type(bits: int, *avals: ShapedArray) -> tuple[DType, bool]:
-    """The dtype and weak type to which operands of some types promote; of dtypes of ``bits``."""
-    return promote_avals(tuple([(aval.dtype, aval.weak_type) for aval in avals]), bits)
-
-
-def _forget_promotions(_: object) -> None:
-    """Forget what was found under an old setting."""
-    promoted_type.cache_clear()
-    promote_avals.cache_clear()
-    least_upper_bound.cache_clear()
-
-
-config.observe("numpy_dtype_promotion", _forget_promotions)
-config.observe("enable_x64", _forget_promotions)
+def promoted_type(mode: Promotion, *avals: ShapedArray) -> tuple[DType, bool]:
+    """The dtype and weak type to which operands of some types promote; see ``promote_avals``."""
+    return promote_avals(tuple([(aval.dtype, aval.weak_type) for aval in avals]), mode)
 
 
 def adopt_dtype(*operands: Any) -> tuple[Any, ...]:
@@ -147,7 +143,7 @@ def promote_dtypes(*operands: Any) -> tuple[Any, ...]:
     first = avals[0].dtype
     if all(aval.dtype == first for aval in avals):
         return operands
-    dtype, weak = promoted_type(config.dtype_bits, *avals)
+    dtype, weak = promoted_type(config.promotion, *avals)
     return tuple([convert_operand(x, a, dtype, weak) for x, a in zip(operands, avals, strict=True)])
 
 
