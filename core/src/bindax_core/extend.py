@@ -87,6 +87,8 @@ from bindax_core.kernel.rules import transpose as transpose
 from bindax_core.kernel.rules import typecheck as typecheck
 from bindax_core.kernel.rules import vjp as vjp
 from bindax_core.kernel.rules import vmap as vmap
+from bindax_core.registry._doors import bound_functions as bound_functions
+from bindax_core.registry._doors import global_name as global_name
 from bindax_core.registry._doors import public_names as public_names
 from bindax_core.runtime._array import Array as Array
 from bindax_core.runtime._array_type import AnyArray as AnyArray

@@ -176,7 +176,7 @@ class Config:
         *SETTINGS,
     )
 
-    _checks: dict[str, Callable[[Any], None]]
+    _checks: dict[str, Callable[[Any], object]]
     _lock: threading.RLock
     _observers: dict[str, list[Callable[[bool], None]]]
     _open: list[Block]
@@ -331,7 +331,7 @@ class Config:
             if self.is_on(name):
                 observer(True)
 
-    def check(self, name: str, check: Callable[[Any], None]) -> None:
+    def check(self, name: str, check: Callable[[Any], object]) -> None:
         """Have a function called with each new value of a setting; it raises to refuse it."""
         self._checks[name] = check
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -69,7 +70,7 @@ def _optional_name(value: Any) -> Any:
 
 def _platforms(value: Any) -> Any:
     names = value.split(",") if isinstance(value, str) else ()
-    if value is None or (names and all(name.strip() for name in names)):
+    if value is None or (names and all(re.fullmatch(r"[\w-]+", name.strip()) for name in names)):
         return value
     raise ValueError("names of platforms in one string, such as 'cuda,cpu', or None")
 

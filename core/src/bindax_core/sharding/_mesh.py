@@ -302,7 +302,7 @@ def set_mesh(mesh: Mesh | None) -> AbstractContextManager[object]:
 def _check_mesh(mesh: Any) -> None:
     if mesh is not None and not isinstance(mesh, Mesh):
         raise TypeError(
-            f"set_mesh, config.mesh: mesh must be a Mesh or None, but it is {mesh!r:.80}."
+            f"set_mesh, config.mesh: mesh must be a Mesh or None, but got {mesh!r:.80}."
         )
 
 
@@ -313,5 +313,5 @@ use_mesh = set_mesh
 
 
 def get_mesh() -> Mesh | None:
-    """The mesh that ``set_mesh`` made the one of this thread or task, or of the process, or None."""
+    """The mesh that ``set_mesh`` made the present one, or None."""
     return config.mesh  # type: ignore[no-any-return]

@@ -21,6 +21,7 @@ from bindax_core.extend import (
     eval_jaxpr,
     executable_of,
     find_backend,
+    global_name,
     hide_internal_frames,
     hoist_consts,
     is_value,
@@ -92,6 +93,15 @@ class JittedFunction(Generic[P, R]):
         return f"<jit of {describe_function(self._fun)}>"
 
     __signature__ = Signature()
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By name where there is one, or the function and the options, without what is compiled."""
+        name = global_name(self)
+        if name is not None:
+            return name
+        made = vars(JittedFunction(self._fun, self._options))
+        added = {name: value for name, value in vars(self).items() if name not in made}
+        return JittedFunction, (self._fun, self._options), added or None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _BoundJit(self, instance)
