@@ -24,13 +24,21 @@ _internal_directories: list[str] = []
 _is_internal: dict[str, bool] = {}  # by file: a code object takes long to hash
 
 
+def absolute_path(path: str) -> str:
+    """The absolute form of a path; the path itself where the working directory is deleted."""
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:
+        return path
+
+
 def register_internal(file: str) -> None:
     """Hide the frames of a package in tracebacks and source locations.
 
     Args:
         file: the ``__file__`` of the package's ``__init__`` module.
     """
-    directory = os.path.dirname(os.path.abspath(file)) + os.sep
+    directory = os.path.dirname(absolute_path(file)) + os.sep
     if directory not in _internal_directories:
         _internal_directories.append(directory)
         _is_internal.clear()

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from bindax_core.errors import PluginError
+from bindax_core.kernel._source_info import absolute_path
 from bindax_core.registry._manifest import Entry, normalized
 
 _VARIABLES = {
@@ -110,7 +111,7 @@ def _from_files() -> list[tuple[str, dict[str, Any]]]:
     """Read the settings in the files of the working directory, the one that wins last."""
     layers = []
     for name, path in _FILES:
-        file = os.path.abspath(name)
+        file = absolute_path(name)
         table = _table(file, path)
         if table:
             unknown = ", ".join(repr(key) for key in table if key not in _VARIABLES)

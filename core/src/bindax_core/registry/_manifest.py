@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from bindax_core.kernel._source_info import absolute_path
+
 SUPPORTED_API_VERSIONS = frozenset({1})
 """The plugin API versions that this kernel speaks; a plugin's is in the name of its groups."""
 
@@ -293,7 +295,7 @@ def _parse(section: _Section) -> tuple[list[Entry], list[Problem]]:
 
 def _installed(path: Iterable[str]) -> Iterator[tuple[Distribution, str]]:
     """Each distribution with the text of its entry points, in the order of the search path."""
-    for directory in dict.fromkeys(os.path.abspath(item) for item in path):
+    for directory in dict.fromkeys(absolute_path(item) for item in path):
         try:
             names = os.listdir(directory)
         except NotADirectoryError:
