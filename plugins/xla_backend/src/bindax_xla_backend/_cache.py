@@ -40,7 +40,7 @@ class MemoryCache:
     programs is limited, and the size of all but the last, in bytes.
     """
 
-    def __init__(self, limit: int = 1024, size_limit: int = 1 << 20) -> None:
+    def __init__(self, limit: int = 256, size_limit: int = 1 << 19) -> None:
         self._limit, self._size_limit = limit, size_limit
         self._lock = threading.Lock()
         self._entries: OrderedDict[bytes, tuple[Any, int]] = OrderedDict()
