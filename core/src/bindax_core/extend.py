@@ -133,6 +133,7 @@ from bindax_core.runtime._placement import sharding_of as sharding_of
 from bindax_core.runtime._programs import Kept as Kept
 from bindax_core.runtime._programs import recent_programs as recent_programs
 from bindax_core.runtime._rule_calls import call_rule as call_rule
+from bindax_core.runtime._settings import missing_attribute as missing_attribute
 from bindax_core.runtime._wrapped import unknown_type_message as unknown_type_message
 from bindax_core.runtime._wrapped import unwrapped as unwrapped
 from bindax_core.text._forms import register_text_form as register_text_form
@@ -174,7 +175,7 @@ def __getattr__(name: str) -> _typing.Any:
 
         module = import_module(f"bindax_core.registry.{_FROM_REGISTRY[name]}")
         return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_attribute("bindax.extend", name, __dir__())
 
 
 def __dir__() -> list[str]:

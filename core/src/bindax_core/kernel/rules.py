@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bindax_core.kernel import _adapters
 from bindax_core.kernel._rule_tables import RuleFamily, RuleKind
+from bindax_core.runtime._settings import missing_attribute
 
 
 class Effect(NamedTuple):
@@ -116,3 +117,7 @@ typecheck = RuleKind("typecheck", signature="(*avals, **params) -> sequence of a
 """The types of an equation for the jaxpr checker, where abstract evaluation is not enough."""
 
 CANONICAL = (impl, abstract_eval, jvp, vmap, transpose, stablehlo)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing_attribute("bindax.extend.rules", name, globals())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bindax_core.errors import MissingOperationsError
 from bindax_core.kernel._source_info import hide_internal_frames
 from bindax_core.runtime._runtime import runtime
+from bindax_core.runtime._settings import suggestion
 
 _BINARY = (
     "add",
@@ -56,7 +57,7 @@ class ArrayOperators:
                 return object.__getattribute__(self, name)
         raise AttributeError(
             f"{type(self).__name__} has no attribute {name!r}; it is neither built in nor "
-            f"supplied by an installed plugin."
+            f"supplied by an installed plugin.{suggestion(name, dir(type(self)))}"
         )
 
     if TYPE_CHECKING:

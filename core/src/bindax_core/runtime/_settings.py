@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
-from difflib import get_close_matches
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +15,23 @@ _OFF = ("0", "false", "no", "off")
 _ON = ("1", "true", "yes", "on")
 
 
-def suggestion(name: str, known: Any) -> str:
+def suggestion(name: str, known: Iterable[str]) -> str:
     """A question about the known name that is most like another one, or nothing."""
-    close = get_close_matches(name, sorted(known), 1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    from difflib import get_close_matches  # loaded for messages alone
+
+    close = get_close_matches(name, sorted(known), 3)
+    if not close:
+        return ""
+    best = next((one for one in close if one[0] == name[0]), close[0])
+    return f" Did you mean {best!r}?"
+
+
+def missing_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    """The error about a name that a module does not have; it suggests one that it has."""
+    public = [one for one in known if not one.startswith("_")]
+    advice = "" if name.startswith("_") else suggestion(name, public)
+    text = f"module {module!r} has no attribute {name!r}"
+    return AttributeError(f"{text}.{advice}" if advice else text)
 
 
 def _text(text: str) -> Any:
