@@ -19,6 +19,9 @@ from bindax_core.kernel._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.kernel._source_info import register_internal as _register_internal
+from bindax_core.kernel._uncaught import (
+    hide_frames_of_uncaught as _hide_frames_of_uncaught,
+)
 from bindax_core.registry import _copies as _copies  # primitives are copied as it says
 from bindax_core.registry import _installed
 from bindax_core.registry._api import configure_plugins as configure_plugins
@@ -90,6 +93,7 @@ ShapeDtypeStruct = ShapedArray
 """The type of an array, under the name that JAX programs use."""
 
 _register_internal(__file__)
+_hide_frames_of_uncaught()
 runtime.plugins = _installed.installed  # type: ignore[assignment]  # it has them all
 config.check("check_rules", _installed.find_rule_checks)
 config.observe("check_rules", _installed.check_rules)
