@@ -62,6 +62,7 @@ from bindax_core.kernel._source_info import hide_internal_frames as hide_interna
 from bindax_core.kernel._source_info import is_internal as is_internal
 from bindax_core.kernel._source_info import register_internal as register_internal
 from bindax_core.kernel._source_info import user_source_info as user_source_info
+from bindax_core.kernel._source_info import warn_user as warn_user
 from bindax_core.kernel._stack import find_top_trace as find_top_trace
 from bindax_core.kernel._stack import full_lower as full_lower
 from bindax_core.kernel._stack import new_base as new_base

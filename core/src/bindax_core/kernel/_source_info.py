@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from types import CodeType, FrameType, TracebackType
@@ -95,6 +96,25 @@ def user_source_info(depth: int = 1) -> SourceInfo | None:
             return SourceInfo(code, frame.f_lasti, scopes.path)
         frame = frame.f_back
     return None
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the user's line, so that each line of a program is warned of once.
+
+    Args:
+        message: the text.
+        category: the class of the warning.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_internal(frame.f_code):
+        frame = frame.f_back
+    if frame is None:
+        warnings.warn(message, category, stacklevel=2)
+        return
+    names = frame.f_globals
+    registry = names.setdefault("__warningregistry__", {})
+    file, module = frame.f_code.co_filename, names.get("__name__")
+    warnings.warn_explicit(message, category, file, frame.f_lineno, module, registry)
 
 
 def _filtered(traceback: TracebackType | None) -> TracebackType | None:

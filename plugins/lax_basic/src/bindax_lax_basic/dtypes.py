@@ -6,7 +6,6 @@ The result of a promotion is the least upper bound of its operands in JAX's latt
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -26,6 +25,7 @@ from bindax_core.extend import (
     is_value,
     typeof,
     user_source_info,
+    warn_user,
 )
 from bindax_lax_basic.promotion_lattice import (
     BOUNDS,
@@ -219,12 +219,11 @@ def canonical_dtype(dtype: Any) -> DType:
     found = named_dtype(dtype)
     admitted = admitted_dtype(found) if config.enable_x64 is False else found
     if admitted is not found:
-        warnings.warn(
+        warn_user(
             f"{dtype_name(found)} is asked for, but config.enable_x64 is False, so that the "
             f"dtype is {admitted.name}; set it to True or 'explicit' for 64 bits. This is at "
             f"{user_source_info(1)}.",
             UserWarning,
-            stacklevel=2,
         )
     return admitted
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from bindax_core.extend import (
     compiler_started,
     config,
     float0,
+    warn_user,
 )
 from bindax_xla_backend import _cache
 from bindax_xla_backend._errors import FORKED, ArgumentError, execution_error, joined
@@ -379,10 +379,9 @@ class XlaBackend:
             if flag and i not in program.donated
         ]
         if unused:
-            warnings.warn(
+            warn_user(
                 f"Some donated buffers were not usable: the memory of the operands "
                 f"{', '.join(unused)} of {program.name} cannot be reused, because no result that "
                 f"is left has the same shape and dtype. They stay as they are. Donate only "
                 f"operands that a result can replace.",
-                stacklevel=2,
             )

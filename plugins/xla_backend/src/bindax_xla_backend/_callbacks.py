@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -19,6 +18,7 @@ from bindax_core.extend import (
     float0,
     impl,
     lowering,
+    warn_user,
 )
 from bindax_xla_backend import _pending
 from bindax_xla_backend._errors import CallbackResultError
@@ -112,13 +112,12 @@ def callback_lowering(primitive: Primitive) -> Callable[..., Any]:
         raise MissingRuleError(f"{primitive.name} has no lowering.stablehlo rule.")
     if config.derived_rules == "notice" and primitive not in _noticed:
         _noticed.add(primitive)
-        warnings.warn(
+        warn_user(
             f"{primitive.name} has no lowering.stablehlo rule: compiled programs call its impl "
             f"rule on the host, once for each application, which is slow. Bring a rule with "
             f'extend({primitive.name}_p, lowering["stablehlo"](...)), or silence this notice '
             f'with config.derived_rules = "silent".',
             DerivedRuleNotice,
-            stacklevel=2,
         )
 
     def rule(ctx: Any, *values: Any, **params: Any) -> list[Any]:

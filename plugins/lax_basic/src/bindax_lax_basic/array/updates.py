@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from bindax_core import device_put
-from bindax_core.extend import Primitive, Tracer, api_boundary, config, typeof
+from bindax_core.extend import Primitive, Tracer, api_boundary, config, typeof, warn_user
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.index_parsing import parse_index
 from bindax_lax_basic.array.indexer import Indexer, build_indexer
@@ -255,11 +254,10 @@ def _scattered(
             f"indexed elements of {aval.str_short()}."
         )
     if promoted_type(config.promotion, aval, update)[0] != aval.dtype:
-        warnings.warn(
+        warn_user(
             f"x.at[...]: values of dtype {update.dtype.name} are converted to {aval.dtype.name}, "
             f"the dtype of the array, which cannot hold all of them; convert them with .astype.",
             FutureWarning,
-            stacklevel=5,
         )
     x, values = promote_dtypes(x, values)
     if 0 not in shape and 0 not in aval.shape:

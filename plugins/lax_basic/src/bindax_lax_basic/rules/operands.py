@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import lru_cache
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from bindax_core.extend import (
     config,
     typeof,
     user_source_info,
+    warn_user,
 )
 from bindax_lax_basic.dtypes import (
     DType,
@@ -196,7 +196,7 @@ def _object_to_ranks(shapes: list[tuple[int, ...]]) -> None:
     )
     if config.numpy_rank_promotion == "raise":
         raise ValueError(message)
-    warnings.warn(message, UserWarning, stacklevel=2)
+    warn_user(message, UserWarning)
 
 
 def constant(value: Any, like: Any) -> Any:
