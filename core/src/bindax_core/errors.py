@@ -157,6 +157,11 @@ class DerivedRuleNotice(UserWarning):
     """A primitive runs on a rule that was derived, which may be slower than one of its own."""
 
 
+def clause(text: object) -> str:
+    """What an error or a text says, without a full stop, to be a part of another sentence."""
+    return str(text).rstrip(". ")
+
+
 def name_function(error: BaseException, function: Any) -> None:
     """Put the name of the function that was called before a message of another one that lacks it.
 

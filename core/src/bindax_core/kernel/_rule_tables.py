@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.errors import DuplicateRuleError, MissingRuleError
+from bindax_core.errors import DuplicateRuleError, MissingRuleError, clause
 from bindax_core.kernel._site import Site, caller_site
 from bindax_core.runtime._runtime import runtime
 
@@ -354,7 +354,7 @@ def missing_rule_message(kind: RuleKind, primitive: Primitive, platform: str | N
     on = f" on {platform}" if platform else ""
     lines = [
         f"{primitive.name} has no {kind.name} rule{on}"
-        + (f": {placeholder.reason}." if placeholder and placeholder.reason else ".")
+        + (f": {clause(placeholder.reason)}." if placeholder and placeholder.reason else ".")
     ]
     lines.append(f"{primitive.name} comes from {runtime.plugins.describe_site(primitive.site)}")
     lines[-1] += f" and has the rules {', '.join(have) or 'none'}."

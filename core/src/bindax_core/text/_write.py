@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.errors import JaxprTextError, TreeError
+from bindax_core.errors import JaxprTextError, TreeError, clause
 from bindax_core.kernel._aval import ShapedArray, dtype_name, find_value_type
 from bindax_core.kernel._extended import ExtendedDType, is_extended
 from bindax_core.kernel._jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
@@ -252,7 +252,7 @@ def _int(x: int) -> str:
     try:
         return repr(x)
     except ValueError as error:
-        raise JaxprTextError(f"an integer is too long: {error}.") from error
+        raise JaxprTextError(f"an integer is too long: {clause(error)}.") from error
 
 
 def _complex(x: complex) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.errors import clause
 from bindax_core.extend import ShapedArray, as_extended, float0
 from bindax_export._checks import DisabledSafetyCheck
 from bindax_export._containers import read_container
@@ -54,8 +55,9 @@ def deserialize(blob: bytes | bytearray) -> Exported:
         return _read(reader)
     except FormatError as error:
         raise FormatError(
-            f"the bytes hold no exported program that can be read: {error}. They are damaged, or "
-            f"were not written by Exported.serialize of bindax or JAX, or by a newer version."
+            f"the bytes hold no exported program that can be read: {clause(error)}. They are "
+            f"damaged, or were not written by Exported.serialize of bindax or JAX, or by a newer "
+            f"version."
         ) from None
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from bindax_core.errors import clause
 from bindax_core.extend import Array
 from bindax_nnx.errors import CheckpointError
 
@@ -148,7 +149,7 @@ def views(
     try:
         header = json.loads(content[8 : 8 + size], object_pairs_hook=_without_duplicates)
     except ValueError as error:
-        raise CheckpointError(f"the header of {name} is no valid JSON: {error}.") from None
+        raise CheckpointError(f"the header of {name} is no valid JSON: {clause(error)}.") from None
     if not isinstance(header, dict):
         raise CheckpointError(f"the header of {name} is no JSON object.")
     metadata = header.pop("__metadata__", {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
-from bindax_core.errors import UnexpectedTracerError
+from bindax_core.errors import UnexpectedTracerError, clause
 from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
 from bindax_nnx._context import clock, current_trace, describe_trace
@@ -256,7 +256,7 @@ class Variable(VariableOperators, Generic[A]):
         except TypeError as error:
             raise TypeError(
                 f"the metadata of {self._describe()} must be hashable, but they are "
-                f"{self._metadata!r}: {error}."
+                f"{self._metadata!r}: {clause(error)}."
             ) from None
 
     def __getattr__(self, name: str) -> Any:

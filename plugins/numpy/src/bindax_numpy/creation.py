@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
+from bindax_core.errors import clause
 from bindax_core.extend import Array, Tracer, float0, is_extended, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, named_dtype
@@ -175,7 +176,9 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
     except OverflowError:
         raise overflow(value, wanted) from None
     except TypeError as error:
-        raise TypeError(f"array: {value!r:.60} cannot have the dtype {wanted}: {error}.") from error
+        raise TypeError(
+            f"array: {value!r:.60} cannot have the dtype {wanted}: {clause(error)}."
+        ) from error
     return Array.from_numpy(host)
 
 

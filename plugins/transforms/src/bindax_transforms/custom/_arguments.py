@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.errors import TreeError
+from bindax_core.errors import TreeError, clause
 from bindax_core.extend import (
     PyTreeDef,
     Tracer,
@@ -120,7 +120,7 @@ class Arguments:
             try:
                 bound = self.signature.bind(*args, **kwargs)
             except TypeError as error:
-                raise TypeError(f"the {self.name} was called wrongly: {error}.") from None
+                raise TypeError(f"the {self.name} was called wrongly: {clause(error)}.") from None
             bound.apply_defaults()
             # Defaults of arguments without a position, as of a partial, the function fills in.
             args, kwargs = bound.args, {k: v for k, v in bound.kwargs.items() if k in kwargs}
