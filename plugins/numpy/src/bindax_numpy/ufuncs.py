@@ -85,6 +85,10 @@ class ufunc:
     def __repr__(self) -> str:
         return f"<ufunc {self.__name__!r} of bindax.numpy>"
 
+    def traced_parts(self) -> tuple[Any, ...]:
+        """What a program depends on that this is part of, for ``traced_once``."""
+        return (self._function,)
+
     def __reduce__(self) -> Any:
         # The ufuncs of the package are pickled by name.
         known = getattr(importlib.import_module("bindax_numpy"), self.__name__, None) is self

@@ -24,8 +24,8 @@ def register_target(name: str, function: Any, platform: str, api_version: int) -
     except _jaxlib.RuntimeFailure as error:
         raise BackendError(
             f"XLA refuses the kernel {name!r} for {platform!r}: {clause(excerpt(str(error)))}. It "
-            f"must be compiled with the headers in include_dir() of bindax.ffi, and api_version must "
-            f"be that of its interface."
+            f"must be compiled with the headers in include_dir() of bindax.ffi, and api_version "
+            f"must be that of its interface."
         ) from error
 
 

@@ -103,6 +103,10 @@ class JittedFunction(Generic[P, R]):
         added = {name: value for name, value in vars(self).items() if name not in made}
         return JittedFunction, (self._fun, self._options), added or None
 
+    def traced_parts(self) -> tuple[Any, ...]:
+        """What a program depends on that this is part of, for ``traced_once``."""
+        return ()  # what it sees it saw when it was traced
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _BoundJit(self, instance)
 

@@ -108,6 +108,10 @@ class custom_jvp(Generic[R]):
         self.symbolic_zeros = False
         update_wrapper(self, fun)
 
+    def traced_parts(self) -> tuple[Any, ...]:
+        """What a program depends on that this is part of, for ``traced_once``."""
+        return self.fun, self.nondiff_argnums, self.jvp, self.symbolic_zeros
+
     @api_boundary
     def defjvp(self, jvp: JVPRule, symbolic_zeros: bool = False) -> JVPRule:
         """Set the rule; usable as a decorator.

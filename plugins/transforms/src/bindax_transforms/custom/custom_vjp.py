@@ -144,6 +144,10 @@ class custom_vjp(Generic[R]):
         self.optimize_remat = False
         update_wrapper(self, fun)
 
+    def traced_parts(self) -> tuple[Any, ...]:
+        """What a program depends on that this is part of, for ``traced_once``."""
+        return self.fun, self.nondiff_argnums, self.fwd, self.bwd, self.symbolic_zeros
+
     @api_boundary
     def defvjp(
         self,

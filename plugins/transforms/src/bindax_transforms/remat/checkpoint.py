@@ -65,6 +65,10 @@ class _Checkpointed:
         )
         return tree_unflatten(out_tree, outs)
 
+    def traced_parts(self) -> tuple[Any, ...]:
+        """What a program depends on that this is part of, for ``traced_once``."""
+        return (self.fun,)
+
     def _aval(self, x: Any, args: Any, kwargs: Any) -> Any:
         if is_value(x):
             return typeof(x)
