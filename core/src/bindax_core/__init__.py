@@ -19,9 +19,6 @@ from bindax_core.kernel._jaxpr_check import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.kernel._jaxpr_eval import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._jaxpr_eval import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.kernel._source_info import register_internal as _register_internal
-from bindax_core.kernel._uncaught import (
-    hide_frames_of_uncaught as _hide_frames_of_uncaught,
-)
 from bindax_core.registry import _copies as _copies  # primitives are copied as it says
 from bindax_core.registry import _installed
 from bindax_core.registry._api import configure_plugins as configure_plugins
@@ -86,6 +83,9 @@ from bindax_core.runtime._transfer import local_device_count as local_device_cou
 from bindax_core.runtime._transfer import local_devices as local_devices
 from bindax_core.runtime._transfer import process_count as process_count
 from bindax_core.runtime._transfer import process_index as process_index
+from bindax_core.runtime._uncaught import (
+    hide_frames_of_uncaught as _hide_frames_of_uncaught,
+)
 from bindax_core.text._api import jaxpr_from_text as jaxpr_from_text
 from bindax_core.text._api import jaxpr_to_text as jaxpr_to_text
 

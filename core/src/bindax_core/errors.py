@@ -158,7 +158,7 @@ class DerivedRuleNotice(UserWarning):
 
 
 def clause(text: object) -> str:
-    """What an error or a text says, without a full stop, to be a part of another sentence."""
+    """The text of an error without its full stop, to be a part of another sentence."""
     return str(text).rstrip(". ")
 
 

@@ -62,7 +62,6 @@ from bindax_core.kernel._source_info import hide_internal_frames as hide_interna
 from bindax_core.kernel._source_info import is_internal as is_internal
 from bindax_core.kernel._source_info import register_internal as register_internal
 from bindax_core.kernel._source_info import user_source_info as user_source_info
-from bindax_core.kernel._source_info import warn_user as warn_user
 from bindax_core.kernel._stack import find_top_trace as find_top_trace
 from bindax_core.kernel._stack import full_lower as full_lower
 from bindax_core.kernel._stack import new_base as new_base
@@ -135,6 +134,7 @@ from bindax_core.runtime._programs import Kept as Kept
 from bindax_core.runtime._programs import recent_programs as recent_programs
 from bindax_core.runtime._rule_calls import call_rule as call_rule
 from bindax_core.runtime._settings import missing_attribute as missing_attribute
+from bindax_core.runtime._uncaught import warn_user as warn_user
 from bindax_core.runtime._wrapped import unknown_type_message as unknown_type_message
 from bindax_core.runtime._wrapped import unwrapped as unwrapped
 from bindax_core.text._forms import register_text_form as register_text_form

@@ -127,9 +127,6 @@ class RuleKind:
     def __repr__(self) -> str:
         return f"RuleKind({self.name!r})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _kind_of_name, (self.name,)
-
     def __call__(self, function: Function, *, platform: str | None = None, **options: Any) -> Rule:
         """Make a rule of this kind from a function with the kind's signature.
 
@@ -316,10 +313,6 @@ class RuleFamily:
 
 rule_kinds: dict[str, RuleKind] = {}
 """Every rule kind of this process by name, the ones of third parties included."""
-
-
-def _kind_of_name(name: str) -> RuleKind:
-    return rule_kinds[name]
 
 
 def wrap_rules(wrapper: Callable[[RuleKind, Primitive, Function], Function] | None) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import warnings
 from collections.abc import Callable
 from functools import wraps
 from types import CodeType, FrameType, TracebackType
@@ -25,21 +24,13 @@ _internal_directories: list[str] = []
 _is_internal: dict[str, bool] = {}  # by file: a code object takes long to hash
 
 
-def absolute_path(path: str) -> str:
-    """The absolute form of a path; the path itself where the working directory is deleted."""
-    try:
-        return os.path.abspath(path)
-    except FileNotFoundError:
-        return path
-
-
 def register_internal(file: str) -> None:
     """Hide the frames of a package in tracebacks and source locations.
 
     Args:
         file: the ``__file__`` of the package's ``__init__`` module.
     """
-    directory = os.path.dirname(absolute_path(file)) + os.sep
+    directory = os.path.dirname(os.path.abspath(file)) + os.sep
     if directory not in _internal_directories:
         _internal_directories.append(directory)
         _is_internal.clear()
@@ -96,25 +87,6 @@ def user_source_info(depth: int = 1) -> SourceInfo | None:
             return SourceInfo(code, frame.f_lasti, scopes.path)
         frame = frame.f_back
     return None
-
-
-def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the user's line, so that each line of a program is warned of once.
-
-    Args:
-        message: the text.
-        category: the class of the warning.
-    """
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_internal(frame.f_code):
-        frame = frame.f_back
-    if frame is None:
-        warnings.warn(message, category, stacklevel=2)
-        return
-    names = frame.f_globals
-    registry = names.setdefault("__warningregistry__", {})
-    file, module = frame.f_code.co_filename, names.get("__name__")
-    warnings.warn_explicit(message, category, file, frame.f_lineno, module, registry)
 
 
 def _filtered(traceback: TracebackType | None) -> TracebackType | None:

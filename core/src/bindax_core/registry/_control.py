@@ -15,8 +15,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from bindax_core.errors import PluginError, clause
-from bindax_core.kernel._source_info import absolute_path
 from bindax_core.registry._manifest import Entry, normalized
+from bindax_core.runtime._settings import absolute_path
 
 _VARIABLES = {
     "allow": "BINDAX_PLUGINS",

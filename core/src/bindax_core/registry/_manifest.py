@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from bindax_core.kernel._source_info import absolute_path
+from bindax_core.runtime._settings import absolute_path
 
 SUPPORTED_API_VERSIONS = frozenset({1})
 """The plugin API versions that this kernel speaks; a plugin's is in the name of its groups."""

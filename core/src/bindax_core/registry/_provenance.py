@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from bindax_core.kernel._site import Site
-from bindax_core.kernel._source_info import absolute_path
 from bindax_core.registry._manifest import KINDS, Distribution, Manifest, manifest, normalized
+from bindax_core.runtime._settings import absolute_path
 
 
 class Provenance(NamedTuple):

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 from bindax_core.runtime._settings import SETTINGS, checked_value, read_environment, suggestion
 
 DERIVED: Final = ("dtype_bits", "promotion", "trace_key")
-"""What follows from the settings, and is kept since it is asked for often."""
+"""The consequences of settings, kept since they are asked for often."""
 
 _MOST_KEYS: Final = 1024
 _interned_keys: dict[Any, Any] = {}
@@ -24,7 +24,7 @@ _interned_keys: dict[Any, Any] = {}
 
 
 class Promotion(NamedTuple):
-    """What the promotion of dtypes depends on: the default width, and two settings."""
+    """The default width and the two settings that the promotion of dtypes depends on."""
 
     bits: int
     enable_x64: Literal["explicit"] | bool
@@ -67,7 +67,7 @@ _here: ContextVar[_View | None] = ContextVar("bindax settings", default=None)
 
 
 def _derived(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What follows from the settings."""
+    """The consequences of settings."""
     mode = values["enable_x64"]
     bits = values["default_dtype_bits"] if mode == "explicit" else 64 if mode else 32
     if len(_interned_keys) >= _MOST_KEYS:
@@ -217,7 +217,7 @@ class Config:
     """The width of created arrays that name no dtype, as ``enable_x64`` and the default say."""
 
     promotion: Promotion
-    """What the promotion of dtypes depends on, for the keys of caches."""
+    """The settings that the promotion of dtypes depends on, for the keys of caches."""
 
     trace_key: tuple[Any, ...]
     """The values of the settings that programs depend on, for the keys of caches."""

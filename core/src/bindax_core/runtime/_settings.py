@@ -15,6 +15,14 @@ _OFF = ("0", "false", "no", "off")
 _ON = ("1", "true", "yes", "on")
 
 
+def absolute_path(path: str) -> str:
+    """The absolute form of a path; the path itself where the working directory is deleted."""
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError:
+        return path
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A question about the known name that is most like another one, or nothing."""
     from difflib import get_close_matches  # loaded for messages alone

@@ -86,7 +86,7 @@ class ufunc:
         return f"<ufunc {self.__name__!r} of bindax.numpy>"
 
     def traced_parts(self) -> tuple[Any, ...]:
-        """What a program depends on that this is part of, for ``traced_once``."""
+        """The parts that programs with this depend on, for ``traced_once``."""
         return (self._function,)
 
     def __reduce__(self) -> Any:

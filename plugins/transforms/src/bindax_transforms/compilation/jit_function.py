@@ -96,16 +96,13 @@ class JittedFunction(Generic[P, R]):
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """By name where there is one, or the function and the options, without what is compiled."""
-        name = global_name(self)
-        if name is not None:
-            return name
         made = vars(JittedFunction(self._fun, self._options))
         added = {name: value for name, value in vars(self).items() if name not in made}
-        return JittedFunction, (self._fun, self._options), added or None
+        return global_name(self) or (JittedFunction, (self._fun, self._options), added or None)
 
     def traced_parts(self) -> tuple[Any, ...]:
-        """What a program depends on that this is part of, for ``traced_once``."""
-        return ()  # what it sees it saw when it was traced
+        """Nothing, for ``traced_once``: what it sees it saw when it was traced."""
+        return ()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _BoundJit(self, instance)

@@ -109,7 +109,7 @@ class custom_jvp(Generic[R]):
         update_wrapper(self, fun)
 
     def traced_parts(self) -> tuple[Any, ...]:
-        """What a program depends on that this is part of, for ``traced_once``."""
+        """The parts that programs with this depend on, for ``traced_once``."""
         return self.fun, self.nondiff_argnums, self.jvp, self.symbolic_zeros
 
     @api_boundary

@@ -66,7 +66,7 @@ class _Checkpointed:
         return tree_unflatten(out_tree, outs)
 
     def traced_parts(self) -> tuple[Any, ...]:
-        """What a program depends on that this is part of, for ``traced_once``."""
+        """The parts that programs with this depend on, for ``traced_once``."""
         return (self.fun,)
 
     def _aval(self, x: Any, args: Any, kwargs: Any) -> Any:

@@ -57,7 +57,7 @@ class _Entry(NamedTuple):
 
 
 class _Content(NamedTuple):
-    """What a container or an array held."""
+    """The kind and size of a container, or all of an array."""
 
     kind: Any
     size: Any
