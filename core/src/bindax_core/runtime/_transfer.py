@@ -266,4 +266,8 @@ def default_device(device: Any) -> AbstractContextManager[None]:
     ...     device_put(1.0).device == devices()[-1]
     True
     """
+    if device is not None and not (hasattr(device, "platform") and hasattr(device, "id")):
+        raise TypeError(
+            f"default_device: device must be one of bindax.devices() or None, but it is {device!r}."
+        )
     return config.override(default_device=device)

@@ -293,17 +293,16 @@ def set_mesh(mesh: Mesh | None) -> AbstractContextManager[object]:
     ...     get_mesh().axis_names
     ('x',)
     """
+    _check_mesh(mesh, "set_mesh: mesh")
     block = config.enter(mesh=mesh)
     context = ExitStack()
     context.callback(config.leave, block)
     return context
 
 
-def _check_mesh(mesh: Any) -> None:
+def _check_mesh(mesh: Any, name: str = "config.mesh") -> None:
     if mesh is not None and not isinstance(mesh, Mesh):
-        raise TypeError(
-            f"set_mesh, config.mesh: mesh must be a Mesh or None, but got {mesh!r:.80}."
-        )
+        raise TypeError(f"{name} must be a Mesh or None, but got {mesh!r:.80}.")
 
 
 config.check("mesh", _check_mesh)
