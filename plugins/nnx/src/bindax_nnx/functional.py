@@ -244,7 +244,9 @@ def pop(node: Any, *filters: Filter) -> Any:
 
 
 def find_duplicates(node: Any, *, only: Filter = ...) -> list[list[Path]]:
-    """The paths of all that can be reached in several ways, one list for each.
+    """The paths of all that is held in several places, one list for each.
+
+    What is in an object that appears twice is named once, as this object is.
 
     Args:
         node: an object, or a container of objects.
@@ -259,20 +261,21 @@ def find_duplicates(node: Any, *, only: Filter = ...) -> list[list[Path]]:
     """
     takes = to_predicate(only)
     paths: dict[int, list[Path]] = {}
-    for path, value in _all_paths(node, (), frozenset()):
-        if takes(path, value):
-            paths.setdefault(id(value), []).append(path)
+    for path, value in _all_paths(node, (), set()):
+        found = paths.setdefault(id(value), [])
+        if not found or takes(path, value):  # the first one is no duplicate
+            found.append(path)
     return [found for found in paths.values() if len(found) > 1]
 
 
-def _all_paths(value: Any, path: Path, above: frozenset[int]) -> Iterator[tuple[Path, Any]]:
+def _all_paths(value: Any, path: Path, met: set[int]) -> Iterator[tuple[Path, Any]]:
     if isinstance(value, (Object, Variable)):
         yield path, value
-        if id(value) in above:
+        if id(value) in met:
             return
-        above |= {id(value)}
+        met.add(id(value))
     for key, child in children_of(value):
-        yield from _all_paths(child, (*path, key), above)
+        yield from _all_paths(child, (*path, key), met)
 
 
 def to_pure_dict(state: State) -> dict[Any, Any]:

@@ -276,6 +276,7 @@ class MultiHeadAttention(Module):
             query, key = self.query_ln(query), self.key_ln(key)
         if first_given("decode", self, decode, self.decode, False):
             key, value, mask = self._remember(key, value, mask)
+            is_causal = False  # the query is the last one; the mask hides what comes after it
         dropout = None
         still = True
         if self.dropout_rate > 0:
