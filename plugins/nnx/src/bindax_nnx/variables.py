@@ -383,8 +383,17 @@ def _register(cls: type[Variable[Any]]) -> None:
             lambda token, children: restore_variable(token, children[0], current_trace()),
             lambda variable: (((GetAttrKey("value"), variable._value),), variable.token),
             serialized_name=name if count == 1 else f"{name}#{count}",
+            encode_metadata=lambda token: token.metadata,
+            decode_metadata=lambda pairs: variable_token(cls, _checked_pairs(pairs)),
         )
     )
+
+
+def _checked_pairs(pairs: Any) -> tuple[tuple[str, Any], ...]:
+    """Metadata as they were written."""
+    if not (type(pairs) is tuple and all(type(p) is tuple and len(p) == 2 for p in pairs)):
+        raise ValueError(f"metadata of a variable are pairs of names and values, not {pairs!r:.60}")
+    return tuple([(str(name), value) for name, value in pairs])
 
 
 _register(Variable)

@@ -138,6 +138,8 @@ class MultiHeadAttention(Module):
         in_features: the number of features of queries.
         qkv_features: the number of features of all heads together; by default as many.
         out_features: the number of features of results; by default as many.
+        num_kv_heads: how many heads keys and values have, each for as many heads of the queries;
+            by default as many as these.
         in_kv_features: the number of features of keys and values; by default as many.
         dtype: the dtype of the computation.
         param_dtype: the dtype of the parameters.
@@ -151,8 +153,6 @@ class MultiHeadAttention(Module):
         attention_fn: computes the attention.
         decode: whether keys and values come one at a time and are kept; can be given in a call.
         normalize_qk: whether queries and keys are normalized.
-        num_kv_heads: how many heads keys and values have, each for as many heads of the queries;
-            by default as many as these.
         out_kernel_init: initial values of the kernel of the last layer; as the others by default.
         out_bias_init: initial values of its bias, likewise.
         kernel_metadata: metadata of the kernels.
@@ -176,6 +176,7 @@ class MultiHeadAttention(Module):
         in_features: int,
         qkv_features: int | None = None,
         out_features: int | None = None,
+        num_kv_heads: int | None = None,
         in_kv_features: int | None = None,
         *,
         dtype: Any = None,
@@ -190,7 +191,6 @@ class MultiHeadAttention(Module):
         attention_fn: Callable[..., Any] = dot_product_attention,
         decode: bool | None = None,
         normalize_qk: bool = False,
-        num_kv_heads: int | None = None,
         out_kernel_init: Initializer | None = None,
         out_bias_init: Initializer | None = None,
         kernel_metadata: Metadata = None,

@@ -25,6 +25,7 @@ from bindax_core.tree_util import register_node, register_static
 from bindax_nnx.graph import is_reference, walked
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
+from bindax_nnx.lift.ahead_of_time import Lowered, trace_with_states, with_statics
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.plan import plan_of
 from bindax_nnx.lift.sharding import Placement
@@ -193,17 +194,50 @@ class JitFunction:
         flags += [id(x) in arrays for x in arguments.arrays]
         return tuple([i for i, flag in enumerate(flags) if flag])
 
-    def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """The program in the backend's language, for arguments of these types."""
+    @api_boundary
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The program in the backend's language, for objects of this structure and these types."""
         args, kwargs = self._mark_static(args, kwargs)
         arguments = Arguments((args, kwargs))
         program: Any = self._program(arguments, args, kwargs)
-        return program.lower(*arguments.values, *arguments.arrays)
+        made = program.lower(*arguments.values, *arguments.arrays)
+        return Lowered(made, arguments, _statics(args, kwargs), self)
+
+    @api_boundary
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """The program as a function of states in the place of objects, for ``export``.
+
+        Static arguments are left out: they are part of it.
+
+        Raises:
+            TypeError: the function changes an object or returns one, or says where objects lie.
+        """
+        if self._placement.is_there:
+            raise TypeError(
+                f"{self!r}: a program of states takes no in_shardings and out_shardings of "
+                f"objects; leave them out, and let the arrays decide."
+            )
+        marked, named = self._mark_static(args, kwargs)
+        statics = {place: x.value for place, x in _statics(marked, named).items()}
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            given, named = with_statics(statics, args, kwargs)
+            return self._fun(*given, **named)
+
+        rest = [x for x in marked if type(x) is not _Static]
+        named = {k: x for k, x in named.items() if type(x) is not _Static}
+        return trace_with_states(named_after(function, self._fun), rest, named, self._options)
 
     def cache_info(self) -> tuple[int, int]:
         """The number of structures of arguments, and that of traces."""
         programs: Iterable[Any] = self._programs.values()
         return len(self._programs), sum(program.cache_info().size for program in programs)
+
+
+def _statics(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[int | str, _Static]:
+    """The static ones among arguments, by position and by name."""
+    places: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    return {place: x for place, x in places if type(x) is _Static}
 
 
 def _flat_function(
@@ -243,6 +277,10 @@ class _Bound:
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """The method's program in the backend's language."""
         return self._function.lower(self._instance, *args, **kwargs)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """The method's program as a function of states in the place of objects."""
+        return self._function.trace(self._instance, *args, **kwargs)
 
 
 def _several(given: Any, parameter: str) -> tuple[Any, ...]:
