@@ -34,6 +34,7 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _LARGEST_HEADER = 100_000_000
+_REMEDY = "nnx.save(path, model) saves objects and trees, in this format as well."
 
 
 def save_safetensors(
@@ -50,6 +51,7 @@ def save_safetensors(
 
     Raises:
         CheckpointError: the format has no such dtype.
+        TypeError: the path is no path, or the arrays are no arrays by name.
 
     >>> import numpy as np, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -57,6 +59,23 @@ def save_safetensors(
     ...     load_safetensors(f"{folder}/x.safetensors")
     {'x': Array([0, 1], dtype=int64)}
     """
+    if not isinstance(path, (str, os.PathLike)):
+        swapped = isinstance(arrays, (str, os.PathLike))
+        raise TypeError(
+            f"save_safetensors: path must be a text or a path, but it is a {type(path).__name__}."
+            f"{' The path comes first, then the arrays.' if swapped else ''}"
+        )
+    if not isinstance(arrays, Mapping):
+        raise TypeError(
+            f"save_safetensors: arrays must be a dictionary of arrays by name, but it is a "
+            f"{type(arrays).__name__}. {_REMEDY}"
+        )
+    for name, value in arrays.items():
+        if not isinstance(name, str) or isinstance(value, (Mapping, list, tuple)):
+            raise TypeError(
+                f"save_safetensors: arrays must be a dictionary of arrays by name, but it holds a "
+                f"{type(value).__name__} under {name!r:.60}. {_REMEDY}"
+            )
     write_atomically(Path(path), encode(arrays, metadata))
 
 

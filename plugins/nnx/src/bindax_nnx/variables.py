@@ -268,10 +268,16 @@ class Variable(VariableOperators, Generic[A]):
         try:
             return getattr(self.value, name)
         except AttributeError as error:
-            raise AttributeError(
-                f"{self._describe()} has no metadata {name!r}, nor has its value such an "
-                f"attribute: {error}"
-            ) from None
+            reason = f"nor has its value such an attribute: {error}"
+            if name == "sharding" and not isinstance(self._value, Array):
+                aval = getattr(self._value, "aval", None)
+                shown = type(self._value).__name__ if aval is None else f"traced {aval.str_short()}"
+                reason = (
+                    f"and its value, a {shown}, lies on no device. Look at it outside of the "
+                    f"traced function, or give the variable metadata, as in "
+                    f"{type(self).__name__}(value, sharding=('data', None))."
+                )
+            raise AttributeError(f"{self._describe()} has no metadata {name!r}, {reason}") from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if hasattr(type(self), name):
@@ -427,24 +433,3 @@ class Perturbation(Intermediate[A]):
     """A zero that ``perturb`` adds to a value, so that the gradient at the value is that at it."""
 
     __slots__ = ()
-
-
-def with_metadata(init: Callable[..., Any], **metadata: Any) -> Callable[..., VariableMetadata]:
-    """An initializer whose variable has metadata.
-
-    >>> import numpy as np
-    >>> Param(with_metadata(np.zeros, role="bias")(3)).role
-    'bias'
-    """
-
-    def initialize(*args: Any, **kwargs: Any) -> VariableMetadata:
-        return VariableMetadata(init(*args, **kwargs), metadata)
-
-    return initialize
-
-
-def with_partitioning(
-    init: Callable[..., Any], sharding: tuple[str | None, ...], **metadata: Any
-) -> Callable[..., VariableMetadata]:
-    """An initializer whose variable names the mesh axis along which each axis is divided."""
-    return with_metadata(init, sharding=tuple(sharding), **metadata)

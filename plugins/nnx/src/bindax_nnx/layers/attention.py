@@ -249,6 +249,34 @@ class MultiHeadAttention(Module):
         self.cached_value: Cache[Any] = Cache(jnp.zeros(shape, dtype))
         self.cache_index: Cache[Any] = Cache(jnp.zeros((), np.int32))
 
+    def set_view(
+        self,
+        deterministic: bool | None = None,
+        decode: bool | None = None,
+        batch_size: int | Sequence[int] | None = None,
+        max_length: int | None = None,
+    ) -> None:
+        """Set what ``nnx.view`` was given; with a cache of its own where decoding needs one.
+
+        Args:
+            deterministic: whether no weight is dropped.
+            decode: whether keys and values come one at a time and are kept.
+            batch_size: the sizes of the batches of a new cache.
+            max_length: how many keys and values it holds.
+        """
+        if deterministic is not None:
+            self.deterministic = deterministic
+        if decode is not None:
+            self.decode = decode
+        if decode and not hasattr(self, "cached_key"):
+            if batch_size is None or max_length is None:
+                raise TypeError(
+                    f"{layer_name(self)} has no cache to decode with: give nnx.view the sizes of "
+                    f"one, batch_size and max_length, or call init_cache first."
+                )
+            batch = (batch_size,) if isinstance(batch_size, int) else tuple(batch_size)
+            self.init_cache((*batch, max_length, self.in_features), self.dtype or np.float32)
+
     def __call__(
         self,
         inputs_q: Any,

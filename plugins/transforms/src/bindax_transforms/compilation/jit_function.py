@@ -218,10 +218,13 @@ class JittedFunction(Generic[P, R]):
             return typeof(x)
         for path, leaf in arguments.argument_paths(self._fun, args, kwargs):
             if leaf is x:
+                hint = (
+                    "To pass it as static, name it in static_argnames or give its position in "
+                    "static_argnums."
+                )
                 raise TypeError(
                     f"jit of {describe_function(self._fun)}: argument {path} is not an array: "
-                    f"{unknown_type_message(x)} To pass it as static, name it in static_argnames "
-                    f"or give its position in static_argnums."
+                    f"{unknown_type_message(x, hint)}"
                 )
         raise TypeError(unknown_type_message(x))
 
