@@ -73,7 +73,9 @@ def unknown_type_message(x: Any, hint: str = "") -> str:
     kind = type(x)
     own = getattr(kind, "__bindax_remedy__", None)
     if own is not None:
-        return f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand. {own}"
+        return (
+            f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand. {own}"
+        )
     remedy = f"Convert it with bindax.numpy.asarray, or pass it as static.{hint and f' {hint}'}"
     if isinstance(x, np.ndarray):  # a masked array: all others are legal
         remedy = "Its mask would be ignored: pass x.filled(value), or x.data and x.mask."

@@ -50,14 +50,14 @@ class _Wrapped(Module):
         found = iter_variables(self.layer_instance)
         return [(path, x) for path, x in found if isinstance(x, Param) and takes(path, x)]
 
-    def _kept(self, table: dict[Any, Any], path: Any) -> Variable[Any]:
+    def _kept(self, table: dict[Any, Any], path: Path, *name: str) -> Variable[Any]:
         """What this layer keeps for a parameter."""
-        if path not in table:
+        if (*path, *name) not in table:
             raise ValueError(
-                f"{layer_name(self)} knows no parameter {'/'.join(map(str, path[:-1] or path))}; "
-                f"make it anew after parameters were added to its layer."
+                f"{layer_name(self)} knows no parameter {'/'.join(map(str, path))}; make it anew "
+                f"after parameters were added to its layer."
             )
-        kept: Variable[Any] = table[path]
+        kept: Variable[Any] = table[(*path, *name)]
         return kept
 
 
@@ -197,7 +197,7 @@ class SpectralNorm(_Wrapped):
         for path, variable in self._matrices():
             value = variable.value
             matrix = jnp.reshape(value, (-1, value.shape[-1]))
-            kept = self._kept(self.batch_stats, (*path, "u"))
+            kept = self._kept(self.batch_stats, path, "u")
             v = u = kept.value
             for _ in range(self.n_steps):
                 v = _unit(u @ matrix.T, None, self.epsilon)
@@ -206,7 +206,7 @@ class SpectralNorm(_Wrapped):
             sigma = (v @ matrix @ u.T)[0, 0]
             if keeps:
                 kept.value = u
-                self._kept(self.batch_stats, (*path, "sigma")).value = sigma
+                self._kept(self.batch_stats, path, "sigma").value = sigma
             safe = jnp.where(sigma != 0, sigma, jnp.ones_like(sigma))
             dtype = common_dtype(value, u, sigma) if self.dtype is None else self.dtype
             values[id(variable)] = (value / safe).astype(dtype)

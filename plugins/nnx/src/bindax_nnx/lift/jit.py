@@ -15,13 +15,12 @@ import bindax_transforms
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
     Array,
-    NodeDefinition,
     api_boundary,
     hide_internal_frames,
     tree_flatten,
     tree_unflatten,
 )
-from bindax_core.tree_util import register_node, register_static
+from bindax_core.tree_util import register_static
 from bindax_nnx.graph import is_reference, walked
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
@@ -29,22 +28,9 @@ from bindax_nnx.lift.ahead_of_time import Lowered, trace_with_states, with_stati
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.plan import plan_of
 from bindax_nnx.lift.sharding import Placement
-from bindax_nnx.lift.structure import Arguments, Exit, Form, Inside, finish
+from bindax_nnx.lift.structure import Arguments, Form, Inside, Returned, finish
 from bindax_nnx.object import Object
 from bindax_transforms import check_function
-
-
-class _Returned:
-    """The results of the compiled function: arrays, and the outcome in their structure."""
-
-    __slots__ = ("outcome", "outs")
-
-    def __init__(self, outcome: tuple[Exit, int], outs: Sequence[Any]) -> None:
-        self.outcome = outcome
-        self.outs = outs
-
-
-register_node(NodeDefinition(_Returned, lambda x: (tuple(x.outs), x.outcome), _Returned))
 
 
 @register_static
@@ -96,8 +82,8 @@ class JitFunction:
         self._placement = placement
         self._options = options
         self._is_plain = not any((*static, *donated))
-        self._programs: dict[Any, Callable[..., _Returned]] = {}
-        self._quick: dict[Any, Callable[..., _Returned]] = {}
+        self._programs: dict[Any, Callable[..., Returned]] = {}
+        self._quick: dict[Any, Callable[..., Returned]] = {}
 
     def __repr__(self) -> str:
         return f"<nnx.jit of {getattr(self._fun, '__qualname__', self._fun)!s}>"
@@ -164,7 +150,7 @@ class JitFunction:
             {k: _Static(x) if k in names else x for k, x in kwargs.items()},
         )
 
-    def _program(self, arguments: Arguments, args: Any, kwargs: Any) -> Callable[..., _Returned]:
+    def _program(self, arguments: Arguments, args: Any, kwargs: Any) -> Callable[..., Returned]:
         form = arguments.form
         program = self._programs.get(form)
         if program is None:
@@ -246,10 +232,10 @@ def _flat_function(
     all_values: bool,
     placement: Placement,
     entry: Axes | None,
-) -> Callable[..., _Returned]:
+) -> Callable[..., Returned]:
     size = form.structure.size
 
-    def flat(*leaves: Any) -> _Returned:
+    def flat(*leaves: Any) -> Returned:
         inside = Inside(form, leaves[:size], leaves[size:])
         args, kwargs = inside.arguments
         args = [x.value if type(x) is _Static else x for x in args]
@@ -258,7 +244,7 @@ def _flat_function(
         outs = [*values, *arrays]
         if entry is not None:
             outs = placement.lay_out(inside, entry, outs)
-        return _Returned((outcome, len(values)), outs)
+        return Returned((outcome, len(values)), outs)
 
     return named_after(flat, fun)
 
