@@ -294,7 +294,7 @@ def test_scan_names_axes_that_do_not_fit():
         run(in_axes=2)
     with pytest.raises(TypeError, match=r"scan: in_axes must hold integers, None and .* not 'a'"):
         run(in_axes="a")
-    with pytest.raises(TypeError, match="scan: out_axes must hold integers and trees.* not None"):
+    with pytest.raises(TypeError, match=r"scan: out_axes must hold integers and trees.* not None"):
         run(out_axes=None)
     with pytest.raises(ValueError, match=r"axis 1 of \('layers', None\) is named None"):
         run(in_axes=1)

@@ -230,9 +230,9 @@ OPTIONS = {
     "PReLU": {**DTYPED, "negative_slope_init": [0.3]},
     "LoRA": {**DTYPED},
     "LoRALinear": {**BIAS, **DTYPED, "lora_dtype": HALF, "lora_param_dtype": HALF},
-    "SimpleCell": {**CELL, "residual": [True]},
-    "LSTMCell": CELL,
-    "OptimizedLSTMCell": CELL,
+    "SimpleCell": {**DTYPED, "residual": [True]},
+    "LSTMCell": {**DTYPED, "return_carry": [True]},
+    "OptimizedLSTMCell": {**DTYPED, "return_carry": [True]},
     "GRUCell": CELL,
     "max_pool": POOL,
     "min_pool": POOL,
@@ -272,11 +272,11 @@ def cases():
         shapes = layers(_Names())[layer][1]
         for change in changes:
             shown = ",".join(f"{k}={_text(v)}" for k, v in change.items())
-            inputs = [(shape, "f4") for shape in shapes]
-            inputs += [
-                (shapes[-1], dtype) for dtype in (("bf16", "f2", "i4") if not change else ("bf16",))
-            ]
-            for shape, dtype in inputs[1:] if layer.endswith("Cell") and change else inputs:
+            inputs = [(shapes[-1], "f4")]
+            if not change:
+                inputs += [(shape, "f4") for shape in shapes[:-1]]
+                inputs += [(shapes[-1], dtype) for dtype in ("bf16", "f2", "i4")]
+            for shape, dtype in inputs:
                 yield f"{layer}({shown})({dtype}{list(shape)})", (layer, shape, dtype, change)
 
 

@@ -37,7 +37,7 @@ def test_the_bias_of_einsum_lies_along_the_axes_of_its_kernel():
     both = nnx.Einsum("ab...,bc...->ac...", (3, 4, 2), (4, 2), rngs=rngs())
     assert both(np.ones((5, 3, 2), "f4")).shape == (5, 4, 2)
     for text in ("ab,bc", "ab->a", "ab,bc,cd->ad", "ab->a,b"):
-        with pytest.raises(ValueError, match="Einsum needs two operands and a result"):
+        with pytest.raises(ValueError, match=r"Einsum needs two operands and a result"):
             nnx.Einsum(text, (4, 5), rngs=rngs())
 
 
@@ -65,7 +65,7 @@ def test_spectral_norm_keeps_its_vectors_as_flax_does():
     unchanged = nnx.SpectralNorm(linear(), n_steps=0, rngs=rngs())
     np.testing.assert_array_equal(unchanged(X), linear()(X))
     layer.batch_stats.clear()
-    with pytest.raises(ValueError, match="knows no parameter bias; make it anew"):
+    with pytest.raises(ValueError, match=r"knows no parameter bias; make it anew"):
         layer(X)
 
 
@@ -202,7 +202,7 @@ def test_update_adds_variables_that_are_new():
         wrong = {"inner": {name: value, "bias": jnp.zeros(4)}}
         with pytest.raises(ValueError, match=f"no variable inner/{name}; .* must be an nnx.Vari"):
             nnx.update(model, wrong)
-    with pytest.raises(ValueError, match="no variable outer/w"):
+    with pytest.raises(ValueError, match=r"no variable outer/w"):
         nnx.update(model, {"outer": {"w": nnx.Param(1.0)}})
     np.testing.assert_array_equal(model.inner.bias.value, np.ones(4))
 
@@ -223,7 +223,7 @@ def test_views_refuse_what_no_module_has():
     decoding = nnx.view(attention, decode=True, batch_size=2, max_length=5)
     assert decoding.cached_key.shape == (2, 5, 2, 2)
     assert not hasattr(attention, "cached_key")
-    with pytest.raises(TypeError, match="no cache to decode with: give nnx.view the sizes"):
+    with pytest.raises(TypeError, match=r"no cache to decode with: give nnx.view the sizes"):
         nnx.view(attention, decode=True)
 
     class Open(nnx.Module):
@@ -237,20 +237,20 @@ def test_sharding_of_a_variable_without_it():
     with pytest.raises(AttributeError, match=r"traced float32\[2\], lies on no device.* sharding="):
         nnx.jit(lambda x: x.sharding)(nnx.Param(jnp.ones(2)))
     with pytest.raises(
-        AttributeError, match="Param has no metadata 'sharding', and its value, a fl"
+        AttributeError, match=r"Param has no metadata 'sharding', and its value, a fl"
     ):
-        nnx.Param(1.0).sharding  # noqa: B018
+        nnx.Param(1.0).sharding
 
 
 def test_safetensors_say_which_argument_is_wrong(tmp_path):
     path, arrays = tmp_path / "x.safetensors", {"a": np.ones(2)}
-    with pytest.raises(TypeError, match="arrays .* is a Linear. nnx.save.path, model. saves obj"):
+    with pytest.raises(TypeError, match=r"arrays .* is a Linear. nnx.save.path, model. saves obj"):
         nnx.save_safetensors(path, linear())
-    with pytest.raises(TypeError, match="path must be .* is a dict. The path comes first"):
+    with pytest.raises(TypeError, match=r"path must be .* is a dict. The path comes first"):
         nnx.save_safetensors(arrays, path)
-    with pytest.raises(TypeError, match="path must be a text or a path, but it is a Linear"):
+    with pytest.raises(TypeError, match=r"path must be a text or a path, but it is a Linear"):
         nnx.save_safetensors(linear(), path)
-    with pytest.raises(TypeError, match="holds a State under 'layer'. nnx.save"):
+    with pytest.raises(TypeError, match=r"holds a State under 'layer'. nnx.save"):
         nnx.save_safetensors(path, nnx.State({"layer": {"a": nnx.Param(1.0)}}))
     assert not path.exists()
 
@@ -270,21 +270,18 @@ def test_a_state_axes_stands_for_all_objects_of_a_container():
     np.testing.assert_array_equal(found, [4, 5, 6])
     step = nnx.scan(lambda c, p: (total(p, c), c), in_axes=(nnx.Carry, axes))
     np.testing.assert_array_equal(step(jnp.zeros(()), pair)[1], [0, 4, 8])
-    with pytest.raises(ValueError, match="in_axes: StateAxes.* stands for an array"):
+    with pytest.raises(ValueError, match=r"in_axes: StateAxes.* stands for an array"):
         nnx.vmap(total, in_axes=(axes, axes))(pair, jnp.arange(3.0))
 
 
 # ----------------------------------------------------------------- transformations and programs
 
 
-@pytest.mark.parametrize("name", ["jit", "grad", "checkpoint", "make_jaxpr", "eval_shape"])
+@pytest.mark.parametrize("name", ["jit", "grad", "checkpoint", "make_jaxpr"])
 def test_plain_transformations_say_what_takes_objects(name):
-    function = getattr(bindax, name)(lambda m, x: m(x).sum()) if name != "eval_shape" else None
+    function = getattr(bindax, name)(lambda m, x: m(x).sum())
     with pytest.raises(TypeError, match=r"nnx\.jit and nnx\.grad in .* nnx\.merge") as caught:
-        if function is None:
-            bindax.eval_shape(lambda m, x: m(x), linear(), X)
-        else:
-            function(linear(), X)
+        function(linear(), X)
     assert "static" not in str(caught.value)
     # The advice helps.
     graphdef, state = nnx.split(linear())
@@ -311,7 +308,7 @@ def test_functions_of_objects_are_compiled_ahead_of_time():
     power = nnx.jit(lambda m, n, x: m(x) ** n, static_argnums=1)
     made = power.lower(linear(), 2, x=X).compile()
     np.testing.assert_allclose(made(linear(), x=X), linear()(X) ** 2, rtol=1e-5)
-    with pytest.raises(TypeError, match="was compiled for other objects: arguments are passed as"):
+    with pytest.raises(TypeError, match=r"was compiled for other objects: arguments are passed as"):
         compiled(nnx.Linear(4, 4, use_bias=False, rngs=rngs()), X)
     with pytest.raises(TypeError, match=r"is float32\[1,3,4\], not float32\[2,3,4\]"):
         compiled(model, X[:1])
@@ -333,7 +330,7 @@ def test_the_gradient_of_an_object_given_twice_is_in_the_first_place():
     holder = nnx.Sequential(model)
     first, second = nnx.grad(loss, argnums=(0, 1))(model, holder)
     assert [len(x.flat_state()) for x in (first, second)] == [2, 0]
-    with pytest.raises(ValueError, match="Inconsistent aliasing"):
+    with pytest.raises(ValueError, match=r"Inconsistent aliasing"):
         nnx.grad(loss, argnums=1)(model, model)
 
 
@@ -348,11 +345,11 @@ def test_programs_of_states_and_variables_are_exported():
     kernel = nnx.Param(jnp.ones((4, 2)), sharding=("data", None))
     read = deserialize(export(bindax.jit(lambda k, x: x @ k.value))(kernel, X).serialize())
     np.testing.assert_allclose(read.call(kernel, X), X @ np.ones((4, 2)), rtol=1e-5)
-    with pytest.raises(ExportError, match="exported for arguments of the structure"):
+    with pytest.raises(ExportError, match=r"exported for arguments of the structure"):
         read.call(nnx.Param(jnp.ones((4, 2))), X)
     opaque = nnx.Param(jnp.ones(2), role=print)
     with pytest.raises(
-        ExportError, match="with a Param cannot be serialized: .* no stable written"
+        ExportError, match=r"with a Param cannot be serialized: .* no stable written"
     ):
         export(bindax.jit(lambda k: k.value))(opaque).serialize()
 
@@ -370,12 +367,14 @@ def test_a_jitted_function_of_objects_is_exported_with_states_in_their_place():
     assert result["state"].bias.shape == (4,)
     with pytest.raises(TypeError, match=r"changes Counter\.count, but a program of states changes"):
         export(nnx.jit(lambda m, x: m(x)))(Counter(), X)
-    with pytest.raises(TypeError, match="returns a Linear, but a program of states returns arrays"):
+    with pytest.raises(
+        TypeError, match=r"returns a Linear, but a program of states returns arr"
+    ):
         export(nnx.jit(lambda m: m))(model)
     with pytest.raises(TypeError, match=r"changes objects, .*Linear\.extra was added"):
         export(nnx.jit(lambda m: setattr(m, "extra", 1)))(model)
-    with pytest.raises(TypeError, match="takes no in_shardings and out_shardings of objects"):
-        placed = nnx.jit(lambda m: m.bias.value, out_shardings=bindax.sharding.PartitionSpec())
+    placed = nnx.jit(lambda m: m.bias.value, out_shardings=bindax.sharding.PartitionSpec())
+    with pytest.raises(TypeError, match=r"takes no in_shardings and out_shardings of objects"):
         placed.trace(model)
 
 
