@@ -54,7 +54,10 @@ def layers(nnx):
             lambda r, *, size=(3,), **o: nnx.ConvTranspose(4, 6, size, rngs=r, **o),
             [(5, 4), (2, 5, 4), (2, 3, 5, 4)],
         ),
-        "BatchNorm": (lambda r, **o: nnx.BatchNorm(4, rngs=r, **o), [(3, 4), (2, 3, 4)]),
+        "BatchNorm": (
+            lambda r, *, features=4, **o: nnx.BatchNorm(features, rngs=r, **o),
+            [(3, 4), (2, 3, 4)],
+        ),
         "LayerNorm": (
             lambda r, *, features=4, **o: nnx.LayerNorm(features, rngs=r, **o),
             [(4,), (2, 3, 4)],
@@ -64,7 +67,10 @@ def layers(nnx):
             lambda r, *, groups=2, **o: nnx.GroupNorm(4, groups, rngs=r, **o),
             [(2, 3, 4), (2, 3, 5, 4)],
         ),
-        "InstanceNorm": (lambda r, **o: nnx.InstanceNorm(4, rngs=r, **o), [(2, 3, 4)]),
+        "InstanceNorm": (
+            lambda r, *, features=4, **o: nnx.InstanceNorm(features, rngs=r, **o),
+            [(2, 3, 4)],
+        ),
         "WeightNorm": (
             lambda r, *, inner="Linear", **o: nnx.WeightNorm(inside(nnx, inner, r), rngs=r, **o),
             [(2, 5, 4)],
@@ -88,7 +94,7 @@ def layers(nnx):
                 getattr(nnx, cell)(4, 3, rngs=r, **{k: o.pop(k) for k in list(o) if k in OF_CELLS}),
                 **o,
             ),
-            [(2, 3, 4), (2, 2, 3, 4)],
+            [(2, 2, 3, 4), (2, 3, 4)],
         )
     for name in ("max_pool", "min_pool", "avg_pool"):
         rows[name] = (
@@ -163,7 +169,6 @@ OPTIONS = {
             "...d, hd -> ...h",
             "a...d,dh->...ha",
             "abd,dh->abh",
-            "a...,...->a",
         ],
         "kernel": [(3, 4)],
         "bias": [None],
@@ -174,23 +179,27 @@ OPTIONS = {
     "ConvTranspose": {**CONVOLUTION, "transpose_kernel": [True], "mask": [(3, 4, 6)]},
     "BatchNorm": {
         **NORM,
-        "axis": [1, -2],
+        "features": [3],
         "momentum": [0.5],
         "use_running_average": [True],
         "call_use_running_average": [True],
     },
     "LayerNorm": {
         **NORM,
-        "features": [(3, 4), (4, 3)],
         "reduction_axes": [1, -2, (-2, -1), (0, 1, 2), (2, 1)],
-        "feature_axes": [(-2, -1), (1, 2)],
     },
     "RMSNorm": {
         **{k: v for k, v in NORM.items() if k != "use_bias"},
         "reduction_axes": [1, -2, (-2, -1)],
     },
-    "GroupNorm": {**NORM, "groups": [1, 4], "reduction_axes": [(-2, -1), (1, 2), (0, 1, -1)]},
-    "InstanceNorm": {**NORM, "feature_axes": [-2, 2]},
+    # Of other reduction_axes Flax repeats the statistics along the wrong axis.
+    "GroupNorm": {
+        **NORM,
+        "groups": [1, 4],
+        "reduction_axes": [(1, 2, 3)],
+        "call_mask": [np.arange(120).reshape(2, 3, 5, 4) % 7 != 0],
+    },
+    "InstanceNorm": {**NORM, "feature_axes": [2]},
     "WeightNorm": {
         "inner": ["LinearGeneral", "Conv", "LoRALinear", "Sequential", "MultiHeadAttention"],
         "feature_axes": [None, 0, (0, 1), -2],
@@ -241,7 +250,6 @@ OPTIONS = {
 # What is set together with an option, since it has no effect, or none fits, alone.
 WITH = {
     "text=...d, hd -> ...h": {"kernel": (3, 4)},
-    "text=a...,...->a": {"kernel": (4,), "bias": None},
     "ins=(3, 4)": {"axis": (-2, -1)},
     "ins=(4, 3)": {"axis": (-1, -2)},
     "axis=(-2, -1)": {"ins": (3, 4)},
@@ -249,10 +257,7 @@ WITH = {
     "axis=(0, -1)": {"ins": (2, 4)},
     "axis=1": {"ins": 3},
     "axis=-2": {"ins": 3},
-    "features=(3, 4)": {"feature_axes": (-2, -1)},
-    "features=(4, 3)": {"feature_axes": (-1, -2)},
-    "feature_axes=(-2, -1)": {"features": (3, 4)},
-    "feature_axes=(1, 2)": {"features": (3, 4), "reduction_axes": (1, 2)},
+    "features=3": {"axis": -2},
     "keep_order=True": {"reverse": True},
     "call_seq_lengths": {"return_carry": True, "reverse": True},
     "broadcast_dropout=False": {"dropout_rate": 0.5},
@@ -267,22 +272,19 @@ def cases():
         for name, values in options.items():
             for value in values:
                 named = f"{name}={value}" if not isinstance(value, np.ndarray) else name
-                extra = WITH.get(named, {}) if layer_has(layer, WITH.get(named, {})) else {}
+                extra = WITH.get(named, {})
+                if not set(extra) <= {*OPTIONS[layer], "axis"}:
+                    extra = {}
                 changes.append({name: value, **extra})
         shapes = layers(_Names())[layer][1]
         for change in changes:
             shown = ",".join(f"{k}={_text(v)}" for k, v in change.items())
-            inputs = [(shapes[-1], "f4")]
+            inputs = [(shapes[-1], "i4" if layer == "Embed" else "f4")]
             if not change:
                 inputs += [(shape, "f4") for shape in shapes[:-1]]
                 inputs += [(shapes[-1], dtype) for dtype in ("bf16", "f2", "i4")]
             for shape, dtype in inputs:
                 yield f"{layer}({shown})({dtype}{list(shape)})", (layer, shape, dtype, change)
-
-
-def layer_has(layer, options):
-    """Tell whether a layer has options."""
-    return set(options) <= {*OPTIONS[layer], "kernel", "bias", "ins"}
 
 
 class _Names:
@@ -323,6 +325,8 @@ def run(nnx, jnp, case):
     if not layer.endswith("pool"):
         state = nnx.state(call, nnx.Not(nnx.RngState))
         for path, leaf in nnx.to_flat_state(state):
+            if path == ("mask",):
+                continue  # a constant here, an array of the state in Flax
             value = leaf[...] if isinstance(leaf, nnx.Variable) else leaf
             values = _flat(value)
             for i, one in enumerate(values):
@@ -348,8 +352,8 @@ def write(path, answers):
         rows = []
         for key, x in found.items():
             x = np.asarray(x)
-            keep = key.startswith("out") or x.dtype.kind in "iu" or "/" not in key
-            rows.append([key, x.dtype.name, list(x.shape), bool(keep)])
+            keep = not key.startswith("layer_instance")  # which Flax replaces
+            rows.append([key, x.dtype.name, list(x.shape), keep])
             if keep:
                 numbers.append(np.asarray(x, np.float32).ravel())
         about[name] = rows

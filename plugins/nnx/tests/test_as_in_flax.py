@@ -367,9 +367,7 @@ def test_a_jitted_function_of_objects_is_exported_with_states_in_their_place():
     assert result["state"].bias.shape == (4,)
     with pytest.raises(TypeError, match=r"changes Counter\.count, but a program of states changes"):
         export(nnx.jit(lambda m, x: m(x)))(Counter(), X)
-    with pytest.raises(
-        TypeError, match=r"returns a Linear, but a program of states returns arr"
-    ):
+    with pytest.raises(TypeError, match=r"returns a Linear, but a program of states returns arr"):
         export(nnx.jit(lambda m: m))(model)
     with pytest.raises(TypeError, match=r"changes objects, .*Linear\.extra was added"):
         export(nnx.jit(lambda m: setattr(m, "extra", 1)))(model)

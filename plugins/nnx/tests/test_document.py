@@ -154,8 +154,8 @@ def test_substates_are_told_by_state_axes(x):
 
 def test_state_axes_stand_for_objects_only(x):
     state_axes = nnx.StateAxes({nnx.Param: 0, Count: None})
-    with pytest.raises(ValueError, match="can only stand for one object"):
-        nnx.vmap(lambda w: None, in_axes=(state_axes,))([batched_weights(), batched_weights()])
+    with pytest.raises(ValueError, match="stands for an array, but it says what becomes of the va"):
+        nnx.vmap(lambda given: None, in_axes=(state_axes,))([batched_weights(), x])
 
 
 def noisy_vector_dot(weights, x):

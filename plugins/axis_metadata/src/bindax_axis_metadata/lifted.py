@@ -99,6 +99,21 @@ def scan(
     """
     params = dict(metadata_params or {})
 
+    def loop(step: Any, scanned: Any) -> Any:
+        return plain_scan(step, init, scanned, length=length, reverse=reverse, unroll=unroll)
+
+    return _scan_along(f, xs, (in_axes, out_axes), params, loop)
+
+
+def _scan_along(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    xs: Any,
+    both_axes: tuple[Any, Any],
+    params: Params,
+    loop: Callable[[Any, Any], Any],
+) -> tuple[Any, Any]:
+    """Scan a list of arrays along first axes, by a loop, in the place of a tree along others."""
+    in_axes, out_axes = both_axes
     leaves, tree = tree_flatten(xs)
     axes = _checked(flatten_prefix(in_axes, tree, "in_axes"), "in_axes", allow_none=True)
     scanned = [
@@ -117,7 +132,7 @@ def scan(
         places[:] = _checked(found, "out_axes", allow_none=False)
         return carry, _along(y, out_axes, "out_axes", params, entering=False)
 
-    carry, ys = plain_scan(step, init, scanned, length=length, reverse=reverse, unroll=unroll)
+    carry, ys = loop(step, scanned)
     outs, structure = tree_flatten(ys)
     stacked = [_moved(y, 0, axis, "out_axes") for y, axis in zip(outs, places, strict=True)]
     return carry, tree_unflatten(structure, stacked)

@@ -51,7 +51,7 @@ class _Wrapped(Module):
         return [(path, x) for path, x in found if isinstance(x, Param) and takes(path, x)]
 
     def _kept(self, table: dict[Any, Any], path: Path, *name: str) -> Variable[Any]:
-        """What this layer keeps for a parameter."""
+        """The variable that this layer keeps for a parameter."""
         if (*path, *name) not in table:
             raise ValueError(
                 f"{layer_name(self)} knows no parameter {'/'.join(map(str, path))}; make it anew "
@@ -205,8 +205,9 @@ class SpectralNorm(_Wrapped):
             u, v = lax.stop_gradient(u), lax.stop_gradient(v)
             sigma = (v @ matrix @ u.T)[0, 0]
             if keeps:
-                kept.value = u
-                self._kept(self.batch_stats, path, "sigma").value = sigma
+                kept.value = u.astype(kept.dtype)
+                former = self._kept(self.batch_stats, path, "sigma")
+                former.value = sigma.astype(former.dtype)
             safe = jnp.where(sigma != 0, sigma, jnp.ones_like(sigma))
             dtype = common_dtype(value, u, sigma) if self.dtype is None else self.dtype
             values[id(variable)] = (value / safe).astype(dtype)
