@@ -59,6 +59,12 @@ def save_safetensors(
     ...     load_safetensors(f"{folder}/x.safetensors")
     {'x': Array([0, 1], dtype=int64)}
     """
+    _check_arguments(path, arrays)
+    write_atomically(Path(path), encode(arrays, metadata))
+
+
+def _check_arguments(path: Any, arrays: Any) -> None:
+    """Raise unless there are a path and arrays by name, in this order."""
     if not isinstance(path, (str, os.PathLike)):
         swapped = isinstance(arrays, (str, os.PathLike))
         raise TypeError(
@@ -71,12 +77,11 @@ def save_safetensors(
             f"{type(arrays).__name__}. {_REMEDY}"
         )
     for name, value in arrays.items():
-        if not isinstance(name, str) or isinstance(value, (Mapping, list, tuple)):
+        if not isinstance(name, str) or isinstance(value, Mapping):
             raise TypeError(
                 f"save_safetensors: arrays must be a dictionary of arrays by name, but it holds a "
                 f"{type(value).__name__} under {name!r:.60}. {_REMEDY}"
             )
-    write_atomically(Path(path), encode(arrays, metadata))
 
 
 def encode(arrays: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> bytes:
