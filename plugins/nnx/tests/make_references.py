@@ -1,4 +1,4 @@
-"""Write references.npz, guide.npz and sweep.npz: what Flax computes. Needs the group `reference`."""
+"""Write references.npz, guide.npz and sweep.npz: answers of Flax. Needs the group `reference`."""
 
 import sys
 from pathlib import Path

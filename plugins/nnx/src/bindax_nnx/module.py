@@ -206,8 +206,9 @@ def _viewed(node: Any, only: Filter, attributes: Mapping[str, Any]) -> tuple[Any
         if not takes(path, module):
             continue
         setter = getattr(module, "set_view", None)
-        names = module.__dict__.keys() if setter is None else inspect.signature(setter).parameters
-        is_open = setter is not None and any(p.kind is p.VAR_KEYWORD for p in names.values())
+        parameters = {} if setter is None else inspect.signature(setter).parameters
+        names = module.__dict__ if setter is None else parameters
+        is_open = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         found = {k: x for k, x in attributes.items() if is_open or k in names}
         for name, value in found.items():
             missing.pop(name, None)
