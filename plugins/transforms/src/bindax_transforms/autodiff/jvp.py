@@ -46,6 +46,7 @@ from bindax_transforms._flat import (
     with_zeros,
 )
 from bindax_transforms._rule_checks import check_counts, check_tangent_result
+from bindax_transforms.autodiff.partial_eval import dce_closed
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
 
 _rules = rules.jvp.functions
@@ -269,6 +270,8 @@ def _jvp_jaxpr(
     jaxpr: ClosedJaxpr, nonzeros: tuple[bool, ...], instantiate: tuple[bool, ...]
 ) -> tuple[ClosedJaxpr, list[bool]]:
     nonzeros_out: list[bool] = []
+    # What no result needs may have no derivative.
+    jaxpr = dce_closed(jaxpr)
     in_avals = jaxpr.in_avals
     tangent_avals = [aval.tangent_aval() for aval in partition(nonzeros, in_avals)[1]]
 
