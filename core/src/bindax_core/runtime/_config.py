@@ -158,8 +158,9 @@ class Config:
             as in programs for JAX before 0.5.
         conventions: ``"jax"`` decides as JAX where bindax decides otherwise on purpose: a static
             index out of bounds is taken to the nearest end, the derivative of the absolute value at
-            zero is 1, tangents have the dtype of their primals, and functions with rules of their
-            own return Python numbers as they are.
+            zero is 1, tangents have the dtype of their primals, functions with rules of their own
+            return Python numbers as they are, and Python integers are taken modulo the range of
+            the dtype of the array that they meet.
         num_cpu_devices: how many devices the CPU is divided into, to try programs for several
             devices out; read at the first use of a device.
         default_device: the device of programs whose operands are on none in particular; None for
