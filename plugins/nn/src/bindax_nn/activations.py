@@ -9,7 +9,13 @@ import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_lax_basic.extend import axis_argument
-from bindax_numpy.extend import as_operand, inexact, inexact_operand, require_values
+from bindax_numpy.extend import (
+    as_operand,
+    inexact,
+    inexact_operand,
+    require_values,
+    strong_operand,
+)
 from bindax_transforms import custom_jvp
 
 _SELU_ALPHA = 1.6732632423543772848170429916717
@@ -256,7 +262,7 @@ def gelu(x: Any, approximate: bool = True) -> Array:
     >>> nn.gelu(jnp.array([0.0, 1.0]), approximate=False)
     Array([0.       , 0.8413447], dtype=float32)
     """
-    (x,) = inexact("gelu", x)
+    (x,) = inexact("gelu", strong_operand("gelu", x))
     if approximate:
         slope = math.sqrt(2 / math.pi)
         return x * (0.5 * (1.0 + jnp.tanh(slope * (x + _GELU_CUBIC * x**3))))
