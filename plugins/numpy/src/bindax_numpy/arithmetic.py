@@ -240,6 +240,7 @@ def nan_to_num(
     dtype = typeof(x).dtype
     if not dtypes.is_inexact(dtype):
         return x
+    x = convert(x, dtype, False)
     if dtypes.is_complex(dtype):
         parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (x.real, x.imag))
         return lax.complex(*parts)

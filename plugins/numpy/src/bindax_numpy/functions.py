@@ -9,7 +9,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import convert
-from bindax_numpy._operands import floats, inexact, inexact_operand
+from bindax_numpy._operands import floats, inexact, inexact_operand, values
 from bindax_numpy.comparison import choice
 
 
@@ -265,9 +265,13 @@ def hypot(x1: Any, x2: Any, /) -> Array:
 def logaddexp(x1: Any, x2: Any, /) -> Array:
     """``log(exp(x1) + exp(x2))``, without overflow on the way.
 
+    The imaginary part of complex results is within half a turn.
+
     >>> jnp.logaddexp(jnp.array([0.0, 1000.0]), 0.0)
     Array([6.931472e-01, 1.000000e+03], dtype=float32)
     """
+    if any(dtypes.is_complex(typeof(v).dtype) for v in values("logaddexp", x1, x2)):
+        return _complex_logaddexp(*inexact("logaddexp", x1, x2))
     x, y = floats("logaddexp", x1, x2)
     difference = x - y
     # Infinities of one sign have no difference; their sum is the result. The other branch gets
@@ -275,6 +279,17 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     equal = lax.ne(difference, difference)
     distance = abs(choice(equal, 0.0, difference))
     return choice(equal, x + y, lax.max(x, y) + lax.log1p(lax.exp(-distance)))
+
+
+def _complex_logaddexp(x: Any, y: Any) -> Any:
+    """``logaddexp`` of complex numbers: what has the larger real part is factored out."""
+    less = lax.lt(lax.real(x), lax.real(y))
+    larger, smaller = choice(less, y, x), choice(less, x, y)
+    difference = smaller - larger
+    equal = lax.ne(difference, difference)  # as infinities are, which stay
+    found = choice(equal, x + y, larger + lax.log1p(lax.exp(choice(equal, 0.0, difference))))
+    turns = lax.round(lax.imag(found) / math.tau, lax.RoundingMethod.TO_NEAREST_EVEN)
+    return lax.complex(lax.real(found), lax.imag(found) - math.tau * turns)
 
 
 def heaviside(x1: Any, x2: Any, /) -> Array:

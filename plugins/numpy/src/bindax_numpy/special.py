@@ -207,7 +207,7 @@ def logaddexp2(x1: Any, x2: Any, /) -> Array:
     >>> jnp.logaddexp2(jnp.array(3.0), 3.0)
     Array(4., dtype=float32, weak_type=True)
     """
-    x, y = floats("logaddexp2", x1, x2)
+    x, y = inexact("logaddexp2", x1, x2)
     log2 = math.log(2)
     numbers = [v for v in (x1, x2) if typeof(v).dtype != dtypes.bool_]
     return weak_if_all(logaddexp(x * log2, y * log2) / log2, *numbers)

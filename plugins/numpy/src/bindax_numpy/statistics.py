@@ -29,7 +29,7 @@ def _count(name: str, x: Any, axis: Any, keepdims: bool, where: Any) -> Any:
         known = not isinstance(count, Dimension)
         return float(count) if known else convert(count, aval.dtype, True)
     mask = broadcast_to(mask_operand(name, where), aval.shape)
-    return convert(array_sum(mask, axis, keepdims=keepdims), aval.dtype, False)
+    return convert(array_sum(mask, axis, keepdims=keepdims), dtypes.real_dtype(aval.dtype), False)
 
 
 def mean(

@@ -219,7 +219,7 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
 
     Args:
         a: matrices, of shape ``[..., n, n]``.
-        method: None or "lu": by LU decomposition.
+        method: by which decomposition: "lu", the default, or "qr".
 
     Returns:
         ``(sign, logabsdet)``, a named tuple: ``det(a) == sign * exp(logabsdet)``. The sign has
@@ -231,9 +231,14 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
     >>> jnp.linalg.slogdet(jnp.array([[2.0, 0.0], [0.0, -0.5]]))
     SlogdetResult(sign=Array(-1., dtype=float32), logabsdet=Array(0., dtype=float32))
     """
-    if method not in (None, "lu"):
-        raise ValueError(f"slogdet: method must be None or 'lu', but it is {method!r}.")
+    if method not in (None, "lu", "qr"):
+        raise ValueError(f"slogdet: method must be None, 'lu' or 'qr', but it is {method!r}.")
     x = matrix_operand("slogdet", a, square=True)
+    if method == "qr":
+        q, r = lax_linalg.qr(x)
+        entries = diagonal(r, 0, -2, -1)
+        turned = slogdet(q).sign * prod(sign(entries), -1)
+        return SlogdetResult(turned, sum(lax.log(absolute(entries)), -1))
     packed, pivots, _ = lax_linalg.lu(x)
     entries = diagonal(packed, 0, -2, -1)
     turned = prod(sign(entries), -1) * _parity(pivots, typeof(x).dtype)
