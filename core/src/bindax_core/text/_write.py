@@ -22,6 +22,7 @@ from bindax_core.registry._manifest import Distribution
 from bindax_core.registry._provenance import distribution_of, provenance_of
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._functions import describe_function
+from bindax_core.text._checksum import with_checksum
 from bindax_core.text._forms import form_of
 from bindax_core.text._numbers import HEADER, RESERVED, find_dtype, shortest
 from bindax_core.text._tokens import QUALIFIED
@@ -59,7 +60,7 @@ class Writer:
         self._program(closed)
         uses = [f"uses {self._used[name].label}\n" for name in sorted(self._used)]
         arrays = ["\n", *self._arrays] if self._arrays else []
-        return "".join([HEADER, *uses, *arrays, *self._programs])
+        return HEADER + with_checksum("".join([*uses, *arrays, *self._programs]))
 
     # ------------------------------------------------------------------------------ programs
 

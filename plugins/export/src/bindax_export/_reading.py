@@ -9,6 +9,7 @@ import numpy as np
 
 from bindax_core.extend import ShapedArray, as_extended, float0
 from bindax_export._checks import DisabledSafetyCheck
+from bindax_export._checksum import require_whole
 from bindax_export._containers import read_container
 from bindax_export._errors import ExportError, FormatError
 from bindax_export._exported import Exported
@@ -48,6 +49,7 @@ def deserialize(blob: bytes | bytearray) -> Exported:
         raise TypeError(f"deserialize takes bytes, but got {type(blob).__name__}.")
     data = bytes(blob)
     try:
+        require_whole(data)
         reader = Reader.root(data)
         if not reader.raw(Field.MODULE) or not reader.text(Field.NAME):
             raise FormatError("it has no program")
