@@ -102,7 +102,7 @@ class MissingOperationsError(BindaxError, NotImplementedError):
 
 
 class DuplicateRuleError(BindaxError, ValueError):
-    """A second rule of one kind was given for one primitive, or a second kind of one name."""
+    """A second rule was given for one primitive, or a second kind or primitive of one name."""
 
 
 class PluginError(BindaxError):

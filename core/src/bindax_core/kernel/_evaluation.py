@@ -57,7 +57,11 @@ class EvalTrace(Trace):
                 return run_operation(primitive, operands, params)
             function = rules.impl.get(primitive)  # raises: it says what is missing
         if primitive.takes_values:
-            return function(*operands, **params)  # type: ignore[no-any-return]
+            try:
+                return function(*operands, **params)  # type: ignore[no-any-return]
+            except Exception as error:
+                explain_failure(primitive, "impl", error, operands, params)
+                raise
         if primitive.prefers_compiler or config.eager == "compile":
             backend = compiling_backend(operands)
             if backend is not None:
@@ -82,7 +86,7 @@ class EvalTrace(Trace):
         token = floating_errors.set(IGNORED)  # a compiled program would not warn either
         try:
             outs = function(*arrays, **params)
-        except (TypeError, ValueError) as error:
+        except Exception as error:
             explain_failure(primitive, "impl", error, arrays, params)
             raise
         finally:

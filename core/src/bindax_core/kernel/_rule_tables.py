@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import DuplicateRuleError, MissingRuleError
+from bindax_core.kernel._rule_notes import with_note
 from bindax_core.kernel._site import Site, caller_site
 from bindax_core.runtime._runtime import runtime
 
@@ -71,6 +72,11 @@ class Rule:
         """True if the rule has a function, so that it can be applied."""
         return self.function is not None
 
+    @property
+    def is_given(self) -> bool:
+        """True if somebody wrote its function for this primitive."""
+        return self.function is not None and self.derived is None
+
 
 def _unadapted(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
     return function
@@ -85,6 +91,7 @@ class RuleKind:
             function of a card, given the primitive, the function and the rule's options.
         canonical: whether every card must mention the kind.
         signature: what a rule looks like, for messages.
+        instead_of: the name of a kind whose rules these replace: a primitive has one of both.
 
     Raises:
         DuplicateRuleError: when another place of this process has made a kind of the name.
@@ -102,8 +109,12 @@ class RuleKind:
         adapt: Callable[[Primitive, Function, dict[str, Any]], Function] = _unadapted,
         canonical: bool = False,
         signature: str = "",
+        instead_of: str = "",
     ) -> None:
         self.name = name
+        self.instead_of = instead_of
+        if instead_of:
+            _alternatives.update({name: instead_of, instead_of: name})
         self.canonical = canonical
         self.signature = signature
         self.functions: dict[Primitive, Function] = {}
@@ -197,6 +208,10 @@ class RuleKind:
                 return function
         return self.functions.get(primitive)
 
+    def all_rules(self) -> list[tuple[Primitive, Rule]]:
+        """All that the table holds."""
+        return [(owner, rule) for (owner, _), rule in list(self._rules.items())]
+
     def install(
         self, primitive: Primitive, rule: Rule, *, replace_placeholder: bool = False
     ) -> None:
@@ -211,9 +226,18 @@ class RuleKind:
             old = self._rules.get(key)
             if old is not None and (old.is_present or not rule.is_present):
                 raise DuplicateRuleError(duplicate_rule_message(primitive, old, rule))
+            self._refuse_both(primitive, rule)
             self._rules[key] = rule
             if adapted is not None:
                 self._put(primitive, rule.platform, adapted)
+
+    def _refuse_both(self, primitive: Primitive, rule: Rule) -> None:
+        """Raise where a primitive gets a rule and has one of the kind that stands in its place."""
+        other = rule_kinds.get(_alternatives.get(self.name, ""))
+        if other is not None and rule.is_given:
+            for found in other.rules_of(primitive):
+                if found.is_given:
+                    raise DuplicateRuleError(both_kinds_message(primitive, found, rule))
 
     def _adapted(self, primitive: Primitive, rule: Rule) -> Function | None:
         function = rule.function
@@ -221,6 +245,8 @@ class RuleKind:
             return None
         if rule.options.get("takes_primitive"):
             function = partial(function, primitive)
+        if not self.canonical:  # the interpreters of the others note what a rule raises
+            function = with_note(primitive, rule, function)
         return self._adapt(primitive, function, rule.options)
 
     def _put(self, primitive: Primitive, platform: str | None, adapted: Function) -> None:
@@ -311,6 +337,9 @@ class RuleFamily:
         return iter(list(self._kinds.values()))
 
 
+_alternatives: dict[str, str] = {}
+"""Kinds of which a primitive has one or the other, by name."""
+
 rule_kinds: dict[str, RuleKind] = {}
 """Every rule kind of this process by name, the ones of third parties included."""
 
@@ -338,6 +367,17 @@ def duplicate_rule_message(primitive: Primitive, old: Rule, new: Rule) -> str:
         f"the {new.kind.name} rule for {primitive.name}{platform} from {here} is already defined "
         f"by {there}. A rule is given once; remove one of them, or rank the distributions with "
         f"BINDAX_PLUGINS_PREFER."
+    )
+
+
+def both_kinds_message(primitive: Primitive, old: Rule, new: Rule) -> str:
+    used, unused = (old, new) if new.kind.instead_of else (new, old)
+    here, there = map(runtime.plugins.describe_site, (used.site, unused.site))
+    name = used.kind.name
+    return (
+        f"{primitive.name} has a {name} rule, from {here}, and a {unused.kind.name} rule, from "
+        f"{there}. One of them alone would be used: leave out {unused.kind.name}, which is for "
+        f"primitives without {name}, or write {name}.absent('reason')."
     )
 
 

@@ -19,6 +19,7 @@ from bindax_core.errors import (
 )
 from bindax_core.kernel._aval import ValueType, find_value_type, register_value_type, value_types
 from bindax_core.kernel._extended import as_extended
+from bindax_core.kernel._rule_keeps import keeper_of
 from bindax_core.runtime._functions import describe_function
 from bindax_core.runtime._operators import ArrayOperators
 from bindax_core.runtime._wrapped import content
@@ -262,11 +263,13 @@ def escaped_message(x: Tracer, stack: Any) -> str:
     main = x._trace.main
     history = x.history()
     made = f"; {history}" if history else ""
+    keeper = "" if main.alive else keeper_of(main)
     if main.alive and main.stack is not stack:
         how = "is used in another thread than the one that traces it"
     else:
         how = "escaped from it and is used after it ended"
     return (
-        f"a traced value {x.aval.str_short()}, made in {main.origin}{made}, {how}. Return it from "
-        f"the function instead of keeping it in a variable, attribute or container outside."
+        f"a traced value {x.aval.str_short()}, made in {main.origin}{made}, {how}."
+        f"{keeper} Return it from the function instead of keeping it in a variable, "
+        f"attribute or container outside."
     )

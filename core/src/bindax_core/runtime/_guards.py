@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from bindax_core.errors import TransferError, UnexpectedTracerError
+from bindax_core.kernel._rule_keeps import keeper_of
 from bindax_core.kernel._source_info import is_internal
 from bindax_core.runtime._config import config
 from bindax_core.runtime._runtime import runtime
@@ -65,11 +66,11 @@ def note_transfer(direction: str, aval: Any) -> None:
 
 def leak(what: str, x: Any) -> UnexpectedTracerError:
     """The error about a traced value that is still kept when its trace has ended."""
-    history = x.history()
+    history, main = x.history(), x._trace.main
     return UnexpectedTracerError(
-        f"{what} {x.aval.str_short()} in {x._trace.main.origin}"
-        f"{'; ' + history if history else ''}. Return it from the function instead of keeping it "
-        f"in a variable, attribute or container outside."
+        f"{what} {x.aval.str_short()} in {main.origin}"
+        f"{'; ' + history if history else ''}.{keeper_of(main)} Return it "
+        f"from the function instead of keeping it in a variable, attribute or container outside."
     )
 
 

@@ -93,7 +93,7 @@ class JVPTrace(Trace):
         rule = _rules.get(primitive) or rules.jvp.get(primitive)
         try:
             primals_out, tangents_out = rule(primals, tangents, **params)
-        except TypeError as error:
+        except Exception as error:
             explain_failure(primitive, "jvp", error, (primals, tangents), params)
             raise
         if primitive.multiple_results:

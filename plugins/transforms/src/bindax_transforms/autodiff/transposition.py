@@ -90,7 +90,7 @@ def _transpose_eqn(
     rule = rules.transpose.functions.get(primitive) or _missing_rule(eqn)
     try:
         result = rule(cts, *operands, **eqn.params)
-    except TypeError as error:
+    except Exception as error:
         explain_failure(primitive, "transpose", error, (cts, *operands), eqn.params)
         raise
     check_cotangents(primitive, operands, result)

@@ -113,7 +113,7 @@ class BatchTrace(Trace):
         given = (size, [t.val for t in tracers], [t.batch_dim for t in tracers])
         try:
             outs, out_dims = rule(*given, **params)
-        except TypeError as error:
+        except Exception as error:
             explain_failure(primitive, "vmap", error, given, params)
             raise
         if primitive.multiple_results:
