@@ -120,6 +120,10 @@ for _name, _operator in _placeholders.items():
 ArrayOperators.__hash__ = None
 
 
+supplied_attributes: dict[str, Any] = {}
+"""What plugins supply of the attributes of arrays."""
+
+
 def install_array_attributes(attributes: Mapping[str, Any]) -> None:
     """Set operators, methods and properties of arrays and tracers.
 
@@ -132,11 +136,13 @@ def install_array_attributes(attributes: Mapping[str, Any]) -> None:
             raise ValueError(f"the array attribute {name!r} is supplied already.")
     for name, attribute in attributes.items():
         setattr(ArrayOperators, name, attribute)
+        supplied_attributes[name] = attribute
 
 
 def remove_array_attributes(attributes: Mapping[str, Any]) -> None:
     """Undo ``install_array_attributes``."""
     for name, attribute in attributes.items():
+        supplied_attributes.pop(name, None)
         if ArrayOperators.__dict__.get(name) is attribute:
             if name in _placeholders:
                 setattr(ArrayOperators, name, _placeholders[name])
