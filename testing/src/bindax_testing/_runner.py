@@ -12,7 +12,7 @@ import attrs
 from bindax_core.errors import RuleOutputError
 from bindax_core.extend import Primitive, describe_rule, rule_kinds
 from bindax_testing._blame import EVALUATION, Culprit, codes_of, culprit_of, own_frames
-from bindax_testing._cases import Case, as_test
+from bindax_testing._cases import Case
 from bindax_testing._checks import CHECKS, Check
 from bindax_testing._checks._base import why_not_called
 from bindax_testing._compare import Mismatch, NotApplicable
@@ -20,6 +20,7 @@ from bindax_testing._consequences import mark_consequences, suspect_evaluation
 from bindax_testing._containers import container_results
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._plan import Plan, checking, made_check, make_plan
+from bindax_testing._repeat import as_test
 from bindax_testing._results import (
     EXPECTED,
     FAILED,
@@ -147,8 +148,9 @@ class Group:
             if smaller is not case:
                 case, result.reason = smaller, self._reason_anew(smaller, result.reason)
         result.case, result.sample = case.description, case.label
+        subject, name = self.plan.subject, self.check.name
         result.test = as_test(
-            case, self.check.name, self.plan.subject.name, by_label=self.check.name not in CHECKS
+            case, name, subject.name, installed=subject.installed, by_label=name not in CHECKS
         )
 
     def _reason_anew(self, case: Case, reason: str) -> str:
