@@ -142,11 +142,9 @@ def test_primitive_that_cannot_be_called() -> None:
     [
         (
             np.ones(3),
-            r"operand 1 of a sample is the value float64\[3\], but a sample gives types, and values "
-            r"are drawn for several calls: write array\(\(3,\), 'float64'\), or for values of your "
-            r"own array\(\(3,\), 'float64', lambda rng, shape, dtype: \.\.\.\)\.",
+            r"operand 1 of a sample is the value float64\[3\], but .*: write array\(\(3,\), 'float",
         ),
-        (2.0, r"operand 1 of a sample is the value float64\[\]~, .*write array\(\(\), 'float64'\)"),
+        (2.0, r"operand 1 of a sample is the value .*write array\(\(\), 'float64'\)"),
         ("x", r"operand 1 of a sample must be made by array\(shape, dtype\), but is 'x'\."),
         ((2, 3), r"operand 1 of a sample must be made by array\(shape, dtype\), but is \(2, 3\)"),
     ],
