@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from bindax_core.registry._manifest import (
@@ -41,11 +40,9 @@ def replaced_functions(manifest: Manifest) -> list[Replaced]:
     """
     owners = _Owners(_directories(manifest))
     allowed_in: dict[str, set[str]] = {}
-    found: dict[tuple[str, int], Replaced] = {}
+    found: dict[tuple[str, int, str, str], Replaced] = {}
     for module_name, module in sorted(sys.modules.items()):
         package = module_name.partition(".")[0]
-        if not isinstance(module, ModuleType):
-            continue
         own = owners[getattr(module, "__file__", None) or ""]
         if own is None and package not in ("numpy", "bindax", "bindax_core"):
             continue
@@ -53,16 +50,16 @@ def replaced_functions(manifest: Manifest) -> list[Replaced]:
         if name_of_own not in allowed_in:
             allowed_in[name_of_own] = _allowed(manifest, name_of_own)
         allowed = allowed_in[name_of_own]
-        for name, function in _functions(module):
+        for name, function in _functions(module_name, module):
             code = code_of(function)
             by = None if code is None else owners[code.co_filename]
             if code is None or by is None or by.name in allowed:
                 continue
             place = (code.co_filename, code.co_firstlineno)
-            known = found.get(place)
-            # A module that exports what is of another one has the longer name.
-            if known is None or len(name) < len(known.name):
-                found[place] = Replaced(name, by, *place)
+            # One record for all modules of a package that export the same name.
+            key = (*place, package, name.rpartition(".")[2])
+            if key not in found or len(name) < len(found[key].name):
+                found[key] = Replaced(name, by, *place)
     return sorted(found.values())
 
 
@@ -102,17 +99,17 @@ def _allowed(manifest: Manifest, name: str) -> set[str]:
     return allowed
 
 
-def _functions(module: ModuleType) -> Iterator[tuple[str, Any]]:
+def _functions(module_name: str, module: Any) -> Iterator[tuple[str, Any]]:
     """The functions of a module, and the methods of the classes that it defines."""
-    for name, value in list(vars(module).items()):
+    for name, value in list(getattr(module, "__dict__", {}).items()):
         if isinstance(value, type):
-            if value.__module__ == module.__name__:
+            if value.__module__ == module_name:
                 for key, method in list(vars(value).items()):
                     if value is ArrayOperators and method is supplied_attributes.get(key):
                         continue
-                    yield f"{module.__name__}.{name}.{key}", _plain(method)
+                    yield f"{module_name}.{name}.{key}", _plain(method)
         elif callable(value):
-            yield f"{module.__name__}.{name}", value
+            yield f"{module_name}.{name}", value
 
 
 def _plain(method: Any) -> Any:
