@@ -18,7 +18,7 @@ from bindax_core.errors import (
     PluginWarning,
 )
 from bindax_core.extend import RuleKind
-from bindax_core.kernel import _aval, _primitives_by_name
+from bindax_core.kernel import _aval
 from bindax_core.kernel._rule_tables import rule_kinds
 from bindax_core.registry import _doctor, _report
 from bindax_core.registry._control import configured
@@ -28,7 +28,7 @@ from bindax_core.registry._loader import Loader
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Manifest
 from bindax_core.registry._provenance import distribution_of
-from bindax_core.runtime import _backend, _operators
+from bindax_core.runtime import _backend, _operators, _primitives_by_name
 from bindax_core.runtime._runtime import runtime
 
 HEAD = """

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from bindax_core.errors import MissingRuleError
 from bindax_core.kernel._primitive import Primitive
-from bindax_core.kernel._primitives_by_name import forget
 from bindax_core.kernel._rule_tables import Rule
 from bindax_core.kernel._site import Site, caller_site
 from bindax_core.kernel.rules import CANONICAL, abstract_eval
+from bindax_core.runtime._primitives_by_name import forget
 from bindax_core.runtime._runtime import runtime
 
 RuleOrRules = Rule | Sequence[Rule]

@@ -11,13 +11,14 @@ import numpy as np
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel import rules
 from bindax_core.kernel._aval import AbstractValue
-from bindax_core.kernel._primitives_by_name import declare
 from bindax_core.kernel._rule_results import explain_failure, rule_output_error, shown_result
-from bindax_core.kernel._site import Site, caller_site, running_statement
+from bindax_core.kernel._site import Site, caller_site
 from bindax_core.kernel._stack import find_top_trace, full_lower
 from bindax_core.kernel._trace import Tracer
 from bindax_core.runtime._array import Array
 from bindax_core.runtime._operands import is_reusable, wrong_parameter
+from bindax_core.runtime._primitives_by_name import declare
+from bindax_core.runtime._statement import running_statement
 from bindax_core.runtime._wrapped import unwrapped
 
 _MEMORY_LIMIT = 4096

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import AbstractionError, RuleOutputError
 from bindax_core.kernel._aval import typeof
-from bindax_core.kernel._rule_notes import described, note_failure
 from bindax_core.kernel._rule_tables import Rule, rule_kinds
 from bindax_core.runtime._functions import misfit
 from bindax_core.runtime._operations import Zero
+from bindax_core.runtime._rule_notes import described, note_failure
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive

@@ -16,8 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import DuplicateRuleError, MissingRuleError
-from bindax_core.kernel._rule_notes import with_note
 from bindax_core.kernel._site import Site, caller_site
+from bindax_core.runtime._rule_notes import both_kinds_message, with_note
 from bindax_core.runtime._runtime import runtime
 
 if TYPE_CHECKING:
@@ -367,17 +367,6 @@ def duplicate_rule_message(primitive: Primitive, old: Rule, new: Rule) -> str:
         f"the {new.kind.name} rule for {primitive.name}{platform} from {here} is already defined "
         f"by {there}. A rule is given once; remove one of them, or rank the distributions with "
         f"BINDAX_PLUGINS_PREFER."
-    )
-
-
-def both_kinds_message(primitive: Primitive, old: Rule, new: Rule) -> str:
-    used, unused = (old, new) if new.kind.instead_of else (new, old)
-    here, there = map(runtime.plugins.describe_site, (used.site, unused.site))
-    name = used.kind.name
-    return (
-        f"{primitive.name} has a {name} rule, from {here}, and a {unused.kind.name} rule, from "
-        f"{there}. One of them alone would be used: leave out {unused.kind.name}, which is for "
-        f"primitives without {name}, or write {name}.absent('reason')."
     )
 
 

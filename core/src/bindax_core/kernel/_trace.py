@@ -19,9 +19,9 @@ from bindax_core.errors import (
 )
 from bindax_core.kernel._aval import ValueType, find_value_type, register_value_type, value_types
 from bindax_core.kernel._extended import as_extended
-from bindax_core.kernel._rule_keeps import keeper_of
 from bindax_core.runtime._functions import describe_function
 from bindax_core.runtime._operators import ArrayOperators
+from bindax_core.runtime._rule_keeps import keeper_of
 from bindax_core.runtime._wrapped import content
 
 if TYPE_CHECKING:

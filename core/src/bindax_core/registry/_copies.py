@@ -8,8 +8,8 @@ from typing import Any
 
 from bindax_core.errors import PluginError
 from bindax_core.kernel._primitive import Primitive
-from bindax_core.kernel._primitives_by_name import declared_primitives
 from bindax_core.registry._provenance import distribution_of
+from bindax_core.runtime._primitives_by_name import declared_primitives
 
 
 def _reduced(primitive: Primitive) -> Any:

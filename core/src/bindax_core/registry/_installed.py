@@ -31,10 +31,10 @@ class InstalledPlugins:
     def discovery(self) -> Discovery:
         """The discovery of this process."""
         if self._discovery is None:
-            from bindax_core.kernel._primitives_by_name import find_declared
             from bindax_core.registry._installers import STAGES
             from bindax_core.registry._loader import Loader
             from bindax_core.registry._lookup import Discovery
+            from bindax_core.runtime._primitives_by_name import find_declared
 
             with self._lock:
                 if self._discovery is None:

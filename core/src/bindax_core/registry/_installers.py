@@ -13,13 +13,13 @@ from bindax_core.errors import PluginError
 from bindax_core.kernel import _aval
 from bindax_core.kernel._cards import Extension
 from bindax_core.kernel._primitive import Primitive
-from bindax_core.kernel._primitives_by_name import declared_primitives
 from bindax_core.kernel._rule_tables import Rule
 from bindax_core.kernel._site import Site
 from bindax_core.registry._claims import Staged
 from bindax_core.registry._manifest import Entry
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
 from bindax_core.runtime import _backend, _operations, _operators
+from bindax_core.runtime._primitives_by_name import declared_primitives
 from bindax_core.tree import _registry as tree
 from bindax_core.tree._definition import NodeDefinition
 

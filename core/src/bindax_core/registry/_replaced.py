@@ -34,7 +34,7 @@ class Replaced(NamedTuple):
 
 
 def replaced_functions(manifest: Manifest) -> list[Replaced]:
-    """What plugins have replaced in loaded modules of NumPy, of the kernel and of other plugins.
+    """Find what plugins have replaced in loaded modules of NumPy and of other distributions.
 
     A package may put in its modules what is of the distributions that it requires.
     """

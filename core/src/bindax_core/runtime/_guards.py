@@ -11,9 +11,9 @@ from types import FrameType
 from typing import Any
 
 from bindax_core.errors import TransferError, UnexpectedTracerError
-from bindax_core.kernel._rule_keeps import keeper_of
 from bindax_core.kernel._source_info import is_internal
 from bindax_core.runtime._config import config
+from bindax_core.runtime._rule_keeps import keeper_of
 from bindax_core.runtime._runtime import runtime
 
 _ways = {"host_to_device": "to a device", "device_to_host": "to the host"}

@@ -121,7 +121,7 @@ ArrayOperators.__hash__ = None
 
 
 supplied_attributes: dict[str, Any] = {}
-"""What plugins supply of the attributes of arrays."""
+"""The attributes of arrays that plugins supply."""
 
 
 def install_array_attributes(attributes: Mapping[str, Any]) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from bindax_core.errors import JaxprTextError, PluginError
-from bindax_core.kernel._primitives_by_name import declared_primitives
 from bindax_core.registry._installed import installed
 from bindax_core.registry._manifest import manifest
 from bindax_core.registry._provenance import distribution_of
+from bindax_core.runtime._primitives_by_name import declared_primitives
 from bindax_core.text._forms import TextForm, forms_named
 
 if TYPE_CHECKING:

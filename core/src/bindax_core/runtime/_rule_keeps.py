@@ -8,10 +8,10 @@ from itertools import islice
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from bindax_core.kernel._rule_notes import described
 from bindax_core.kernel._rule_tables import rule_kinds
 from bindax_core.kernel._source_info import is_internal_file
 from bindax_core.runtime._functions import unwrapped_function
+from bindax_core.runtime._rule_notes import described
 
 _DEPTH = 3
 _MOST = 1000

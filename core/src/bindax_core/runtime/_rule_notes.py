@@ -57,3 +57,15 @@ def with_note(primitive: Primitive, rule: Rule, function: Callable[..., Any]) ->
             raise
 
     return noted
+
+
+def both_kinds_message(primitive: Primitive, old: Rule, new: Rule) -> str:
+    """The text of the error for rules of two kinds of which a primitive has one."""
+    used, unused = (old, new) if new.kind.instead_of else (new, old)
+    here, there = map(runtime.plugins.describe_site, (used.site, unused.site))
+    name = used.kind.name
+    return (
+        f"{primitive.name} has a {name} rule, from {here}, and a {unused.kind.name} rule, from "
+        f"{there}. One of them alone would be used: leave out {unused.kind.name}, which is for "
+        f"primitives without {name}, or write {name}.absent('reason')."
+    )
