@@ -157,7 +157,7 @@ def total(found: Subject, report: RuleReport) -> str:
     parts = [f"{counts[status]} {text}" for status, text in named if counts[status]]
     parts.append(f"{counts['skipped'] + counts['not run']} that say nothing")
     if counts["not checked"]:
-        parts.append(f"{counts['not checked']} rules not checked")
+        parts.append(f"{counts['not checked']} not checked")
     return (
         f"{len(found.primitives)} primitives, {len(report.results)} checks: {', '.join(parts)}; "
         f"{counts['cases run']} cases run."
