@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import jax_answers as stored_answers  # noqa: E402
+from process_state import leaves_no_traces as leaves_no_traces  # noqa: E402
 
 NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
 # Where Python is told to write nothing beside the sources, this and the processes that tests start

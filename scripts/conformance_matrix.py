@@ -36,7 +36,8 @@ as many more as its budget allows. This page is written by `scripts/conformance_
 
 A cell says how many checks of a rule passed (✓), failed (✗), are known to fail (e), or say nothing
 about the primitive (–); the numbers in brackets are the reasons below the table. A rule is *absent*
-where the package says why there is none, and *derived* where the kernel makes it from others.
+where the package says why there is none, and *derived* where the kernel makes it from others. It is
+**not checked** where the check that compares what it computes with other numbers says nothing.
 Checks of a lowering that is absent ran on what the rule for physical arrays gives compilers.
 Rules for partial evaluation take part in the checks of `jvp`: linearization, reverse mode, and both
 of them under `jit`.
@@ -77,6 +78,11 @@ def cell(primitive: Primitive, kind: str, results: list[RuleResult], reasons: Re
         count = sum(result.status == status for result in results)
         if count:
             parts.append(f"{mark} {count}")
+    parts += [
+        f"**not checked** {reasons.mark(result.reason)}"
+        for result in results
+        if result.status == "not checked"
+    ]
     silent = [result for result in results if result.status in ("skipped", "not run")]
     if silent and not absent:
         marks = dict.fromkeys(reasons.mark(result.reason) for result in silent)
@@ -150,6 +156,8 @@ def total(found: Subject, report: RuleReport) -> str:
     named = [("passed", "passed"), ("failed", "failed"), ("expected failure", "known to fail")]
     parts = [f"{counts[status]} {text}" for status, text in named if counts[status]]
     parts.append(f"{counts['skipped'] + counts['not run']} that say nothing")
+    if counts["not checked"]:
+        parts.append(f"{counts['not checked']} not checked")
     return (
         f"{len(found.primitives)} primitives, {len(report.results)} checks: {', '.join(parts)}; "
         f"{counts['cases run']} cases run."

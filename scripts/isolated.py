@@ -173,7 +173,11 @@ def create(run: Run, python: str, directory: Path, wheels: Path) -> Path:
 
 def marked(directory: Path) -> list[Path]:
     """Return the files of tests of which some are marked `smoke`."""
-    return [path for path in directory.rglob("test_*.py") if "mark.smoke" in path.read_text()]
+    return [
+        path
+        for path in directory.rglob("test_*.py")
+        if "mark.smoke" in path.read_text(encoding="utf-8")
+    ]
 
 
 def perform(run: Run, python: Path, directory: Path, wheels: Path, full: bool) -> None:

@@ -55,7 +55,7 @@ def main() -> None:
     modules = paths()
     lines = [f"# JAX {jax.__version__}; written by scripts/jax_names.py"]
     lines += [f"{path}: {' '.join(names(path, set(modules)))}".rstrip() for path in modules]
-    TARGET.write_text("\n".join(lines) + "\n")
+    TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"{TARGET.name}: {len(modules)} modules")
 
 

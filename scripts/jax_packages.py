@@ -243,8 +243,8 @@ def run_ours(
         environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
         command = ["nice", python, "-W", "ignore", *alias, *program]
         subprocess.run(command, env=environment, check=True)
-    found = json.loads(report.read_text())
-    answers = json.loads((where / "answers.json").read_text())
+    found = json.loads(report.read_text(encoding="utf-8"))
+    answers = json.loads((where / "answers.json").read_text(encoding="utf-8"))
     reasons = {name: [case["error"]] for name, case in found.items() if "error" in case}
     if on_bindax:
         for name, case in found.items():
@@ -357,7 +357,9 @@ def main() -> None:
     parser.add_argument("--reports", type=Path, default=Path("build/jax_packages"))
     parser.add_argument("--python", default=sys.executable)
     options = parser.parse_args()
-    rows: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    rows: dict[str, Any] = (
+        json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    )
     answer = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = Path(subprocess.check_output([options.python, "-c", answer], text=True).strip())
     for package in options.packages or SAMPLES:
@@ -373,7 +375,7 @@ def main() -> None:
         row["version"] = subprocess.check_output([options.python, "-c", ask], text=True).strip()
         rows[package] = row
         RESULTS.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n")
-        PAGE.write_text(page(rows))
+        PAGE.write_text(page(rows), encoding="utf-8")
         print(package, row, flush=True)
 
 

@@ -131,7 +131,7 @@ def functions(family: str) -> dict[str, FunctionType]:
         for name, value in offered.items()
         if isinstance(value, FunctionType)
         and value.__module__.partition(".")[0] in PACKAGE_NAMES
-        and family_of(value.__module__) == family
+        and family_of(inspect.unwrap(value).__module__) == family
     }
 
 

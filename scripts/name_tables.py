@@ -1,9 +1,10 @@
 """Write the pages of names: every public name of a module of JAX, and what bindax has for it.
 
 A name is the same where a call for one is a call for the other: each parameter is there, with the
-same default, given in the same ways. What differs or is absent needs a reason, here.
+same default, given in the same ways. What differs or is absent needs a reason, here. Each release
+of ``REFERENCES`` has a stored table of its own, from which the pages are written without it.
 
-    uv run python scripts/name_tables.py          # write the pages again; needs JAX
+    uv run python scripts/name_tables.py          # store tables of what is installed, write pages
     uv run python scripts/name_tables.py --check  # compare only
 """
 
@@ -24,10 +25,15 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
+TABLES = ROOT / "scripts/names"
+REFERENCES = {"jax": ("0.10.2", "0.12.0.1"), "flax": ("0.12.8", "0.12.12")}
+"""The release whose names bindax has, and one with names that are recorded and not here yet."""
+OF_OTHERS = ("numpy.int1", "numpy.save", "numpy.uint1")
+"""Names that JAX takes from NumPy and ml_dtypes, whose releases decide: they are not compared."""
 
 
 class Page(NamedTuple):
-    """One page: its file, and the modules whose names are on it."""
+    """One page: its file, and the modules whose names are on it, or a pattern of theirs."""
 
     file: str
     title: str
@@ -222,24 +228,33 @@ def compared(module: str, name: str, theirs: Any, mine: ModuleType) -> Row:
     return Row(full, "differs" if found else "same", ", ".join(found))
 
 
-def scipy_modules() -> list[str]:
-    """The modules of `jax.scipy`."""
-    path = importlib.import_module("jax.scipy").__path__
-    return [m.name.removeprefix("jax.") for m in pkgutil.walk_packages(path, "jax.scipy.")]
+PAGES = [
+    Page("numpy_names.md", "`jax.numpy`", ("numpy", "numpy.linalg", "numpy.fft"), True),
+    Page("random_names.md", "`jax.random`", ("random",)),
+    Page("nn_names.md", "`jax.nn`", ("nn", "nn.initializers")),
+    Page("scipy_names.md", "`jax.scipy`", ("scipy.*",)),
+    Page(
+        "other_names.md",
+        "other modules of JAX",
+        (
+            *("image", "ops", "flatten_util", "dlpack", "dtypes", "tree"),
+            *[f"experimental.{name}" for name in ("checkify", "jet", "ode", "sparse")],
+        ),
+    ),
+    Page("nnx_names.md", "`flax.nnx`", FLAX_MODULES, package="flax"),
+]
 
 
-def pages() -> list[Page]:
-    """Return all pages."""
-    experimental = [f"experimental.{name}" for name in ("checkify", "jet", "ode", "sparse")]
-    others = ["image", "ops", "flatten_util", "dlpack", "dtypes", "tree", *experimental]
-    return [
-        Page("numpy_names.md", "`jax.numpy`", ("numpy", "numpy.linalg", "numpy.fft"), True),
-        Page("random_names.md", "`jax.random`", ("random",)),
-        Page("nn_names.md", "`jax.nn`", ("nn", "nn.initializers")),
-        Page("scipy_names.md", "`jax.scipy`", scipy_modules()),
-        Page("other_names.md", "other modules of JAX", others),
-        Page("nnx_names.md", "`flax.nnx`", FLAX_MODULES, package="flax"),
-    ]
+def modules(page: Page) -> Iterator[str]:
+    """Yield the modules of a page that are installed."""
+    for pattern in page.modules:
+        package, star, _ = pattern.partition(".*")
+        if not star:
+            yield pattern
+            continue
+        path = importlib.import_module(f"{page.package}.{package}").__path__
+        for module in pkgutil.walk_packages(path, f"{page.package}.{package}."):
+            yield module.name.removeprefix(f"{page.package}.")
 
 
 def is_of_flax(value: Any) -> bool:
@@ -251,7 +266,7 @@ def is_of_flax(value: Any) -> bool:
 
 def rows(page: Page) -> Iterator[Row]:
     """Yield all names of the modules of a page, and of arrays, in order."""
-    for module in page.modules:
+    for module in modules(page):
         theirs = importlib.import_module(f"{page.package}.{module}")
         mine = importlib.import_module(f"bindax.{MINE.get(module, module)}")
         for name in sorted(n for n in dir(theirs) if not n.startswith("_")):
@@ -267,49 +282,103 @@ def rows(page: Page) -> Iterator[Row]:
         yield Row(full, "same", "") if there else Row(full, "absent", ARRAY_ABSENT.get(name, ""))
 
 
+def place(row: Row) -> str:
+    """Return the module of a name, or ``Array``."""
+    return row.name.rpartition(".")[0]
+
+
+def table(package: str, release: str) -> list[Row]:
+    """Return all rows of the table of a release; none if there is no table yet."""
+    path = TABLES / f"{package}-{release}.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [Row(*line.split("\t")) for line in lines]
+
+
+def stored(page: Page, release: str) -> list[Row]:
+    """Return the rows of a page in the table of a release."""
+    found = table(page.package, release)
+    patterns = (*page.modules, *(("Array",) if page.arrays else ()))
+    return [row for row in found if any(fnmatch(place(row), pattern) for pattern in patterns)]
+
+
+def absent(module: str) -> set[str]:
+    """Return the names of a module that a release of the references has and bindax has not."""
+    return {
+        row.name.rpartition(".")[2]
+        for page in PAGES
+        for release in REFERENCES[page.package]
+        for row in stored(page, release)
+        if row.state == "absent" and place(row) == module
+    }
+
+
 def text(page: Page) -> str:
     """Return the text of a page."""
-    found = list(rows(page))
+    first, later = REFERENCES[page.package]
+    found = stored(page, first)
     unexplained = [row.name for row in found if row.state == "absent" and not row.reason]
     if unexplained:
         raise SystemExit(f"no reason is given why these are absent: {unexplained}")
     same = [row for row in found if row.state == "same"]
-    source = f"{page.package}` {version(page.package)}"
     lines = [
         f"# Names of {page.title}",
         "",
-        f"Written by `scripts/name_tables.py` from `{source}. Of {len(found)} names",
+        f"Written by `scripts/name_tables.py` from `{page.package}` {first}. Of {len(found)} names",
         f"{len(same)} are the same: whoever calls the one by position or name may call the other.",
         "What a call does differently is in [differences from JAX](differences.md), and which",
         "dtype it has in [dtypes and promotion](dtypes.md).",
     ]
+    head = ["", "| name | | because |", "|---|---|---|"]
     if len(same) < len(found):
-        head = "| name | | because |"
-        lines += ["", "## Absent, or with other parameters", "", head, "|---|---|---|"]
+        lines += ["", "## Absent, or with other parameters", *head]
     lines += [f"| `{r.name}` | {r.state} | {r.reason} |" for r in found if r.state != "same"]
-    for prefix in (*page.modules, *(("Array",) if page.arrays else ())):
-        own = [r.name.rpartition(".") for r in same]
-        names = ", ".join(f"`{name}`" for place, _, name in own if place == prefix)
-        if names:
+    newer = [row for row in stored(page, later) if row.state != "same" and row not in found]
+    if newer:
+        lines += ["", f"## What `{page.package}` {later} has besides", *head]
+    lines += [f"| `{r.name}` | {r.state} | {r.reason or 'not here yet'} |" for r in newer]
+    for prefix in dict.fromkeys(map(place, found)):
+        own = [r.name.rpartition(".")[2] for r in same if place(r) == prefix]
+        if own:
+            names = ", ".join(f"`{name}`" for name in own)
             lines += ["", f"## The same: `{prefix}`", "", textwrap.fill(names, 120)]
     return "\n".join(lines) + "\n"
 
 
+def update(path: Path, content: str, check: bool) -> bool:
+    """Write a file unless it is only to be compared; tell whether it was another."""
+    if path.exists() and path.read_text(encoding="utf-8") == content:
+        return False
+    if not check:
+        path.write_text(content, encoding="utf-8")
+    return True
+
+
 def main() -> int:
-    """Write the pages, or compare them."""
+    """Write tables and pages, or compare them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare only")
     check = parser.parse_args().check
     stale = []
-    for page in pages():
-        path = ROOT / "docs" / page.file
-        if check and path.read_text(encoding="utf-8") != text(page):
-            stale.append(page.file)
-        elif not check:
-            path.write_text(text(page), encoding="utf-8")
-    if stale:
+    for package, releases in REFERENCES.items():
+        release = version(package)
+        if release not in releases:
+            print(f"{package} {release} is none of the references: {', '.join(releases)}")
+            continue
+        found = [row for page in PAGES if page.package == package for row in rows(page)]
+        both = [
+            [row for row in x if row.name not in OF_OTHERS]
+            for x in (found, table(package, release))
+        ]
+        if both[0] != both[1]:
+            path = TABLES / f"{package}-{release}.tsv"
+            update(path, "".join("\t".join(row) + "\n" for row in found), check)
+            stale.append(path.name)
+        print(f"{package} {release}: compared")
+    pages = {page.file: update(ROOT / "docs" / page.file, text(page), check) for page in PAGES}
+    stale += [file for file, changed in pages.items() if changed]
+    if stale and check:
         print(f"{', '.join(stale)}: out of date; run: uv run python scripts/name_tables.py")
-    return 1 if stale else 0
+    return 1 if stale and check else 0
 
 
 if __name__ == "__main__":

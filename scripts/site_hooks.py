@@ -97,7 +97,8 @@ def reference(path: str) -> str:
     module = import_module(path)
     groups: dict[str, list[str]] = {}
     for name in public_names(module):
-        groups.setdefault(getattr(module, name).__module__, []).append(name)
+        home = inspect.unwrap(getattr(module, name)).__module__
+        groups.setdefault(home, []).append(name)
     return "\n".join(line for home in sorted(groups) for line in group(module, home, groups[home]))
 
 

@@ -176,6 +176,13 @@ def calls(one: Called) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
             yield f"{one.name}, {place.name}={what}", args, kwargs
 
 
+DOUBLED = re.compile(r"\w\.\.(?=\s|$)|\w \.(?=\s|$)|[,;:]\.(?=\s|$)|(?<![.\d])\.[,;](?=\s)")
+"""Two full stops, or a full stop beside another mark, where one sentence was put into another.
+
+Those of an ellipsis, and of numbers in arrays, are none.
+"""
+
+
 def fault(one: Called, args: list[Any], kwargs: dict[str, Any]) -> str | None:
     """The mistake in an error that a call raises, or None."""
     try:
@@ -184,6 +191,8 @@ def fault(one: Called, args: list[Any], kwargs: dict[str, Any]) -> str | None:
             if inspect.isfunction(found) and "function" in kinds_of(one.parameters[0].name):
                 found(np.ones(3, np.float32))
     except LEGAL as error:
+        if DOUBLED.search(str(error)):
+            return f"punctuation: {error!s:.300}"
         return None if is_named(one, error) else f"names nothing: {error!r:.120}"
     except Exception as error:
         return f"{error!r:.120}"

@@ -250,3 +250,26 @@ def test_facade_names() -> None:
     assert zero.dtype == np.float32
     same(module.zero_from_primal(XS), np.zeros(4))
     assert module.CustomVJPPrimal(1.0, True).perturbed
+
+
+def test_reverse_rules_that_no_result_needs_do_not_hinder_forward_mode() -> None:
+    @bindax.custom_vjp
+    def cube(x: Any) -> Any:
+        return x**3
+
+    cube.defvjp(lambda x: (cube(x), x), lambda x, g: (3 * x**2 * g,))
+
+    def branched(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda x: lax.cond(x > 0, function, lambda x: x, x)
+
+    def unused(x: Any) -> Any:
+        return (cube(x), 2 * x)[1]
+
+    for function in (branched(unused), bindax.jit(unused), bindax.checkpoint(unused)):
+        assert bindax.jvp(function, (3.0,), (1.0,)) == (6.0, 2.0)
+    looped = lambda x: lax.scan(lambda c, _: (unused(c), None), x, length=2)[0]  # noqa: E731
+    assert bindax.jvp(looped, (3.0,), (1.0,)) == (12.0, 4.0)
+    pulled = branched(lambda x: bindax.vjp(cube, x)[1](1.0)[0])
+    assert bindax.jacrev(lambda x: bindax.jvp(pulled, (x,), (1.0,))[1])(3.0) == 6.0
+    with pytest.raises(TypeError, match="custom_vjp function cube"):
+        bindax.jvp(branched(cube), (3.0,), (1.0,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -243,3 +244,21 @@ def test_the_environment_sets_it() -> None:
         )
         assert done.stdout.startswith(expected)
         assert ("float32" in done.stdout) == (text == "0")
+
+
+def test_each_line_that_asks_for_64_bits_is_warned_of_once() -> None:
+    code = (
+        "import numpy as np, bindax, bindax.numpy as jnp\n"
+        "bindax.config.enable_x64 = False\n"
+        "for _ in range(3):\n"
+        "    x = jnp.zeros(3, 'float64')\n"
+        "    y = jnp.asarray(np.ones(3))\n"
+        "    z = x.astype('float64')\n"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert re.findall(r"^<string>:(\d+): UserWarning: float64 is", done.stderr, re.MULTILINE) == [
+        "4",
+        "6",
+    ]
+    assert done.stderr.count("UserWarning") == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -62,7 +63,10 @@ def test_remedies_are_written_as_they_are_typed() -> None:
 
 UNUSUAL: list[tuple[Any, str]] = [
     (lambda: bnp.ones(3) * "a", r"float32\[3\] cannot stand for one integer, .* repetitions"),
-    (lambda: [1, 2] * bnp.ones(3), r"cannot stand for one integer.*bindax\.numpy\.asarray"),
+    (
+        lambda: [1, 2] * bnp.ones(3),
+        r"unsupported operand types .*Array and list.*bindax\.numpy\.asarray",
+    ),
     (lambda: range(bnp.asarray(1.0)), r"float32\[\] cannot stand for one integer"),
     (lambda: bnp.ones(3).item("a"), r"item of float32\[3\]: 'a' names no element"),
     (lambda: bnp.ones(3).item(7), r"item of float32\[3\]: 7 names no element"),
@@ -71,7 +75,10 @@ UNUSUAL: list[tuple[Any, str]] = [
     (lambda: bindax.jit(len, backend=["cpu"]), r"jit: backend must be the name .* \['cpu'\]"),
     (lambda: bindax.pmap(lambda x: x, in_axes="a")(bnp.ones(1)), "pmap: in_axes must be .* 'a'"),
     (lambda: bindax.pmap(lambda x: x, axis_size="a")(bnp.ones(1)), "pmap: axis_size must be an"),
-    (lambda: setting(default_device=[1]), r"config\.default_device .* hashable, but got \[1\]"),
+    (
+        lambda: setting(default_device=[1]),
+        r"config\.default_device must be .* but got \[1\]",
+    ),
     (lambda: setting(eager=bnp.ones(2)), r"config\.eager must be one of .* but got Array"),
     (lambda: setting(debug_nans=["a"]), r"config\.debug_nans"),
 ]
@@ -87,3 +94,21 @@ def test_unusual_arguments(i: int) -> None:
     call, text = UNUSUAL[i]
     with pytest.raises((TypeError, ValueError, IndexError), match=text):
         call()
+
+
+def test_a_sentence_inside_another_one_has_no_full_stop() -> None:
+    """Messages of other errors, and reasons that plugins give, end without theirs."""
+    rules = bindax.extend.rules
+    made = bindax.extend.Primitive("stops")
+    rules.jvp.install(made, rules.jvp.absent("It has corners."))
+    texts = []
+    for call in (
+        lambda: bindax.numpy.array(object(), dtype="float32"),
+        lambda: bindax.custom_jvp(lambda x: x)(1, 2, 3),
+        lambda: bindax.extend.rules.jvp.get(made),
+    ):
+        with pytest.raises(Exception) as caught:
+            call()
+        texts.append(str(caught.value))
+    assert "It has corners." in texts[-1]
+    assert not [text for text in texts if re.search(r"\w\.\.(\s|$)", text)]

@@ -28,7 +28,9 @@ MODULES = {
 
 def program(fence: str, page: Path = PAGE) -> str:
     """The first block of a page with a fence."""
-    found = re.search(rf"^```{fence}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    found = re.search(
+        rf"^```{fence}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
     assert found is not None
     return found[1]
 
@@ -57,7 +59,7 @@ def results(library: Any, shift: Any) -> list[Any]:
 
 
 def test_the_lines_are_counted_right() -> None:
-    text = PAGE.read_text()
+    text = PAGE.read_text(encoding="utf-8")
     own, other = lines(program("python")), lines(program("py"))
     assert own <= 40
     assert f"in {own} lines" in text
@@ -120,7 +122,7 @@ def test_a_ported_primitive_computes_the_same() -> None:
 
 def counterparts() -> list[str]:
     """The names that the table of the page gives for those of JAX."""
-    rows = re.findall(r"^\| .* \| (.*) \|$", PORTING.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| .* \| (.*) \|$", PORTING.read_text(encoding="utf-8"), re.MULTILINE)
     code = [text for row in rows for text in re.findall(r"`([^`]*)`", row)]
     return [
         name[1]
@@ -142,13 +144,15 @@ def test_what_the_table_names_is_public() -> None:
     assert len(names) > 40
     places = (extend, extend.rules, words)
     assert [name for name in names if not any(hasattr(place, name) for place in places)] == []
-    columns = re.findall(r"`(ctx\.(\w+))", PORTING.read_text())
+    columns = re.findall(r"`(ctx\.(\w+))", PORTING.read_text(encoding="utf-8"))
     assert {method for _, method in columns} <= set(dir(extend.LoweringContext))
 
 
 def test_what_the_table_calls_the_same_is() -> None:
     jax = pytest.importorskip("jax", reason="the guide compares with JAX")
-    same = re.findall(r"^\| (.*) \| the same,.*\|$", PORTING.read_text(), re.MULTILINE)
+    same = re.findall(
+        r"^\| (.*) \| the same,.*\|$", PORTING.read_text(encoding="utf-8"), re.MULTILINE
+    )
     paths = [path for row in same for path in re.findall(r"`jax\.([\w.]+)`", row)]
     assert len(paths) >= 9
     for path in paths:
@@ -163,7 +167,9 @@ def test_pictures_are_drawn_by_their_program(tmp_path: Path) -> None:
     folder = ROOT / "docs/pictures"
     program: dict[str, Any] = runpy.run_path(str(folder / "draw.py"))
     drawn = program["draw"](tmp_path)
-    shown = re.findall(r"\.\./pictures/(\w+\.svg)", (ROOT / "docs/guides/rules.md").read_text())
+    shown = re.findall(
+        r"\.\./pictures/(\w+\.svg)", (ROOT / "docs/guides/rules.md").read_text(encoding="utf-8")
+    )
     assert [file.name for file in drawn] == shown
     assert {file.name for file in folder.glob("*.svg")} == {*shown}
     first = drawn[-1].read_bytes()

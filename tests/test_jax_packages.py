@@ -14,7 +14,7 @@ import pytest
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "jax_packages"
-ANSWERS = json.loads((PROGRAMS / "answers.json").read_text())
+ANSWERS = json.loads((PROGRAMS / "answers.json").read_text(encoding="utf-8"))
 PACKAGES = {
     "optax_fit": "optax",
     "chex_asserts": "chex",
@@ -58,7 +58,7 @@ def found(tmp_path_factory):
     limit = 1800 if NIGHTLY else 280
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit)
     assert ran.returncode == 0, ran.stderr[-2000:]
-    return json.loads(out.read_text())
+    return json.loads(out.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))
@@ -98,7 +98,7 @@ def test_numpy_alone_runs_optax_and_haiku(tmp_path):
     environment = {**os.environ, "BINDAX_BACKEND": "numpy"}
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=280)
     assert ran.returncode == 0, ran.stderr[-2000:]
-    for name, mine in json.loads(out.read_text()).items():
+    for name, mine in json.loads(out.read_text(encoding="utf-8")).items():
         check(name, mine)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 HERE = Path(__file__).parent / "jax_programs"
-ANSWERS = json.loads((HERE / "answers.json").read_text())
+ANSWERS = json.loads((HERE / "answers.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def found(tmp_path_factory):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "BINDAX_"))}
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=250)
     assert ran.returncode == 0, ran.stderr[-2000:]
-    return json.loads(out.read_text())
+    return json.loads(out.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))

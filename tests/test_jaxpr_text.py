@@ -279,7 +279,9 @@ def written() -> None:
         chosen = [one for one in subject_of("lax_basic").samples if one.operands][::60]
         samples = [make_jaxpr(one.call)(*one.draw(0, 0)) for one in chosen]
         closed = [*map(program, PROGRAMS), *samples]
-        WRITTEN["texts"] = [jaxpr_to_text(one) for one in closed]
+        texts = [jaxpr_to_text(one) for one in closed]
+        # Without the checksum, so that what reads the words is what refuses them.
+        WRITTEN["texts"] = [re.sub("checksum .*\n", "", text, count=1) for text in texts]
 
 
 @pytest.mark.usefixtures("written")

@@ -148,6 +148,43 @@ def test_every_import_is_declared(tmp_path: Path, options: tuple[str, ...]) -> N
                 assert package in allowed, f"{file}: {package}"
 
 
+ALONE = """
+import importlib.abc, sys
+
+class Refusing(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        package = name.partition(".")[0]
+        if package.startswith(("bindax", "jax")) and package not in ALLOWED:
+            raise ModuleNotFoundError(f"{name} is not declared", name=name)
+
+sys.meta_path.insert(0, Refusing())
+import MODULE
+import MODULE.plugin as plugin
+import numpy as np
+from bindax_core import tree
+interval = MODULE.Interval(1.0, (2.0, 3.0), unit="m")
+assert plugin.bindax_pytree_nodes()[0].type is MODULE.Interval
+if hasattr(MODULE, "scale"):
+    np.testing.assert_array_equal(MODULE.scale(np.ones(3), 2.0), 2 * np.ones(3))
+"""
+
+
+@VARIANTS
+def test_package_works_with_its_declared_dependencies_alone(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    declared = write(tmp_path / "package", *options)["project"]["dependencies"]
+    # Where it is installed, core imports the package that declares jvp, vmap and transpose.
+    allowed = [one.split(">")[0].replace("-", "_") for one in declared]
+    allowed += [MODULE, "bindax_transforms"]
+    code = f"ALLOWED = {allowed!r}\n" + ALONE.replace("MODULE", MODULE)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "package/src")}
+    environment["BINDAX_PLUGINS_AUTOLOAD"] = "0"
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @VARIANTS
 def test_files(tmp_path: Path, options: tuple[str, ...]) -> None:
     project = write(tmp_path / "package", *options)["project"]

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-import bindax
+from bindax_core.kernel._settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -38,11 +38,10 @@ def test_parts_are_what_the_code_says(pages: ModuleType) -> None:
 
 def test_every_setting_is_on_the_page() -> None:
     listed = re.findall(
-        r"^\| `(\w+)` \| `BINDAX_", (DOCS / "settings.md").read_text(), re.MULTILINE
+        r"^\| `(\w+)` \| `BINDAX_", (DOCS / "settings.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    slots = type(bindax.config).__slots__
-    hidden = {"default_device", "dtype_bits", "mesh", "trace_key"}  # no variable can name them
-    assert sorted(listed) == sorted(name for name in slots if name[0] != "_" and name not in hidden)
+    hidden = {"default_device", "mesh"}  # no variable can name them
+    assert sorted(listed) == sorted(SETTINGS.keys() - hidden)
 
 
 def test_every_contract_and_every_picture_is_on_the_page(pages: ModuleType) -> None:
@@ -62,7 +61,9 @@ def test_every_package_is_on_the_map() -> None:
 def test_every_decision_is_listed_and_has_its_four_headings() -> None:
     folder = DOCS / "decisions"
     records = sorted(folder.glob("[0-9]*.md"))
-    listed = re.findall(r"\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text())
+    listed = re.findall(
+        r"\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text(encoding="utf-8")
+    )
     assert listed == [record.name for record in records]
     for record in records:
         headings = re.findall(r"^## (.*)$", record.read_text(encoding="utf-8"), re.MULTILINE)
@@ -70,7 +71,7 @@ def test_every_decision_is_listed_and_has_its_four_headings() -> None:
 
 
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
-    listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text()))
+    listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
     # The pages of one family of operations, and the records, are reached from their first page.
     found = {
         path.relative_to(DOCS).as_posix()

@@ -17,12 +17,12 @@ WHEEL = ROOT / "tests/data/bindax_example_softsign-0.1.0-py3-none-any.whl"
 
 
 def test_the_page_lists_every_hook() -> None:
-    listed = re.findall(r"^\| `(bindax_\w+)` \|", PAGE.read_text(), re.MULTILINE)
+    listed = re.findall(r"^\| `(bindax_\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert listed == [name for name in vars(_hooks) if name.startswith("bindax_")]
 
 
 def test_the_page_lists_every_group_of_entry_points() -> None:
-    listed = re.findall(r"^\| `(bindax\.v1\S*)` \|", PAGE.read_text(), re.MULTILINE)
+    listed = re.findall(r"^\| `(bindax\.v1\S*)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     first, *others = _manifest.KINDS
     assert first == _manifest.PLUGINS
     assert listed == ["bindax.v1", *(f"bindax.v1.{kind}" for kind in others)]

@@ -75,7 +75,7 @@ def test_a_gradient_keeps_the_residuals_alone(length: int) -> None:
     residuals = length * 2 * WIDTH * FLOAT
     ours = temporary_bytes(bindax, rnn(bindax), length)
     assert residuals <= ours <= residuals + CONSTANT
-    assert ours <= 1.1 * temporary_bytes(jax, rnn(jax), length)
+    assert ours <= temporary_bytes(jax, rnn(jax), length) + CONSTANT
 
 
 @pytest.mark.parametrize("length", BLOCKS)
@@ -85,7 +85,7 @@ def test_checkpointed_blocks_keep_one_state_each(length: int) -> None:
     kept = (blocks + 3 * (length // blocks)) * WIDTH * FLOAT
     ours = temporary_bytes(bindax, blocked(bindax), length)
     assert kept <= ours <= kept + CONSTANT
-    assert ours <= 1.1 * temporary_bytes(jax, blocked(jax), length)
+    assert ours <= temporary_bytes(jax, blocked(jax), length) + CONSTANT
 
 
 def test_the_blocks_compute_the_same_gradient() -> None:

@@ -77,6 +77,7 @@ from bindax_core import transformation_names as transformation_names
 from bindax_core import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core import typeof as typeof
 from bindax_core.errors import DerivedRuleNotice as DerivedRuleNotice
+from bindax_core.extend import missing_attribute as _missing_attribute
 
 if _typing.TYPE_CHECKING:
     from bindax import ad_checkpoint as ad_checkpoint
@@ -193,7 +194,7 @@ def __getattr__(name: str) -> _typing.Any:
     elif not name.startswith("_") and name in transformation_names():
         found = find_transformation(name)
     else:
-        raise AttributeError(f"module 'bindax' has no attribute {name!r}")
+        raise _missing_attribute("bindax", name, __dir__())
     globals()[name] = found
     return found
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bindax_core import config
+from bindax_core._extension_points import runtime
 from bindax_core.arrays import _operations as operations
 from bindax_core.arrays import _operators as operators
-from bindax_core._extension_points import runtime
 
 HERE = Path(__file__).parent
 TOY = HERE.parents[1] / "plugins/transforms/tests"

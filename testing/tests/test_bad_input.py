@@ -135,3 +135,20 @@ def test_primitive_that_cannot_be_called() -> None:
     assert {one.status for one in report.results} == {"skipped"}
     reason = "it cannot be called on values: its axis is gone when values come"
     assert {one.reason for one in report.results} == {reason}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            np.ones(3),
+            r"operand 1 of a sample is the value float64\[3\], but .*: write array\(\(3,\), 'float",
+        ),
+        (2.0, r"operand 1 of a sample is the value .*write array\(\(\), 'float64'\)"),
+        ("x", r"operand 1 of a sample must be made by array\(shape, dtype\), but is 'x'\."),
+        ((2, 3), r"operand 1 of a sample must be made by array\(shape, dtype\), but is \(2, 3\)"),
+    ],
+)
+def test_values_where_a_sample_takes_types(given: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        sample(abs, array((2,)), given)

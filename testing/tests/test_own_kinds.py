@@ -48,7 +48,7 @@ def test_the_check_of_a_rule_kind_finds_a_wrong_rule(cost: RuleKind) -> None:
     assert (failure.check, failure.kind) == (cost.name, cost.name)
     assert "it costs 6, not 7" in failure.reason  # the smallest that shows it
     assert "the own_kinds.cost rule of own_kinds.triple" in failure.rule
-    assert "check_sample(" in failure.test
+    assert "Call check_rules again, with the sample 'own_kinds.triple-float64[2,4]'" in failure.test
 
 
 def test_a_right_rule_passes_and_says_where_there_was_nothing_to_say(cost: RuleKind) -> None:

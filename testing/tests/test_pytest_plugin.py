@@ -90,8 +90,8 @@ def bindax_samples():
     return tmp_path
 
 
-def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    plugin = () if _is_registered() else ("-p", PLUGIN)
+def run(project: Path, *arguments: str, alone: bool = False) -> subprocess.CompletedProcess[str]:
+    plugin = () if _is_registered() and not alone else ("-p", PLUGIN)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", *plugin, *arguments]
     environment = {
         **os.environ,
@@ -101,6 +101,8 @@ def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     }
     for name in [name for name in environment if name.startswith("PYTEST_")]:
         del environment[name]
+    if alone:
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others import what they like
     return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
 
 
@@ -182,6 +184,6 @@ def test_without_the_option_nothing_is_imported(tmp_path: Path) -> None:
         "    assert 'numpy' not in sys.modules\n"
         "    assert not [name for name in sys.modules if name.startswith('bindax_core')]\n"
     )
-    ran = run(tmp_path, "test_light.py")
+    ran = run(tmp_path, "test_light.py", alone=True)
 
     assert "1 passed" in ran.stdout, ran.stdout

@@ -40,10 +40,10 @@ times = []
 for path in (sys.path[:-1], sys.path):
     best = float("inf")
     for _ in range(7):
-        start = time.perf_counter()
+        start = time.process_time()
         found = Manifest(path)
         found.find("primitives", "dummy_077.p3")
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     times.append(best)
 bindax_core.refresh_plugins()
 assert len(bindax_core.installed_plugins()) >= 200

@@ -201,7 +201,7 @@ def test_the_scaffold_works_beside_installed_packages(
     )
     metadata = tmp_path / "site" / "scaffolded-0.1.0.dist-info"
     metadata.mkdir(parents=True)
-    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     required = "".join(f"Requires-Dist: {one}\n" for one in project["dependencies"])
     head = "Metadata-Version: 2.1\nName: scaffolded\nVersion: 0.1.0\n"
     (metadata / "METADATA").write_text(head + required)
@@ -241,7 +241,7 @@ def test_the_examples_pass_their_own_tests(environment: Any, name: str) -> None:
 @pytest.mark.parametrize("name", GOOD)
 def test_the_examples_import_public_names_alone(name: str) -> None:
     for file in (EXAMPLES / name / "src").rglob("*.py"):
-        for line in file.read_text().splitlines():
+        for line in file.read_text(encoding="utf-8").splitlines():
             if line.startswith(("import bindax", "from bindax")):
                 module = line.split()[1]
                 # The module with the check of a rule kind is imported by the kit alone.

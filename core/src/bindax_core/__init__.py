@@ -60,6 +60,7 @@ from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray
 from bindax_core.arrays._shaped_array import float0 as float0
 from bindax_core.arrays._transfer_guard import watch_traces as _watch_traces
 from bindax_core.kernel._aval import typeof as typeof
+from bindax_core.kernel._config import config as config
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._eval_jaxpr import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.kernel._jaxpr import ClosedJaxpr as ClosedJaxpr
@@ -67,10 +68,12 @@ from bindax_core.kernel._jaxpr import Jaxpr as Jaxpr
 from bindax_core.kernel._jaxpr import JaxprEqn as JaxprEqn
 from bindax_core.kernel._jaxpr import Literal as Literal
 from bindax_core.kernel._jaxpr import Var as Var
-from bindax_core.kernel._settings import config as config
 from bindax_core.kernel._source_info import register_internal as _register_internal
 from bindax_core.kernel._typecheck import JaxprType as JaxprType
 from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
+from bindax_core.kernel._uncaught import (
+    hide_frames_of_uncaught as _hide_frames_of_uncaught,
+)
 from bindax_core.registry import _copies as _copies  # primitives are copied as it says
 from bindax_core.registry import _installed
 from bindax_core.registry._api import configure_plugins as configure_plugins
@@ -91,7 +94,9 @@ ShapeDtypeStruct = ShapedArray
 """The type of an array, under the name that JAX programs use."""
 
 _register_internal(__file__)
+_hide_frames_of_uncaught()
 runtime.plugins = _installed.installed  # type: ignore[assignment]  # it has them all
+config.check("check_rules", _installed.find_rule_checks)
 config.observe("check_rules", _installed.check_rules)
 config.observe("check_tracer_leaks", _watch_traces)
 config.observe("debug_nans", _watch_results)

@@ -1,17 +1,20 @@
-"""The words of a door: a module that offers what it imports from others."""
+"""Names of modules that re-export what they import from others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import ModuleType
+import sys
+from collections.abc import Mapping, MutableMapping
+from types import FunctionType, ModuleType
 from typing import Any
+
+from bindax_core.kernel._source_info import api_boundary
 
 
 def public_names(namespace: Mapping[str, Any]) -> list[str]:
     """List the names that a module offers: those without an underscore in front, modules aside.
 
-    A door ends with ``vars()["__all__"] = public_names(vars())``. Type checkers do not see that,
-    and need not: they know the names from the imports.
+    A re-exporting module ends with ``vars()["__all__"] = public_names(vars())``. Type checkers do
+    not see that, and need not: they know the names from the imports.
 
     Args:
         namespace: the ``vars()`` of the module.
@@ -27,3 +30,36 @@ def public_names(namespace: Mapping[str, Any]) -> list[str]:
         and not isinstance(value, ModuleType)
         and value is not annotations
     )
+
+
+def bound_functions(namespace: MutableMapping[str, Any]) -> None:
+    """Make the functions of a package those that users call.
+
+    Errors that leave them show the user's own frames, and they are pickled by the name that they
+    have in the package; ``inspect.unwrap`` gives the function of the module that defines it.
+
+    Args:
+        namespace: the ``vars()`` of the package, after all imports.
+    """
+    for name, value in list(namespace.items()):
+        if isinstance(value, FunctionType) and not name.startswith("_"):
+            bounded = namespace[name] = api_boundary(value)
+            bounded.__module__, bounded.__qualname__ = namespace["__name__"], name
+
+
+def global_name(value: Any) -> str | None:
+    """The name by which pickles find what a module defines, or None where they do not.
+
+    Other processes do not have what is defined in ``__main__``.
+
+    Args:
+        value: an object with ``__module__`` and ``__qualname__``.
+    """
+    module = getattr(value, "__module__", None)
+    name = getattr(value, "__qualname__", None)
+    if module in (None, "__main__") or not isinstance(name, str):
+        return None
+    found: Any = sys.modules.get(str(module))
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return name if found is value else None

@@ -103,7 +103,7 @@ class MissingOperationsError(BindaxError, NotImplementedError):
 
 
 class DuplicateRuleError(BindaxError, ValueError):
-    """A second rule of one kind was given for one primitive, or a second kind of one name."""
+    """A second rule was given for one primitive, or a second kind or primitive of one name."""
 
 
 class PluginError(BindaxError):
@@ -158,6 +158,11 @@ class DerivedRuleNotice(UserWarning):
     """A primitive runs on a rule that was derived, which may be slower than one of its own."""
 
 
+def clause(text: object) -> str:
+    """The text of an error without its full stop, to be a part of another sentence."""
+    return str(text).rstrip(". ")
+
+
 def name_function(error: BaseException, function: Any) -> None:
     """Put the name of the function that was called before a message of another one that lacks it.
 
@@ -182,12 +187,19 @@ vars()["__all__"] = [
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return a sentence that names what is spelt like ``name``; empty when nothing is.
+    """A question about the known name that is most like another one, or nothing."""
+    from difflib import get_close_matches  # loaded for messages alone
 
-    >>> suggestion("jpv", ["jvp", "vmap"])
-    " Did you mean 'jvp'?"
-    """
-    from difflib import get_close_matches  # for mistakes alone
+    close = get_close_matches(name, sorted(known), 3)
+    if not close:
+        return ""
+    best = next((one for one in close if one[0] == name[0]), close[0])
+    return f" Did you mean {best!r}?"
 
-    close = get_close_matches(name, sorted(set(known)), 3)
-    return f" Did you mean {', '.join(map(repr, close))}?" if close else ""
+
+def missing_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    """The error about a name that a module does not have; it suggests one that it has."""
+    public = [one for one in known if not one.startswith("_")]
+    advice = "" if name.startswith("_") else suggestion(name, public)
+    text = f"module {module!r} has no attribute {name!r}"
+    return AttributeError(f"{text}.{advice}" if advice else text)

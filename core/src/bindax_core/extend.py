@@ -7,6 +7,8 @@ use nothing else of the kernel.
 import typing as _typing
 
 from bindax_core import rules as rules
+from bindax_core._exports import bound_functions as bound_functions
+from bindax_core._exports import global_name as global_name
 from bindax_core._exports import public_names as public_names
 from bindax_core.arrays._array import Array as Array
 from bindax_core.arrays._array_tracer import ArrayTracer as ArrayTracer
@@ -58,10 +60,13 @@ from bindax_core.errors import BackendError as BackendError
 from bindax_core.errors import DeletedArrayError as DeletedArrayError
 from bindax_core.errors import MissingRuleError as MissingRuleError
 from bindax_core.errors import TracingRecursionError as TracingRecursionError
+from bindax_core.errors import missing_attribute as missing_attribute
 from bindax_core.kernel._aval import AbstractValue as AbstractValue
 from bindax_core.kernel._aval import ValueType as ValueType
 from bindax_core.kernel._aval import is_value as is_value
 from bindax_core.kernel._aval import typeof as typeof
+from bindax_core.kernel._config import Promotion as Promotion
+from bindax_core.kernel._config import config as config
 from bindax_core.kernel._definitions import Extension as Extension
 from bindax_core.kernel._definitions import extend as extend
 from bindax_core.kernel._definitions import primitive as primitive
@@ -96,7 +101,6 @@ from bindax_core.kernel._rule_tables import Rule as Rule
 from bindax_core.kernel._rule_tables import RuleFamily as RuleFamily
 from bindax_core.kernel._rule_tables import RuleKind as RuleKind
 from bindax_core.kernel._rule_tables import rule_kinds as rule_kinds
-from bindax_core.kernel._settings import config as config
 from bindax_core.kernel._source_info import SourceInfo as SourceInfo
 from bindax_core.kernel._source_info import api_boundary as api_boundary
 from bindax_core.kernel._source_info import hide_internal_frames as hide_internal_frames
@@ -116,6 +120,7 @@ from bindax_core.kernel._trace import Trace as Trace
 from bindax_core.kernel._trace import full_raise as full_raise
 from bindax_core.kernel._typecheck import JaxprType as JaxprType
 from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
+from bindax_core.kernel._uncaught import warn_user as warn_user
 from bindax_core.rules import Effect as Effect
 from bindax_core.rules import abstract_eval as abstract_eval
 from bindax_core.rules import effects as effects
@@ -189,7 +194,7 @@ def __getattr__(name: str) -> _typing.Any:
 
         module = import_module(f"bindax_core.registry.{_FROM_REGISTRY[name]}")
         return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_attribute("bindax.extend", name, __dir__())
 
 
 def __dir__() -> list[str]:

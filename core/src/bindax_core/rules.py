@@ -15,7 +15,7 @@ from bindax_core._extension_points import runtime as _runtime
 from bindax_core.arrays._rules import impl as impl
 from bindax_core.arrays._rules import lowering as lowering
 from bindax_core.arrays._rules import stablehlo as stablehlo
-from bindax_core.errors import suggestion as _suggestion
+from bindax_core.errors import missing_attribute as _missing_attribute
 from bindax_core.kernel._rule_tables import UnreadKind as _UnreadKind
 from bindax_core.kernel._rules import Effect as Effect
 from bindax_core.kernel._rules import abstract_eval as abstract_eval
@@ -47,10 +47,7 @@ def __getattr__(name: str) -> _typing.Any:
     if found is None and name in _VERSION_1:
         return _UnreadKind(name)
     if found is None:
-        known = (*__dir__(), *_VERSION_1)
-        raise AttributeError(
-            f"no installed package declares the rule kind {name!r}.{_suggestion(name, known)}"
-        )
+        raise _missing_attribute("bindax.extend.rules", name, (*__dir__(), *_VERSION_1))
     globals()[name] = found
     return found
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bindax_core.errors import PluginWarning
-from bindax_core.registry import _report
+from bindax_core.registry import _doctor, _report
 from bindax_core.registry._loader import LOADED, QUARANTINED
 from bindax_core.registry._manifest import Manifest
 
@@ -15,7 +15,7 @@ MANIFEST = "[bindax.v1.primitives]\nmine.p = mine:p\n"
 
 
 def texts(tables: Any) -> str:
-    return "\n".join(record["text"] for record in _report.doctor_report(tables.discovery))
+    return "\n".join(record["text"] for record in _doctor.doctor_report(tables.discovery))
 
 
 def test_a_forgotten_marker(site: Any, tables: Any) -> None:
@@ -43,7 +43,7 @@ def test_a_misspelt_hook(site: Any, tables: Any) -> None:
 
 
 def test_hooks_and_helpers_that_are_right(site: Any, tables: Any) -> None:
-    text = "import bindax_core\n@hookimpl\ndef bindax_primitives():\n    return ['mine.p']\n"
+    text = "import bindax_core\np = 1\n@hookimpl\ndef bindax_primitives():\n    return ['mine.p']\n"
     site.plugin("mine", text, MANIFEST)
 
     assert texts(tables) == ""
@@ -79,7 +79,7 @@ def test_a_damaged_manifest(site: Any, damage: str) -> None:
 def test_an_import_that_is_not_declared(site: Any, tables: Any) -> None:
     site.plugin("mine", "import bindax_core\nimport bindax_lax_basic\n", "")
     metadata = site.directory / "mine_dist-1.0.dist-info" / "METADATA"
-    metadata.write_text(metadata.read_text() + "Requires-Dist: bindax-core\n")
+    metadata.write_text(metadata.read_text(encoding="utf-8") + "Requires-Dist: bindax-core\n")
     site.distribution("bindax-lax-basic", "")
 
     found = texts(tables)

@@ -22,7 +22,7 @@ from bindax_core.errors import (
 from bindax_core.extend import RuleKind
 from bindax_core.kernel import _aval, _primitives_by_name
 from bindax_core.kernel._rule_tables import rule_kinds
-from bindax_core.registry import _report
+from bindax_core.registry import _doctor, _report
 from bindax_core.registry._control import configured
 from bindax_core.registry._installed import InstalledPlugins, import_scope
 from bindax_core.registry._installers import STAGES
@@ -160,7 +160,7 @@ def test_the_rule_of_a_card_stays_in_force_and_the_conflict_is_reported(
     before = rule_kinds["impl"].rule_of(primitive)
     real.loader.load_all()
     (record,) = [
-        one for one in _report.doctor_report(real.discovery) if one["subject"] == "conflict"
+        one for one in _doctor.doctor_report(real.discovery) if one["subject"] == "conflict"
     ]
 
     assert rule_kinds["impl"].rule_of(primitive) is before
@@ -327,7 +327,7 @@ def test_reports_are_plain_data(site: Any, real: Real, inverse: RuleKind) -> Non
 def test_a_misspelt_name_in_the_settings_is_noticed(site: Any, real: Real) -> None:
     owner(site)
     with configured(deny=["ownr"]):
-        (record,) = _report.doctor_report(real.discovery)
+        (record,) = _doctor.doctor_report(real.discovery)
 
     assert record["text"] == "the setting deny names 'ownr', which is not installed"
     assert record["severity"] == "notice"

@@ -102,14 +102,6 @@ def test_a_package_declares_a_kind_by_an_entry_point(site: Any) -> None:
         rule_kinds.pop("costs", None)
 
 
-def test_a_misspelt_kind_is_told() -> None:
-    with pytest.raises(AttributeError) as caught:
-        rules.jpv
-    assert str(caught.value) == (
-        "no installed package declares the rule kind 'jpv'. Did you mean 'vjp', 'jvp'?"
-    )
-
-
 def test_rules_that_nobody_reads_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where bindax-transforms is not installed, what its kinds say has no reader."""
     monkeypatch.setattr(runtime, "plugins", Plugins())

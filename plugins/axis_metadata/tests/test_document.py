@@ -231,3 +231,74 @@ def test_boxes_pass_the_checks_of_containers():
     import bindax_testing as testing
 
     testing.check_pytree(Partitioned(np.ones(3), ("data",))).raise_if_failed()
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -2])
+def test_scan_along_any_axis_with_arguments_that_are_the_same_in_all_steps(axis):
+    names = ["data", None]
+    names.insert(axis if axis >= 0 else 3 + axis, "layers")
+    kernels = np.moveaxis(np.arange(1, 13, dtype="f4").reshape(3, 2, 2), 0, axis)
+    shared = Partitioned(np.ones(2, "f4"), ("data",))
+    inside = []
+
+    def step(x, given):
+        layer, bias, rate = given
+        inside.append((layer.names, bias.names, bias.unbox().shape, np.shape(rate)))
+        x = x @ layer.unbox() * rate + bias.unbox()
+        return x, {"layer": layer, "x": Partitioned(x, (None,))}
+
+    last, ys = meta.scan(
+        step,
+        np.ones(2, "f4"),
+        (Partitioned(kernels, tuple(names)), shared, np.array([1, 2, 3], "f4")),
+        in_axes=(axis, None, 0),
+        out_axes={"layer": axis, "x": -1},
+        metadata_params=LAYERS,
+    )
+    assert set(inside) == {(("data", None), ("data",), (2,), ())}
+    assert ys["layer"].names == tuple(names)
+    assert ys["x"].names == (None, "layers")
+    np.testing.assert_array_equal(ys["layer"].unbox(), kernels)
+    x, expected = np.ones(2, "f4"), []
+    for rate, kernel in enumerate(np.moveaxis(kernels, axis, 0), 1):
+        x = x @ kernel * rate + 1
+        expected.append(x)
+    np.testing.assert_array_equal(last, x)
+    np.testing.assert_array_equal(ys["x"].unbox(), np.stack(expected, -1))
+
+
+def test_scan_differentiates_what_is_the_same_in_all_steps():
+    def loss(shared):
+        last, _ = meta.scan(
+            lambda x, w: (x * w.unbox(), None),
+            np.float32(1),
+            shared,
+            length=3,
+            in_axes=None,
+            metadata_params=LAYERS,
+        )
+        return last
+
+    gradient = bindax.grad(loss)(Partitioned(np.float32(2), ()))
+    assert gradient == Partitioned(gradient.value, ())
+    assert float(gradient.value) == 12
+
+
+def test_scan_names_axes_that_do_not_fit():
+    xs = Partitioned(np.ones((3, 2)), ("layers", None))
+
+    def run(step=lambda c, x: (c, x), **options):
+        return meta.scan(step, 0.0, xs, metadata_params=LAYERS, **options)
+
+    with pytest.raises(ValueError, match=r"scan: in_axes has axis 2 for an array of shape \(3, 2"):
+        run(in_axes=2)
+    with pytest.raises(TypeError, match=r"scan: in_axes must hold integers, None and .* not 'a'"):
+        run(in_axes="a")
+    with pytest.raises(TypeError, match=r"scan: out_axes must hold integers and trees.* not None"):
+        run(out_axes=None)
+    with pytest.raises(ValueError, match=r"axis 1 of \('layers', None\) is named None"):
+        run(in_axes=1)
+    with pytest.raises(ValueError, match="out_axes has axis 3 for an array"):
+        run(lambda c, x: (c, x.unbox()), out_axes=3)
+    with pytest.raises(ValueError, match="length"):
+        run(in_axes=None)

@@ -284,7 +284,7 @@ def test_attributes_that_cannot_be_hashed_are_an_error() -> None:
         ([1, (2,)], [1, (2,)], True),
         ({"a": 1, "b": {2}}, {"b": {2}, "a": 1}, True),
         (np.array(["a", None], object), np.array(["a", None], object), True),
-        (np.datetime64("NaT"), np.datetime64("NaT"), True),
+        (np.datetime64("NaT", "s"), np.datetime64("NaT", "s"), True),
     ],
 )
 def test_equality_of_constants(one: Any, other: Any, equal: bool) -> None:

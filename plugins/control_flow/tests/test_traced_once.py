@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -120,5 +121,84 @@ def test_functions_are_not_kept_alive() -> None:
     scan(step, 0.0, XS)
     alive = weakref.ref(step)
     del step
+    gc.collect()
+    assert alive() is None
+
+
+def kinds_of_functions() -> dict[str, Any]:
+    """Bodies of loops that see more than numbers and functions."""
+    table, items, array = {"by": 2.0}, [2.0, (3.0,)], np.full(3, 2.0)
+    jitted = bt.jit(lambda x: x * 2.0)
+    with_jvp = bt.custom_jvp(lambda x: x * 2.0)
+    with_jvp.defjvp(lambda primals, tangents: (primals[0] * 2.0, tangents[0] * 2.0))
+    with_vjp = bt.custom_vjp(lambda x: x * 2.0)
+    with_vjp.defvjp(lambda x: (x * 2.0, None), lambda _, ct: (ct * 2.0,))
+    checkpointed = bt.checkpoint(lambda x: x * 2.0)
+    doubled = partial(lambda x, y: x * y, 2.0)
+    return {
+        "dict": lambda c, x: counted("step", (c * table["by"], x)),
+        "list": lambda c, x: counted("step", (c * items[0] * items[1][0], x)),
+        "array": lambda c, x: counted("step", (c * array[0].item(), x)),
+        "jit": lambda c, x: counted("step", (jitted(c), x)),
+        "custom_jvp": lambda c, x: counted("step", (with_jvp(c), x)),
+        "custom_vjp": lambda c, x: counted("step", (with_vjp(c), x)),
+        "checkpoint": lambda c, x: counted("step", (checkpointed(c), x)),
+        "partial inside": lambda c, x: counted("step", (doubled(c), x)),
+        "partial": partial(lambda by, c, x: counted("step", (c * by, x)), 2.0),
+    }
+
+
+@pytest.mark.parametrize("name", kinds_of_functions())
+def test_functions_that_see_containers_and_transformed_functions(name: str) -> None:
+    body = kinds_of_functions()[name]
+    first = scan(body, 1.0, XS)
+    count = len(TRACED)
+    assert count
+    second = scan(body, 1.0, XS)
+    assert len(TRACED) == count
+    for x, y in zip(bx.tree.leaves(first), bx.tree.leaves(second), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_what_is_in_a_container_is_compared() -> None:
+    table: dict[str, Any] = {"by": [2.0]}
+    array = np.full(1, 2.0)
+    step = lambda c, x: (c * table["by"][0] * array[0].item(), None)  # noqa: E731
+
+    def value() -> float:
+        return float(scan(step, 1.0, np.ones(1))[0])
+
+    assert value() == 4.0
+    table["by"][0] = 3.0
+    assert value() == 6.0
+    table["by"] = [5.0]
+    assert value() == 10.0
+    array[0] = 3.0
+    assert value() == 15.0
+    table["by"].append(table)  # it holds itself
+    assert value() == 15.0
+    array[0] = 2.0
+    assert value() == 10.0
+
+
+def test_a_rule_that_is_defined_again_is_seen() -> None:
+    f = bt.custom_jvp(lambda x: x * 1.0)
+    f.defjvp(lambda primals, tangents: (primals[0], tangents[0] * 2.0))
+    step = lambda c, x: (f(c), None)  # noqa: E731
+    slope = lambda: float(bt.grad(lambda c: scan(step, c, np.ones(1))[0])(1.0))  # noqa: E731
+    assert slope() == 2.0
+    f.defjvp(lambda primals, tangents: (primals[0], tangents[0] * 5.0))
+    assert slope() == 5.0
+
+
+@pytest.mark.parametrize("name", kinds_of_functions())
+def test_no_kind_of_function_is_kept_alive(name: str) -> None:
+    import gc
+    import weakref
+
+    body = kinds_of_functions()[name]
+    scan(body, 1.0, XS)
+    alive = weakref.ref(body)
+    del body
     gc.collect()
     assert alive() is None

@@ -305,11 +305,20 @@ def ulps(got: Any, wanted: Any, scale: float = 0.0) -> float:
     return float(away / (unit * size)) if away else 0.0
 
 
+def sizes_of(arrays: Sequence[Any]) -> list[np.ndarray]:
+    """The sizes of the numbers of the arrays that can be differentiated."""
+    inexact = [np.asarray(x) for x in arrays if is_differentiable(np.asarray(x).dtype)]
+    return [np.abs(x.astype(complex if x.dtype.kind == "c" else float)) for x in inexact]
+
+
 def size_of_terms(arrays: Sequence[Any]) -> float:
     """The sum of the sizes of what goes in, by which the rounding of sums is bounded."""
-    inexact = [np.asarray(x) for x in arrays if is_differentiable(np.asarray(x).dtype)]
-    sizes = [np.abs(x.astype(complex if x.dtype.kind == "c" else float)) for x in inexact]
-    return float(max((size.sum() for size in sizes), default=0.0))
+    return float(max((size.sum() for size in sizes_of(arrays)), default=0.0))
+
+
+def largest(arrays: Sequence[Any]) -> float:
+    """The size of the largest number, by which rounding is bounded that unitary matrices do."""
+    return float(max((size.max(initial=0.0) for size in sizes_of(arrays)), default=0.0))
 
 
 def type_of(x: Any) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
@@ -357,8 +366,13 @@ def answers_of_jax(group: Sequence[Subject], inputs: Sequence[Inputs]) -> list[d
 
 
 def all_differences(
-    got: Parts, wanted: dict[str, Any], allowed: float, scale: float
+    got: Parts, wanted: dict[str, Any], allowed: float, scale: float, turned: float
 ) -> list[tuple[str, str]]:
-    """What differs in all parts."""
+    """What differs in all parts; ``turned`` is the scale of derivatives alone."""
     pairs = [(name, ours, wanted.get(name)) for name, ours in by_name(got).items()]
-    return [one for pair in pairs for one in differences(*pair, allowed, scale)]
+    scales = {"jvp": turned, "vjp": turned}
+    return [
+        one
+        for name, *pair in pairs
+        for one in differences(name, *pair, allowed, max(scale, scales.get(name, 0.0)))
+    ]

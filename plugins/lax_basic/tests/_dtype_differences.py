@@ -158,6 +158,9 @@ DERIVATIVES: Table = {
         ("igamma", "igammac"), Known((*FLOAT4, *E8), f"{NO_NAN}; JAX's change from run to run")
     ),
     "abs": Known((*FLOAT4, *E8), f"{AT_ZERO}; {NEGATION}"),
+    "clamp": Known(
+        ("float8_e4m3fn",), "between bounds in the wrong order the upper one is the result"
+    ),
     "div": Known(("float8_e4m3b11fnuz",), ON_THE_WAY),
     "exp2": Known(FLOAT4, ORDER),
     "lgamma": Known(FLOAT4, f"{DIGAMMA_AT_ZERO}; {NO_NAN}"),

@@ -120,6 +120,9 @@ SUMS = {
 }
 """Functions that add, so that results are smaller than the terms that were rounded."""
 
+TURNED = {"eigh", "svd"}
+"""Functions whose derivatives turn what comes in by unitary matrices: rounding is in its size."""
+
 
 COMPILED_DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     "schur": DIFFERENCES["schur"],

@@ -13,6 +13,10 @@ if importlib.util.find_spec("jax") is None:
 if importlib.util.find_spec("bindax") is None:
     here = Path(__file__).parent
     collect_ignore += [
-        p.name for p in here.glob("*.py") if "from bindax import lax" in p.read_text()
+        p.name
+        for p in here.glob("*.py")
+        if "from bindax import lax" in p.read_text(encoding="utf-8")
     ]
-    collect_ignore += [p.name for p in here.glob("test_*.py") if "_differential" in p.read_text()]
+    collect_ignore += [
+        p.name for p in here.glob("test_*.py") if "_differential" in p.read_text(encoding="utf-8")
+    ]

@@ -31,6 +31,7 @@ BOOLEANS = "booleans are no indices"
 PLANES = "indices are vectors"
 STEPS = "steps are counted in int32"
 PROMOTED = "JAX computes it with functions that promote"
+NEWLY_REFUSED = "JAX 0.12 refuses narrow floats; before, it computed as bindax does"
 NOTHING = "an array of nothing has no windows"
 
 KNOWN = {
@@ -49,6 +50,7 @@ KNOWN = {
     "ormqr": ((r"operand 0: float32\[3,[01]\]|operand 1", BEYOND),),
     "qdwh": ((r"(float64|complex64)\[3,3\]|float32\[(4,3|3,0|3,1)\]", STEPS),),
     "random_gamma_grad": ((r"bfloat16\[3\]|float64\[3,1\]", PROMOTED),),
+    "symmetric_product": ((r"all (bfloat16|float16)", NEWLY_REFUSED),),
     "scatter_apply": ((r"int32\[0\]", NOTHING),),
     **dict.fromkeys(("select_and_scatter_add", "select_and_gather_add"), (("all bool", SUMS),)),
 }

@@ -1,9 +1,10 @@
 """Every sample beside JAX: values, types, derivatives and batches, evaluated and compiled.
 
 Results may differ by two units in the last place of their largest element, times a factor for the
-functions in ``ROUNDINGS``; for sums, of the sum of the sizes of the terms. Both libraries
-are run on groups of samples, because compiling takes most of the time. A part of the samples is
-compared, the first of each function among them; BINDAX_DIFFERENTIAL=all compares all of them.
+functions in ``ROUNDINGS``; for sums, of the sum of the sizes of the terms, and for derivatives that
+unitary matrices turn, of the largest number that they turn. Both libraries are run on groups of
+samples, because compiling takes most of the time. A part of the samples is compared, the first of
+each function among them; BINDAX_DIFFERENTIAL=all compares all of them.
 """
 
 import collections
@@ -18,6 +19,7 @@ from _known_differences import (
     DIFFERENCES,
     ROUNDINGS,
     SUMS,
+    TURNED,
     known,
 )
 
@@ -61,8 +63,10 @@ def groups(way):
 def compare(subject, inputs, got, wanted, known_ones=DIFFERENCES):
     """The differences that are not known, and the entries by which others are."""
     units = UNITS * ROUNDINGS.get(subject.name, (1.0, ""))[0]
-    scale = differential.size_of_terms([*inputs.operands, *inputs.directions, *inputs.cotangents])
-    found = differential.all_differences(got, wanted, units, scale if subject.name in SUMS else 0.0)
+    moving = [*inputs.directions, *inputs.cotangents]
+    terms = differential.size_of_terms([*inputs.operands, *moving]) if subject.name in SUMS else 0.0
+    turned = differential.largest(moving) if subject.name in TURNED else 0.0
+    found = differential.all_differences(got, wanted, units, terms, turned)
     entries = [
         (known(known_ones, subject.name, subject.label, part), part, text) for part, text in found
     ]

@@ -227,7 +227,8 @@ def test_empty():
 ERRORS = [
     (lambda x: x.at[:2].set(np.ones(3)), ValueError, r"values float64\[3\].*shape \(2, 2\)"),
     (lambda x: x.at[0].set(np.ones((1, 3))), ValueError, r"values float64\[1,3\] do not broadcast"),
-    (lambda x: x.at[0].set([1, 2]), TypeError, "list"),
+    (lambda x: x.at[0].set([1, 2, 3]), ValueError, "do not broadcast"),
+    (lambda x: x.at[0].set([None]), ValueError, r"x\.at\[...\]: None .* at \[0\]"),
     (lambda x: x.at[0].set(1, mode="wrap"), ValueError, "'wrap'"),
     (lambda x: x.at[0, 0, 0].set(1), IndexError, "too many indices"),
     (lambda x: (x > 0).at[0].add(True), TypeError, "scatter_add does not accept the dtype bool"),

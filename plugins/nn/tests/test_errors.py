@@ -57,6 +57,11 @@ def test_wrong_values(case):
         call()
 
 
+def test_kernels_of_cudnn_are_refused():
+    with pytest.raises(RuntimeError, match="asks for kernels of cuDNN, which bindax does not call"):
+        nn.dot_product_attention(Q, Q, Q, implementation="cudnn")
+
+
 def test_number_of_classes():
     with pytest.raises(TypeError, match=r"num_classes and axis must be integers .* 2\.5"):
         nn.one_hot(0, 2.5)

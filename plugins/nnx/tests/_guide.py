@@ -17,7 +17,7 @@ IMPORTS = {
 def run(name, imports):
     """The results of a program, by name, after its lines of imports were replaced."""
     path = GUIDE / f"{name}.py"
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     for theirs, ours in imports.items():
         text = text.replace(theirs, ours)
     names = {"__name__": name}

@@ -1,4 +1,4 @@
-"""Write references.npz and guide.npz: what Flax computes. Needs the group `reference`."""
+"""Write references.npz, guide.npz and sweep.npz: answers of Flax. Needs the group `reference`."""
 
 import sys
 from pathlib import Path
@@ -12,6 +12,8 @@ from flax import nnx
 sys.path.insert(0, str(Path(__file__).parent))
 from _guide import PROGRAMS, run
 from _layer_cases import CASES, X, call
+from _sweep_cases import cases, write
+from _sweep_cases import run as run_case
 
 
 def main() -> None:
@@ -31,8 +33,20 @@ def main() -> None:
     found["layers"], found["layers_grad"] = scan_over_layers()
     found["training"] = training()
     np.savez_compressed(Path(__file__).with_name("references.npz"), **found)
+    write(Path(__file__).with_name("sweep.npz"), sweep())
     guide = {f"{n}/{key}": x for n in PROGRAMS for key, x in run(n, {}).items()}
     np.savez_compressed(Path(__file__).with_name("guide.npz"), **guide)
+
+
+def sweep():
+    """The answers to the cases that Flax does not refuse."""
+    answers = {}
+    for name, case in cases():
+        try:
+            answers[name] = run_case(nnx, jnp, case)
+        except (TypeError, ValueError, RuntimeError, NotImplementedError):
+            continue
+    return answers
 
 
 def scan_over_layers():

@@ -70,7 +70,7 @@ def test_objects_are_restored_in_place(tmp_path):
     )
     nnx.save(tmp_path / "both", {"model": one, "optimizer": optimizer}, directory=True)
     nnx.load(tmp_path / "both", like={"model": other, "optimizer": optimizer})
-    index = json.loads((tmp_path / "both" / "index.json").read_text())
+    index = json.loads((tmp_path / "both" / "index.json").read_text(encoding="utf-8"))
     assert index["version"] == 1
 
 

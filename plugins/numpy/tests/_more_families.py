@@ -5,7 +5,8 @@ from _family_list import COMMON
 from _numpy_families import Family, operand
 
 SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.5, 2e-38, 3e38], "float32")
-DEFINITE = COMMON["M"] @ COMMON["M"].T + np.eye(3, dtype="float32")
+# Multiplied with 64 bits: with 32, each BLAS rounds in its own way.
+DEFINITE = (np.float64(COMMON["M"]) @ COMMON["M"].T + np.eye(3)).astype("float32")
 NUMBERS = {**COMMON, "S8": COMMON["S"], "X": SPECIAL, "T": SPECIAL[:, None], "P": DEFINITE}
 
 ELEMENTWISE = Family(

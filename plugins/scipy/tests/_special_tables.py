@@ -46,4 +46,6 @@ SPECIAL = Table(
     sph_harm_y(I, I - 1, A, U, n_max=5)
     """,
     eager="bernoulli(1)",
+    # The recurrence leaves the range of 32 bits.
+    unknown="bessel_jn(A, v=3)",
 )

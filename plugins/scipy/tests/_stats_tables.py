@@ -107,4 +107,9 @@ STATS = Table(
     """,
     # Logarithms of gamma and incomplete functions in 32 bits.
     tolerances={4: 3e-4},
+    zeros="""
+    pareto.cdf(A, S, L, 2.5) pareto.logcdf(A, S, L, 2.5) gamma.sf(A, S, L, 2.5)
+    gamma.logsf(A, S, L, 2.5)
+    beta.pdf(U + abs(L), 2.0, A * A + 0.5) beta.logpdf(U + abs(L), 2.0, A * A + 0.5)
+    """,
 )

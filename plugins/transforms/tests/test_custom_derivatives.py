@@ -399,3 +399,21 @@ def test_partials_with_keywords() -> None:
         assert float(bt.grad(function)(3.0)) == 7
     with pytest.raises(TypeError, match="arguments that have no position: factor"):
         forward(3.0, factor=3.0)
+
+
+def test_rules_get_arrays_for_numpy_arrays_without_axes():
+    """The sum of two of those is a NumPy scalar, whose type is weak."""
+    seen = []
+
+    @bt.custom_jvp
+    def f(x, y):
+        return x * y
+
+    @f.defjvp
+    def rule(primals, tangents):
+        (x, y), (t, s) = primals, tangents
+        seen.append(x)
+        return f(x, y), t * y + s * x
+
+    bt.grad(f, (0, 1))(np.array(1.0), np.array(2.0))
+    assert [type(x) for x in seen] == [bx.Array]

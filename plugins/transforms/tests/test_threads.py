@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,9 @@ def test_sixteen_threads() -> None:
         ]
 
     expected = [work(i) for i in range(64)]
+    contexts = [copy_context() for _ in range(64)]  # the threads have the settings of the fixtures
     with ThreadPoolExecutor(16) as pool:
-        found = list(pool.map(work, range(64)))
+        found = list(pool.map(lambda context, i: context.run(work, i), contexts, range(64)))
     for row, other in zip(expected, found, strict=True):
         for x, y in zip(row, other, strict=True):
             if isinstance(x, str):

@@ -63,6 +63,22 @@ def test_damaged_entry_is_ignored_and_replaced(ops, directory, damage):
     assert not list(directory.glob("*.tmp"))
 
 
+def test_damages_anywhere_are_noticed_before_anything_is_loaded(directory):
+    key, payload = bytes(32), np.random.default_rng(0).bytes(700)
+    _cache.write_entry(directory, key, payload)
+    (entry,) = entries(directory)
+    whole = entry.read_bytes()
+    for i in range(len(whole)):
+        flipped = whole[:i] + bytes([whole[i] ^ 1 << i % 8]) + whole[i + 1 :]
+        swapped = whole[i:] + whole[:i]
+        for damaged in (flipped, whole[:i], swapped, whole[:i] + whole[i + 1 :], whole + whole[:i]):
+            entry.write_bytes(damaged)
+            found = _cache.read_entry(directory, key)
+            assert found is None or damaged == whole
+    entry.write_bytes(whole)
+    assert _cache.read_entry(directory, key) == payload
+
+
 def test_entry_of_another_version_is_ignored(ops, directory):
     run(ops, XlaBackend())
     (entry,) = entries(directory)
@@ -178,7 +194,7 @@ def test_limit_of_the_size_of_all_programs():
 
 def mappings_of_code():
     """How many mappings hold code that is in no file, which is compiled code."""
-    lines = [line.split() for line in MAPPINGS.read_text().splitlines()]
+    lines = [line.split() for line in MAPPINGS.read_text(encoding="utf-8").splitlines()]
     return sum(line[1].startswith("r-x") and len(line) == 5 for line in lines)
 
 

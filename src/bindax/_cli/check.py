@@ -75,7 +75,10 @@ def _print(report: RuleReport) -> None:
         for line in rest:
             out.print(Text(line, style="dim" if line.startswith("    ") else ""))
         out.print()
-    others = [result for result in report.results if result.status not in ("passed", "failed")]
+    for result in report.unchecked:
+        out.print(Text(str(result), style=STYLES["missing"]))
+    shown = ("passed", "failed", "not checked")
+    others = [result for result in report.results if result.status not in shown]
     skipped = Counter(f"{one.status}: {one.reason.partition(' (')[0]}" for one in others)
     for reason, count in skipped.most_common(12):
         out.print(Text(f"{count:5d} {reason}", style="dim"))

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import click
 
+from bindax_core.errors import clause
+
 TEMPLATES = Path(__file__).parent / "templates"
 _LONGEST = 100
 _SUFFIX = ".template"
@@ -175,6 +177,7 @@ def _write(target: Path, files: dict[Path, str]) -> None:
             file.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise click.BadParameter(
-            f"{target} could not be written: {error}. Choose a directory where you may write.",
+            f"{target} could not be written: {clause(error)}. Choose a directory where "
+            f"you may write.",
             param_hint="--directory",
         ) from error

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from bindax_control_flow import *
+from bindax_core.extend import missing_attribute as _missing_attribute
 from bindax_lax_basic import *
 
 if _TYPE_CHECKING:
@@ -42,7 +43,7 @@ def __getattr__(name: str) -> _Any:
     for package, names in _LAZY.items():
         if name in names:
             return getattr(_import_module(package), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _missing_attribute(__name__, name, __all__)
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from bindax_core.extend import missing_attribute as _missing_attribute
 from bindax_core.extend import public_names as _public_names
 from bindax_nn import *  # noqa: F403 -- everything there is public
 
@@ -22,4 +23,4 @@ if _TYPE_CHECKING:
 def __getattr__(name: str) -> _Any:
     if name == "initializers":
         return _import_module("bindax.nn.initializers")
-    raise AttributeError(f"module 'bindax.nn' has no attribute {name!r}")
+    raise _missing_attribute(__name__, name, [*globals(), "initializers"])

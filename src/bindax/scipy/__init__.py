@@ -11,6 +11,8 @@ Array([0.5], dtype=float32)
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from bindax_core.extend import missing_attribute as _missing_attribute
+
 _MODULES = (
     "cluster",
     "fft",
@@ -32,7 +34,7 @@ __all__ = list(_MODULES)
 def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         return _import_module(f"bindax.scipy.{name}")
-    raise AttributeError(f"module 'bindax.scipy' has no attribute {name!r}")
+    raise _missing_attribute(__name__, name, _MODULES)
 
 
 def __dir__() -> list[str]:

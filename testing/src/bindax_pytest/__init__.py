@@ -45,7 +45,7 @@ class ConformanceItem(pytest.Item):
     def runtest(self) -> None:
         """Run the check; fail with the report of what is wrong."""
         from bindax_testing._conformance import check_one_of
-        from bindax_testing._results import EXPECTED, FAILED, NOT_RUN, SKIPPED
+        from bindax_testing._results import EXPECTED, FAILED, NOT_RUN, SKIPPED, UNCHECKED
 
         seed = self.config.getoption("bindax_seed")
         limit = self.config.getoption("bindax_time_limit")
@@ -57,8 +57,8 @@ class ConformanceItem(pytest.Item):
             self.user_properties.append(("cases", f"{result.ran} of {result.planned}"))
             if result.status == EXPECTED:
                 pytest.xfail(result.reason)
-            if result.status in (SKIPPED, NOT_RUN):
-                pytest.skip(result.reason)
+            if result.status in (SKIPPED, UNCHECKED, NOT_RUN):
+                pytest.skip(f"{result.status}: {result.reason}")
 
     def reportinfo(self) -> tuple[str, int | None, str]:
         """Name the test for pytest."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -155,52 +154,3 @@ def _plain(x: Any) -> Any:
 def replaced(case: Case, draws: Sequence[Sequence[Any]]) -> Case:
     """A case with other operands."""
     return attrs.evolve(case, draws=draws)
-
-
-def as_test(case: Case, check: str, plugin: str, *, by_label: bool = False) -> str:
-    """A test to paste into a file, which repeats a check on this case alone, or on its sample."""
-    name = "".join(c if c.isalnum() else "_" for c in f"{case.primitive.name}_{check}")
-    printable = _literal(case.params) and all(_printable(x) for row in case.draws for x in row)
-    if by_label or not printable:
-        return (
-            f"from bindax_testing import check_sample\n\n\n"
-            f"def test_{name}():\n"
-            f"    check_sample({plugin!r}, {case.label!r}, {check!r}, seed={case.seed})\n"
-        )
-    distinct = {id(row): row for row in case.draws}.values()
-    lines = [f"        [{', '.join(map(_expression, row))}]," for row in distinct]
-    items = ", ".join(f"{key!r}: {_expression(x)}" for key, x in case.params.items())
-    params = f", params={{{items}}}" if items else ""
-    params += f", no_derivative={case.no_derivative}" if case.no_derivative else ""
-    return (
-        f"import numpy as np\n\nfrom bindax_testing import check_primitive\n\n\n"
-        f"def test_{name}():\n"
-        f"    draws = [\n" + "\n".join(lines) + "\n    ]\n"
-        f"    check_primitive({case.primitive.name!r}, {check!r}, draws{params}, "
-        f"seed={case.seed})\n"
-    )
-
-
-def _literal(params: Mapping[str, Any]) -> bool:
-    try:
-        for value in params.values():
-            if not isinstance(value, np.dtype):
-                ast.literal_eval(repr(value))
-    except (ValueError, SyntaxError):
-        return False
-    return True
-
-
-def _printable(x: Any) -> bool:
-    return isinstance(x, np.ndarray | bool | int | float | complex) and np.asarray(x).size <= 200
-
-
-def _expression(x: Any) -> str:
-    if isinstance(x, np.dtype):
-        return f"np.dtype({x.name!r})"
-    if not isinstance(x, np.ndarray):
-        return repr(x)
-    listed = repr(x.tolist()).replace("nan", "np.nan").replace("inf", "np.inf")
-    dtype = f"np.{x.dtype.name}" if hasattr(np, x.dtype.name) else f"np.dtype({x.dtype.name!r})"
-    text = f"np.array({listed}, {dtype})"
-    return text if x.size else f"np.zeros({x.shape}, {dtype})"

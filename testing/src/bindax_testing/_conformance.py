@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -13,7 +14,7 @@ from bindax_testing._cases import Case, cases_of
 from bindax_testing._containers import container_results
 from bindax_testing._plan import Plan, make_plan
 from bindax_testing._pytrees._run import CHECKS as PYTREE_CHECKS
-from bindax_testing._results import FAILED, RuleReport, RuleResult
+from bindax_testing._results import FAILED, UNCHECKED, RuleReport, RuleResult
 from bindax_testing._runner import check_subject, groups_of, run_groups, run_one
 from bindax_testing._subjects import subject_of, subject_with
 
@@ -186,5 +187,7 @@ def conformance(
         failures.sort(key=lambda result: bool(result.follows))
         if failures:
             pytest.fail("\n\n".join(map(str, failures)), pytrace=False)
+        unchecked = [str(result) for result in results if result.status == UNCHECKED]
+        sys.stdout.write("".join(f"{text}\n" for text in unchecked))  # shown by pytest -rP
 
     return test_rules

@@ -19,12 +19,10 @@ from bindax_core.extend import (
     Primitive,
     RuleKind,
     Tracer,
-    Zero,
     code_of,
+    config,
     describe_rule,
     float0,
-    instantiate_zeros,
-    is_undef_primal,
     is_value,
     typeof,
 )
@@ -32,6 +30,7 @@ from bindax_testing._blame import codes_of
 from bindax_testing._checks._base import value
 from bindax_testing._compare import Mismatch, require_same, wide
 from bindax_testing._mutation._transformations import Rule
+from bindax_transforms.zeros import Zero, instantiate_zeros, is_undef_primal
 
 Function = Callable[..., Any]
 Checker = Callable[[Primitive, Rule, Sequence[Any]], Any]
@@ -45,6 +44,8 @@ def checked_rule(kind: RuleKind, primitive: Primitive, function: Function) -> Fu
     seen: set[Any] = set()
 
     def rule(*args: Any, **params: Any) -> Any:
+        if not config.check_rules:  # but in another thread
+            return function(*args, **params)
         try:
             key = (_signature(args), tuple(params.items()))
             known = key in seen

@@ -13,9 +13,10 @@ import attrs
 PASSED = "passed"
 FAILED = "failed"
 SKIPPED = "skipped"
+UNCHECKED = "not checked"
 EXPECTED = "expected failure"
 NOT_RUN = "not run"
-STATUSES = (PASSED, FAILED, SKIPPED, EXPECTED, NOT_RUN)
+STATUSES = (PASSED, FAILED, SKIPPED, UNCHECKED, EXPECTED, NOT_RUN)
 
 
 @attrs.define
@@ -26,7 +27,8 @@ class RuleResult:
         primitive: its name.
         kind: the rule kind that the check is for or, when it failed, the one to blame.
         check: the name of the check.
-        status: passed, failed, skipped, expected failure, or not run.
+        status: passed, failed, skipped, expected failure, or not run; not checked where a rule
+            is there, and the check that compares its values said nothing about any case.
         planned: how many cases there are.
         ran: how many of them the check ran on.
         inapplicable: how many it says nothing about.
@@ -106,6 +108,11 @@ class RuleReport:
         return sorted(self.of_status(FAILED), key=lambda result: bool(result.follows))
 
     @property
+    def unchecked(self) -> list[RuleResult]:
+        """The rules whose values were compared with nothing, each with the reason."""
+        return self.of_status(UNCHECKED)
+
+    @property
     def ok(self) -> bool:
         """True if nothing failed, and something was checked or is stated to be out of reach."""
         silent = bool(self.results) and len(self.of_status(SKIPPED)) == len(self.results)
@@ -174,7 +181,7 @@ class RuleReport:
         return text
 
     def __str__(self) -> str:
-        shown = [str(result) for result in self.failures]
+        shown = [str(result) for result in (*self.failures, *self.unchecked)]
         return "\n".join([*shown, self.summary])
 
 
@@ -192,7 +199,7 @@ def junit(report: RuleReport) -> str:
         tests=str(len(report.results)),
         failures=str(len(report.failures)),
         errors="0",
-        skipped=str(len(report.of_status(SKIPPED, EXPECTED, NOT_RUN))),
+        skipped=str(len(report.of_status(SKIPPED, UNCHECKED, EXPECTED, NOT_RUN))),
         time=f"{report.seconds:.3f}",
     )
     for result in report.results:
@@ -219,7 +226,7 @@ def _clean(text: str) -> str:
     return _NOT_XML.sub("?", text)
 
 
-_MARKS = {PASSED: "✓", FAILED: "✗", SKIPPED: "–", EXPECTED: "e", NOT_RUN: "?"}
+_MARKS = {PASSED: "✓", FAILED: "✗", SKIPPED: "–", UNCHECKED: "!", EXPECTED: "e", NOT_RUN: "?"}
 _STYLE = """
 body { font: 14px/1.45 system-ui, sans-serif; margin: 2rem; color: #222; }
 h1 { font-size: 1.3rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }

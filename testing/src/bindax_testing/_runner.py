@@ -12,7 +12,7 @@ import attrs
 from bindax_core.errors import RuleOutputError
 from bindax_core.extend import Primitive, describe_rule, rule_kinds
 from bindax_testing._blame import EVALUATION, Culprit, codes_of, culprit_of, own_frames
-from bindax_testing._cases import Case, as_test
+from bindax_testing._cases import Case
 from bindax_testing._checks import CHECKS, Check
 from bindax_testing._checks._base import why_not_called
 from bindax_testing._compare import Mismatch, NotApplicable
@@ -20,12 +20,14 @@ from bindax_testing._consequences import mark_consequences, suspect_evaluation
 from bindax_testing._containers import container_results
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._plan import Plan, checking, made_check, make_plan
+from bindax_testing._repeat import as_test
 from bindax_testing._results import (
     EXPECTED,
     FAILED,
     NOT_RUN,
     PASSED,
     SKIPPED,
+    UNCHECKED,
     RuleReport,
     RuleResult,
 )
@@ -34,6 +36,13 @@ from bindax_testing._shrink import shrunk
 from bindax_testing._subjects import Subject
 
 SHRINK_SECONDS = 4.0
+COMPARED = {
+    "jvp": "jvp",
+    "vmap": "vmap",
+    "transpose": "transpose",
+    "lowering.stablehlo": "compiled",
+}
+"""The check that compares what a rule computes with the numbers of another one, by kind."""
 CANONICAL = (*EVALUATION, "jvp", "vmap", "transpose", "lowering.stablehlo")
 
 
@@ -108,6 +117,10 @@ class Group:
         self.result.seconds += time.perf_counter() - start
         if self.done and self.result.status == NOT_RUN and not self.result.ran and self.reasons:
             self.result.status = SKIPPED
+            rule = rule_kinds[self.check.kind].rule_of(self.primitive)
+            if COMPARED.get(self.check.kind) == self.check.name and rule and rule.is_given:
+                self.result.status = UNCHECKED
+                self.result.rule = describe_rule(self.primitive, self.check.kind)
             self.result.reason = "; ".join(
                 f"{reason} ({count} of {self.result.planned} cases)"
                 for reason, count in self.reasons.most_common(2)
@@ -147,8 +160,9 @@ class Group:
             if smaller is not case:
                 case, result.reason = smaller, self._reason_anew(smaller, result.reason)
         result.case, result.sample = case.description, case.label
+        subject, name = self.plan.subject, self.check.name
         result.test = as_test(
-            case, self.check.name, self.plan.subject.name, by_label=self.check.name not in CHECKS
+            case, name, subject.name, installed=subject.installed, by_label=name not in CHECKS
         )
 
     def _reason_anew(self, case: Case, reason: str) -> str:
@@ -249,16 +263,22 @@ def apply_expected(
 def _uncovered(plan: Plan, groups: list[Group]) -> Iterator[RuleResult]:
     """A failure for each rule that no check said anything about, though nothing kept it from it."""
     ran: set[tuple[Primitive, str]] = set()
+    # Where evaluation is wrong, what a sample exercises is not known.
+    wrong = {
+        group.primitive
+        for group in groups
+        if group.result.status == FAILED and group.result.kind in EVALUATION
+    }
     reasons: dict[tuple[Primitive, str], list[str]] = {}
     for group in groups:
         key = (group.primitive, group.check.kind)
-        if group.result.status != SKIPPED:
+        if group.result.status not in (SKIPPED, UNCHECKED):
             ran.add(key)
         elif group.reasons:
             reasons.setdefault(key, []).append(group.result.reason)
     for (primitive, kind), why in reasons.items():
         rule = rule_kinds[kind].rule_of(primitive)
-        if (primitive, kind) in ran or kind not in CANONICAL or rule is None:
+        if primitive in wrong or (primitive, kind) in ran or kind not in CANONICAL or rule is None:
             continue
         if rule.is_present and rule.derived is None:
             text = f"no sample exercises the rule: {'; '.join(sorted(set(why)))}. Add a sample "

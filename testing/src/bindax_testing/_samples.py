@@ -24,6 +24,7 @@ from bindax_core.extend import (
     is_differentiable,
     is_extended,
     logical_array,
+    typeof,
 )
 
 if TYPE_CHECKING:
@@ -217,16 +218,36 @@ def sample(
         no_derivative: the positions of operands of the primitive that have no derivative.
         params: the parameters of the primitive, or keyword arguments of the function.
 
+    Raises:
+        TypeError: when an operand is a value.
+
     >>> from bindax_testing import array, sample
     >>> sample(abs, array((2,)), array((), "int32"), axis=1).label
     'abs-float32[2]-int32[]-axis=1'
     """
+    for i, operand in enumerate(operands):
+        if not isinstance(operand, Operand):
+            raise TypeError(_no_operand(i, operand))
     if not label:
         name = getattr(function, "name", None) or getattr(function, "__name__", "function")
         types = [operand.aval.str_short() for operand in operands]
         given = [f"{key}={_short(value)}" for key, value in params.items()]
         label = "-".join([str(name), *types, *given])
     return Sample(function, operands, params, label, dict(skip or {}), tuple(no_derivative))
+
+
+def _no_operand(i: int, given: Any) -> str:
+    """The text of the error for a value where the type of an operand is due."""
+    try:
+        aval = typeof(given)
+    except TypeError:
+        return f"operand {i} of a sample must be made by array(shape, dtype), but is {given!r:.80}."
+    write = f"array({aval.shape}, {aval.dtype.name!r}"
+    return (
+        f"operand {i} of a sample is the value {aval.str_short()}, but a sample gives types, and "
+        f"values are drawn for several calls: write {write}), or for values of your own "
+        f"{write}, lambda rng, shape, dtype: ...)."
+    )
 
 
 def _short(value: Any) -> str:

@@ -48,6 +48,7 @@ class Subject:
     types: tuple[type, ...] = ()
     containers: tuple[ContainerSample, ...] = ()
     checks: tuple[RuleCheck, ...] = ()  # of rule kinds that third parties bring
+    installed: bool = False  # whether it is a plugin, which another process finds by its name
 
     @property
     def primitives(self) -> list[Primitive]:
@@ -93,7 +94,9 @@ def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
     problems = [*made.problems, *without_sample(types, made.containers)]
     problems += _without_check(foreign, made.checks)
     nothing = "" if kinds or types else f"the plugin {name!r} declares {_NOTHING}."
-    return attrs.evolve(made, problems=tuple(problems), types=types, nothing=nothing)
+    return attrs.evolve(
+        made, problems=tuple(problems), types=types, nothing=nothing, installed=True
+    )
 
 
 _NOTHING = "no primitive and no container, and brings no rule for a primitive"

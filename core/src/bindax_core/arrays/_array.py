@@ -23,7 +23,7 @@ from bindax_core.arrays._shaped_array import ShapedArray, float0
 from bindax_core.arrays._transfer_guard import note_transfer
 from bindax_core.errors import DeletedArrayError
 from bindax_core.kernel._aval import ValueType, register_value_type
-from bindax_core.kernel._settings import config
+from bindax_core.kernel._config import config
 
 NumPyArray = np.ndarray[Any, Any]
 

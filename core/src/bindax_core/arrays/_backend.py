@@ -20,11 +20,11 @@ from bindax_core.arrays._physical_executable import Overlaid, OverlaidProgram, h
 from bindax_core.arrays._placement import HOST
 from bindax_core.errors import BackendError
 from bindax_core.kernel._aval import typeof
+from bindax_core.kernel._config import config
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from bindax_core.kernel._parameters import is_reusable
 from bindax_core.kernel._rollback import record_undo
-from bindax_core.kernel._settings import config
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -258,6 +258,14 @@ def find_backend(name: str | None = None) -> Backend:
             f"`bindax doctor`."
         )
     return backends[name]
+
+
+def _check_backend(name: str | None) -> None:
+    if name is not None:
+        find_backend(name)
+
+
+config.check("backend", _check_backend)
 
 
 def _devices() -> Sequence[Any]:

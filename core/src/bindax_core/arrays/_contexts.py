@@ -1,6 +1,6 @@
 """Settings for the time of a ``with`` block, under the names that JAX programs use.
 
-A setting holds for the whole process, threads included, until the block ends.
+A setting holds for the thread, or the asynchronous task, that the block is in, until it ends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._transfer_guard import leak
-from bindax_core.kernel._settings import config
+from bindax_core.kernel._config import config
 from bindax_core.kernel._source_info import scopes
 from bindax_core.kernel._stack import new_base
 from bindax_core.kernel._trace import Tracer

@@ -15,7 +15,7 @@ from bindax_core.arrays._array import Array
 from bindax_core.arrays._evaluation import EvalTrace
 from bindax_core.arrays._shaped_array import is_differentiable
 from bindax_core.errors import DeletedArrayError, NonFiniteError
-from bindax_core.kernel._settings import config
+from bindax_core.kernel._config import config
 from bindax_core.kernel._source_info import user_source_info
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ _evaluate = EvalTrace.process_primitive
 _WORDS = {"debug_nans": "nan", "debug_infs": "inf"}
 
 
-def watch_results(on: bool) -> None:
-    """Have evaluation look at its results if ``on``, the new value of a setting, or another is."""
-    watching = on or config.debug_nans or config.debug_infs
+def watch_results(_: bool) -> None:
+    """Have evaluation look at its results while one of the settings is on in some thread."""
+    watching = config.is_on("debug_nans") or config.is_on("debug_infs")
     # The method itself is exchanged, so that evaluation has nothing to ask while both are off.
     setattr(EvalTrace, "process_primitive", _watched if watching else _evaluate)  # noqa: B010
 
@@ -36,6 +36,8 @@ def _watched(
     trace: EvalTrace, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
 ) -> Sequence[Any]:
     outs = _evaluate(trace, primitive, operands, params)
+    if not (config.debug_nans or config.debug_infs):  # but in another thread
+        return outs
     for x in outs:
         setting = _found_in(x)
         if setting is not None:

@@ -16,8 +16,8 @@ from bindax_core.arrays._operands import as_array
 from bindax_core.arrays._placement import default_sharding, place_on
 from bindax_core.arrays._transfer_guard import explicit_transfers, note_transfer
 from bindax_core.kernel._aval import typeof
+from bindax_core.kernel._config import config
 from bindax_core.kernel._operands import unwrapped
-from bindax_core.kernel._settings import config
 from bindax_core.kernel._trace import Tracer
 from bindax_core.tree._flatten import tree_flatten, tree_leaves, tree_unflatten
 from bindax_core.tree._map import tree_map

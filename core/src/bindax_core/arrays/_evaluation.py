@@ -19,9 +19,9 @@ from bindax_core.arrays._floating_errors import IGNORED, floating_errors
 from bindax_core.arrays._operands import host_operand
 from bindax_core.arrays._rules import impl, stablehlo
 from bindax_core.errors import RuleOutputError
+from bindax_core.kernel._config import config
 from bindax_core.kernel._rule_errors import explain_failure
 from bindax_core.kernel._rules import abstract_eval
-from bindax_core.kernel._settings import config
 from bindax_core.kernel._stack import evaluate_with
 from bindax_core.kernel._trace import Trace
 
@@ -55,7 +55,11 @@ class EvalTrace(Trace):
                 return run_operation(primitive, operands, params)
             function = impl.get(primitive)  # raises: it says what is missing
         if primitive.takes_values:
-            return function(*operands, **params)  # type: ignore[no-any-return]
+            try:
+                return function(*operands, **params)  # type: ignore[no-any-return]
+            except Exception as error:
+                explain_failure(primitive, "impl", error, operands, params)
+                raise
         if primitive.prefers_compiler or config.eager == "compile":
             backend = compiling_backend(operands)
             if backend is not None:
@@ -80,7 +84,7 @@ class EvalTrace(Trace):
         token = floating_errors.set(IGNORED)  # a compiled program would not warn either
         try:
             outs = function(*arrays, **params)
-        except (TypeError, ValueError) as error:
+        except Exception as error:
             explain_failure(primitive, "impl", error, arrays, params)
             raise
         finally:

@@ -10,7 +10,7 @@ import threading
 import weakref
 from collections.abc import Iterable
 
-from bindax_core.kernel._settings import config
+from bindax_core.kernel._config import config
 
 _BYTES_OF_ONE = 1024
 

@@ -1,7 +1,6 @@
 """Numbers of Python and NumPy as operands: which dtype they have, and whether it is weak.
 
-``config.enable_x64`` decides that: each of its values has a table of value types, so that asking
-for the type of an operand costs the same in all of them.
+``config.enable_x64`` decides that, for the thread that asks.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import numpy as np
 
 from bindax_core.arrays._shaped_array import ShapedArray, float0
 from bindax_core.errors import AbstractionError
-from bindax_core.kernel._aval import AbstractValue, ValueType, register_value_type, value_types
-from bindax_core.kernel._settings import config
+from bindax_core.kernel._aval import AbstractValue, ValueType, register_value_type
+from bindax_core.kernel._config import config
 
 DType = np.dtype[Any]
 
@@ -71,18 +70,20 @@ def _array_type(x: np.ndarray[Any, Any]) -> ShapedArray:
     return ShapedArray(x.shape, dtype)
 
 
-def _narrow_array_type(x: np.ndarray[Any, Any]) -> ShapedArray:
+def _admitted_array_type(x: np.ndarray[Any, Any]) -> ShapedArray:
     aval = _array_type(x)
-    return ShapedArray(aval.shape, _NARROWED.get(aval.dtype, aval.dtype))
-
-
-def _native(x: Any, aval: Any) -> np.ndarray[Any, Any]:
-    return np.asarray(x, aval.dtype)
+    if config.enable_x64 is False:
+        return ShapedArray(aval.shape, _NARROWED.get(aval.dtype, aval.dtype))
+    return aval
 
 
 def _narrow(x: Any, aval: Any) -> np.ndarray[Any, Any]:
     with np.errstate(over="ignore"):  # what is too large becomes infinite
         return np.asarray(x, aval.dtype)
+
+
+def _of_numpy(x: Any, aval: Any) -> np.ndarray[Any, Any]:
+    return _narrow(x, aval) if config.enable_x64 is False else np.asarray(x, aval.dtype)
 
 
 def _python_number(x: Any, aval: Any) -> np.ndarray[Any, Any]:
@@ -101,35 +102,24 @@ def _covers(type_: type) -> bool:
     return not (issubclass(type_, np.ndarray) and hasattr(type_, "mask"))
 
 
-def _scalar(type_: type, dtype: DType, to_numpy: Any) -> ValueType:
-    aval = ShapedArray((), dtype, weak_type=dtype != np.bool_)
-    return ValueType(type_, lambda x: aval, to_numpy, _covers)
+def _register(type_: type, wide: DType) -> None:
+    """Register a type of Python's numbers, and the NumPy scalars that have its precision."""
+    weak, narrowed = wide != np.bool_, _NARROWED.get(wide, wide)
+    wide_type, narrow_type = ShapedArray((), wide, weak), ShapedArray((), narrowed, weak)
+
+    def of_python(x: Any) -> ShapedArray:
+        return narrow_type if config.enable_x64 is False else wide_type
+
+    def of_numpy(x: Any) -> ShapedArray:  # as weak as Python's numbers in the explicit mode
+        return wide_type if config.enable_x64 == "explicit" else _admitted_array_type(x)
+
+    register_value_type(ValueType(type_, of_python, _python_number, _covers))
+    register_value_type(ValueType(wide.type, of_numpy, _of_numpy, _covers))
 
 
+for _type, _wide in _PYTHON.items():
+    _register(_type, np.dtype(_wide))
 # np.generic stands for every NumPy scalar type, ml_dtypes' included, through the fallback of
 # find_value_type; the common ones are named to make them one dict lookup.
-_NUMPY: Final = (np.ndarray, np.generic, np.bool_, np.int32, np.int64, np.float32, np.float64)
-
-
-def _types(mode: Any) -> dict[type, ValueType]:
-    """The types of operands, by what ``config.enable_x64`` is."""
-    narrowed = _NARROWED if mode is False else {}
-    numbers = [(type_, np.dtype(wide)) for type_, wide in _PYTHON.items()]
-    found = [_scalar(type_, narrowed.get(wide, wide), _python_number) for type_, wide in numbers]
-    of_numpy = (_narrow_array_type, _narrow) if mode is False else (_array_type, _native)
-    found += [ValueType(type_, *of_numpy, _covers) for type_ in (*_NUMPY, np.complex128)]
-    if mode == "explicit":  # NumPy's scalars of Python's precision are as weak as Python's numbers
-        found += [_scalar(wide.type, wide, _native) for _, wide in numbers]
-    return {value_type.type: value_type for value_type in found}
-
-
-_TABLES: Final = {mode: _types(mode) for mode in ("explicit", True, False)}
-
-
-def _use_types(mode: Any) -> None:
-    value_types.update(_TABLES[mode])
-
-
-for _value_type in _TABLES[config.enable_x64].values():
-    register_value_type(_value_type)
-config.observe("enable_x64", _use_types)
+for _type in (np.ndarray, np.generic, np.int32, np.float32):
+    register_value_type(ValueType(_type, _admitted_array_type, _of_numpy, _covers))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bindax_core._extension_points import runtime
-from bindax_core.errors import MissingOperationsError
+from bindax_core.errors import MissingOperationsError, suggestion
 from bindax_core.kernel._source_info import hide_internal_frames
 
 _BINARY = (
@@ -56,7 +56,7 @@ class ArrayOperators:
                 return object.__getattribute__(self, name)
         raise AttributeError(
             f"{type(self).__name__} has no attribute {name!r}; it is neither built in nor "
-            f"supplied by an installed plugin."
+            f"supplied by an installed plugin.{suggestion(name, dir(type(self)))}"
         )
 
     if TYPE_CHECKING:
@@ -120,6 +120,10 @@ for _name, _operator in _placeholders.items():
 ArrayOperators.__hash__ = None
 
 
+supplied_attributes: dict[str, Any] = {}
+"""The attributes of arrays that plugins supply."""
+
+
 def install_array_attributes(attributes: Mapping[str, Any]) -> None:
     """Set operators, methods and properties of arrays and tracers.
 
@@ -132,11 +136,13 @@ def install_array_attributes(attributes: Mapping[str, Any]) -> None:
             raise ValueError(f"the array attribute {name!r} is supplied already.")
     for name, attribute in attributes.items():
         setattr(ArrayOperators, name, attribute)
+        supplied_attributes[name] = attribute
 
 
 def remove_array_attributes(attributes: Mapping[str, Any]) -> None:
     """Undo ``install_array_attributes``."""
     for name, attribute in attributes.items():
+        supplied_attributes.pop(name, None)
         if ArrayOperators.__dict__.get(name) is attribute:
             if name in _placeholders:
                 setattr(ArrayOperators, name, _placeholders[name])

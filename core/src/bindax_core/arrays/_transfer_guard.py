@@ -12,7 +12,8 @@ from typing import Any
 
 from bindax_core._extension_points import runtime
 from bindax_core.errors import TransferError, UnexpectedTracerError
-from bindax_core.kernel._settings import config
+from bindax_core.kernel._config import config
+from bindax_core.kernel._rule_keeps import keeper_of
 from bindax_core.kernel._source_info import is_internal
 
 _ways = {"host_to_device": "to a device", "device_to_host": "to the host"}
@@ -65,16 +66,18 @@ def note_transfer(direction: str, aval: Any) -> None:
 
 def leak(what: str, x: Any) -> UnexpectedTracerError:
     """The error about a traced value that is still kept when its trace has ended."""
-    history = x.history()
+    history, main = x.history(), x._trace.main
     return UnexpectedTracerError(
-        f"{what} {x.aval.str_short()} in {x._trace.main.origin}"
-        f"{'; ' + history if history else ''}. Return it from the function instead of keeping it "
-        f"in a variable, attribute or container outside."
+        f"{what} {x.aval.str_short()} in {main.origin}"
+        f"{'; ' + history if history else ''}.{keeper_of(main)} Return it "
+        f"from the function instead of keeping it in a variable, attribute or container outside."
     )
 
 
 def check_leaks(main: Any) -> None:
     """Raise when a traced value of a trace that has ended is still kept somewhere."""
+    if not config.check_tracer_leaks:  # but in another thread
+        return
     gc.collect()
     values = [x for x in gc.get_objects() if _trace_of(x) is main]
     own = {id(values), *map(id, values), *_locals_of_interpreters()}

@@ -14,6 +14,7 @@ from bindax_core._extension_points import runtime
 from bindax_core._site import Site, caller_site
 from bindax_core.errors import MissingRuleError
 from bindax_core.kernel._primitive import Primitive
+from bindax_core.kernel._primitives_by_name import forget
 from bindax_core.kernel._rule_tables import Rule, core_kinds
 from bindax_core.kernel._rules import abstract_eval
 
@@ -58,6 +59,7 @@ def primitive(
 
     Raises:
         TypeError: when a canonical kind is not mentioned.
+        DuplicateRuleError: when two rules are of one kind, or ``jvp`` and ``vjp`` are both given.
 
     >>> from bindax_core.extend import (
     ...     abstract_eval, impl, jvp, lowering, primitive, transpose, vmap)
@@ -83,8 +85,12 @@ def primitive(
             f"kind(function), or say why there is none: kind.absent('reason')."
         )
     made = type(name, multiple_results=multiple_results, site=site)
-    for rule in flat:
-        rule.kind.install(made, rule)
+    try:
+        for rule in flat:
+            rule.kind.install(made, rule)
+    except BaseException:
+        forget(made)
+        raise
     return made
 
 

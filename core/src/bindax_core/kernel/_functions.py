@@ -8,15 +8,20 @@ from types import CodeType
 from typing import Any
 
 
-def code_of(function: Any) -> CodeType | None:
-    """The code of a rule's function, or None when it is not written in Python."""
+def unwrapped_function(function: Any) -> Any:
+    """The function behind partial applications and decorators."""
     while True:
         if isinstance(function, functools.partial):
             function = function.func
         elif hasattr(function, "__wrapped__"):
             function = function.__wrapped__
         else:
-            break
+            return function
+
+
+def code_of(function: Any) -> CodeType | None:
+    """The code of a rule's function, or None when it is not written in Python."""
+    function = unwrapped_function(function)
     function = getattr(function, "__func__", function)
     code = getattr(function, "__code__", None)
     return code if isinstance(code, CodeType) else None

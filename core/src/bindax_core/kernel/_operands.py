@@ -53,10 +53,23 @@ def content(x: Any) -> Any:
     return inner
 
 
-def unknown_type_message(x: Any) -> str:
-    """The text of the error for an operand of an unknown type."""
+def unknown_type_message(x: Any, hint: str = "") -> str:
+    """The text of the error for an operand of an unknown type.
+
+    A class whose instances are never operands can say what to do instead: the text of its
+    attribute ``__bindax_remedy__`` is shown.
+
+    Args:
+        x: the operand.
+        hint: the way to pass it as static, where there is one.
+    """
     kind = type(x)
-    remedy = "Convert it with bindax.numpy.asarray, or pass it as static."
+    own = getattr(kind, "__bindax_remedy__", None)
+    if own is not None:
+        return (
+            f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand. {own}"
+        )
+    remedy = f"Convert it with bindax.numpy.asarray, or pass it as static.{hint and f' {hint}'}"
     if hasattr(kind, "filled"):  # a masked array: others of NumPy are legal
         remedy = "Its mask would be ignored: pass x.filled(value), or x.data and x.mask."
     return (

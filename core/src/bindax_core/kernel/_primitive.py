@@ -12,6 +12,7 @@ from bindax_core.kernel._parameters import is_no_parameter, is_reusable, wrong_p
 from bindax_core.kernel._primitives_by_name import declare
 from bindax_core.kernel._rule_errors import explain_failure, rule_output_error, shown_result
 from bindax_core.kernel._stack import find_top_trace, full_lower, next_trace
+from bindax_core.kernel._statement import running_statement
 from bindax_core.kernel._trace import MainTrace, full_raise
 
 _MEMORY_LIMIT = 4096
@@ -27,6 +28,7 @@ class Primitive:
         name: what jaxprs print and manifests offer.
         multiple_results: whether rules take and return sequences of results.
         site: where it is declared.
+        statement: the statement of a module that was run then.
         takes_values: whether the ``impl`` rule takes the operands as they are given.
         prefers_compiler: whether NumPy has no fast form of it.
     """
@@ -38,6 +40,7 @@ class Primitive:
         "name",
         "prefers_compiler",
         "site",
+        "statement",
         "takes_values",
     )
 
@@ -47,6 +50,7 @@ class Primitive:
         self.name = name
         self.multiple_results = multiple_results
         self.site = caller_site() if site is None else site
+        self.statement = running_statement()
         self.takes_values = False
         self.prefers_compiler = False
         self._out_avals: dict[Any, Sequence[Any]] = {}
@@ -98,9 +102,10 @@ class Primitive:
         for name, value in params.items():
             if is_no_parameter(value):
                 raise TypeError(wrong_parameter(self.name, name, value))
+        function = rules.abstract_eval.get(self)
         try:
-            outs = rules.abstract_eval.get(self)(*avals, **params)
-        except TypeError as error:
+            outs = function(*avals, **params)
+        except Exception as error:
             explain_failure(self, "abstract_eval", error, avals, params)
             raise
         if not isinstance(outs, list | tuple):

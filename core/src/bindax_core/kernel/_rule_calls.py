@@ -37,7 +37,7 @@ def call_rule(
     """
     try:
         out = function(*args, **params)
-    except TypeError as error:
+    except Exception as error:
         explain_failure(primitive, kind, error, args, params)
         raise
     outs = out if primitive.multiple_results else [out]

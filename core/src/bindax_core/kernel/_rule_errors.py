@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bindax_core._extension_points import runtime
 from bindax_core.errors import AbstractionError, RuleOutputError
 from bindax_core.kernel._aval import AbstractValue, typeof
-from bindax_core.kernel._functions import code_of, misfit
+from bindax_core.kernel._functions import misfit
+from bindax_core.kernel._rule_notes import described, note_failure
 from bindax_core.kernel._rule_tables import Rule, rule_kinds
 
 if TYPE_CHECKING:
@@ -38,13 +38,7 @@ def describe_rule(primitive: Primitive, kind: str) -> str:
     >>> extend.describe_rule(identity_p, "vmap")
     'the vmap rule of example.identity, from ...'
     """
-    rule = rule_of(primitive, kind)
-    site = primitive.site if rule is None else rule.site
-    text = f"the {kind} rule of {primitive.name}, from {runtime.plugins.describe_site(site)}"
-    code = None if rule is None else code_of(rule.function)
-    if code is not None and (code.co_filename, code.co_firstlineno) != (site.file, site.line):
-        text += f", function {code.co_name} at {code.co_filename}:{code.co_firstlineno}"
-    return text
+    return described(primitive, kind, rule_of(primitive, kind))
 
 
 def rule_output_error(primitive: Primitive, kind: str, problem: str) -> RuleOutputError:
@@ -98,17 +92,18 @@ def explain_failure(
 ) -> None:
     """Raise an error that names the rule, when it failed because of its form.
 
-    Its function does not take what it is given, or it writes to an operand. Nothing happens for
-    what a rule raises in its body, whose line is in the traceback.
+    Its function does not take what it is given, or it writes to an operand. What a rule raises in
+    its body gets a note that names the rule.
     """
     rule = rule_of(primitive, kind)
     if rule is None or rule.function is None or isinstance(error, RuleOutputError):
         return
     problem = None
-    if kind == "impl" and "read-only" in str(error):
+    if kind == "impl" and isinstance(error, ValueError) and "read-only" in str(error):
         problem = "writes to one of its operands, which are read-only: it must work on a copy"
     elif isinstance(error, TypeError):
         first = (primitive,) if rule.options.get("takes_primitive") else ()
         problem = misfit(rule.function, (*first, *args), params)
     if problem is not None:
         raise rule_output_error(primitive, kind, problem) from error
+    note_failure(error, primitive, rule)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core._extension_points import runtime
 from bindax_core._site import Site, caller_site
-from bindax_core.errors import DuplicateRuleError, MissingRuleError
+from bindax_core.errors import DuplicateRuleError, MissingRuleError, clause
+from bindax_core.kernel._rule_notes import both_kinds_message, with_note
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -71,6 +72,11 @@ class Rule:
         """True if the rule has a function, so that it can be applied."""
         return self.function is not None
 
+    @property
+    def is_given(self) -> bool:
+        """True if somebody wrote its function for this primitive."""
+        return self.function is not None and self.derived is None
+
 
 def _unadapted(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:
     return function
@@ -85,6 +91,7 @@ class RuleKind:
             function of a card, given the primitive, the function and the rule's options.
         canonical: whether every card must mention the kind.
         signature: what a rule looks like, for messages.
+        instead_of: the name of a kind whose rules these replace: a primitive has one of both.
 
     Raises:
         DuplicateRuleError: when another place of this process has made a kind of the name.
@@ -102,8 +109,12 @@ class RuleKind:
         adapt: Callable[[Primitive, Function, dict[str, Any]], Function] = _unadapted,
         canonical: bool = False,
         signature: str = "",
+        instead_of: str = "",
     ) -> None:
         self.name = name
+        self.instead_of = instead_of
+        if instead_of:
+            _alternatives.update({name: instead_of, instead_of: name})
         self.canonical = canonical
         self.signature = signature
         self.functions: dict[Primitive, Function] = {}
@@ -198,6 +209,10 @@ class RuleKind:
                 return function
         return self.functions.get(primitive)
 
+    def all_rules(self) -> list[tuple[Primitive, Rule]]:
+        """All that the table holds."""
+        return [(owner, rule) for (owner, _), rule in list(self._rules.items())]
+
     def install(
         self, primitive: Primitive, rule: Rule, *, replace_placeholder: bool = False
     ) -> None:
@@ -212,9 +227,17 @@ class RuleKind:
             old = self._rules.get(key)
             if old is not None and (old.is_present or not rule.is_present):
                 raise DuplicateRuleError(duplicate_rule_message(primitive, old, rule))
+            self._refuse_both(primitive, rule)
             self._rules[key] = rule
             if adapted is not None:
                 self._put(primitive, rule.platform, adapted)
+
+    def _refuse_both(self, primitive: Primitive, rule: Rule) -> None:
+        """Raise where a primitive gets a rule and has one of the kind that stands in its place."""
+        other = rule_kinds.get(_alternatives.get(self.name, ""))
+        found = other.rule_of(primitive) if other is not None and rule.is_given else None
+        if found is not None and found.is_given:
+            raise DuplicateRuleError(both_kinds_message(primitive, found, rule))
 
     def _adapted(self, primitive: Primitive, rule: Rule) -> Function | None:
         function = rule.function
@@ -222,6 +245,8 @@ class RuleKind:
             return None
         if rule.options.get("takes_primitive"):
             function = partial(function, primitive)
+        if not self.canonical:  # the interpreters of the others note what a rule raises
+            function = with_note(primitive, rule, function)
         return self._adapt(primitive, function, rule.options)
 
     def _put(self, primitive: Primitive, platform: str | None, adapted: Function) -> None:
@@ -328,6 +353,9 @@ class UnreadKind(RuleKind):
 core_kinds: list[RuleKind] = []
 """The rule kinds of the kernel and of arrays, which every package can name."""
 
+_alternatives: dict[str, str] = {}
+"""Kinds of which a primitive has one or the other, by name."""
+
 rule_kinds: dict[str, RuleKind] = {}
 """Every rule kind of this process by name, the ones of third parties included."""
 
@@ -364,7 +392,7 @@ def missing_rule_message(kind: RuleKind, primitive: Primitive, platform: str | N
     on = f" on {platform}" if platform else ""
     lines = [
         f"{primitive.name} has no {kind.name} rule{on}"
-        + (f": {placeholder.reason}." if placeholder and placeholder.reason else ".")
+        + (f": {clause(placeholder.reason)}." if placeholder and placeholder.reason else ".")
     ]
     lines.append(f"{primitive.name} comes from {runtime.plugins.describe_site(primitive.site)}")
     lines[-1] += f" and has the rules {', '.join(have) or 'none'}."

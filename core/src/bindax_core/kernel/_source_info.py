@@ -15,7 +15,7 @@ from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from bindax_core.errors import name_function
-from bindax_core.kernel._settings import config
+from bindax_core.kernel._config import config
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,7 +38,11 @@ def register_internal(file: str) -> None:
 
 def is_internal(code: CodeType) -> bool:
     """Tell whether a code object belongs to bindax or to a plugin that hides its frames."""
-    file = code.co_filename
+    return is_internal_file(code.co_filename)
+
+
+def is_internal_file(file: str) -> bool:
+    """Tell whether a file belongs to bindax or to a plugin that hides its frames."""
     known = _is_internal.get(file)
     if known is None:
         if len(_is_internal) >= 4096:  # a notebook's cells are files, too

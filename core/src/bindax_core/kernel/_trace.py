@@ -10,9 +10,17 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
-from bindax_core.errors import UnexpectedTracerError
-from bindax_core.kernel._aval import ValueType, as_operand, plain_types, register_value_type
+from bindax_core.errors import (
+    UnexpectedTracerError,
+)
+from bindax_core.kernel._aval import (
+    ValueType,
+    as_operand,
+    plain_types,
+    register_value_type,
+)
 from bindax_core.kernel._functions import describe_function
+from bindax_core.kernel._rule_keeps import keeper_of
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -170,11 +178,13 @@ def escaped_message(x: Tracer, stack: Any) -> str:
     main = x._trace.main
     history = x.history()
     made = f"; {history}" if history else ""
+    keeper = "" if main.alive else keeper_of(main)
     if main.alive and main.stack is not stack:
         how = "is used in another thread than the one that traces it"
     else:
         how = "escaped from it and is used after it ended"
     return (
-        f"a traced value {x.aval.str_short()}, made in {main.origin}{made}, {how}. Return it from "
-        f"the function instead of keeping it in a variable, attribute or container outside."
+        f"a traced value {x.aval.str_short()}, made in {main.origin}{made}, {how}."
+        f"{keeper} Return it from the function instead of keeping it in a variable, "
+        f"attribute or container outside."
     )

@@ -201,6 +201,6 @@ def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
     Args:
         load: load every plugin first, to find those that fail.
     """
-    from bindax_core.registry import _report
+    from bindax_core.registry import _doctor
 
-    return _report.doctor_report(installed.discovery, load=load)
+    return _doctor.doctor_report(installed.discovery, load=load)

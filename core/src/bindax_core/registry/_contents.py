@@ -68,8 +68,19 @@ def _contents(plugin: Plugin) -> PluginContents:
 
 
 def unresolved_conflicts(distributions: frozenset[str]) -> list[str]:
-    """The conflicts between distributions, some of these among them, that no setting decides."""
-    return [
+    """Sentences on what some distributions do to others.
+
+    These are conflicts that no setting decides, and functions of others that they replace.
+    """
+    from bindax_core.registry._replaced import replaced_functions
+
+    replaced = [
+        f"{one.distribution.label} replaces {one.name} by a function of its own ({one.file}:"
+        f"{one.line}), which changes programs that do not use it."
+        for one in replaced_functions(installed.discovery.loader.manifest())
+        if one.distribution.name in distributions
+    ]
+    return replaced + [
         conflict.message
         for conflict in installed.discovery.conflicts()
         if conflict.winner is None

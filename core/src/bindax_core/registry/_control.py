@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
-from bindax_core.errors import PluginError
+from bindax_core._site import absolute_path
+from bindax_core.errors import PluginError, clause
 from bindax_core.registry._manifest import Entry, normalized
 
 _VARIABLES = {
@@ -110,7 +111,7 @@ def _from_files() -> list[tuple[str, dict[str, Any]]]:
     """Read the settings in the files of the working directory, the one that wins last."""
     layers = []
     for name, path in _FILES:
-        file = os.path.abspath(name)
+        file = absolute_path(name)
         table = _table(file, path)
         if table:
             unknown = ", ".join(repr(key) for key in table if key not in _VARIABLES)
@@ -138,8 +139,8 @@ def _table(file: str, path: tuple[str, ...]) -> dict[str, Any]:
         table: Any = tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PluginError(
-            f"{file} cannot be read for the plugin settings of bindax: {error}. Correct the file; "
-            f"no plugin loads until then, because the file may deny one."
+            f"{file} cannot be read for the plugin settings of bindax: {clause(error)}. Correct "
+            f"the file; no plugin loads until then, because the file may deny one."
         ) from error
     for key in path:
         table = table.get(key, {}) if isinstance(table, dict) else {}

@@ -64,15 +64,20 @@ def import_scope() -> Iterator[None]:
         yield
 
 
-def check_rules(on: bool) -> None:
-    """Turn the debug mode on or off in which the conformance kit checks the results of rules."""
-    if on:
+def find_rule_checks(wanted: bool) -> None:
+    """Load the conformance kit, without which ``config.check_rules`` cannot be on."""
+    if wanted:
         try:
-            kit = import_module("bindax_testing")
+            import_module("bindax_testing")
         except ImportError as error:
             raise PluginError(
                 "config.check_rules needs the conformance kit: install bindax-testing."
             ) from error
-        wrap_rules(kit.checked_rule)
+
+
+def check_rules(on: bool) -> None:
+    """Turn the debug mode on or off in which the conformance kit checks the results of rules."""
+    if on:
+        wrap_rules(import_module("bindax_testing").checked_rule)
     elif runtime.wrap_rule is not None:
         wrap_rules(None)

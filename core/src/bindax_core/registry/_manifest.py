@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from bindax_core._site import absolute_path
+
 SUPPORTED_API_VERSIONS = frozenset({1})
 """The plugin API versions that this kernel speaks; a plugin's is in the name of its groups."""
 
@@ -33,6 +35,7 @@ _OPENING = "[bindax.v"
 _HEADER = re.compile(r"\[bindax\.v[^\n]*")
 _GROUP = re.compile(r"\[\s*bindax\.v(\d+)(?:\.(.+?))?\s*\]")
 _VERSION = re.compile(r"^Version:\s*(\S+)", re.MULTILINE)
+_REQUIRES = re.compile(r"^Requires-Dist:\s*([A-Za-z0-9._-]+)", re.MULTILINE)
 _EXTRAS = re.compile(r"\s*\[[^\]]*\]\s*$")
 
 
@@ -296,7 +299,7 @@ def _parse(section: _Section) -> tuple[list[Entry], list[Problem]]:
 
 def _installed(path: Iterable[str]) -> Iterator[tuple[Distribution, str]]:
     """Each distribution with the text of its entry points, in the order of the search path."""
-    for directory in dict.fromkeys(os.path.abspath(item) for item in path):
+    for directory in dict.fromkeys(absolute_path(item) for item in path):
         try:
             names = os.listdir(directory)
         except NotADirectoryError:
@@ -366,6 +369,11 @@ def metadata_text(directory: str) -> str:
     """The metadata of a distribution; empty when it has none."""
     texts = (_read(os.path.join(directory, name)) for name in ("METADATA", "PKG-INFO"))
     return next(filter(None, texts), "")
+
+
+def required(text: str) -> set[str]:
+    """The names of the distributions that a text of metadata requires."""
+    return {normalized(name) for name in _REQUIRES.findall(text)}
 
 
 def _version_key(distribution: Distribution) -> list[tuple[int, int | str]]:

@@ -11,7 +11,7 @@ import sys
 from functools import lru_cache
 from typing import NamedTuple
 
-from bindax_core._site import Site
+from bindax_core._site import Site, absolute_path
 from bindax_core.registry._manifest import KINDS, Distribution, Manifest, manifest, normalized
 
 
@@ -106,5 +106,5 @@ def file_of(module: str) -> str | None:
         for candidate in (f"{path}.py", os.path.join(path, "__init__.py")):
             file = os.path.join(directory or os.curdir, candidate)
             if os.path.isfile(file):
-                return os.path.abspath(file)
+                return absolute_path(file)
     return None

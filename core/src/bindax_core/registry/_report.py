@@ -6,24 +6,16 @@ is.
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from bindax_core.kernel._rule_tables import Rule, rule_kinds
 from bindax_core.registry._claims import offers
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin, described
 from bindax_core.registry._lookup import Discovery
-from bindax_core.registry._manifest import KINDS, PLUGINS, Entry, metadata_text, normalized
-from bindax_core.registry._provenance import Provenance, distribution_of, file_of, provenance_of
+from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
+from bindax_core.registry._provenance import Provenance, file_of, provenance_of
 
 Report = dict[str, Any]
-
-_REQUIRES = re.compile(r"^Requires-Dist:\s*([A-Za-z0-9._-]+)", re.MULTILINE)
-_KIT = "bindax-testing"
-"""Modules of samples need it, which the kit alone imports."""
 
 
 def plugins_report(discovery: Discovery) -> list[Report]:
@@ -181,114 +173,3 @@ def _container(name: str, status: str, place: Provenance, why: str = "") -> Repo
 def _manifest_place(entry: Entry) -> Provenance:
     owner = entry.distribution
     return Provenance(owner.name, owner.version, entry.module, owner.entry_points, entry.line)
-
-
-def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
-    """Return the problems of the installed plugins; see ``diagnose_plugins``."""
-    loader = discovery.loader
-    if load:
-        import warnings
-
-        from bindax_core.errors import PluginWarning
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", PluginWarning)  # reported here, in full
-            loader.load_all()
-    current = loader.manifest()
-    records = [
-        _problem(refusal.distribution.label, "refused", refusal.remedy)
-        for refusal in current.refusals
-    ]
-    for plugin in loader.plugins():
-        if plugin.status == QUARANTINED:
-            text = f"could not be loaded: {described(plugin.error)}"
-            remedy = (
-                f"repair or upgrade {plugin.entry.distribution.name}, or deny it with "
-                f"BINDAX_PLUGINS_DENY={plugin.entry.distribution.name}"
-            )
-            records.append(_problem(plugin.label, text, remedy, plugin.traceback))
-        records.extend(
-            _problem(plugin.label, note, "correct its pyproject.toml, and install it again")
-            for note in plugin.notes
-        )
-        if plugin.status == LOADED:
-            for name, place in _undeclared_imports(plugin.entry).items():
-                text = f"imports {name} ({place}), which its metadata does not require"
-                remedy = f"add {name!r} to the dependencies in its pyproject.toml"
-                records.append(_problem(plugin.label, text, remedy, severity="notice"))
-    for conflict in discovery.conflicts():
-        severity = "problem" if conflict.winner is None else "notice"
-        remedy = conflict.remedy if conflict.winner is None else "none is needed"
-        records.append(_problem("conflict", conflict.summary, remedy, severity=severity))
-    for problem in current.problems:
-        where = f"{problem.distribution.entry_points}:{problem.line}"
-        remedy = "correct its pyproject.toml, and install it again"
-        records.append(_problem(problem.distribution.label, f"{problem.text} ({where})", remedy))
-    records.extend(_settings_records(discovery))
-    return records
-
-
-def _settings_records(discovery: Discovery) -> list[Report]:
-    """Names in the settings that no installed plugin has: most likely misspelt."""
-    settings = discovery.loader.settings()
-    plugins = [plugin.name.replace("_", "-").lower() for plugin in discovery.loader.plugins()]
-    known = {*discovery.loader.manifest().distributions, *plugins}
-    records = []
-    for setting in ("allow", "deny", "prefer"):
-        for name in getattr(settings, setting) or ():
-            if name not in known:
-                source = settings.sources.get(setting, "code")
-                text = f"the setting {setting} names {name!r}, which is not installed"
-                remedy = f"correct the name, or remove it ({source})"
-                records.append(_problem("settings", text, remedy, severity="notice"))
-    return records
-
-
-def _problem(
-    subject: str, text: str, remedy: str, traceback: str = "", severity: str = "problem"
-) -> Report:
-    return {
-        "severity": severity,
-        "subject": subject,
-        "text": text,
-        "remedy": remedy,
-        "traceback": traceback,
-    }
-
-
-def _undeclared_imports(entry: Entry) -> dict[str, str]:
-    """The distributions of bindax that a plugin's package imports without requiring them.
-
-    Each has the place of an import. Those in functions and below ``if`` or ``try`` are optional.
-    """
-    declared = set(map(normalized, _REQUIRES.findall(metadata_text(entry.distribution.metadata))))
-    package = entry.module.partition(".")[0]
-    file = file_of(package)
-    known = {*declared, entry.distribution.name, _KIT}
-    found: dict[str, str] = {}
-    if file is None or not declared:
-        return found
-    directory = Path(file).parent
-    files = sorted(directory.rglob("*.py")) if file.endswith("__init__.py") else [Path(file)]
-    for path in files:
-        for module, line in _imports(path):
-            if not module.startswith("bindax") or module == package:
-                continue
-            owner = distribution_of(module)
-            if owner is not None and owner.name not in known:
-                found.setdefault(owner.name, f"{path}:{line}")
-    return found
-
-
-def _imports(path: Path) -> Iterator[tuple[str, int]]:
-    """The top packages that a file imports as it is imported, each with the line."""
-    try:
-        body = ast.parse(path.read_bytes()).body
-    except (OSError, SyntaxError, ValueError):  # it fails to load, which is said elsewhere
-        return
-    for node in body:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name.partition(".")[0], node.lineno
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            yield node.module.partition(".")[0], node.lineno

@@ -20,7 +20,7 @@ def jaxpr_to_text(closed: ClosedJaxpr) -> str:
     """Write a program as text, with the values of its constants.
 
     The text names each primitive by the distribution that declares it, and notes the distribution's
-    version. Source lines are not written.
+    version. A checksum tells whether it was changed since. Source lines are not written.
 
     Args:
         closed: the program.
@@ -34,6 +34,7 @@ def jaxpr_to_text(closed: ClosedJaxpr) -> str:
     >>> from bindax_transforms import make_jaxpr
     >>> print(jaxpr_to_text(make_jaxpr(lambda x, y: (y, x, 2.5))(1.0, 3)))
     bindax jaxpr 1
+    checksum ...
     <BLANKLINE>
     program @0 (a:float64[]~, b:int64[]~)
       return (b, a, 2.5:float64[]~)
@@ -61,16 +62,17 @@ def jaxpr_from_text(text: str, *, any_version: bool = False) -> ClosedJaxpr:
         The program.
 
     Raises:
-        JaxprTextError: when the text is damaged, or a distribution, version, primitive, parameter
-            or type that it needs is not installed. The message has the line.
+        JaxprTextError: when the text is damaged, was changed though it has a checksum line, or a
+            distribution, version, primitive, parameter or type that it needs is not installed. The
+            message has the line.
 
     >>> from bindax_transforms import make_jaxpr
     >>> text = jaxpr_to_text(make_jaxpr(lambda x: (x, x))(1.0))
     >>> jaxpr_from_text(text).out_avals[0]
     ShapeDtypeStruct(shape=(), dtype=float64, weak_type=True)
-    >>> jaxpr_from_text(text.replace("float64[]", "float63[]"))
+    >>> jaxpr_from_text(text.replace("float64[]", "float32[]"))
     Traceback (most recent call last):
-    bindax_core.errors.JaxprTextError: line 3: there is no dtype 'float63' here. ...
+    bindax_core.errors.JaxprTextError: line 2: the text was changed after it was written: ...
     """
     from bindax_core.text._read import read_text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import lru_cache
 from typing import Any
 
@@ -35,6 +36,21 @@ def find_dtype(name: str) -> np.dtype[Any] | None:
     except TypeError:
         return None
     return found if found.name == name and found.kind not in "OSUMm" else None
+
+
+def payload(array: np.ndarray[Any, Any]) -> bytes:
+    """The bytes of an array, little end first; equal arrays have equal bytes.
+
+    >>> payload(np.array(0x4241, np.uint16))
+    b'AB'
+    """
+    array = array.byteswap() if sys.byteorder == "big" else array
+    if array.dtype.char not in "gG" or np.finfo(array.dtype).nmant != 63:
+        return array.tobytes()
+    # An x86 long double is ten bytes in sixteen; the others hold what was in memory before.
+    raw = np.frombuffer(array.tobytes(), np.uint8).reshape(-1, np.dtype("g").itemsize).copy()
+    raw[:, 10:] = 0
+    return raw.tobytes()
 
 
 def read_number(number: bool | int | float | complex, dtype: np.dtype[Any]) -> Any:

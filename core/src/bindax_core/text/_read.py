@@ -19,6 +19,7 @@ from bindax_core.kernel._aval import AbstractValue, is_value, typeof
 from bindax_core.kernel._jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from bindax_core.kernel._typecheck import typecheck_jaxpr
 from bindax_core.text import _installed
+from bindax_core.text._checksum import check_rest
 from bindax_core.text._numbers import HEADER, RESERVED, VERSION, find_dtype, read_number
 from bindax_core.text._tokens import Tokens
 from bindax_core.tree_util import PyTreeDef
@@ -43,7 +44,7 @@ def read_text(text: Any, any_version: bool) -> ClosedJaxpr:
             f"reads version {VERSION}."
         )
     used: set[str] = set()
-    position = header.end()
+    position = check_rest(text, header.end())
     while (line := _USES.match(text, position)) is not None:
         tokens = Tokens(text, position)
         if line[1] in used:

@@ -6,7 +6,6 @@ import base64
 import itertools
 import json
 import string
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -16,15 +15,16 @@ from bindax_core._site import Site
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._extended_dtypes import ExtendedDType, is_extended
 from bindax_core.arrays._shaped_array import ShapedArray, dtype_name
-from bindax_core.errors import JaxprTextError, TreeError
+from bindax_core.errors import JaxprTextError, TreeError, clause
 from bindax_core.kernel._aval import find_value_type
 from bindax_core.kernel._functions import describe_function
 from bindax_core.kernel._jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.registry._manifest import Distribution
 from bindax_core.registry._provenance import distribution_of, provenance_of
+from bindax_core.text._checksum import with_checksum
 from bindax_core.text._forms import form_of
-from bindax_core.text._numbers import HEADER, RESERVED, find_dtype, shortest
+from bindax_core.text._numbers import HEADER, RESERVED, find_dtype, payload, shortest
 from bindax_core.text._tokens import QUALIFIED
 from bindax_core.tree_util import PyTreeDef
 
@@ -60,7 +60,7 @@ class Writer:
         self._program(closed)
         uses = [f"uses {self._used[name].label}\n" for name in sorted(self._used)]
         arrays = ["\n", *self._arrays] if self._arrays else []
-        return "".join([HEADER, *uses, *arrays, *self._programs])
+        return HEADER + with_checksum("".join([*uses, *arrays, *self._programs]))
 
     # ------------------------------------------------------------------------------ programs
 
@@ -143,9 +143,8 @@ class Writer:
         """The mark of an array, which is written at its first use."""
         if id(owner) not in self._marks:
             mark = f"#{len(self._arrays)}"
-            bytes_ = host.byteswap() if sys.byteorder == "big" else host
-            payload = base64.b64encode(bytes_.tobytes()).decode()
-            self._arrays.append(f'array {mark} {self._type(aval)} "{payload}"\n')
+            encoded = base64.b64encode(payload(host)).decode()
+            self._arrays.append(f'array {mark} {self._type(aval)} "{encoded}"\n')
             self._marks[id(owner)] = mark, owner
         return self._marks[id(owner)][0]
 
@@ -253,7 +252,7 @@ def _int(x: int) -> str:
     try:
         return repr(x)
     except ValueError as error:
-        raise JaxprTextError(f"an integer is too long: {error}.") from error
+        raise JaxprTextError(f"an integer is too long: {clause(error)}.") from error
 
 
 def _complex(x: complex) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bindax_core.errors import TreeError
+from bindax_core.errors import TreeError, clause
 from bindax_core.tree._definition import NodeDefinition, imported_object, short, type_name
 from bindax_core.tree._keys import position
 from bindax_core.tree._nodes import path_of_node, postorder
@@ -59,8 +59,8 @@ def _write(root: PyTreeDef, node: PyTreeDef) -> Any:
     except TreeError as error:
         raise TreeError(
             f"The structure cannot be serialized: {position(path_of_node(root, node))}, the keys "
-            f"or metadata of a {type_name(definition.type)} cannot be written: {error}. Give "
-            f"encode_metadata and decode_metadata to its NodeDefinition."
+            f"or metadata of a {type_name(definition.type)} cannot be written: "
+            f"{clause(error)}. Give encode_metadata and decode_metadata to its NodeDefinition."
         ) from error
 
 
@@ -76,7 +76,7 @@ def read(text: str) -> list[Record]:
     try:
         document = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise TreeError(f"A serialized tree definition is damaged: {error}.") from error
+        raise TreeError(f"A serialized tree definition is damaged: {clause(error)}.") from error
     if type(document) is not dict or document.get("format") != FORMAT:
         raise TreeError(f"{short(text)} is not a serialized tree definition.")
     if document.get("version") != VERSION or type(document["version"]) is not int:

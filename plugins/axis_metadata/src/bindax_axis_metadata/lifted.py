@@ -61,24 +61,31 @@ def scan(
     reverse: bool = False,
     unroll: int | bool = 1,
     *,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
     metadata_params: Params | None = None,
 ) -> tuple[Any, Any]:
-    """The ``scan`` of bindax, which also updates the boxes in what is scanned and stacked.
+    """The ``scan`` of bindax along any axes, which also updates the boxes in its trees.
 
     Args:
         f: takes the carry and a slice of ``xs``, returns the next carry and a slice of the result.
         init: the first carry; its boxes stay as they are.
-        xs: the scanned trees; their boxes are told by ``remove_axis`` that axis 0 is gone.
-        length: how many steps there are, where ``xs`` holds no arrays.
+        xs: the scanned trees; their boxes are told by ``remove_axis`` that the axis is gone.
+        length: how many steps there are, where ``xs`` holds no scanned arrays.
         reverse: whether to begin with the last slice.
         unroll: how many steps one round of the compiled loop makes.
+        in_axes: the axis along which each array of ``xs`` is scanned, as a tree that is a prefix of
+            it; None for what is the same in all steps.
+        out_axes: the axis along which each result is stacked, as a tree that is a prefix of it.
         metadata_params: what the boxes are told about the axis of the steps.
 
     Returns:
         The last carry and the stacked slices, whose boxes are told by ``add_axis``.
 
     Raises:
-        ValueError: a box does not fit the axis.
+        ValueError: a box does not fit the axis, its leaves have different axes, or an array has
+            no such axis.
+        TypeError: an axis is no integer, or one of ``out_axes`` is None.
 
     >>> import numpy as np
     >>> from bindax_axis_metadata import Partitioned
@@ -92,12 +99,61 @@ def scan(
     """
     params = dict(metadata_params or {})
 
-    def step(carry: Any, x: Any) -> tuple[Any, Any]:
-        carry, y = f(carry, _along(x, 0, "xs", params, entering=True))
-        return carry, _along(y, 0, "ys", params, entering=False)
+    def loop(step: Any, scanned: Any) -> Any:
+        return plain_scan(step, init, scanned, length=length, reverse=reverse, unroll=unroll)
 
-    carry, ys = plain_scan(step, init, xs, length=length, reverse=reverse, unroll=unroll)
-    return carry, ys
+    return _scan_along(f, xs, (in_axes, out_axes), params, loop)
+
+
+def _scan_along(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    xs: Any,
+    both_axes: tuple[Any, Any],
+    params: Params,
+    loop: Callable[[Any, Any], Any],
+) -> tuple[Any, Any]:
+    """Scan a list of arrays along first axes, by a loop, in the place of a tree along others."""
+    in_axes, out_axes = both_axes
+    leaves, tree = tree_flatten(xs)
+    axes = _checked(flatten_prefix(in_axes, tree, "in_axes"), "in_axes", allow_none=True)
+    scanned = [
+        _moved(x, axis, 0, "in_axes")
+        for x, axis in zip(leaves, axes, strict=True)
+        if axis is not None
+    ]
+    places: list[int] = []  # where each result is to be stacked
+
+    def step(carry: Any, slices: list[Any]) -> tuple[Any, Any]:
+        rest = iter(slices)
+        whole = [x if axis is None else next(rest) for x, axis in zip(leaves, axes, strict=True)]
+        x = _along(tree_unflatten(tree, whole), in_axes, "in_axes", params, entering=True)
+        carry, y = f(carry, x)
+        found = flatten_prefix(out_axes, tree_structure(y), "out_axes")
+        places[:] = _checked(found, "out_axes", allow_none=False)
+        return carry, _along(y, out_axes, "out_axes", params, entering=False)
+
+    carry, ys = loop(step, scanned)
+    outs, structure = tree_flatten(ys)
+    stacked = [_moved(y, 0, axis, "out_axes") for y, axis in zip(outs, places, strict=True)]
+    return carry, tree_unflatten(structure, stacked)
+
+
+def _checked(axes: list[Any], what: str, *, allow_none: bool) -> list[Any]:
+    for axis in axes:
+        is_axis = isinstance(axis, int) and not isinstance(axis, bool)
+        if not is_axis and not (axis is None and allow_none):
+            kinds = "integers, None" if allow_none else "integers"
+            raise TypeError(f"scan: {what} must hold {kinds} and trees of these, not {axis!r:.60}.")
+    return axes
+
+
+def _moved(x: Any, source: int, target: int, what: str) -> Any:
+    """An array with an axis elsewhere."""
+    rank = len(typeof(x).shape)
+    given = source if what == "in_axes" else target
+    if not -rank <= given < rank:
+        raise ValueError(f"scan: {what} has axis {given} for an array of shape {typeof(x).shape}.")
+    return x if source == target else plain_vmap(lambda row: row, source, target)(x)
 
 
 def _along(tree: Any, axes: Any, what: str, params: Params, *, entering: bool) -> Any:

@@ -11,7 +11,6 @@ from bindax_core.extend import (
     Array,
     Effect,
     LoweringContext,
-    Zero,
     api_boundary,
     default_sharding,
     primitive,
@@ -19,6 +18,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.sharding import Sharding
+from bindax_transforms.zeros import Zero
 
 __all__ = [
     "inspect_array_sharding",

@@ -1,4 +1,8 @@
-"""Containers of arguments and results in files: the built-in ones, and those that have names."""
+"""Containers of arguments and results in files.
+
+The built-in ones are written as such, those that were given a name with that, and other nodes as
+the text that structures have, if what they hold besides children has a written form.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from typing import Any, TypeVar
 
 import attrs
 
+from bindax_core.errors import TreeError
 from bindax_core.extend import PyTreeDef, tree_structure
 from bindax_export._errors import ExportError, FormatError
 from bindax_export._flatbuffers import Number, Reader
@@ -17,6 +22,9 @@ from bindax_export._flatbuffers import Number, Reader
 T = TypeVar("T")
 
 _LEAF, _NONE, _TUPLE, _LIST, _DICT, _CUSTOM = range(6)
+_TEXT = "bindax.treedef"
+"""The name of nodes that are written as the text of a structure."""
+
 _KINDS = {None: _LEAF, type(None): _NONE, tuple: _TUPLE, list: _LIST, dict: _DICT}
 
 
@@ -117,9 +125,12 @@ def _names_to_bytes(names: Sequence[Any]) -> bytes:
 
 
 def _unflattened(nodetype: type, data: Any, children: Sequence[Any]) -> Any:
-    leaf = tree_structure(0)
-    node = PyTreeDef.from_node_data_and_children((nodetype, data), [leaf] * len(children))
-    return node.unflatten(children)
+    return _node((nodetype, data), len(children)).unflatten(children)
+
+
+def _node(data: Any, count: int) -> PyTreeDef:
+    """The structure of one node around leaves."""
+    return PyTreeDef.from_node_data_and_children(data, [tree_structure(0)] * count)
 
 
 register_pytree_node_serialization(
@@ -146,21 +157,31 @@ def container_table(tree: PyTreeDef) -> dict[int, Any]:
         if children:
             table[2] = list(data)
     elif kind == _CUSTOM:
-        form = _by_type.get(of)
-        if form is None:
-            raise ExportError(
-                f"arguments or results with a {of.__qualname__} cannot be serialized: give "
-                f"the type a name in files, with register_pytree_node_serialization or "
-                f"register_namedtuple_serialization."
-            )
-        table[3] = form.name
-        data = form.write(data)
-        if not isinstance(data, bytes | bytearray):
-            raise ExportError(
-                f"serialize_auxdata of {form.type.__qualname__} gave {data!r:.60}, not bytes."
-            )
-        table[4] = data
+        table[3], table[4] = _named_node(of, data, len(children))
     return {0: Number("b", kind), **table}
+
+
+def _named_node(of: type, data: Any, count: int) -> tuple[str, bytes | bytearray]:
+    """The name and the bytes of a node that is not built in."""
+    form = _by_type.get(of)
+    if form is not None:
+        written = form.write(data)
+        if not isinstance(written, bytes | bytearray):
+            raise ExportError(
+                f"serialize_auxdata of {of.__qualname__} gave {written!r:.60}, not bytes."
+            )
+        return form.name, written
+    reason = ""
+    if not issubclass(of, tuple):
+        try:
+            return _TEXT, _node((of, data), count).serialize().encode()
+        except TreeError as error:
+            reason = f" ({error})"
+    raise ExportError(
+        f"arguments or results with a {of.__qualname__} cannot be serialized: give the type a name "
+        f"in files, with register_pytree_node_serialization or register_namedtuple_serialization."
+        f"{reason}"
+    )
 
 
 def read_container(reader: Reader | None, leaves: Sequence[Any]) -> PyTreeDef:
@@ -193,6 +214,8 @@ def _build(reader: Reader, leaves: Iterator[Any]) -> Any:
         if len(names) != len(children):
             raise FormatError("a dict in it has not as many keys as values")
         return dict(zip(names, children, strict=True))
+    if kind == _CUSTOM and reader.text(3) == _TEXT:
+        return _node_of_text(reader.raw(4), children)
     form = _by_name.get(reader.text(3)) if kind == _CUSTOM else None
     if form is None:
         raise ExportError(
@@ -201,3 +224,17 @@ def _build(reader: Reader, leaves: Iterator[Any]) -> Any:
             f"register_pytree_node_serialization or register_namedtuple_serialization."
         )
     return form.build(form.read(reader.raw(4)), children)
+
+
+def _node_of_text(text: bytes, children: Sequence[Any]) -> Any:
+    try:
+        node = PyTreeDef.deserialize(text.decode())
+    except UnicodeDecodeError:
+        raise FormatError("a container in it is no text") from None
+    except TreeError as error:
+        raise ExportError(
+            f"the program has arguments or results in a container that cannot be read here: {error}"
+        ) from error
+    if node.num_leaves != len(children):
+        raise FormatError("a container in it has another number of parts than its text says")
+    return node.unflatten(children)

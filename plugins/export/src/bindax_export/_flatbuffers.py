@@ -33,8 +33,8 @@ Table = Mapping[int, Any]
 
 
 def write(root: Table) -> bytearray:
-    """The buffer of a table."""
-    buffer = bytearray(4)
+    """The buffer of a table; four bytes after the first four are free for a mark."""
+    buffer = bytearray(8)
     _put_table(buffer, 0, root)
     return buffer
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.errors import clause
 from bindax_core.extend import ShapedArray, as_extended, float0
 from bindax_export._checks import DisabledSafetyCheck
+from bindax_export._checksum import require_whole
 from bindax_export._containers import read_container
 from bindax_export._errors import ExportError, FormatError
 from bindax_export._exported import Exported
@@ -48,14 +50,16 @@ def deserialize(blob: bytes | bytearray) -> Exported:
         raise TypeError(f"deserialize takes bytes, but got {type(blob).__name__}.")
     data = bytes(blob)
     try:
+        require_whole(data)
         reader = Reader.root(data)
         if not reader.raw(Field.MODULE) or not reader.text(Field.NAME):
             raise FormatError("it has no program")
         return _read(reader)
     except FormatError as error:
         raise FormatError(
-            f"the bytes hold no exported program that can be read: {error}. They are damaged, or "
-            f"were not written by Exported.serialize of bindax or JAX, or by a newer version."
+            f"the bytes hold no exported program that can be read: {clause(error)}. They are "
+            f"damaged, or were not written by Exported.serialize of bindax or JAX, or by a newer "
+            f"version."
         ) from None
 
 

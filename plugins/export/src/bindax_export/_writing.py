@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import ShapedArray, float0, is_extended
 from bindax_export._checks import DisabledSafetyCheck
+from bindax_export._checksum import sealed
 from bindax_export._containers import container_table
 from bindax_export._errors import ExportError
 from bindax_export._flatbuffers import Number, Numbers, write
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def serialize(exported: Exported, vjp_order: int) -> bytearray:
     """The bytes of a program; see ``Exported.serialize``."""
-    return write(program_table(exported, vjp_order))
+    return sealed(write(program_table(exported, vjp_order)))
 
 
 def program_table(exported: Exported, vjp_order: int) -> dict[int, Any]:

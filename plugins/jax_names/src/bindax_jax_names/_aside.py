@@ -51,9 +51,10 @@ def import_package(name: str) -> ModuleType:
 
     >>> from bindax_core import config
     >>> before = {"enable_x64": config.enable_x64, "conventions": config.conventions}
-    >>> with config.override(**before):  # JAX's rules for dtypes hold for the whole process
-    ...     import_package("jax.numpy").ones(2).shape
+    >>> import_package("jax.numpy").ones(2).shape
     (2,)
+    >>> for setting, value in before.items():  # JAX's rules for dtypes hold for the whole process
+    ...     config.update(setting, value)
     """
     use_rules_of_jax()
     VersionFinder.install()

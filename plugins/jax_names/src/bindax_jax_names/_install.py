@@ -46,6 +46,5 @@ def use_rules_of_jax() -> None:
 
     add_attributes()
     config.conventions = "jax"
-    if hasattr(config, "enable_x64"):
-        text = os.environ.get("JAX_ENABLE_X64", "").strip().lower()
-        config.enable_x64 = text not in ("", "0", "false", "no", "off", "n", "f")
+    text = os.environ.get("JAX_ENABLE_X64", "").strip().lower()
+    config.enable_x64 = text not in ("", "0", "false", "no", "off", "n", "f")

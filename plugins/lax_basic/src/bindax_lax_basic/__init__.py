@@ -9,10 +9,8 @@ operators and methods of arrays promote and broadcast.
 Array(1., dtype=float32)
 """
 
-from types import FunctionType as _FunctionType
-from types import ModuleType as _ModuleType
-
-from bindax_core.extend import api_boundary as _api_boundary
+from bindax_core.extend import bound_functions as _bound_functions
+from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_lax_basic.contract.dot_general import *
 from bindax_lax_basic.contract.precision import *
@@ -67,16 +65,8 @@ from bindax_lax_basic.window.reduce_window.reduce_window import *
 from bindax_lax_basic.window.select_and_add import *
 from bindax_lax_basic.window.select_and_scatter import *
 
-# Type checkers know the names from the imports, and would take this for all that there is.
-vars()["__all__"] = [
-    name
-    for name, value in list(vars().items())
-    if not name.startswith("_") and not isinstance(value, _ModuleType)
-]
+vars()["__all__"] = _public_names(vars())
 
-# Here users call: errors that leave show the user's own frames.
-for _name, _value in list(vars().items()):
-    if isinstance(_value, _FunctionType) and not _name.startswith("_"):
-        vars()[_name] = _api_boundary(_value)
+_bound_functions(vars())
 
 _register_internal(__file__)

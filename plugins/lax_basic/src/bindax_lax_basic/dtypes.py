@@ -6,7 +6,6 @@ The result of a promotion is the least upper bound of its operands in JAX's latt
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -16,6 +15,7 @@ import numpy as np
 
 from bindax_core.errors import TypePromotionError
 from bindax_core.extend import (
+    Promotion,
     ShapedArray,
     admitted_dtype,
     config,
@@ -25,6 +25,7 @@ from bindax_core.extend import (
     is_value,
     typeof,
     user_source_info,
+    warn_user,
 )
 from bindax_lax_basic.promotion_lattice import (
     BOUNDS,
@@ -218,12 +219,11 @@ def canonical_dtype(dtype: Any) -> DType:
     found = named_dtype(dtype)
     admitted = admitted_dtype(found) if config.enable_x64 is False else found
     if admitted is not found:
-        warnings.warn(
+        warn_user(
             f"{dtype_name(found)} is asked for, but config.enable_x64 is False, so that the "
             f"dtype is {admitted.name}; set it to True or 'explicit' for 64 bits. This is at "
             f"{user_source_info(1)}.",
             UserWarning,
-            stacklevel=2,
         )
     return admitted
 
@@ -261,9 +261,9 @@ _WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
 
 
 @lru_cache(maxsize=4096)
-def promote_avals(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[DType, bool]:
+def promote_avals(operands: tuple[tuple[DType, bool], ...], mode: Promotion) -> tuple[DType, bool]:
     """``least_upper_bound``; with 64 bits disabled, operands of fewer do not promote to them."""
-    dtype, weak = least_upper_bound(operands, bits)
+    dtype, weak = least_upper_bound(operands, mode)
     return (admitted_dtype(dtype) if _are_admitted(operands) else dtype), weak
 
 
@@ -272,8 +272,10 @@ def _are_admitted(operands: Iterable[tuple[DType, bool]]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tuple[DType, bool]:
-    """The dtype and weak type to which operands promote, where default dtypes have ``bits``.
+def least_upper_bound(
+    operands: tuple[tuple[DType, bool], ...], mode: Promotion
+) -> tuple[DType, bool]:
+    """The dtype and weak type to which operands promote; ``mode`` is ``config.promotion``.
 
     A result that is weak without an operand of its family and width takes the default dtype. Weak
     64-bit operands are Python scalars; where weak operands of both widths meet, the narrower wins,
@@ -282,6 +284,7 @@ def least_upper_bound(operands: tuple[tuple[DType, bool], ...], bits: int) -> tu
     if len(set(operands)) == 1:
         return operands[0]
     require_one_dtype(operands, kind_of)
+    bits = mode.bits
     nodes = {_WEAK_NODE.get(_family(d), d) if weak else d for d, weak in operands}
     common = frozenset.intersection(*(BOUNDS.get(node, frozenset()) for node in nodes))
     least = [node for node in common if common <= BOUNDS[node]]
@@ -318,7 +321,8 @@ def promote_types(a: Any, b: Any) -> DType:
     (dtype(bfloat16), dtype('int16'))
     """
     pair = (_dtype_operand(a), _dtype_operand(b))
-    return promote_avals(pair, config.dtype_bits if _are_admitted(pair) else 64)[0]
+    mode = config.promotion
+    return promote_avals(pair, mode if _are_admitted(pair) else mode._replace(bits=64))[0]
 
 
 def result_type(*operands: Any) -> DType:
@@ -337,7 +341,7 @@ def result_type(*operands: Any) -> DType:
         raise TypeError("result_type needs at least one array, scalar or dtype.")
     named = [_dtype_operand(x) for x in operands]
     pairs = tuple([(admitted_dtype(dtype), weak) for dtype, weak in named])
-    dtype, weak = promote_avals(pairs, config.dtype_bits)
+    dtype, weak = promote_avals(pairs, config.promotion)
     if weak:
         return default_dtype(_family(dtype))
     return dtype

@@ -15,7 +15,11 @@
 Array(0.5, dtype=float32)
 """
 
+from bindax_lax_basic.array import comparisons as comparisons
 from bindax_lax_basic.array import operators as operators
+from bindax_lax_basic.array.values import as_operand as as_operand
+from bindax_lax_basic.array.values import from_value as from_value
+from bindax_lax_basic.array.values import settled as settled
 from bindax_lax_basic.dtypes import ANY as ANY
 from bindax_lax_basic.dtypes import BITS as BITS
 from bindax_lax_basic.dtypes import BOOL as BOOL
@@ -62,6 +66,7 @@ from bindax_lax_basic.rules.operands import adopt_type as adopt_type
 from bindax_lax_basic.rules.operands import broadcast_arrays as broadcast_arrays
 from bindax_lax_basic.rules.operands import constant as constant
 from bindax_lax_basic.rules.operands import promote_dtypes as promote_dtypes
+from bindax_lax_basic.rules.operands import promote_inexact as promote_inexact
 from bindax_lax_basic.rules.types import axes_argument as axes_argument
 from bindax_lax_basic.rules.types import axis_argument as axis_argument
 from bindax_lax_basic.rules.types import common_shape as common_shape

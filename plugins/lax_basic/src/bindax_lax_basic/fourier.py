@@ -19,7 +19,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    UndefPrimal,
     primitive,
     register_text_form,
     rules,
@@ -38,6 +37,7 @@ from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
 from bindax_lax_basic.shape.creation import filled
 from bindax_lax_basic.shape.slice_and_pad import pad_p
+from bindax_transforms.zeros import UndefPrimal
 
 __all__ = ["FftType", "fft", "fft_p"]
 

@@ -3,9 +3,7 @@
 Matrices are the last two axes of arrays of dtype float32, float64, complex64 or complex128.
 """
 
-from types import FunctionType as _FunctionType
-
-from bindax_core.extend import api_boundary as _api_boundary
+from bindax_core.extend import bound_functions as _bound_functions
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_linalg.cholesky import *
@@ -23,9 +21,6 @@ from bindax_linalg.tridiagonal_solve import *
 
 vars()["__all__"] = _public_names(vars())
 
-# Here users call: errors that leave show the user's own frames.
-for _name, _value in list(vars().items()):
-    if isinstance(_value, _FunctionType) and not _name.startswith("_"):
-        vars()[_name] = _api_boundary(_value)
+_bound_functions(vars())
 
 _register_internal(__file__)

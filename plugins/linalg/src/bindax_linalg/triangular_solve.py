@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    ShapedArray,
-    UndefPrimal,
-    Zero,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import dtypes, expand_dims, neg_p, squeeze
 from bindax_lax_basic.extend import NumPyArray, adopt_dtype, describe, zero_tangent
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
+from bindax_transforms.zeros import UndefPrimal, Zero
 
 __all__ = ["triangular_solve", "triangular_solve_p"]
 

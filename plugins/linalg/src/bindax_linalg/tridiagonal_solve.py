@@ -7,20 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    ShapedArray,
-    UndefPrimal,
-    Zero,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import neg_p, pad_p
 from bindax_lax_basic.extend import NumPyArray, adopt_dtype, constant, describe, zero_tangent
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
+from bindax_transforms.zeros import UndefPrimal, Zero
 
 __all__ = ["tridiagonal_solve", "tridiagonal_solve_p"]
 

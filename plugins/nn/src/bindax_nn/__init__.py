@@ -9,6 +9,7 @@ Array([0.5, 0.5], dtype=float32)
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from bindax_core.extend import missing_attribute as _missing_attribute
 from bindax_core.extend import register_internal
 from bindax_nn.activations import celu as celu
 from bindax_nn.activations import elu as elu
@@ -94,4 +95,4 @@ def __getattr__(name: str) -> Any:
     # Who only calls functions does not pay for random numbers.
     if name == "initializers":
         return import_module("bindax_nn.initializers")
-    raise AttributeError(f"module 'bindax_nn' has no attribute {name!r}")
+    raise _missing_attribute("bindax.nn", name, [*globals(), "initializers"])

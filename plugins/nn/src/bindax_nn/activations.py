@@ -9,7 +9,13 @@ import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_lax_basic.extend import axis_argument
-from bindax_numpy.extend import as_operand, inexact, inexact_operand, require_values
+from bindax_numpy.extend import (
+    as_operand,
+    inexact,
+    inexact_operand,
+    require_values,
+    strong_operand,
+)
 from bindax_transforms import custom_jvp
 
 _SELU_ALPHA = 1.6732632423543772848170429916717
@@ -34,8 +40,8 @@ def identity(x: Any) -> Array:
 def tanh(x: Any, /) -> Array:
     """The hyperbolic tangent.
 
-    >>> nn.tanh(jnp.array([0.0, 1.0]))
-    Array([0.       , 0.7615942], dtype=float32)
+    >>> nn.tanh(jnp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.7616], dtype=float32)
     """
     return jnp.tanh(x)
 
@@ -93,8 +99,8 @@ def squareplus(x: Any, b: Any = 4) -> Array:
 def softplus(x: Any) -> Array:
     """``log(1 + exp(x))``, without overflow.
 
-    >>> nn.softplus(jnp.array([-100.0, 0.0, 100.0]))
-    Array([3.783506e-44, 6.931472e-01, 1.000000e+02], dtype=float32)
+    >>> nn.softplus(jnp.array([-100.0, 0.0, 100.0])).round(3)
+    Array([  0.   ,   0.693, 100.   ], dtype=float32)
     """
     return jnp.logaddexp(x, 0)
 
@@ -122,8 +128,8 @@ def soft_sign(x: Any) -> Array:
 def sigmoid(x: Any) -> Array:
     """``1 / (1 + exp(-x))``.
 
-    >>> nn.sigmoid(jnp.array([0.0, 1.0]))
-    Array([0.5      , 0.7310586], dtype=float32)
+    >>> nn.sigmoid(jnp.array([0.0, 1.0])).round(4)
+    Array([0.5   , 0.7311], dtype=float32)
     """
     return lax.logistic(as_operand(inexact_operand("sigmoid", x)))
 
@@ -140,8 +146,8 @@ def sparse_sigmoid(x: Any) -> Array:
 def silu(x: Any) -> Array:
     """``x * sigmoid(x)``, also known as swish.
 
-    >>> nn.silu(jnp.array([0.0, 1.0]))
-    Array([0.       , 0.7310586], dtype=float32)
+    >>> nn.silu(jnp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.7311], dtype=float32)
     """
     x = _operand("silu", x)
     return x * sigmoid(x)
@@ -153,8 +159,8 @@ swish = silu
 def mish(x: Any) -> Array:
     """``x * tanh(softplus(x))``.
 
-    >>> nn.mish(jnp.array([0.0, 1.0]))
-    Array([0.       , 0.8650984], dtype=float32)
+    >>> nn.mish(jnp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.8651], dtype=float32)
     """
     x = _operand("mish", x)
     return x * jnp.tanh(softplus(x))
@@ -163,8 +169,8 @@ def mish(x: Any) -> Array:
 def log_sigmoid(x: Any) -> Array:
     """The logarithm of ``sigmoid(x)``, without underflow.
 
-    >>> nn.log_sigmoid(jnp.array([-100.0, 0.0]))
-    Array([-100.       ,   -0.6931472], dtype=float32)
+    >>> nn.log_sigmoid(jnp.array([-100.0, 0.0])).round(3)
+    Array([-100.   ,   -0.693], dtype=float32)
     """
     return -softplus(-_operand("log_sigmoid", x))
 
@@ -172,8 +178,8 @@ def log_sigmoid(x: Any) -> Array:
 def elu(x: Any, alpha: Any = 1.0) -> Array:
     """``x`` where positive, else ``alpha * (exp(x) - 1)``.
 
-    >>> nn.elu(jnp.array([-1.0, 1.0]))
-    Array([-0.63212055,  1.        ], dtype=float32)
+    >>> nn.elu(jnp.array([-1.0, 1.0])).round(4)
+    Array([-0.6321,  1.    ], dtype=float32)
     """
     x = _operand("elu", x)
     positive = x > 0
@@ -184,8 +190,8 @@ def elu(x: Any, alpha: Any = 1.0) -> Array:
 def celu(x: Any, alpha: Any = 1.0) -> Array:
     """``x`` where positive, else ``alpha * (exp(x / alpha) - 1)``, which is smooth at 0.
 
-    >>> nn.celu(jnp.array([-1.0, 1.0]), 2.0)
-    Array([-0.78693867,  1.        ], dtype=float32)
+    >>> nn.celu(jnp.array([-1.0, 1.0]), 2.0).round(4)
+    Array([-0.7869,  1.    ], dtype=float32)
     """
     x = _operand("celu", x)
     return jnp.maximum(x, 0.0) + alpha * jnp.expm1(jnp.minimum(x, 0.0) / alpha)
@@ -196,8 +202,8 @@ def selu(x: Any) -> Array:
 
     Klambauer et al., "Self-normalizing neural networks", 2017.
 
-    >>> nn.selu(jnp.array([-1.0, 1.0]))
-    Array([-1.1113307,  1.050701 ], dtype=float32)
+    >>> nn.selu(jnp.array([-1.0, 1.0])).round(4)
+    Array([-1.1113,  1.0507], dtype=float32)
     """
     return _SELU_SCALE * elu(x, _SELU_ALPHA)
 
@@ -234,8 +240,8 @@ def hard_sigmoid(x: Any) -> Array:
 def hard_silu(x: Any) -> Array:
     """``x * hard_sigmoid(x)``, also known as hard swish.
 
-    >>> nn.hard_silu(jnp.array([-4.0, 1.0]))
-    Array([-0.       ,  0.6666667], dtype=float32)
+    >>> nn.hard_silu(jnp.array([-2.0, 1.0])).round(4)
+    Array([-0.3333,  0.6667], dtype=float32)
     """
     x = _operand("hard_silu", x)
     return x * hard_sigmoid(x)
@@ -253,10 +259,10 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 
     Hendrycks and Gimpel, "Gaussian error linear units", 2016.
 
-    >>> nn.gelu(jnp.array([0.0, 1.0]), approximate=False)
-    Array([0.       , 0.8413447], dtype=float32)
+    >>> nn.gelu(jnp.array([0.0, 1.0]), approximate=False).round(4)
+    Array([0.    , 0.8413], dtype=float32)
     """
-    (x,) = inexact("gelu", x)
+    (x,) = inexact("gelu", strong_operand("gelu", x))
     if approximate:
         slope = math.sqrt(2 / math.pi)
         return x * (0.5 * (1.0 + jnp.tanh(slope * (x + _GELU_CUBIC * x**3))))
@@ -295,7 +301,7 @@ _log1mexp.defjvps(lambda t, out, x: t / jnp.expm1(x))
 def log1mexp(x: Any) -> Array:
     """``log(1 - exp(-x))`` of positive numbers, precise for small and for large ones.
 
-    >>> nn.log1mexp(jnp.array([1e-5, 1.0]))
-    Array([-11.512931 ,  -0.4586751], dtype=float32)
+    >>> nn.log1mexp(jnp.array([1e-5, 1.0])).round(3)
+    Array([-11.513,  -0.459], dtype=float32)
     """
     return _log1mexp(_operand("log1mexp", x))

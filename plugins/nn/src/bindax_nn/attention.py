@@ -14,7 +14,7 @@ from bindax_nn.normalization import logsumexp, softmax
 
 # Added to a finite logit it stays finite, and its exponential is 0.
 _MASKED = -0.7 * float(np.finfo(np.float32).max)
-_IMPLEMENTATIONS = (None, "xla", "cudnn")
+_IMPLEMENTATIONS = (None, "xla")
 
 
 def dot_product_attention(
@@ -50,7 +50,7 @@ def dot_product_attention(
         key_value_seq_lengths: int32 of shape ``[B]``: keys and values beyond do not count.
         local_window_size: how many positions before and after its own a position attends to;
             an integer for both.
-        implementation: accepted for JAX's programs; there is one implementation.
+        implementation: None or ``"xla"``, the one implementation that there is.
         return_residual: return also the logarithm of the sum of the exponentials of the logits,
             shape ``[(B,) T, N]``, which is constant for differentiation.
 
@@ -59,10 +59,11 @@ def dot_product_attention(
 
     Raises:
         ValueError: when shapes or dtypes do not fit together.
+        RuntimeError: when the implementation is ``"cudnn"``.
 
     >>> x = jnp.array([[[1.0]], [[3.0]]])
-    >>> nn.dot_product_attention(x, x, x, is_causal=True).ravel()
-    Array([1.      , 2.995055], dtype=float32)
+    >>> nn.dot_product_attention(x, x, x, is_causal=True).ravel().round(3)
+    Array([1.   , 2.995], dtype=float32)
     """
     _check_implementation(implementation)
     shape = jnp.asarray(query).shape
@@ -79,6 +80,11 @@ def dot_product_attention(
 
 
 def _check_implementation(implementation: str | None) -> None:
+    if implementation == "cudnn":
+        raise RuntimeError(
+            "dot_product_attention: implementation='cudnn' asks for kernels of cuDNN, which bindax "
+            "does not call; leave implementation out, or pass 'xla'."
+        )
     if implementation not in _IMPLEMENTATIONS:
         raise ValueError(
             f"dot_product_attention: implementation must be one of {_IMPLEMENTATIONS}, but it is "

@@ -362,10 +362,11 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
         if 0 in shape:
             return jnp.zeros(shape, dtype)
         columns = shape[column_axis]
-        q = random.orthogonal(key, math.prod(shape) // columns, (), dtype, columns)
+        wide = jnp.promote_types(dtype, np.float32)  # there is no decomposition in half precision
+        q = random.orthogonal(key, math.prod(shape) // columns, (), wide, columns)
         axis = column_axis % len(shape)
         q = jnp.reshape(q, (*shape[:axis], *shape[axis + 1 :], columns))
-        return jnp.array(scale, dtype) * jnp.moveaxis(q, -1, axis)
+        return (jnp.array(scale, wide) * jnp.moveaxis(q, -1, axis)).astype(dtype)
 
     return init
 

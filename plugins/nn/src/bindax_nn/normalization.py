@@ -13,6 +13,7 @@ import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_lax_basic.extend import axes_argument
 from bindax_numpy.extend import as_operand, inexact, require_values
+from bindax_parallel import axis_index, axis_size
 from bindax_transforms import custom_jvp
 
 
@@ -108,8 +109,8 @@ def logsumexp(
     Returns:
         The logarithm; with ``return_sign`` a pair of it and the sign.
 
-    >>> nn.logsumexp(jnp.array([1000.0, 1000.0]))
-    Array(1000.6932, dtype=float32)
+    >>> nn.logsumexp(jnp.array([100.0, 100.0])).round(2)
+    Array(100.69, dtype=float32)
     """
     _optional("logsumexp", a, b, where)
     if where is not None:
@@ -199,32 +200,37 @@ def standardize(
             variance = jnp.mean(squares, axis, keepdims=True, where=where)
         else:
             squares = jnp.mean(jnp.square(x), axis, keepdims=True, where=where)
-            variance = jnp.clip(squares - jnp.square(mean), 0)
+            variance = squares - jnp.square(mean)
+            # Rounding can make it negative, which its derivatives must not notice.
+            variance = variance - lax.stop_gradient(jnp.minimum(variance, 0))
     return jnp.subtract(x, mean) * lax.rsqrt(as_operand(jnp.add(variance, epsilon)))
 
 
 # ----------------------------------------------------------------------------- encoding
 
 
-def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:
+def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int | str = -1) -> Array:
     """Vectors that are 1 at the index and 0 elsewhere; all 0 for an index out of range.
 
     Args:
         x: integers of any shape.
         num_classes: the size of the new axis.
         dtype: the dtype of the result; the default float dtype.
-        axis: the place of the new axis.
+        axis: the place of the new axis; or the name of one that a function is mapped over, along
+            which the vectors lie: each of its members has the element of its own index.
 
     Raises:
         TypeError: when ``num_classes`` is not an integer that is known.
-        ValueError: when the axis does not exist.
+        ValueError: when the axis does not exist, or the named one has another size.
+        NameError: when nothing is mapped over an axis of that name.
 
     >>> nn.one_hot(jnp.array([0, 2]), 3)
     Array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
     """
     try:
-        size, place = operator.index(num_classes), operator.index(axis)
+        size = operator.index(num_classes)
+        place = -1 if isinstance(axis, str) else operator.index(axis)
     except TypeError:
         raise TypeError(
             f"one_hot: num_classes and axis must be integers that are known before the program "
@@ -233,6 +239,14 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
     if size < 0:
         raise ValueError(f"one_hot: num_classes must not be negative, but it is {size}.")
     indices = jnp.asarray(x)
+    wanted = jnp.float_ if dtype is None else dtype
+    if isinstance(axis, str):
+        if axis_size(axis) != size:
+            raise ValueError(
+                f"one_hot: num_classes must be the size of the axis {axis!r}, {axis_size(axis)}, "
+                f"but it is {size}."
+            )
+        return jnp.equal(indices, axis_index(axis)).astype(wanted)
     if not -indices.ndim - 1 <= place <= indices.ndim:
         raise ValueError(
             f"one_hot: axis {axis} is out of range for a result of {indices.ndim + 1} axes."
@@ -242,4 +256,4 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
     shape.insert(place, size)
     classes = lax.broadcasted_iota(indices.dtype, tuple(shape), place)
     hits = jnp.equal(jnp.expand_dims(indices, place), classes)
-    return hits.astype(jnp.float_ if dtype is None else dtype)
+    return hits.astype(wanted)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_core.extend import Array
+from bindax_core.extend import Array, warn_user
 from bindax_transforms import custom_vjp
 
 
@@ -238,10 +237,9 @@ def scaled_dot_general(
            [32., 32.]], dtype=float32)
     """
     if implementation is not None:
-        warnings.warn(
+        warn_user(
             "scaled_dot_general: implementation is ignored, as there is only one.",
             DeprecationWarning,
-            stacklevel=2,
         )
     if configs is None:
         return lax.dot_general(

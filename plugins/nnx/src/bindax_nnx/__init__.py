@@ -50,6 +50,8 @@ from bindax_nnx.annotations import dataclass as dataclass
 from bindax_nnx.annotations import identity as identity
 from bindax_nnx.annotations import is_data as is_data
 from bindax_nnx.annotations import static as static
+from bindax_nnx.annotations import with_metadata as with_metadata
+from bindax_nnx.annotations import with_partitioning as with_partitioning
 from bindax_nnx.averages import EMA as EMA
 from bindax_nnx.checkpoint import load as load
 from bindax_nnx.checkpoint import save as save
@@ -202,8 +204,6 @@ from bindax_nnx.variables import Param as Param
 from bindax_nnx.variables import Perturbation as Perturbation
 from bindax_nnx.variables import Variable as Variable
 from bindax_nnx.variables import VariableMetadata as VariableMetadata
-from bindax_nnx.variables import with_metadata as with_metadata
-from bindax_nnx.variables import with_partitioning as with_partitioning
 
 vars()["__all__"] = [*_public_names(vars()), "initializers", "metrics"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 
@@ -14,24 +14,28 @@ class Parts(NamedTuple):
     end: str
 
 
-def describe(value: Any) -> str:
+def describe(value: Any, shown: Callable[[Any], str] = repr) -> str:
     """A value and all below it as text.
 
     Values show their parts that have a method ``_nnx_parts``; what appears a second time is shown
     by its type and ``<shared>``.
+
+    Args:
+        value: the value.
+        shown: the text of what has no parts.
     """
-    return _text(value, "", set())
+    return _text(value, "", set(), shown)
 
 
-def _text(value: Any, indent: str, met: set[int]) -> str:
+def _text(value: Any, indent: str, met: set[int], shown: Callable[[Any], str]) -> str:
     parts = _parts(value)
     if parts is None:
-        return repr(value).replace("\n", f"\n{indent}")
+        return shown(value).replace("\n", f"\n{indent}")
     if not isinstance(value, (list, tuple, dict)):
         if id(value) in met:
             return f"{type(value).__name__}(<shared>)"
         met.add(id(value))
-    lines = [f"{name}{_text(x, indent + '  ', met)}" for name, x in parts.parts]
+    lines = [f"{name}{_text(x, indent + '  ', met, shown)}" for name, x in parts.parts]
     return _block(parts.start, lines, parts.end, indent)
 
 

@@ -1,13 +1,15 @@
-"""Annotations of the attributes of objects, and dataclasses of objects."""
+"""Annotations of attributes and variables, and dataclasses of objects."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 from bindax_core.extend import is_value
 from bindax_nnx.graph import is_reference
 from bindax_nnx.object import Object
+from bindax_nnx.variables import VariableMetadata
 
 T = TypeVar("T")
 
@@ -75,3 +77,25 @@ def dataclass(cls: Any = None, /, **options: bool) -> Any:
         raise TypeError(f"nnx.dataclass is for subclasses of nnx.Object, but got {cls!r:.60}.")
     # Objects are compared by identity and shown with their parts.
     return dataclasses.dataclass(cls, **{"repr": False, "eq": False, **options})
+
+
+def with_metadata(init: Callable[..., Any], **metadata: Any) -> Callable[..., VariableMetadata]:
+    """An initializer whose variable has metadata.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Param
+    >>> Param(with_metadata(np.zeros, role="bias")(3)).role
+    'bias'
+    """
+
+    def initialize(*args: Any, **kwargs: Any) -> VariableMetadata:
+        return VariableMetadata(init(*args, **kwargs), metadata)
+
+    return initialize
+
+
+def with_partitioning(
+    init: Callable[..., Any], sharding: tuple[str | None, ...], **metadata: Any
+) -> Callable[..., VariableMetadata]:
+    """An initializer whose variable names the mesh axis along which each axis is divided."""
+    return with_metadata(init, sharding=tuple(sharding), **metadata)

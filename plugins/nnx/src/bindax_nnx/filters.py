@@ -92,13 +92,16 @@ class WithTag:
 
 @dataclasses.dataclass(frozen=True)
 class PathContains:
-    """Takes what has a key anywhere in its path."""
+    """Takes what has a key anywhere in its path; if not exact, a key that contains it as text."""
 
     key: AnyValue
+    exact: bool = True
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
         """Tell whether the filter takes what is at a path."""
-        return self.key in path
+        if self.exact:
+            return self.key in path
+        return any(str(self.key) in str(part) for part in path)
 
 
 @dataclasses.dataclass(frozen=True, init=False)

@@ -155,11 +155,13 @@ def update(node: Any, state: Any, /, *states: Any) -> None:
 
     Args:
         node: an object, or a container of objects.
-        state: variables or values by path; not all variables need be there.
+        state: variables or values by path; not all variables need be there. A variable that an
+            object has not becomes an attribute of it.
         states: more of them.
 
     Raises:
-        GraphError: the graph has no variable at a path; nothing is changed then.
+        GraphError: the graph has no variable at a path, and none can be put there; nothing is
+            changed then.
 
     >>> from bindax_nnx import Module, Param
     >>> class Scale(Module):
@@ -172,20 +174,38 @@ def update(node: Any, state: Any, /, *states: Any) -> None:
     """
     flat = _flat((state, *states))
     variables = dict(iter_variables(node))
-    unknown = [path for path in flat if path not in variables]
+    new = {path: x for path, x in flat.items() if path not in variables}
+    holders = {path: _holder(node, path, x) for path, x in new.items()}
+    unknown = [path for path, holder in holders.items() if holder is None]
     if unknown:
         raise GraphError(
             f"update: the graph has no variable {_named(unknown)}; it has "
-            f"{_named(list(variables)) or 'none'}."
+            f"{_named(list(variables)) or 'none'}. A new one must be an nnx.Variable, at a name "
+            f"that its object does not use."
         )
     for path, x in flat.items():
-        variables[path]._require_context()
-        variables[path]._require_live(_content(x))
+        if path in new:
+            holders[path]._require_context(str(path[-1]))
+        else:
+            variables[path]._require_context()
+            variables[path]._require_live(_content(x))
     for path, x in flat.items():
+        if path in new:
+            setattr(holders[path], str(path[-1]), x.copy())
+            continue
         store_value(variables[path], _content(x))
         if isinstance(x, Variable) and x.token != variables[path].token:
             store_metadata(variables[path], x.token)
     clock.advance_variables()  # a value may be a tree
+
+
+def _holder(node: Any, path: Path, value: Any) -> Any:
+    """The object that can take a new variable at a path; None if there is none."""
+    if not isinstance(value, Variable) or not path or not isinstance(path[-1], str):
+        return None
+    for key in path[:-1]:
+        node = next((child for name, child in children_of(node) if name == key), None)
+    return node if isinstance(node, Object) and path[-1] not in node.__dict__ else None
 
 
 def state(node: Any, *filters: Filter) -> Any:
@@ -244,7 +264,9 @@ def pop(node: Any, *filters: Filter) -> Any:
 
 
 def find_duplicates(node: Any, *, only: Filter = ...) -> list[list[Path]]:
-    """The paths of all that can be reached in several ways, one list for each.
+    """The paths of all that is held in several places, one list for each.
+
+    What is in an object that appears twice is named once, as this object is.
 
     Args:
         node: an object, or a container of objects.
@@ -259,20 +281,21 @@ def find_duplicates(node: Any, *, only: Filter = ...) -> list[list[Path]]:
     """
     takes = to_predicate(only)
     paths: dict[int, list[Path]] = {}
-    for path, value in _all_paths(node, (), frozenset()):
-        if takes(path, value):
-            paths.setdefault(id(value), []).append(path)
+    for path, value in _all_paths(node, (), set()):
+        found = paths.setdefault(id(value), [])
+        if not found or takes(path, value):  # the first one is no duplicate
+            found.append(path)
     return [found for found in paths.values() if len(found) > 1]
 
 
-def _all_paths(value: Any, path: Path, above: frozenset[int]) -> Iterator[tuple[Path, Any]]:
+def _all_paths(value: Any, path: Path, met: set[int]) -> Iterator[tuple[Path, Any]]:
     if isinstance(value, (Object, Variable)):
         yield path, value
-        if id(value) in above:
+        if id(value) in met:
             return
-        above |= {id(value)}
+        met.add(id(value))
     for key, child in children_of(value):
-        yield from _all_paths(child, (*path, key), above)
+        yield from _all_paths(child, (*path, key), met)
 
 
 def to_pure_dict(state: State) -> dict[Any, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.errors import clause
 from bindax_core.extend import (
     Array,
     is_value,
@@ -337,8 +338,8 @@ class Walk:
                     if not is_tree_node(type(child)) and not is_reference(child):
                         return GraphError(
                             f"{_name(node)}.{key} is static, since it is no variable or "
-                            f"object, but cannot be hashed: {error}. Use a tuple or another "
-                            f"hashable value, or hold arrays in variables."
+                            f"object, but cannot be hashed: {clause(error)}. Use a tuple or "
+                            f"another hashable value, or hold arrays in variables."
                         )
         return GraphError("a static attribute of a graph cannot be hashed.")
 

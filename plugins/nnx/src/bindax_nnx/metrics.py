@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bindax_numpy as jnp
+from bindax_core.extend import admitted_dtype
 from bindax_nnx.layers._common import array_of
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable
@@ -44,11 +45,43 @@ def _zero() -> Any:
     return jnp.zeros((), np.float32)
 
 
+def _no_cases() -> Any:
+    """A count of 64 bits where the settings allow it: 32 bits end at 2 ** 31 cases."""
+    return jnp.zeros((), admitted_dtype(np.dtype(np.int64)))
+
+
+def _add(total: MetricState, remainder: MetricState, change: Any) -> None:
+    """Add to a sum in two numbers: the second is what rounding took from the first.
+
+    Knuth, "The art of computer programming", volume 2, section 4.2.2.
+    """
+    change = jnp.asarray(change)
+    high = change.astype(np.float32)
+    former, low = total.value, (change - high.astype(change.dtype)).astype(np.float32)
+    new = former + high
+    taken = new - former
+    error = (former - (new - taken)) + (high - taken) + low
+    total.value = new
+    # What is infinite or not a number has lost nothing.
+    remainder.value = jnp.where(jnp.isfinite(new), remainder.value + error, 0)
+
+
+def _sum(values: Any, mask: Any) -> Any:
+    """The sum of numbers, in 32 bits at least."""
+    wide = None
+    if jnp.issubdtype(values.dtype, np.floating):
+        wide = jnp.promote_types(values.dtype, np.float32)
+    return jnp.sum(values, dtype=wide, where=mask)
+
+
 class Average(Metric):
     """The mean of numbers.
 
     Args:
         argname: the name of the argument of ``update``.
+
+    Counts are integers, and totals keep what rounding takes from them: updates are not lost when
+    there have been many.
 
     >>> import numpy as np
     >>> average = Average("loss")
@@ -60,30 +93,35 @@ class Average(Metric):
 
     def __init__(self, argname: str = "values") -> None:
         self.argname = argname
-        self.total, self.count = MetricState(_zero()), MetricState(_zero())
+        self.total, self.count = MetricState(_zero()), MetricState(_no_cases())
+        self.remainder = MetricState(_zero())
 
     def reset(self) -> None:
         """Forget what was gathered."""
-        self.total.value, self.count.value = _zero(), _zero()
+        self.total.value, self.count.value = _zero(), _no_cases()
+        self.remainder.value = _zero()
 
     def update(self, **kwargs: Any) -> None:
         """Take numbers into account; with ``mask``, those where it is true."""
         values = jnp.asarray(self._argument(self.argname, kwargs))
         mask = kwargs.get("mask")
-        self.total.value += jnp.sum(values, where=mask).astype(np.float32)
-        count = values.size if mask is None else jnp.sum(jnp.broadcast_to(mask, values.shape))
-        self.count.value += jnp.asarray(count, np.float32)
+        _add(self.total, self.remainder, _sum(values, mask))
+        if mask is None:
+            self.count.value += values.size
+        else:
+            cases = jnp.sum(jnp.broadcast_to(mask, values.shape))
+            self.count.value += cases.astype(self.count.value.dtype)
 
     def compute(self) -> Any:
         """The mean; not a number before the first one."""
-        return self.total.value / self.count.value
+        return (self.total.value + self.remainder.value) / self.count.value
 
 
 class Accuracy(Average):
     """The share of cases in which the largest of several numbers is at the position of the label.
 
     Args:
-        threshold: for one number instead of several, from where on it stands for label 1.
+        threshold: for one number instead of several, from which on it stands for label 1.
 
     >>> import numpy as np
     >>> accuracy = Accuracy()
@@ -101,7 +139,7 @@ class Accuracy(Average):
         logits = jnp.asarray(self._argument("logits", kwargs))
         labels = jnp.asarray(self._argument("labels", kwargs))
         if self.threshold is not None:
-            guesses = logits > self.threshold
+            guesses = logits >= self.threshold
             hits = guesses == (labels > 0)
         elif logits.ndim != labels.ndim + 1:
             raise ValueError(
@@ -110,7 +148,7 @@ class Accuracy(Average):
             )
         else:
             hits = jnp.argmax(logits, axis=-1) == labels
-        super().update(values=hits.astype(np.float32), mask=kwargs.get("mask"))
+        super().update(values=hits, mask=kwargs.get("mask"))
 
 
 class Statistics(NamedTuple):
@@ -137,29 +175,34 @@ class Welford(Metric):
 
     def __init__(self, argname: str = "values") -> None:
         self.argname = argname
-        self.count, self.mean = MetricState(_zero()), MetricState(_zero())
+        self.count, self.mean = MetricState(_no_cases()), MetricState(_zero())
         self.m2 = MetricState(_zero())
+        self.mean_remainder, self.m2_remainder = MetricState(_zero()), MetricState(_zero())
 
     def reset(self) -> None:
         """Forget what was gathered."""
-        self.count.value, self.mean.value, self.m2.value = _zero(), _zero(), _zero()
+        self.count.value = _no_cases()
+        for variable in (self.mean, self.m2, self.mean_remainder, self.m2_remainder):
+            variable.value = _zero()
 
     def update(self, **kwargs: Any) -> None:
         """Take numbers into account."""
         values = jnp.asarray(self._argument(self.argname, kwargs)).astype(np.float32)
-        size, former = float(values.size), self.count.value
-        count = former + size
+        former = self.count.value.astype(np.float32)
+        self.count.value += values.size
+        share = values.size / self.count.value.astype(np.float32)
         mean = jnp.mean(values)
-        delta = mean - self.mean.value
-        self.mean.value += delta * (size / count)
+        delta = mean - self.mean.value - self.mean_remainder.value
         squares = jnp.sum(jnp.square(values - mean))
-        self.m2.value += squares + jnp.square(delta) * (former * size / count)
-        self.count.value = count
+        _add(self.mean, self.mean_remainder, delta * share)
+        _add(self.m2, self.m2_remainder, squares + jnp.square(delta) * (former * share))
 
     def compute(self) -> Statistics:
         """The mean, its standard error and the deviation."""
-        deviation = jnp.sqrt(self.m2.value / self.count.value)
-        return Statistics(self.mean.value, deviation / jnp.sqrt(self.count.value), deviation)
+        count = self.count.value.astype(np.float32)
+        deviation = jnp.sqrt((self.m2.value + self.m2_remainder.value) / count)
+        mean = self.mean.value + self.mean_remainder.value
+        return Statistics(mean, deviation / jnp.sqrt(count), deviation)
 
 
 class MultiMetric(Metric):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from bindax_core.extend import typeof, zeros_like_aval
@@ -148,16 +150,37 @@ iter_module_children = iter_children
 
 def train_mode(node: Any, **attributes: Any) -> Any:
     """A view of a module in training mode: its own structure, the variables shared."""
-    return view(node, deterministic=False, use_running_average=False, **attributes)
+    return _in_mode("train_mode", node, False, attributes)
 
 
 def eval_mode(node: Any, **attributes: Any) -> Any:
     """A view of a module in evaluation mode: its own structure, the variables shared."""
-    return view(node, deterministic=True, use_running_average=True, **attributes)
+    return _in_mode("eval_mode", node, True, attributes)
 
 
-def view(node: Any, /, **attributes: Any) -> Any:
+def _in_mode(function: str, node: Any, is_still: bool, attributes: Mapping[str, Any]) -> Any:
+    modes = {"deterministic": is_still, "use_running_average": is_still}
+    copy, missing = _viewed(node, ..., {**modes, **attributes})
+    _require_found(function, copy, [name for name in missing if name in attributes])
+    return copy
+
+
+def view(
+    node: Any, /, *, only: Filter = ..., raise_if_not_found: bool = True, **attributes: Any
+) -> Any:
     """A copy of the objects of a graph with other attributes, around the same variables.
+
+    A module with a method ``set_view`` gets those that this takes as its arguments; of others the
+    attributes are set that they have.
+
+    Args:
+        node: the root.
+        only: which modules are changed.
+        raise_if_not_found: whether each attribute must be found somewhere.
+        attributes: values by name.
+
+    Raises:
+        ValueError: no module has an attribute of a name.
 
     >>> from bindax_nnx import Param
     >>> class Layer(Module):
@@ -168,12 +191,43 @@ def view(node: Any, /, **attributes: Any) -> Any:
     >>> quiet.kernel is layer.kernel, layer.deterministic
     (True, False)
     """
-    copy = copy_around(node, lambda variable: variable)
-    for _, module in iter_modules(copy):
-        for name, value in attributes.items():
-            if name in module.__dict__:
-                setattr(module, name, value)
+    copy, missing = _viewed(node, only, attributes)
+    if raise_if_not_found:
+        _require_found("view", copy, missing)
     return copy
+
+
+def _viewed(node: Any, only: Filter, attributes: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    """A view, and the names that no module has."""
+    takes = to_predicate(only)
+    copy = copy_around(node, lambda variable: variable)
+    missing = dict(attributes)
+    for path, module in iter_modules(copy):
+        if not takes(path, module):
+            continue
+        setter = getattr(module, "set_view", None)
+        parameters = {} if setter is None else inspect.signature(setter).parameters
+        names = module.__dict__ if setter is None else parameters
+        is_open = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+        found = {k: x for k, x in attributes.items() if is_open or k in names}
+        for name, value in found.items():
+            missing.pop(name, None)
+            if setter is None:
+                setattr(module, name, value)
+        if setter is not None:
+            setter(**found)
+    return copy, list(missing)
+
+
+def _require_found(function: str, node: Any, missing: Sequence[str]) -> None:
+    if missing:
+        present = {name for _, module in iter_modules(node) for name in module.__dict__}
+        near = [x for name in missing for x in get_close_matches(name, present - {name}, 1)]
+        meant = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+        raise ValueError(
+            f"{function}: no module of {type(node).__name__} that the filter takes has the "
+            f"attributes {sorted(missing)}.{meant}"
+        )
 
 
 def copy_around(node: Any, replaced: Callable[[Variable[Any]], Variable[Any]]) -> Any:

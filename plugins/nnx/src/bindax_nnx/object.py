@@ -23,6 +23,11 @@ class Object:
 
     __slots__ = ("__dict__", "__weakref__", "_nnx_context", "_nnx_mark", "_nnx_place", "_nnx_plan")
 
+    __bindax_remedy__: ClassVar[str] = (
+        "Objects go through the transformations of bindax.nnx, such as nnx.jit and nnx.grad in the "
+        "place of bindax.jit and bindax.grad. Or pass their variables: graphdef, state = "
+        "nnx.split(model) outside, and nnx.merge(graphdef, state) in the function of the state."
+    )
     _nnx_tokens: ClassVar[dict[tuple[str, ...], tuple[NodeToken, tuple[str, ...]]]] = {}
     _nnx_context: Any
     _nnx_mark: Any  # of the clock, when an attribute was last changed

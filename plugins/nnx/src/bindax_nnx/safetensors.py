@@ -19,6 +19,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from bindax_core.errors import clause
 from bindax_core.extend import Array
 from bindax_nnx.errors import CheckpointError
 
@@ -34,6 +35,7 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _LARGEST_HEADER = 100_000_000
+_REMEDY = "nnx.save(path, model) saves objects and trees, in this format as well."
 
 
 def save_safetensors(
@@ -50,6 +52,7 @@ def save_safetensors(
 
     Raises:
         CheckpointError: the format has no such dtype.
+        TypeError: the path is no path, or the arrays are no arrays by name.
 
     >>> import numpy as np, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -57,7 +60,29 @@ def save_safetensors(
     ...     load_safetensors(f"{folder}/x.safetensors")
     {'x': Array([0, 1], dtype=int64)}
     """
+    _check_arguments(path, arrays)
     write_atomically(Path(path), encode(arrays, metadata))
+
+
+def _check_arguments(path: Any, arrays: Any) -> None:
+    """Raise unless there are a path and arrays by name, in this order."""
+    if not isinstance(path, (str, os.PathLike)):
+        swapped = isinstance(arrays, (str, os.PathLike))
+        raise TypeError(
+            f"save_safetensors: path must be a text or a path, but it is a {type(path).__name__}."
+            f"{' The path comes first, then the arrays.' if swapped else ''}"
+        )
+    if not isinstance(arrays, Mapping):
+        raise TypeError(
+            f"save_safetensors: arrays must be a dictionary of arrays by name, but it is a "
+            f"{type(arrays).__name__}. {_REMEDY}"
+        )
+    for name, value in arrays.items():
+        if not isinstance(name, str) or isinstance(value, Mapping):
+            raise TypeError(
+                f"save_safetensors: arrays must be a dictionary of arrays by name, but it holds a "
+                f"{type(value).__name__} under {name!r:.60}. {_REMEDY}"
+            )
 
 
 def encode(arrays: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> bytes:
@@ -148,7 +173,7 @@ def views(
     try:
         header = json.loads(content[8 : 8 + size], object_pairs_hook=_without_duplicates)
     except ValueError as error:
-        raise CheckpointError(f"the header of {name} is no valid JSON: {error}.") from None
+        raise CheckpointError(f"the header of {name} is no valid JSON: {clause(error)}.") from None
     if not isinstance(header, dict):
         raise CheckpointError(f"the header of {name} is no JSON object.")
     metadata = header.pop("__metadata__", {})

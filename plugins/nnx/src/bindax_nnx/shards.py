@@ -209,7 +209,7 @@ class StoredArray:
 def read_shards(path: Path) -> tuple[dict[str, StoredArray], dict[str, Any]] | None:
     """The arrays of a checkpoint of several processes, and their notes; None for another one."""
     try:
-        index = json.loads((path / _INDEX).read_text())
+        index = json.loads((path / _INDEX).read_text(encoding="utf-8"))
         if "parts" not in index:
             return None
         version, count, notes = index["version"], int(index["parts"]), index["leaves"]

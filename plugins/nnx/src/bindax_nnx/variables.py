@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
-from bindax_core.errors import UnexpectedTracerError
+from bindax_core.errors import UnexpectedTracerError, clause
 from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
 from bindax_nnx._context import clock, current_trace, describe_trace
@@ -256,7 +256,7 @@ class Variable(VariableOperators, Generic[A]):
         except TypeError as error:
             raise TypeError(
                 f"the metadata of {self._describe()} must be hashable, but they are "
-                f"{self._metadata!r}: {error}."
+                f"{self._metadata!r}: {clause(error)}."
             ) from None
 
     def __getattr__(self, name: str) -> Any:
@@ -268,10 +268,16 @@ class Variable(VariableOperators, Generic[A]):
         try:
             return getattr(self.value, name)
         except AttributeError as error:
-            raise AttributeError(
-                f"{self._describe()} has no metadata {name!r}, nor has its value such an "
-                f"attribute: {error}"
-            ) from None
+            reason = f"nor has its value such an attribute: {error}"
+            if name == "sharding" and not isinstance(self._value, Array):
+                aval = getattr(self._value, "aval", None)
+                shown = type(self._value).__name__ if aval is None else f"traced {aval.str_short()}"
+                reason = (
+                    f"and its value, a {shown}, lies on no device. Look at it outside of the "
+                    f"traced function, or give the variable metadata, as in "
+                    f"{type(self).__name__}(value, sharding=('data', None))."
+                )
+            raise AttributeError(f"{self._describe()} has no metadata {name!r}, {reason}") from None
 
     def __setattr__(self, name: str, value: Any) -> None:
         if hasattr(type(self), name):
@@ -383,8 +389,17 @@ def _register(cls: type[Variable[Any]]) -> None:
             lambda token, children: restore_variable(token, children[0], current_trace()),
             lambda variable: (((GetAttrKey("value"), variable._value),), variable.token),
             serialized_name=name if count == 1 else f"{name}#{count}",
+            encode_metadata=lambda token: token.metadata,
+            decode_metadata=lambda pairs: variable_token(cls, _checked_pairs(pairs)),
         )
     )
+
+
+def _checked_pairs(pairs: Any) -> tuple[tuple[str, Any], ...]:
+    """Metadata as they were written."""
+    if not (type(pairs) is tuple and all(type(p) is tuple and len(p) == 2 for p in pairs)):
+        raise ValueError(f"metadata of a variable are pairs of names and values, not {pairs!r:.60}")
+    return tuple([(str(name), value) for name, value in pairs])
 
 
 _register(Variable)
@@ -418,24 +433,3 @@ class Perturbation(Intermediate[A]):
     """A zero that ``perturb`` adds to a value, so that the gradient at the value is that at it."""
 
     __slots__ = ()
-
-
-def with_metadata(init: Callable[..., Any], **metadata: Any) -> Callable[..., VariableMetadata]:
-    """An initializer whose variable has metadata.
-
-    >>> import numpy as np
-    >>> Param(with_metadata(np.zeros, role="bias")(3)).role
-    'bias'
-    """
-
-    def initialize(*args: Any, **kwargs: Any) -> VariableMetadata:
-        return VariableMetadata(init(*args, **kwargs), metadata)
-
-    return initialize
-
-
-def with_partitioning(
-    init: Callable[..., Any], sharding: tuple[str | None, ...], **metadata: Any
-) -> Callable[..., VariableMetadata]:
-    """An initializer whose variable names the mesh axis along which each axis is divided."""
-    return with_metadata(init, sharding=tuple(sharding), **metadata)

@@ -5,8 +5,8 @@ Functions promote dtypes and broadcast shapes. Arrays are made in the default dt
 int32 unless ``config.dtype_bits`` is 64; a dtype that is named is honoured, 64 bits or not.
 
 >>> import bindax_numpy as jnp
->>> jnp.sum(jnp.sin(jnp.arange(3.0)) ** 2)
-Array(1.5348952, dtype=float32)
+>>> jnp.sum(jnp.sin(jnp.arange(3.0)) ** 2).round(4)
+Array(1.5349, dtype=float32)
 """
 
 # Several names to a line, as one for each would take most of a thousand lines.

@@ -14,20 +14,20 @@ import numpy as np
 
 from bindax_core import device_put
 from bindax_core.errors import ConcretizationTypeError, TracerArrayConversionError
-from bindax_core.extend import Array, Tracer, as_array, is_value, typeof
+from bindax_core.extend import is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import settled_dtype
+from bindax_lax_basic.extend import as_operand as as_operand
 from bindax_lax_basic.extend import (
     axis_argument,
     broadcast_arrays,
     convert,
     promote_dtypes,
+    promote_inexact,
     static_ints,
 )
 from bindax_lax_basic.extend import constant as constant
-from bindax_lax_basic.rules.operands import NUMBERS, scalar_array
-
-PYTHON_SCALARS = (bool, int, float, complex)
+from bindax_lax_basic.extend import settled as settled
+from bindax_lax_basic.rules.errors import ComplexOperandError
 
 
 def require_values(name: str, *operands: Any) -> None:
@@ -83,43 +83,9 @@ def placed(name: str, x: Any, device: Any) -> Any:
     return device_put(x, device)
 
 
-def as_operand(x: Any) -> Any:
-    """A legal operand with the operators of arrays, its dtype and weak type unchanged."""
-    if isinstance(x, (Array, Tracer)):
-        return x
-    if type(x) in PYTHON_SCALARS:
-        return scalar_array(x, typeof(x).dtype)
-    return as_array(x)
-
-
 def operand(name: str, x: Any) -> Any:
     """The one operand of an elementwise function, with the operators of arrays."""
     return as_operand(checked(name, x))
-
-
-def settled(x: Any) -> Any:
-    """An operand as an array; a weak scalar of double precision takes the default dtype."""
-    aval = typeof(x)
-    wanted = settled_dtype(aval)
-    if wanted != aval.dtype:
-        return from_scalar(x, wanted) if type(x) in NUMBERS else convert(x, wanted, True)
-    return as_operand(x)
-
-
-def from_scalar(value: Any, dtype: Any) -> Any:
-    """A Python scalar as a weak array of a dtype of its family, into which it must fit."""
-    try:
-        return scalar_array(value, dtype)
-    except OverflowError:
-        raise overflow(value, dtype) from None
-
-
-def overflow(value: Any, dtype: Any) -> OverflowError:
-    """The error for an integer that does not fit into a dtype."""
-    return OverflowError(
-        f"the integer {value!r:.60} does not fit into {dtype.name}; name a wider dtype, for "
-        f"example array(x, dtype='int64')."
-    )
 
 
 def array_operand(name: str, x: Any) -> Any:
@@ -141,7 +107,8 @@ def promoted(name: str, *operands: Any) -> tuple[Any, ...]:
 
 def inexact(name: str, *operands: Any) -> tuple[Any, ...]:
     """Like ``promoted``, and booleans and integers as floats; the results have operators."""
-    return tuple([as_operand(inexact_operand(name, x)) for x in promoted(name, *operands)])
+    made = broadcast_arrays(*promote_inexact(*values(name, *operands)))
+    return tuple([as_operand(x) for x in made])
 
 
 def inexact_operand(name: str, x: Any) -> Any:
@@ -157,7 +124,7 @@ def require_real(name: str, *operands: Any) -> None:
     for x in operands:
         aval = typeof(x)
         if dtypes.is_complex(aval.dtype):
-            raise TypeError(
+            raise ComplexOperandError(
                 f"{name} is not defined for complex numbers, but an operand is "
                 f"{aval.str_short()}; take its real, imag or abs first."
             )

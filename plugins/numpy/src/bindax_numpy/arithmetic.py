@@ -240,6 +240,7 @@ def nan_to_num(
     dtype = typeof(x).dtype
     if not dtypes.is_inexact(dtype):
         return x
+    x = convert(x, dtype, False)
     if dtypes.is_complex(dtype):
         parts = (nan_to_num(part, copy, nan, posinf, neginf) for part in (x.real, x.imag))
         return lax.complex(*parts)
@@ -368,8 +369,8 @@ def absolute_squares(x: Any) -> Any:
 def angle(z: Any, deg: bool = False) -> Array:
     """The angles of complex numbers with the positive real axis; ``deg`` for degrees.
 
-    >>> jnp.angle(jnp.array([1j, -1.0]))
-    Array([1.5707964, 3.1415927], dtype=float32)
+    >>> jnp.angle(jnp.array([1j, -1.0])).round(4)
+    Array([1.5708, 3.1416], dtype=float32)
     """
     x = as_operand(inexact_operand("angle", z))
     found = lax.atan2(imag(x), real(x))

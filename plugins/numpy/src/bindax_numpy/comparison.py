@@ -11,7 +11,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.reductions import refuse_out
-from bindax_lax_basic.extend import broadcast_to, convert, operators
+from bindax_lax_basic.extend import broadcast_to, comparisons, convert
 from bindax_numpy._operands import (
     array_operand,
     as_operand,
@@ -35,7 +35,7 @@ def equal(x1: Any, x2: Any, /) -> Array:
     >>> jnp.equal(jnp.arange(3), 1)
     Array([False,  True, False], dtype=bool)
     """
-    return lax.eq(*promoted("equal", x1, x2))
+    return comparisons.equal(*values("equal", x1, x2))
 
 
 def not_equal(x1: Any, x2: Any, /) -> Array:
@@ -44,7 +44,7 @@ def not_equal(x1: Any, x2: Any, /) -> Array:
     >>> jnp.not_equal(jnp.arange(3), 1)
     Array([ True, False,  True], dtype=bool)
     """
-    return lax.ne(*promoted("not_equal", x1, x2))
+    return comparisons.not_equal(*values("not_equal", x1, x2))
 
 
 def less(x1: Any, x2: Any, /) -> Array:
@@ -53,7 +53,7 @@ def less(x1: Any, x2: Any, /) -> Array:
     >>> jnp.less(jnp.arange(3), 1)
     Array([ True, False, False], dtype=bool)
     """
-    return operators.less(*values("less", x1, x2))
+    return comparisons.less(*values("less", x1, x2))
 
 
 def less_equal(x1: Any, x2: Any, /) -> Array:
@@ -62,7 +62,7 @@ def less_equal(x1: Any, x2: Any, /) -> Array:
     >>> jnp.less_equal(jnp.arange(3), 1)
     Array([ True,  True, False], dtype=bool)
     """
-    return operators.less_equal(*values("less_equal", x1, x2))
+    return comparisons.less_equal(*values("less_equal", x1, x2))
 
 
 def greater(x1: Any, x2: Any, /) -> Array:
@@ -71,7 +71,7 @@ def greater(x1: Any, x2: Any, /) -> Array:
     >>> jnp.greater(jnp.arange(3), 1)
     Array([False, False,  True], dtype=bool)
     """
-    return operators.greater(*values("greater", x1, x2))
+    return comparisons.greater(*values("greater", x1, x2))
 
 
 def greater_equal(x1: Any, x2: Any, /) -> Array:
@@ -80,7 +80,7 @@ def greater_equal(x1: Any, x2: Any, /) -> Array:
     >>> jnp.greater_equal(jnp.arange(3), 1)
     Array([False,  True,  True], dtype=bool)
     """
-    return operators.greater_equal(*values("greater_equal", x1, x2))
+    return comparisons.greater_equal(*values("greater_equal", x1, x2))
 
 
 def logical_and(x1: Any, x2: Any, /) -> Array:

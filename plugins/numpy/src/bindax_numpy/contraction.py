@@ -9,6 +9,7 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes, static_int
+from bindax_lax_basic.rules.errors import ShapeError
 from bindax_numpy._operands import array_operand, listed_axes
 from bindax_numpy.arithmetic import conj, multiply
 from bindax_numpy.reshaping import ravel
@@ -98,7 +99,7 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     a, b = operands("matmul", a, b)
     left, right = typeof(a), typeof(b)
     if not left.shape or not right.shape:
-        raise TypeError(
+        raise ShapeError(
             f"matmul takes vectors, matrices and stacks of them, but got {left.str_short()} and "
             f"{right.str_short()}; for scalars use multiply."
         )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
+from bindax_core.errors import clause
 from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, named_dtype
@@ -97,7 +98,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         on_host = x.__dlpack_device__()[0] == _HOST
         host = np.from_dlpack(x) if on_host else np.from_dlpack(x, device="cpu", copy=True)
     except BufferError as error:
-        raise TypeError(f"from_dlpack: {x!r:.60} cannot be exchanged: {error}.") from error
+        raise TypeError(f"from_dlpack: {x!r:.60} cannot be exchanged: {clause(error)}.") from error
     return placed("from_dlpack", Array.from_numpy(np.array(host)), device)
 
 

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, Tracer, float0, is_extended, is_value, typeof, unwrapped
+from bindax_core.extend import Array, float0, is_extended, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, named_dtype
+from bindax_lax_basic.dtypes import DType, canonical_dtype
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
-from bindax_lax_basic.extend import convert, shape_argument
+from bindax_lax_basic.extend import convert, from_value, shape_argument
 from bindax_lax_basic.extend import scalar as scalar_of_dtype
 from bindax_numpy._operands import (
-    PYTHON_SCALARS,
     array_operand,
-    from_scalar,
-    overflow,
     placed,
-    settled,
 )
 
-_SEQUENCES = (list, tuple, range)
 _ORDERS = ("K", "A", "C", "F", None)
 
 
@@ -62,7 +54,7 @@ def array(
     """
     if order not in _ORDERS:
         raise ValueError(f"order must be 'K', 'A', 'C', 'F' or None, but is {order!r:.60}.")
-    made = _from_object(object, None if dtype is None else canonical_dtype(dtype))
+    made = from_value("array", object, None if dtype is None else canonical_dtype(dtype))
     if copy and made is object:
         made = lax.copy(made)
     if ndmin > typeof(made).ndim:
@@ -102,119 +94,6 @@ def asarray(
             f"dtype or device is another; give copy=None."
         )
     return made
-
-
-def _from_object(value: Any, dtype: DType | None) -> Any:
-    if isinstance(value, (Array, Tracer)):
-        return settled(value) if dtype is None else convert(value, dtype, False)
-    if isinstance(value, np.generic) and typeof(value).weak_type:
-        return _from_scalar(value.item(), dtype)
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _from_numpy(np.array(value), dtype)
-    if isinstance(value, PYTHON_SCALARS):
-        return _from_scalar(value, dtype)
-    if isinstance(value, _SEQUENCES):
-        return _from_sequence(value, dtype)
-    inner = unwrapped(value)
-    if inner is not value:
-        return _from_object(inner, dtype)
-    if is_value(value):
-        return value if dtype is None else convert(value, dtype, False)
-    host = _foreign(value)
-    if host is not None:
-        return _from_numpy(host, dtype)
-    raise _not_a_number(value, "")
-
-
-def _foreign(value: Any) -> np.ndarray[Any, Any] | None:
-    """A copy of the array of another library, or of a buffer; None where it is neither."""
-    if hasattr(value, "__array__"):
-        return np.array(value)
-    if hasattr(value, "__dlpack__"):
-        return np.array(np.from_dlpack(value))
-    try:
-        return np.array(memoryview(value))
-    except TypeError:
-        return None
-
-
-def _not_a_number(value: Any, path: str) -> Exception:
-    where = f" at {path}" if path else ""
-    # As in JAX: programs may tell None, which is missing, from what is of a wrong type.
-    kind = ValueError if value is None else TypeError
-    return kind(
-        f"array: {value!r:.60} of type {type(value).__name__}{where} is no number, array, or "
-        f"sequence of them."
-    )
-
-
-def _from_numpy(host: np.ndarray[Any, Any], dtype: DType | None) -> Any:
-    made = Array.from_numpy(host.astype(named_dtype(host.dtype.newbyteorder("=")), copy=False))
-    return made if dtype is None else convert(made, dtype, False)
-
-
-def _from_scalar(value: Any, dtype: DType | None) -> Any:
-    family = next(t for t in PYTHON_SCALARS if isinstance(value, t))
-    plain = family(value)
-    if dtype is None:  # an array of its own, which may be donated or deleted
-        return from_scalar(plain, default_dtype(family.__name__)).copy()
-    try:
-        return convert(scalar_of_dtype(plain, dtype, False), dtype, False)
-    except OverflowError:
-        raise overflow(value, dtype) from None
-
-
-def _from_sequence(value: Sequence[Any], dtype: DType | None) -> Any:
-    leaves: list[Any] = []
-    shape = _nested_shape(value, "", leaves)
-    wanted = _common_dtype(leaves) if dtype is None else dtype
-    if any(isinstance(leaf, (Array, Tracer)) or not is_value(leaf) for leaf in leaves):
-        return _stacked(value, wanted)
-    try:
-        host = np.array(value, wanted) if leaves else np.zeros(shape, wanted)
-    except OverflowError:
-        raise overflow(value, wanted) from None
-    except TypeError as error:
-        raise TypeError(f"array: {value!r:.60} cannot have the dtype {wanted}: {error}.") from error
-    return Array.from_numpy(host)
-
-
-def _nested_shape(value: Any, path: str, leaves: list[Any]) -> tuple[int, ...]:
-    """The shape of nested sequences; what is no sequence is added to the leaves."""
-    if not isinstance(value, _SEQUENCES):
-        inner = unwrapped(value)
-        if inner is not value:
-            value = _from_object(inner, None)
-        elif not is_value(value):
-            if not (hasattr(value, "__array__") or hasattr(value, "__dlpack__")):
-                raise _not_a_number(value, path)
-            value = _from_object(value, None)
-        leaves.append(value)
-        return () if isinstance(value, PYTHON_SCALARS) else typeof(value).shape
-    shapes = [_nested_shape(child, f"{path}[{i}]", leaves) for i, child in enumerate(value)]
-    for i, shape in enumerate(shapes):
-        if shape != shapes[0]:
-            raise ValueError(
-                f"array: the nested sequences are ragged: {path}[0] has the shape {shapes[0]}, and "
-                f"{path}[{i}] has the shape {shape}."
-            )
-    return (len(value), *(shapes[0] if shapes else ()))
-
-
-def _common_dtype(leaves: Sequence[Any]) -> DType:
-    if not leaves:
-        return default_dtype("float")
-    kinds: dict[Any, Any] = {}
-    for leaf in leaves:
-        kinds.setdefault(type(leaf) if isinstance(leaf, PYTHON_SCALARS) else typeof(leaf), leaf)
-    return dtypes.result_type(*kinds.values())
-
-
-def _stacked(value: Any, dtype: DType) -> Any:
-    if not isinstance(value, _SEQUENCES):
-        return _from_object(value, dtype)
-    parts = [lax.expand_dims(_stacked(child, dtype), (0,)) for child in value]
-    return parts[0] if len(parts) == 1 else lax.concatenate(parts, 0)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Array:

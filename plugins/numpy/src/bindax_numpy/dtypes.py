@@ -88,10 +88,10 @@ def _scalar_type(name: str, public: str | None = None) -> Any:
     return ScalarType(public or name, (), namespace)
 
 
-def _default_type(family: str) -> Any:
+def _default_type(family: str, public: str | None = None) -> Any:
     text = f"The default dtype of the family {family}."
     namespace = {"_name": family, "__module__": __name__, "__doc__": text}
-    return DefaultScalarType(f"{family}_", (), namespace)
+    return DefaultScalarType(public or f"{family}_", (), namespace)
 
 
 bool_ = _scalar_type("bool", "bool_")
@@ -127,7 +127,7 @@ int_ = _default_type("int")
 float_ = _default_type("float")
 complex_ = _default_type("complex")
 
-uint = _default_type("uint")
+uint = _default_type("uint", "uint")
 generic = np.generic
 character = np.character
 flexible = np.flexible

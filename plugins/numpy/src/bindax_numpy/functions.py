@@ -9,15 +9,15 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import convert
-from bindax_numpy._operands import floats, inexact, inexact_operand
+from bindax_numpy._operands import constant, floats, inexact, inexact_operand, values
 from bindax_numpy.comparison import choice
 
 
 def exp(x: Any, /) -> Array:
     """The exponential function, elementwise.
 
-    >>> jnp.exp(jnp.array([0.0, 1.0]))
-    Array([1.      , 2.718282], dtype=float32)
+    >>> jnp.exp(jnp.array([0.0, 1.0])).round(4)
+    Array([1.    , 2.7183], dtype=float32)
     """
     return lax.exp(inexact_operand("exp", x))
 
@@ -34,8 +34,8 @@ def exp2(x: Any, /) -> Array:
 def expm1(x: Any, /) -> Array:
     """``exp(x) - 1``, precise near 0.
 
-    >>> jnp.expm1(jnp.array([0.0, 1e-6]))
-    Array([0.0000000e+00, 1.0000005e-06], dtype=float32)
+    >>> (jnp.expm1(jnp.array([0.0, 1e-6])) * 1e6).round(4)
+    Array([0., 1.], dtype=float32)
     """
     return lax.expm1(inexact_operand("expm1", x))
 
@@ -43,7 +43,7 @@ def expm1(x: Any, /) -> Array:
 def log(x: Any, /) -> Array:
     """The natural logarithm, elementwise.
 
-    >>> jnp.log(jnp.array([1.0, jnp.e]))
+    >>> jnp.log(jnp.array([1.0, jnp.e])).round(4)
     Array([0., 1.], dtype=float32)
     """
     return lax.log(inexact_operand("log", x))
@@ -52,8 +52,8 @@ def log(x: Any, /) -> Array:
 def log1p(x: Any, /) -> Array:
     """``log(1 + x)``, precise near 0.
 
-    >>> jnp.log1p(jnp.array([0.0, 1e-6]))
-    Array([0.000000e+00, 9.999995e-07], dtype=float32)
+    >>> (jnp.log1p(jnp.array([0.0, 1e-6])) * 1e6).round(4)
+    Array([0., 1.], dtype=float32)
     """
     return lax.log1p(inexact_operand("log1p", x))
 
@@ -70,8 +70,8 @@ def sqrt(x: Any, /) -> Array:
 def cbrt(x: Any, /) -> Array:
     """The cube root, elementwise.
 
-    >>> jnp.cbrt(jnp.array([8.0, -27.0]))
-    Array([ 2.       , -2.9999998], dtype=float32)
+    >>> jnp.cbrt(jnp.array([8.0, -27.0])).round(4)
+    Array([ 2., -3.], dtype=float32)
     """
     return lax.cbrt(inexact_operand("cbrt", x))
 
@@ -79,8 +79,8 @@ def cbrt(x: Any, /) -> Array:
 def sin(x: Any, /) -> Array:
     """The sine, elementwise.
 
-    >>> jnp.sin(jnp.array([0.0, 1.0]))
-    Array([0.      , 0.841471], dtype=float32)
+    >>> jnp.sin(jnp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.8415], dtype=float32)
     """
     return lax.sin(inexact_operand("sin", x))
 
@@ -88,8 +88,8 @@ def sin(x: Any, /) -> Array:
 def cos(x: Any, /) -> Array:
     """The cosine, elementwise.
 
-    >>> jnp.cos(jnp.array([0.0, 1.0]))
-    Array([1.       , 0.5403023], dtype=float32)
+    >>> jnp.cos(jnp.array([0.0, 1.0])).round(4)
+    Array([1.    , 0.5403], dtype=float32)
     """
     return lax.cos(inexact_operand("cos", x))
 
@@ -97,8 +97,8 @@ def cos(x: Any, /) -> Array:
 def tan(x: Any, /) -> Array:
     """The tangent, elementwise.
 
-    >>> jnp.tan(jnp.array([0.0, 1.0]))
-    Array([0.       , 1.5574077], dtype=float32)
+    >>> jnp.tan(jnp.array([0.0, 1.0])).round(4)
+    Array([0.    , 1.5574], dtype=float32)
     """
     return lax.tan(inexact_operand("tan", x))
 
@@ -106,8 +106,8 @@ def tan(x: Any, /) -> Array:
 def arcsin(x: Any, /) -> Array:
     """The angle of a sine, elementwise.
 
-    >>> jnp.arcsin(jnp.array([0.0, 0.5]))
-    Array([0.       , 0.5235988], dtype=float32)
+    >>> jnp.arcsin(jnp.array([0.0, 0.5])).round(4)
+    Array([0.    , 0.5236], dtype=float32)
     """
     return lax.asin(inexact_operand("arcsin", x))
 
@@ -115,8 +115,8 @@ def arcsin(x: Any, /) -> Array:
 def arccos(x: Any, /) -> Array:
     """The angle of a cosine, elementwise.
 
-    >>> jnp.arccos(jnp.array([0.0, 0.5]))
-    Array([1.5707964, 1.0471976], dtype=float32)
+    >>> jnp.arccos(jnp.array([0.0, 0.5])).round(4)
+    Array([1.5708, 1.0472], dtype=float32)
     """
     return lax.acos(inexact_operand("arccos", x))
 
@@ -124,8 +124,8 @@ def arccos(x: Any, /) -> Array:
 def arctan(x: Any, /) -> Array:
     """The angle of a tangent, elementwise.
 
-    >>> jnp.arctan(jnp.array([0.0, 0.5]))
-    Array([0.       , 0.4636476], dtype=float32)
+    >>> jnp.arctan(jnp.array([0.0, 0.5])).round(3)
+    Array([0.   , 0.464], dtype=float32)
     """
     return lax.atan(inexact_operand("arctan", x))
 
@@ -133,8 +133,8 @@ def arctan(x: Any, /) -> Array:
 def sinh(x: Any, /) -> Array:
     """The hyperbolic sine, elementwise.
 
-    >>> jnp.sinh(jnp.array([0.0, 1.0]))
-    Array([0.       , 1.1752012], dtype=float32)
+    >>> jnp.sinh(jnp.array([0.0, 1.0])).round(4)
+    Array([0.    , 1.1752], dtype=float32)
     """
     return lax.sinh(inexact_operand("sinh", x))
 
@@ -142,8 +142,8 @@ def sinh(x: Any, /) -> Array:
 def cosh(x: Any, /) -> Array:
     """The hyperbolic cosine, elementwise.
 
-    >>> jnp.cosh(jnp.array([0.0, 1.0]))
-    Array([1.       , 1.5430807], dtype=float32)
+    >>> jnp.cosh(jnp.array([0.0, 1.0])).round(4)
+    Array([1.    , 1.5431], dtype=float32)
     """
     return lax.cosh(inexact_operand("cosh", x))
 
@@ -151,8 +151,8 @@ def cosh(x: Any, /) -> Array:
 def tanh(x: Any, /) -> Array:
     """The hyperbolic tangent, elementwise.
 
-    >>> jnp.tanh(jnp.array([0.0, 1.0]))
-    Array([0.       , 0.7615942], dtype=float32)
+    >>> jnp.tanh(jnp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.7616], dtype=float32)
     """
     return lax.tanh(inexact_operand("tanh", x))
 
@@ -160,8 +160,8 @@ def tanh(x: Any, /) -> Array:
 def arcsinh(x: Any, /) -> Array:
     """The inverse hyperbolic sine, elementwise.
 
-    >>> jnp.arcsinh(jnp.array([0.0, 1.0]))
-    Array([0.       , 0.8813736], dtype=float32)
+    >>> jnp.arcsinh(jnp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.8814], dtype=float32)
     """
     return lax.asinh(inexact_operand("arcsinh", x))
 
@@ -169,8 +169,8 @@ def arcsinh(x: Any, /) -> Array:
 def arccosh(x: Any, /) -> Array:
     """The inverse hyperbolic cosine, elementwise.
 
-    >>> jnp.arccosh(jnp.array([1.0, 2.0]))
-    Array([0.      , 1.316958], dtype=float32)
+    >>> jnp.arccosh(jnp.array([1.0, 2.0])).round(4)
+    Array([0.   , 1.317], dtype=float32)
     """
     return lax.acosh(inexact_operand("arccosh", x))
 
@@ -178,8 +178,8 @@ def arccosh(x: Any, /) -> Array:
 def arctanh(x: Any, /) -> Array:
     """The inverse hyperbolic tangent, elementwise.
 
-    >>> jnp.arctanh(jnp.array([0.0, 0.5]))
-    Array([0.        , 0.54930615], dtype=float32)
+    >>> jnp.arctanh(jnp.array([0.0, 0.5])).round(4)
+    Array([0.    , 0.5493], dtype=float32)
     """
     return lax.atanh(inexact_operand("arctanh", x))
 
@@ -223,8 +223,8 @@ def reciprocal(x: Any, /) -> Array:
 def deg2rad(x: Any, /) -> Array:
     """Angles in degrees as radians.
 
-    >>> jnp.deg2rad(jnp.array([0.0, 180.0]))
-    Array([0.       , 3.1415927], dtype=float32)
+    >>> jnp.deg2rad(jnp.array([0.0, 180.0])).round(4)
+    Array([0.    , 3.1416], dtype=float32)
     """
     return inexact("deg2rad", x)[0] * (math.pi / 180.0)
 
@@ -241,8 +241,8 @@ def rad2deg(x: Any, /) -> Array:
 def arctan2(x1: Any, x2: Any, /) -> Array:
     """The angle of the point ``(x2, x1)``, with the sign of ``x1``.
 
-    >>> jnp.arctan2(jnp.array([1.0, -1.0]), 1.0)
-    Array([ 0.7853981, -0.7853981], dtype=float32)
+    >>> jnp.arctan2(jnp.array([1.0, -1.0]), 1.0).round(4)
+    Array([ 0.7854, -0.7854], dtype=float32)
     """
     return lax.atan2(*inexact("arctan2", x1, x2))
 
@@ -250,31 +250,66 @@ def arctan2(x1: Any, x2: Any, /) -> Array:
 def hypot(x1: Any, x2: Any, /) -> Array:
     """The length of the vector ``(x1, x2)``, without overflow on the way.
 
+    The derivative at the origin is zero.
+
     >>> jnp.hypot(3.0, jnp.array([4.0, 0.0]))
     Array([5., 3.], dtype=float32)
     """
-    x, y = (abs(v) for v in floats("hypot", x1, x2))
-    long, short = lax.max(x, y), lax.min(x, y)
-    is_zero = lax.eq(long, 0.0)
-    ratio = short / choice(is_zero, 1.0, long)
+    x, y = (right_abs(v) for v in floats("hypot", x1, x2))
+    less, is_zero = lax.lt(x, y), lax.eq(x + y, 0.0)
+    long, short = choice(less, y, x), choice(less, x, y)
+    long = choice(is_zero, 1.0, long)
+    ratio = short / long
     length = long * lax.sqrt(1.0 + ratio * ratio)
     infinite = lax.bitwise_or(lax.eq(x, math.inf), lax.eq(y, math.inf))
-    return weak_if_all(choice(infinite, math.inf, choice(is_zero, long, length)), x1, x2)
+    return weak_if_all(choice(infinite, math.inf, choice(is_zero, 0.0, length)), x1, x2)
 
 
 def logaddexp(x1: Any, x2: Any, /) -> Array:
     """``log(exp(x1) + exp(x2))``, without overflow on the way.
 
-    >>> jnp.logaddexp(jnp.array([0.0, 1000.0]), 0.0)
-    Array([6.931472e-01, 1.000000e+03], dtype=float32)
+    The imaginary part of complex results is within half a turn.
+
+    >>> jnp.logaddexp(jnp.array([0.0, 100.0]), 0.0).round(3)
+    Array([  0.693, 100.   ], dtype=float32)
     """
+    if any(dtypes.is_complex(typeof(v).dtype) for v in values("logaddexp", x1, x2)):
+        return _complex_logaddexp(*inexact("logaddexp", x1, x2))
     x, y = floats("logaddexp", x1, x2)
-    difference = x - y
+    # Chosen, not by `max` and `abs`: either choice is the function itself, which has no kink.
+    less = lax.lt(x, y)
+    larger, smaller = choice(less, y, x), choice(less, x, y)
+    difference = smaller - larger
     # Infinities of one sign have no difference; their sum is the result. The other branch gets
     # finite operands there, so that its derivative is no nan.
     equal = lax.ne(difference, difference)
-    distance = abs(choice(equal, 0.0, difference))
-    return choice(equal, x + y, lax.max(x, y) + lax.log1p(lax.exp(-distance)))
+    return choice(equal, x + y, larger + lax.log1p(lax.exp(choice(equal, 0.0, difference))))
+
+
+def right_abs(x: Any) -> Any:
+    """``|x|`` for formulas of even functions: its derivative at 0 is that from the right, 1.
+
+    A smooth even function is its own formula for positive numbers, whose derivatives are right at
+    0, too. Those of ``abs`` would bring in a kink, and a convention.
+    """
+    return choice(lax.lt(x, 0.0), -x, x)
+
+
+def root(x: Any) -> Any:
+    """The square root of a sum of squares: at 0, where a norm has a kink, its derivative is 0."""
+    zero = lax.eq(x, constant(0, x))
+    return choice(zero, 0.0, lax.sqrt(choice(zero, 1.0, x)))
+
+
+def _complex_logaddexp(x: Any, y: Any) -> Any:
+    """``logaddexp`` of complex numbers: what has the larger real part is factored out."""
+    less = lax.lt(lax.real(x), lax.real(y))
+    larger, smaller = choice(less, y, x), choice(less, x, y)
+    difference = smaller - larger
+    equal = lax.ne(difference, difference)  # as infinities are, which stay
+    found = choice(equal, x + y, larger + lax.log1p(lax.exp(choice(equal, 0.0, difference))))
+    turns = lax.round(lax.imag(found) / math.tau, lax.RoundingMethod.TO_NEAREST_EVEN)
+    return lax.complex(lax.real(found), lax.imag(found) - math.tau * turns)
 
 
 def heaviside(x1: Any, x2: Any, /) -> Array:

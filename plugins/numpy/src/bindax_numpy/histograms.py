@@ -240,12 +240,14 @@ def interp(
         x: where to interpolate.
         xp: the places of the points, a vector in ascending order unless there is a period.
         fp: their values, a vector.
-        left: the value left of all points; by default that of the first one.
-        right: the value right of all points; by default that of the last one.
+        left: the value left of all points; by default that of the first one, and with
+            "extrapolate" that of the line through the first two.
+        right: the value right of all points, likewise.
         period: the period with which the points repeat.
 
     Raises:
-        ValueError: when the points are no vectors of one size, or there are none.
+        ValueError: when the points are no vectors of one size, or there are none, and for any
+            other text.
 
     >>> jnp.interp(jnp.array([0.5, 9.0]), jnp.array([0.0, 1.0]), jnp.array([1.0, 3.0]))
     Array([2., 3.], dtype=float32)
@@ -273,8 +275,19 @@ def interp(
     flat = lax.eq(width, lax.full_like(width, 0))
     slope = where(flat, 0.0, (at - low) / where(flat, 1.0, width))
     out = start + slope * (end - start)
-    out = where(at < places[0], values[0] if left is None else left, out)
-    return where(at > places[-1], values[-1] if right is None else right, out)
+    out = _beyond("left", left, at < places[0], values[0], out)
+    return _beyond("right", right, at > places[-1], values[-1], out)
+
+
+def _beyond(name: str, value: Any, outside: Any, nearest: Any, line: Any) -> Any:
+    """A line, and outside of the points what was asked for."""
+    if isinstance(value, str):
+        if value != "extrapolate":
+            raise ValueError(
+                f"interp: {name} must be None, a number or 'extrapolate', but it is {value!r}."
+            )
+        return line
+    return where(outside, nearest if value is None else value, line)
 
 
 def _repeated(at: Any, places: Any, values: Any, period: Any) -> tuple[Any, Any, Any]:

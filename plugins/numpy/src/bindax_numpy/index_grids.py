@@ -198,6 +198,7 @@ class _Grid:
         if isinstance(key, slice):
             return _numbers(self._name, key)
         parts = [_numbers(self._name, part) for part in key]
+        parts = list(promote_dtypes(*parts)) if parts else []
         grids = meshgrid(*parts, sparse=self._sparse, indexing="ij") if parts else []
         if self._sparse:
             return grids

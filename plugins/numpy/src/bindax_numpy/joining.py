@@ -16,6 +16,7 @@ from bindax_lax_basic.array.reductions import refuse_out
 from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_int, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
+from bindax_lax_basic.rules.errors import DivisorError
 from bindax_numpy._operands import array_operand, require_values, settled
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 
@@ -184,7 +185,7 @@ def _split(name: str, ary: Any, where: Any, axis: int) -> list[Any]:
     else:
         parts = static_int(name, "indices_or_sections", where)
         if parts < 1 or (name == "split" and size % parts):
-            raise ValueError(
+            raise (ValueError if parts else DivisorError)(
                 f"{name}: axis {axis} of {aval.str_short()} has size {size} and cannot be cut "
                 f"into {parts} equal parts; array_split cuts into unequal ones."
             )

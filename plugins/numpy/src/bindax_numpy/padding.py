@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, typeof
+from bindax_core.extend import Array, Dimension, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import axis_argument, convert
+from bindax_lax_basic.extend import axis_argument, convert, static_int
 from bindax_numpy._operands import array_operand
 from bindax_numpy.arithmetic import round
 from bindax_numpy.index_grids import apply_along_axis
@@ -102,14 +102,24 @@ def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
         for axis, width in pad_width.items():
             widths[axis_argument("pad", axis, ndim)] = _widths(width, 1)[0]
         return widths
-    rows = np.asarray(pad_width)
+    rows = np.asarray(pad_width, object if _has_dimension(pad_width) else None)
+    integers = rows.dtype.kind in "iu" or all(isinstance(n, (int, Dimension)) for n in rows.flat)
     legal = rows.shape in ((), (1,), (2,), (1, 2), (ndim, 2), (ndim, 1))
-    if not legal or rows.dtype.kind not in "iu" or (rows < 0).any():
-        raise ValueError(
+    if not legal or not integers or any(n < 0 for n in rows.flat if not isinstance(n, Dimension)):
+        raise (ValueError if integers else TypeError)(
             f"pad: pad_width must be an integer, a pair, or a pair for each of {ndim} axes, none "
             f"of them negative, but it is {pad_width!r}."
         )
-    return [(int(low), int(high)) for low, high in np.broadcast_to(rows, (ndim, 2))]
+    pairs = np.broadcast_to(rows, (ndim, 2))
+    low, high = ([static_int("pad", "pad_width", n) for n in side] for side in pairs.T)
+    return list(zip(low, high, strict=True))
+
+
+def _has_dimension(widths: Any) -> bool:
+    """Tell whether there is a symbolic number in nested sequences."""
+    if isinstance(widths, (list, tuple)):
+        return any(map(_has_dimension, widths))
+    return isinstance(widths, Dimension)
 
 
 def _value_per_side(name: str, x: Any, given: Any) -> Any:

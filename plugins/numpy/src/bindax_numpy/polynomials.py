@@ -29,7 +29,7 @@ from bindax_numpy.sorting import argsort
 
 
 def _coefficients(name: str, *operands: Any) -> tuple[Any, ...]:
-    made = promote_dtypes(*(atleast_1d(strong_operand(name, p)) for p in operands))
+    made = promote_dtypes(*(atleast_1d(array_operand(name, p)) for p in operands))
     for p in made:
         if typeof(p).ndim != 1:
             raise ValueError(
@@ -49,7 +49,7 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Array:
     >>> jnp.polyval(jnp.array([2.0, 0.0, 1.0]), jnp.array([1.0, 3.0]))
     Array([ 3., 19.], dtype=float32)
     """
-    factors, points = promote_dtypes(strong_operand("polyval", p), strong_operand("polyval", x))
+    factors, points = promote_dtypes(array_operand("polyval", p), array_operand("polyval", x))
     shape = lax.broadcast_shapes(typeof(factors).shape[1:], typeof(points).shape)
     out = lax.full(shape, 0, typeof(points).dtype)
     for i in range(typeof(factors).shape[0]):

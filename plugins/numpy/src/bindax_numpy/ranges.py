@@ -13,6 +13,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import canonical_dtype, result_type
 from bindax_lax_basic.extend import axis_argument, convert, larger, static_int, static_ints
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
+from bindax_lax_basic.rules.errors import DivisorError
 from bindax_numpy._operands import array_operand, constant, placed, require_values
 from bindax_numpy.arithmetic import power
 from bindax_numpy.creation import array
@@ -53,7 +54,7 @@ def _arange(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     step = 1 if step is None else step
     numbers = first, last, width = [_number(x) for x in (start, stop, step)]
     if width == 0:
-        raise ValueError("arange: step must not be 0.")
+        raise DivisorError("arange: step must not be 0.")
     symbolic = any(isinstance(x, Dimension) for x in numbers)
     if symbolic or (all(isinstance(x, int) for x in numbers) and dtypes.is_integer(wanted)):
         made: Any = lax.iota(wanted, _count(first, last, width))

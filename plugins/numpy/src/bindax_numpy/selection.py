@@ -65,6 +65,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
         raise ValueError(f"choose: mode must be 'raise', 'clip' or 'wrap', but it is {mode!r}.")
     index = index_operand("choose", a)
     arrays = list(promote_dtypes(*(array_operand("choose", x) for x in choices)))
+    arrays = [convert(x, typeof(x).dtype, False) for x in arrays]
     n = len(arrays)
     index = bounded("choose", "a", index, n, mode, f"{n} arrays; see mode")
     shape = lax.broadcast_shapes(typeof(index).shape, *(typeof(x).shape for x in arrays))

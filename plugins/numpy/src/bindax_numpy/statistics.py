@@ -15,6 +15,7 @@ from bindax_lax_basic.extend import axes_argument, broadcast_to, convert, promot
 from bindax_numpy._operands import array_operand, checked, constant, strong_operand
 from bindax_numpy.arithmetic import absolute_squares, clip, conj, real
 from bindax_numpy.contraction import dot
+from bindax_numpy.functions import root
 from bindax_numpy.indexing import diagonal
 from bindax_numpy.joining import concatenate
 from bindax_numpy.reductions import sum as array_sum
@@ -29,7 +30,7 @@ def _count(name: str, x: Any, axis: Any, keepdims: bool, where: Any) -> Any:
         known = not isinstance(count, Dimension)
         return float(count) if known else convert(count, aval.dtype, True)
     mask = broadcast_to(mask_operand(name, where), aval.shape)
-    return convert(array_sum(mask, axis, keepdims=keepdims), aval.dtype, False)
+    return convert(array_sum(mask, axis, keepdims=keepdims), dtypes.real_dtype(aval.dtype), False)
 
 
 def mean(
@@ -82,8 +83,8 @@ def var(
         mean: the mean with its axes kept, where it is known.
         correction: another name for ``ddof``.
 
-    >>> jnp.var(jnp.array([1.0, 2.0, 3.0]))
-    Array(0.6666667, dtype=float32)
+    >>> jnp.var(jnp.array([1.0, 2.0, 3.0])).round(4)
+    Array(0.6667, dtype=float32)
     """
     refuse_out("var", out)
     x, wanted = averaged("var", checked("var", a), dtype)
@@ -135,6 +136,8 @@ def std(
 ) -> Array:
     """The standard deviation over axes, the square root of ``var``; arguments as there.
 
+    The derivative is zero where all elements are equal.
+
     >>> jnp.std(jnp.array([1.0, 3.0]))
     Array(1., dtype=float32)
     """
@@ -143,7 +146,7 @@ def std(
     variance = var(
         a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction
     )
-    return lax.sqrt(variance)
+    return root(variance)
 
 
 def average(

@@ -10,7 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_control_flow import scan
-from bindax_core.extend import typeof
+from bindax_core.extend import is_value, typeof
 from bindax_lax_basic.array.reductions import (
     initial_operand,
     mask_operand,
@@ -19,7 +19,7 @@ from bindax_lax_basic.array.reductions import (
     selected,
 )
 from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axes_argument, axis_argument, convert
+from bindax_lax_basic.extend import axes_argument, axis_argument, convert, from_value
 from bindax_numpy import arithmetic, comparison, functions, reductions, special
 from bindax_numpy._operands import array_operand
 from bindax_numpy.comparison import where as choose
@@ -84,6 +84,10 @@ class ufunc:
 
     def __repr__(self) -> str:
         return f"<ufunc {self.__name__!r} of bindax.numpy>"
+
+    def traced_parts(self) -> tuple[Any, ...]:
+        """The parts that programs with this depend on, for ``traced_once``."""
+        return (self._function,)
 
     def __reduce__(self) -> Any:
         # The ufuncs of the package are pickled by name.
@@ -151,9 +155,9 @@ class ufunc:
             )
         else:
             first, others = broadcast_to(convert(start, typeof(x).dtype, False), tuple(rest)), x
+        first = convert(first, self._joined_dtype(typeof(first).dtype), False)
         if not typeof(others).shape[0]:
             return first
-        first = convert(first, typeof(self(first, others[0])).dtype, False)
 
         def step(carry: Any, given: Any) -> tuple[Any, None]:
             value, counts = given
@@ -161,6 +165,11 @@ class ufunc:
             return joined if counts is None else choose(counts, joined, carry), None
 
         return scan(step, first, (others, where))[0]
+
+    def _joined_dtype(self, dtype: Any) -> Any:
+        """The dtype of two elements of a dtype joined, also where there is nothing to join."""
+        zero = convert(0, dtype, False)
+        return typeof(self(zero, zero)).dtype
 
     def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
         """Join the elements up to and including each one, along an axis.
@@ -174,9 +183,10 @@ class ufunc:
         if self._accumulation is not None:
             return self._accumulation(x, place)
         moved = moveaxis(x, place, 0)
-        if typeof(moved).shape[0] < 2:
-            return x
-        first = convert(moved[0], typeof(self(moved[0], moved[1])).dtype, False)
+        found = self._joined_dtype(typeof(x).dtype)
+        if not typeof(moved).size:
+            return convert(x, found, False)
+        first = convert(moved[0], found, False)
 
         def step(carry: Any, value: Any) -> tuple[Any, Any]:
             joined = convert(self(carry, value), typeof(carry).dtype, False)
@@ -202,6 +212,8 @@ class ufunc:
         place = axis_argument(name, axis, typeof(x).ndim)
         moved = moveaxis(x, place, 0)
         n, *rest = typeof(moved).shape
+        if not n and typeof(starts).size:
+            raise IndexError(f"{name}: there are indices, but axis {axis} has no elements.")
         end = lax.full((1,), n, typeof(starts).dtype)
         stops = lax.max(concatenate([starts[1:], end]), starts + 1)
         column = (typeof(starts).shape[0], *(1,) * len(rest))
@@ -245,7 +257,8 @@ class ufunc:
         own = typeof(x)
         places = reshape(lax.iota("int32", own.size), own.shape)[indices]
         shape = typeof(places).shape
-        others = () if b is None else (ravel(broadcast_to(array_operand(name, b), shape)),)
+        seconds = None if b is None else b if is_value(b) else from_value(name, b)
+        others = () if b is None else (ravel(broadcast_to(array_operand(name, seconds), shape)),)
         found = own.dtype
         if self._function not in _SCATTERED:
             kinds = [typeof(v) for v in (x, *others)]

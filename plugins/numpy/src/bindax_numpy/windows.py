@@ -50,8 +50,8 @@ def hamming(M: int) -> Array:
 def blackman(M: int) -> Array:
     """Blackman's window, of two cosines, of ``M`` factors.
 
-    >>> jnp.round(jnp.blackman(5), 2)
-    Array([-0.  ,  0.34,  1.  ,  0.34, -0.  ], dtype=float32)
+    >>> jnp.blackman(5)[1:4].round(2)
+    Array([0.34, 1.  , 0.34], dtype=float32)
     """
     return _window("blackman", M, np.blackman)
 
@@ -59,8 +59,8 @@ def blackman(M: int) -> Array:
 def kaiser(M: int, beta: Any) -> Array:
     """Kaiser's window, by a Bessel function, of ``M`` factors; ``beta`` is how fast it fades.
 
-    >>> jnp.kaiser(3, 2.0)
-    Array([0.43867627, 1.        , 0.43867627], dtype=float32)
+    >>> jnp.kaiser(3, 2.0).round(4)
+    Array([0.4387, 1.    , 0.4387], dtype=float32)
     """
     size = static_int("kaiser", "M", M)
     dtype = default_dtype("float")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import bindax_numpy as jnp
 from bindax_core.extend import tree_map
 from bindax_optimizers.transformation import (
@@ -34,13 +36,18 @@ def scale_by_learning_rate(learning_rate: ScalarOrSchedule) -> GradientTransform
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         rate = -learning_rate(state.count)
         scaled = tree_map(lambda g: g * jnp.asarray(rate, dtype=g.dtype), updates)
-        return scaled, ScheduleState(state.count + 1)
+        return scaled, ScheduleState(_next(state.count))
 
     return GradientTransformation(lambda params: ScheduleState(_zero_count()), update)
 
 
 def _zero_count() -> Any:
     return jnp.zeros((), "int32")
+
+
+def _next(count: Any) -> Any:
+    """The number of the next step; the largest one stays, where a sum would be negative."""
+    return count + (count < np.iinfo(np.int32).max)
 
 
 def _zeros(params: Any) -> Any:
@@ -94,7 +101,7 @@ def scale_by_adam(
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         mu = _moment(b1, 1, updates, state.mu)
         nu = _moment(b2, 2, updates, state.nu)
-        count = state.count + 1
+        count = _next(state.count)
         out = tree_map(
             lambda m, v: m / (jnp.sqrt(v + eps_root) + eps),
             _unbiased(mu, b1, count),
@@ -118,7 +125,7 @@ def scale_by_lion(b1: float = 0.9, b2: float = 0.99) -> GradientTransformation:
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         out = tree_map(lambda g, m: jnp.sign((1 - b1) * g + b1 * m), updates, state.mu)
         mu = _moment(b2, 1, updates, state.mu)
-        return out, LionState(state.count + 1, mu)
+        return out, LionState(_next(state.count), mu)
 
     return GradientTransformation(lambda p: LionState(_zero_count(), _zeros(p)), update)
 

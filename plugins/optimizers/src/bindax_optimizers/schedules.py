@@ -114,8 +114,8 @@ def piecewise_constant_schedule(
 ) -> Schedule:
     """Multiplied by a number at each boundary.
 
-    >>> float(piecewise_constant_schedule(1.0, {3: 0.1})(4))
-    0.10000000149011612
+    >>> float(piecewise_constant_schedule(1.0, {3: 0.5})(4))
+    0.5
     """
     if not isinstance(boundaries_and_scales, Mapping):
         raise TypeError(

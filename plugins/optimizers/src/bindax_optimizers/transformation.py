@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import bindax_numpy as jnp
 from bindax_core.extend import tree_leaves, tree_map, typeof
+from bindax_numpy.extend import root
 
 Schedule = Callable[[Any], Any]
 ScalarOrSchedule = Any
@@ -86,7 +87,7 @@ def global_norm(updates: Any) -> Any:
     >>> float(global_norm([np.array([3.0]), np.array([4.0])]))
     5.0
     """
-    return jnp.sqrt(sum(jnp.sum(jnp.square(jnp.abs(x))) for x in tree_leaves(updates)))
+    return root(sum(jnp.sum(jnp.square(jnp.abs(x))) for x in tree_leaves(updates)))
 
 
 def require_params(name: str, params: Any) -> None:

@@ -24,7 +24,6 @@ from bindax_core.extend import (
     Primitive,
     Printer,
     Rule,
-    Zero,
     format_application,
     operations_for,
     primitive,
@@ -32,6 +31,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_transforms import NamedAxis, find_named_axis, vmap
+from bindax_transforms.zeros import Zero
 
 Dim = int | None
 Evaluation = Callable[..., tuple[Any, Dim]]

@@ -13,7 +13,6 @@ from bindax_core.extend import (
     Primitive,
     Region,
     ShapedArray,
-    Zero,
     rules,
     tree_map,
     typeof,
@@ -28,6 +27,7 @@ from bindax_parallel._collective import (
     linear_jvp,
     transposed,
 )
+from bindax_transforms.zeros import Zero
 
 __all__ = ["pmax", "pmax_p", "pmean", "pmin", "pmin_p", "psum", "psum_p"]
 

@@ -2,8 +2,8 @@
 
 >>> from bindax_random import key, normal, split
 >>> first, second = split(key(0))
->>> normal(first, (2,))
-Array([ 1.0040143, -0.9063372], dtype=float32)
+>>> normal(first, (2,)).round(4)
+Array([ 1.004 , -0.9063], dtype=float32)
 """
 
 from bindax_core.extend import public_names as _public_names

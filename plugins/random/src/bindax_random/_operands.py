@@ -14,11 +14,13 @@ from bindax_lax_basic.dtypes import (
     canonical_dtype,
     default_dtype,
     inexact_dtype,
+    is_inexact,
     kind_of,
     promote_types,
     result_type,
 )
 from bindax_lax_basic.extend import shape_argument
+from bindax_lax_basic.rules.errors import DtypeError
 
 Shape = tuple[int, ...]
 
@@ -31,11 +33,19 @@ def float_dtype(name: str, dtype: Any) -> DType:
     return found
 
 
+def inexact_argument(name: str, dtype: Any) -> DType:
+    """The float or complex dtype that an argument names; the default float one for None."""
+    found = default_dtype("float") if dtype is None else canonical_dtype(dtype)
+    if not is_inexact(found):
+        raise ValueError(f"{name}: dtype must be a float or complex dtype, but got {found.name}.")
+    return found
+
+
 def integer_dtype(name: str, dtype: Any) -> DType:
     """The integer dtype that an argument names; the default one for None."""
     found = default_dtype("int") if dtype is None else canonical_dtype(dtype)
     if kind_of(found) not in ("signed integer", "unsigned integer"):
-        raise TypeError(f"{name}: dtype must be an integer dtype, but got {found.name}.")
+        raise DtypeError(f"{name}: dtype must be an integer dtype, but got {found.name}.")
     return found
 
 

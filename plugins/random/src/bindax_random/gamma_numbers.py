@@ -21,7 +21,6 @@ from bindax_core.extend import (
     Origin,
     Primitive,
     ShapedArray,
-    Zero,
     as_array,
     eval_jaxpr,
     primitive,
@@ -45,6 +44,7 @@ from bindax_random.normal_numbers import normal_floats
 from bindax_random.uniform_numbers import split_in, uniform_floats
 from bindax_special import random_gamma_grad
 from bindax_transforms import physical_jaxpr, trace_to_jaxpr, vmap
+from bindax_transforms.zeros import Zero
 
 _SQUEEZE = 0.0331
 
@@ -181,8 +181,8 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
         ValueError: when the dtype is no float dtype, or ``a`` cannot be broadcast.
 
     >>> from bindax_random import gamma, key
-    >>> gamma(key(42), 3.0, (2,))
-    Array([5.0620365, 1.9191899], dtype=float32)
+    >>> gamma(key(42), 3.0, (2,)).round(4)
+    Array([5.062 , 1.9192], dtype=float32)
     """
     return _gamma_of("gamma", key, a, shape, dtype, log_space=False)
 
@@ -197,8 +197,8 @@ def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import key, loggamma
-    >>> loggamma(key(42), 3.0, (2,))
-    Array([1.621769 , 0.6519033], dtype=float32)
+    >>> loggamma(key(42), 3.0, (2,)).round(4)
+    Array([1.6218, 0.6519], dtype=float32)
     """
     return _gamma_of("loggamma", key, a, shape, dtype, log_space=True)
 
@@ -231,8 +231,8 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Arra
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import beta, key
-    >>> beta(key(42), 2.0, 3.0, (2,))
-    Array([0.43196175, 0.31281826], dtype=float32)
+    >>> beta(key(42), 2.0, 3.0, (2,)).round(4)
+    Array([0.432 , 0.3128], dtype=float32)
     """
     return drawn("beta", _beta, key, shape, dtype, a=a, b=b)
 
@@ -292,8 +292,8 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import chisquare, key
-    >>> chisquare(key(42), 3.0, (2,))
-    Array([5.870714, 1.397851], dtype=float32)
+    >>> chisquare(key(42), 3.0, (2,)).round(3)
+    Array([5.871, 1.398], dtype=float32)
     """
     return drawn("chisquare", _chisquare, key, shape, dtype, df=df)
 
@@ -315,8 +315,8 @@ def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) ->
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import f, key
-    >>> f(key(42), 3.0, 5.0, (2,))
-    Array([0.7283635, 0.3569255], dtype=float32)
+    >>> f(key(42), 3.0, 5.0, (2,)).round(4)
+    Array([0.7284, 0.3569], dtype=float32)
     """
     return drawn("f", _f, key, shape, dtype, dfnum=dfnum, dfden=dfden)
 
@@ -339,8 +339,8 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import key, t
-    >>> t(key(42), 3.0, (2,))
-    Array([ 0.08987478, -1.7357467 ], dtype=float32)
+    >>> t(key(42), 3.0, (2,)).round(3)
+    Array([ 0.09 , -1.736], dtype=float32)
     """
     return drawn("t", _t, key, shape, dtype, df=df)
 

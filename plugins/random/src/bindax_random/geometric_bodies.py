@@ -7,12 +7,12 @@ from typing import Any
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import abs as magnitude
 from bindax_lax_basic import convert_element_type, expand_dims, sign
-from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, is_inexact
+from bindax_lax_basic.dtypes import DType, float32
 from bindax_lax_basic.extend import shape_argument
 from bindax_numpy import diagonal
 from bindax_numpy.linalg import qr
 from bindax_random._compiled import compiled
-from bindax_random._operands import Shape, float_dtype
+from bindax_random._operands import Shape, float_dtype, inexact_argument
 from bindax_random.gamma_numbers import gamma_floats
 from bindax_random.inverted_numbers import exponential_floats
 from bindax_random.keys import single_key
@@ -45,11 +45,7 @@ def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | No
     typed = single_key("orthogonal", key)
     sizes = shape_argument("orthogonal", shape)
     rows, columns = shape_argument("orthogonal", (n, n if m is None else m), "n and m")
-    found = default_dtype("float") if dtype is None else canonical_dtype(dtype)
-    if not is_inexact(found):
-        raise ValueError(
-            f"orthogonal: dtype must be a float or complex dtype, but got {found.name}."
-        )
+    found = inexact_argument("orthogonal", dtype)
     return _orthogonal(typed, rows=rows, columns=columns, shape=sizes, dtype=found)
 
 
@@ -84,14 +80,17 @@ def generalized_normal(key: Any, p: Any, shape: Any = (), dtype: Any = None) -> 
 @compiled
 def _generalized_normal(key: Any, p: Any, *, shape: Shape, dtype: DType) -> Any:
     gamma_key, sign_key = split_in(key)
-    power = 1 / _settled(p)
+    power = 1 / _settled(p, dtype)
     drawn = gamma_floats(gamma_key, power, shape, dtype)
-    return signs_of(sign_key, shape=shape, dtype=dtype) * drawn**power
+    signs = signs_of(sign_key, shape=shape, dtype=dtype)
+    return signs * drawn ** convert_element_type(power, dtype)
 
 
-def _settled(p: Any) -> Any:
-    """A parameter of Python's float in the default dtype, as JAX has it."""
-    return convert_element_type(p, default_dtype("float")) if typeof(p).weak_type else p
+def _settled(p: Any, dtype: DType) -> Any:
+    """A parameter in which its inverse is rounded once; Python's numbers have no dtype to keep."""
+    if not typeof(p).weak_type:
+        return p
+    return convert_element_type(p, dtype if dtype.itemsize == 8 else float32)
 
 
 def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None) -> Array:
@@ -120,8 +119,9 @@ def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None) -> Ar
 @compiled
 def _ball(key: Any, p: Any, *, d: int, shape: Shape, dtype: DType) -> Any:
     normal_key, radius_key = split_in(key)
-    p = _settled(p)
+    p = _settled(p, dtype)
     points = _generalized_normal(normal_key, p, shape=(*shape, d), dtype=dtype)
     radius = exponential_floats(radius_key, shape=shape, dtype=dtype)
-    norms = ((magnitude(points) ** p).sum(-1) + radius) ** (1 / p)
+    exponent, root = (convert_element_type(x, dtype) for x in (p, 1 / p))
+    norms = ((magnitude(points) ** exponent).sum(-1) + radius) ** root
     return points / expand_dims(norms, (len(shape),))

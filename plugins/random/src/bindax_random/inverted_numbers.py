@@ -38,8 +38,8 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Array:
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import exponential, key
-    >>> exponential(key(42), (2,))
-    Array([0.6708175, 1.1388006], dtype=float32)
+    >>> exponential(key(42), (2,)).round(4)
+    Array([0.6708, 1.1388], dtype=float32)
     """
     return drawn("exponential", exponential_floats, key, shape, dtype)
 
@@ -59,8 +59,8 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Array:
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import cauchy, key
-    >>> cauchy(key(42), (2,))
-    Array([-0.03548463,  0.63372606], dtype=float32)
+    >>> cauchy(key(42), (2,)).round(4)
+    Array([-0.0355,  0.6337], dtype=float32)
     """
     return drawn("cauchy", _cauchy, key, shape, dtype)
 
@@ -80,8 +80,8 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Array:
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import key, laplace
-    >>> laplace(key(42), (2,))
-    Array([ 0.02283965, -0.44565356], dtype=float32)
+    >>> laplace(key(42), (2,)).round(3)
+    Array([ 0.023, -0.446], dtype=float32)
     """
     return drawn("laplace", _laplace, key, shape, dtype)
 
@@ -102,8 +102,8 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Array:
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import key, logistic
-    >>> logistic(key(42), (2,))
-    Array([-0.04516941,  0.7528398 ], dtype=float32)
+    >>> logistic(key(42), (2,)).round(4)
+    Array([-0.0452,  0.7528], dtype=float32)
     """
     return drawn("logistic", _logistic, key, shape, dtype)
 
@@ -125,8 +125,8 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import key, pareto
-    >>> pareto(key(42), 2.0, (2,))
-    Array([1.398512 , 1.7672069], dtype=float32)
+    >>> pareto(key(42), 2.0, (2,)).round(4)
+    Array([1.3985, 1.7672], dtype=float32)
     """
     return drawn("pareto", _pareto, key, shape, dtype, b=b)
 
@@ -146,8 +146,8 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Arra
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import key, rayleigh
-    >>> rayleigh(key(42), 1.0, (2,))
-    Array([1.1966511, 0.8785907], dtype=float32)
+    >>> rayleigh(key(42), 1.0, (2,)).round(3)
+    Array([1.197, 0.879], dtype=float32)
     """
     return drawn("rayleigh", _rayleigh, key, shape, dtype, scale=scale)
 
@@ -174,8 +174,8 @@ def triangular(
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import key, triangular
-    >>> triangular(key(42), 0.0, 1.0, 2.0, (2,))
-    Array([0.9886451, 1.1997465], dtype=float32)
+    >>> triangular(key(42), 0.0, 1.0, 2.0, (2,)).round(3)
+    Array([0.989, 1.2  ], dtype=float32)
     """
     return drawn("triangular", _triangular, key, shape, dtype, left=left, mode=mode, right=right)
 
@@ -205,8 +205,8 @@ def weibull_min(
         dtype: a float dtype; the default one if omitted.
 
     >>> from bindax_random import key, weibull_min
-    >>> weibull_min(key(42), 1.0, 2.0, (2,))
-    Array([0.8190345, 1.0671461], dtype=float32)
+    >>> weibull_min(key(42), 1.0, 2.0, (2,)).round(3)
+    Array([0.819, 1.067], dtype=float32)
     """
     typed = single_key("weibull_min", key)
     sizes, found = shape_argument("weibull_min", shape), float_dtype("weibull_min", dtype)

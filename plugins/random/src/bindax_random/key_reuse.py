@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -21,15 +22,23 @@ class _Uses:
     """The keys that were used, by their words, while somebody looks.
 
     Attributes:
-        first: for the words of each used key where that was; None while nobody looks.
+        latest: what ``first`` is in threads of the compiler, which call back from programs.
     """
 
     def __init__(self) -> None:
-        self.first: dict[bytes, str] | None = None
+        self.latest: dict[bytes, str] | None = None
 
     def look(self, on: bool) -> None:
         """Begin to look, with no key used so far, or stop."""
-        self.first = {} if on else None
+        self.latest = ({} if self.latest is None else self.latest) if on else None
+
+    @property
+    def first(self) -> dict[bytes, str] | None:
+        """For the words of each used key where that was; None where nobody looks."""
+        if not config.debug_key_reuse:
+            return None
+        block = _of_block.get()
+        return self.latest if block is None else block
 
     def add(self, words: Any, place: str) -> None:
         """Note a use of a key.
@@ -37,10 +46,11 @@ class _Uses:
         Raises:
             KeyReuseError: when it was used before.
         """
-        if self.first is None:
+        first = self.first
+        if first is None:
             return
         found = np.asarray(words)
-        earlier = self.first.setdefault(found.tobytes(), place)
+        earlier = first.setdefault(found.tobytes(), place)
         if earlier is not place:
             raise KeyReuseError(
                 f"the random key with the words {found.tolist()} is used by {place}, but it was "
@@ -50,9 +60,13 @@ class _Uses:
 
     def forget(self, words: Any) -> None:
         """Let a key be used once more."""
-        if self.first is not None and not isinstance(words, Tracer):
-            self.first.pop(np.asarray(words).tobytes(), None)
+        first = self.first
+        if first is not None and not isinstance(words, Tracer):
+            first.pop(np.asarray(words).tobytes(), None)
 
+
+_of_block: ContextVar[dict[bytes, str] | None] = ContextVar("bindax keys used", default=None)
+"""The keys that were used since the block began that this point of the program is in."""
 
 uses = _Uses()
 """The uses of keys in this process."""
@@ -93,10 +107,13 @@ def debug_key_reuse(enabled: bool = True) -> Iterator[None]:
     Traceback (most recent call last):
     bindax_random.key_reuse.KeyReuseError: the random key with the words [0, 0] is used by ...
     """
-    before = uses.first
-    try:
-        with config.override(debug_key_reuse=enabled):
-            uses.look(enabled)
+    with config.override(debug_key_reuse=enabled):
+        outer, outer_latest = _of_block.get(), uses.latest
+        used: dict[bytes, str] = {}
+        _of_block.set(used)
+        uses.latest = used if enabled else uses.latest
+        try:
             yield
-    finally:
-        uses.first = before
+        finally:
+            _of_block.set(outer)
+            uses.latest = outer_latest

@@ -38,6 +38,16 @@ Function = Callable[..., Any]
 for _prng in (THREEFRY, RBG, UNSAFE_RBG):
     register_prng(_prng)
 
+
+def _check_setting(name: str) -> None:
+    try:
+        find_prng(name)
+    except ValueError as error:
+        raise ValueError(f"config.default_prng_impl: {error}") from None
+
+
+config.check("default_prng_impl", _check_setting)
+
 # ------------------------------------------------------------------------------- making keys
 
 

@@ -4,13 +4,14 @@ The modules are loaded when they are used: ``from bindax_scipy import linalg``.
 
 >>> from bindax_scipy import special
 >>> import bindax_numpy as jnp
->>> special.erf(jnp.array([0.0, 1.0]))
-Array([0.        , 0.84270084], dtype=float32)
+>>> special.erf(jnp.array([0.0, 1.0])).round(4)
+Array([0.    , 0.8427], dtype=float32)
 """
 
 from importlib import import_module
 from typing import Any
 
+from bindax_core.extend import missing_attribute as _missing_attribute
 from bindax_core.extend import register_internal
 
 register_internal(__file__)
@@ -37,7 +38,7 @@ __all__ = list(_MODULES)
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"bindax_scipy.{name}")
-    raise AttributeError(f"module 'bindax_scipy' has no attribute {name!r}")
+    raise _missing_attribute("bindax.scipy", name, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -75,6 +75,12 @@ def settled(*operands: Any) -> tuple[Any, ...]:
     )
 
 
+def log_probability(p: Any) -> Any:
+    """The logarithm of probabilities; that of 0 does not change with what makes them."""
+    zero = p == 0
+    return jnp.where(zero, -np.inf, jnp.log(jnp.where(zero, 1.0, p)))
+
+
 def epsilon(x: Any) -> float:
     """The distance from 1 to the next number of the dtype of an array."""
     return float(finfo(typeof(x).dtype).eps)  # type: ignore[no-untyped-call]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_core.extend import Array, Primitive, primitive
-from bindax_lax_basic import add_p, div_p, exp, log, log1p, mul_p, neg_p, sub_p
-from bindax_lax_basic.extend import adopt_type, constant
+from bindax_lax_basic import add_p, div_p, eq_p, exp, log, log1p, mul_p, neg_p, pow_p, sub_p
+from bindax_lax_basic.extend import adopt_type, constant, select_scalars
 from bindax_special.evaluation import incomplete_beta, incomplete_gamma
 from bindax_special.evaluation.realisations import by_lax
 from bindax_special.gamma_functions import by_algorithm, digamma, lgamma, unknown_derivative
@@ -161,11 +161,19 @@ def betainc(a: Any, b: Any, x: Any) -> Array:
 
 def _beta_density(a: Any, b: Any, x: Any, out: Any) -> Any:
     """``x^(a - 1) (1 - x)^(b - 1) / B(a, b)``."""
+    zero, one = constant(0.0, x), constant(1.0, x)
+    begin, end = eq_p.bind(x, zero), eq_p.bind(x, one)
+    below, above = _less_one(a), _less_one(b)
     powers = add_p.bind(
-        mul_p.bind(_less_one(a), log(x)), mul_p.bind(_less_one(b), log1p(neg_p.bind(x)))
+        mul_p.bind(below, log(select_scalars(begin, x, one))),
+        mul_p.bind(above, log1p(neg_p.bind(select_scalars(end, x, zero)))),
     )
     log_beta = sub_p.bind(add_p.bind(lgamma(a), lgamma(b)), lgamma(add_p.bind(a, b)))
-    return exp(sub_p.bind(powers, log_beta))
+    inside = exp(sub_p.bind(powers, log_beta))
+    # Zeros have powers, though no logarithm.
+    at_begin = pow_p.bind(select_scalars(begin, one, x), below)
+    at_end = pow_p.bind(select_scalars(end, one, sub_p.bind(one, x)), above)
+    return mul_p.bind(inside, mul_p.bind(at_begin, at_end))
 
 
 regularized_incomplete_beta_p: Primitive = primitive(

@@ -13,7 +13,6 @@ from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
     PyTreeDef,
-    Zero,
     as_array,
     is_value,
     keystr,
@@ -22,6 +21,7 @@ from bindax_core.extend import (
     tree_unflatten,
     unknown_type_message,
 )
+from bindax_transforms.zeros import Zero
 
 T = TypeVar("T")
 

@@ -11,11 +11,9 @@ from bindax_core.extend import (
     Primitive,
     Printer,
     Rule,
-    Zero,
     format_application,
     full_lower,
     hoist_consts,
-    is_undef_primal,
     rules,
 )
 from bindax_transforms._flat import merge, partition, remembered, split, with_zeros
@@ -30,6 +28,7 @@ from bindax_transforms.autodiff.partial_eval import (
 )
 from bindax_transforms.autodiff.transposition import transpose_jaxpr
 from bindax_transforms.batching.vmap import BatchDim, vmap_jaxpr
+from bindax_transforms.zeros import Zero, is_undef_primal
 
 Params = dict[str, Any]
 

@@ -16,12 +16,11 @@ from bindax_core.extend import (
     ClosedJaxpr,
     Primitive,
     Tracer,
-    UndefPrimal,
-    Zero,
     result_aval,
     rule_output_error,
     shown_result,
 )
+from bindax_transforms.zeros import UndefPrimal, Zero
 
 _SEQUENCES = (list, tuple)
 

@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.extend import (
-    ClosedJaxpr,
-    Origin,
-    Rule,
-    api_boundary,
-    as_array,
-    is_undef_primal,
-    rules,
-    typeof,
-)
+from bindax_core.extend import ClosedJaxpr, Origin, Rule, api_boundary, as_array, rules, typeof
 from bindax_transforms._callables import check_function
 from bindax_transforms.autodiff.jvp import jvp_flat
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.batching.vmap import AxisData, BatchDim, vmap_flat
 from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.zeros import is_undef_primal
 
 
 class _Composition:

@@ -61,7 +61,7 @@ jvp = RuleKind(
 )
 """The derivative along a tangent; ``symbolic_zeros=True`` lets tangents be ``Zero``."""
 
-vjp = RuleKind("vjp", signature="(*operands, **params) -> (out, vjp_function)")
+vjp = RuleKind("vjp", signature="(*operands, **params) -> (out, vjp_function)", instead_of="jvp")
 """The derivative backwards, for a primitive without ``jvp``; ``vjp_function`` takes the cotangent
 of each result and gives that of each operand, None for zero."""
 

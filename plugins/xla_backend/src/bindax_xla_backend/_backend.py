@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from bindax_core.extend import (
     compiler_started,
     config,
     float0,
+    warn_user,
 )
 from bindax_xla_backend import _cache
 from bindax_xla_backend._errors import FORKED, ArgumentError, execution_error, joined
@@ -337,13 +337,14 @@ class XlaBackend:
                     self._first = next(d for d in self._devices if d.is_local)
                     self._client = client
                     compiler_started(self._settle, self._abandon)
-                    config.observe("num_cpu_devices", self._keep_devices)
+                    if self.name == "xla":
+                        config.check("num_cpu_devices", self._keep_devices)
         return self._client
 
     def _keep_devices(self, count: int) -> None:
         """Refuse another number of devices than there are since the client was made."""
         local = sum(device.is_local for device in self._devices)
-        if self._client is not None and count != local and self.name == "xla":
+        if self._client is not None and count != local:
             raise BackendError(
                 f"config.num_cpu_devices was set to {count}, but the CPU has {local} devices since "
                 f"its first use; set it before, or BINDAX_NUM_CPU_DEVICES in the environment."
@@ -379,10 +380,9 @@ class XlaBackend:
             if flag and i not in program.donated
         ]
         if unused:
-            warnings.warn(
+            warn_user(
                 f"Some donated buffers were not usable: the memory of the operands "
                 f"{', '.join(unused)} of {program.name} cannot be reused, because no result that "
                 f"is left has the same shape and dtype. They stay as they are. Donate only "
                 f"operands that a result can replace.",
-                stacklevel=2,
             )

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bindax_core.errors import clause
 from bindax_core.extend import config
 
 _MAGIC = b"bindax-xla-executable-2\n"
@@ -40,7 +41,7 @@ class MemoryCache:
     programs is limited, and the size of all but the last, in bytes.
     """
 
-    def __init__(self, limit: int = 1024, size_limit: int = 1 << 20) -> None:
+    def __init__(self, limit: int = 256, size_limit: int = 1 << 19) -> None:
         self._limit, self._size_limit = limit, size_limit
         self._lock = threading.Lock()
         self._entries: OrderedDict[bytes, tuple[Any, int]] = OrderedDict()
@@ -146,8 +147,8 @@ def write_entry(directory: Path, key: bytes, payload: bytes) -> None:
         _remove_oldest(directory)
     except OSError as error:
         _warn_once(
-            f"the compiled program could not be stored in {directory}: {error}. Programs are "
-            f"compiled anew in each process; {_REMEDY}."
+            f"the compiled program could not be stored in {directory}: {clause(error)}. Programs "
+            f"are compiled anew in each process; {_REMEDY}."
         )
 
 

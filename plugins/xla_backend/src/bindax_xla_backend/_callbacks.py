@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import attrs
@@ -18,6 +18,7 @@ from bindax_core.extend import (
     float0,
     impl,
     lowering,
+    warn_user,
 )
 from bindax_xla_backend import _pending
 from bindax_xla_backend._errors import CallbackResultError
@@ -34,6 +35,9 @@ class HostCallback:
     uninitialized, so it is checked here. In a program on several devices it ``goes_on`` with zeros
     when it raises: the others would wait for the one that failed, until XLA ends the process. The
     failure is raised when all have ended.
+
+    XLA calls it in threads of its own, where no ``with`` block of the program is: it takes the
+    settings of the block in which the program was compiled.
     """
 
     function: Callable[..., Any]
@@ -42,6 +46,7 @@ class HostCallback:
     ordered: bool = False  # whether it takes and gives a token first
     failure: BaseException | None = None  # what it raised last, until somebody takes it
     goes_on: bool = False
+    settings: dict[str, Any] = attrs.field(factory=config.in_blocks)
 
     @property
     def name(self) -> str:
@@ -52,7 +57,8 @@ class HostCallback:
         token = (None,) if self.ordered else ()  # it comes and goes as None
         _pending.this_thread.callbacks += 1
         try:
-            return *token, *self._call(arrays[len(token) :])
+            with config.override(**self.settings) if self.settings else nullcontext():
+                return *token, *self._call(arrays[len(token) :])
         except BaseException as error:
             self.failure = error
             if not self.goes_on:
@@ -106,13 +112,12 @@ def callback_lowering(primitive: Primitive) -> Callable[..., Any]:
         raise MissingRuleError(f"{primitive.name} has no lowering.stablehlo rule.")
     if config.derived_rules == "notice" and primitive not in _noticed:
         _noticed.add(primitive)
-        warnings.warn(
+        warn_user(
             f"{primitive.name} has no lowering.stablehlo rule: compiled programs call its impl "
             f"rule on the host, once for each application, which is slow. Bring a rule with "
             f'extend({primitive.name}_p, lowering["stablehlo"](...)), or silence this notice '
             f'with config.derived_rules = "silent".',
             DerivedRuleNotice,
-            stacklevel=2,
         )
 
     def rule(ctx: Any, *values: Any, **params: Any) -> list[Any]:

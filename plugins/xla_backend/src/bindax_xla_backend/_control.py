@@ -49,6 +49,7 @@ class Control:
         self._peers: dict[int, asyncio.StreamWriter] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._servers: list[asyncio.Server] = []
+        self._doors: list[asyncio.StreamWriter] = []  # to the client of jaxlib in this process
         self._programs = Agreement(self._tell)
         self._service = 0
         self._closing = False
@@ -195,6 +196,7 @@ class Control:
         await asyncio.gather(_pump(reader, outer), _pump(inner, writer))
 
     async def _pass_out(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._doors.append(writer)
         inner, outer = await asyncio.open_connection(*self.address)
         _say(outer, hello="service")
         self._start(_pump(reader, outer))
@@ -318,6 +320,16 @@ class Control:
                 await asyncio.wait_for(self._changed.wait(), deadline - time.monotonic())
             except TimeoutError:
                 break
+
+    def hold(self) -> None:
+        """Leave the connections of the service's client open until the process has ended.
+
+        Python frees what daemon threads refer to while it ends, sockets among it. A second
+        descriptor of each keeps its connection from being closed with it.
+        """
+        for door in self._doors:
+            with contextlib.suppress(OSError):  # closed already
+                os.dup(door.get_extra_info("socket").fileno())
 
     def stop(self) -> None:
         """Close all connections and end the thread."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from bindax_core.errors import clause
 from bindax_core.extend import BackendError
 
 FORKED = (
@@ -24,7 +25,7 @@ class InstallationError(BackendError, ImportError):
         needed = next(one for one in requires("bindax-xla-backend") or () if "jaxlib" in one)
         return cls(
             f"the backend 'xla' needs jaxlib, which does not import: {type(error).__name__}: "
-            f"{error}. Install it again: pip install --force-reinstall '{needed}'."
+            f"{clause(error)}. Install it again: pip install --force-reinstall '{needed}'."
         )
 
 

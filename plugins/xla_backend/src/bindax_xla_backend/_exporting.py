@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from bindax_core.errors import clause
 from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray, kernel_sources
 from bindax_core.sharding import Sharding
 from bindax_xla_backend import _jaxlib, _mlir
@@ -206,8 +207,8 @@ def _read(artifact: bytes, context: _mlir.Context) -> Any:
     except (_jaxlib.RuntimeFailure, _mlir.InvalidIR, ValueError) as error:
         raise BackendError(
             f"the program is no StableHLO artifact that this version of jaxlib "
-            f"({_jaxlib.VERSION}) reads: {excerpt(str(error))}. It is damaged, or was written by a "
-            f"newer version: export it again, or update jaxlib."
+            f"({_jaxlib.VERSION}) reads: {clause(excerpt(str(error)))}. It is damaged, or "
+            f"was written by a newer version: export it again, or update jaxlib."
         ) from error
 
 

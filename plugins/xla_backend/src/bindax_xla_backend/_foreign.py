@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bindax_core.errors import clause
 from bindax_core.extend import BackendError
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import excerpt
@@ -22,9 +23,9 @@ def register_target(name: str, function: Any, platform: str, api_version: int) -
         )
     except _jaxlib.RuntimeFailure as error:
         raise BackendError(
-            f"XLA refuses the kernel {name!r} for {platform!r}: {excerpt(str(error))}. It must be "
-            f"compiled with the headers in include_dir() of bindax.ffi, and api_version must be "
-            f"that of its interface."
+            f"XLA refuses the kernel {name!r} for {platform!r}: {clause(excerpt(str(error)))}. It "
+            f"must be compiled with the headers in include_dir() of bindax.ffi, and api_version "
+            f"must be that of its interface."
         ) from error
 
 
@@ -36,7 +37,7 @@ def register_type(name: str, registration: Any, platform: str) -> None:
     except _jaxlib.RuntimeFailure as error:
         raise BackendError(
             f"XLA refuses the type {name!r} of register_ffi_type for {platform!r}: "
-            f"{excerpt(str(error))}."
+            f"{clause(excerpt(str(error)))}."
         ) from error
 
 

@@ -97,8 +97,9 @@ class Connection:
             control.stop()
         else:
             # XLA ends the process if it notices that nobody answers: the connections stay open as
-            # long as it lives. What a daemon thread refers to is never freed.
+            # long as it lives. The thread refers to the client, so that it is not freed before.
             control.kept = self
+            control.hold()
 
 
 def agreed(run: Callable[..., Any], program: LoweredProgram) -> Callable[..., Any]:

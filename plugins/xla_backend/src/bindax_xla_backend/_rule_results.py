@@ -14,8 +14,9 @@ _Value = _mlir.Value
 
 def explain_rule(error: Exception, eqn: JaxprEqn, args: Sequence[Any]) -> None:
     """Say on an error of a lowering rule which equation was being lowered."""
+    known = len(getattr(error, "__notes__", ()))
     explain_failure(eqn.primitive, "lowering.stablehlo", error, args, eqn.params)
-    if not getattr(error, "__notes__", None):
+    if not known:
         where = "" if eqn.source_info is None else f", which is applied at {eqn.source_info}"
         error.add_note(f"This happened while {eqn.primitive.name} was lowered{where}.")
 

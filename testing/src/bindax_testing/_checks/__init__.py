@@ -6,6 +6,7 @@ from bindax_testing._checks import _types as _types
 from bindax_testing._checks import _purity as _purity
 from bindax_testing._checks import _staging as _staging
 from bindax_testing._checks import _derivatives as _derivatives
+from bindax_testing._checks import _special_points as _special_points
 from bindax_testing._checks import _transposition as _transposition
 from bindax_testing._checks import _batching as _batching
 from bindax_testing._checks import _compositions as _compositions

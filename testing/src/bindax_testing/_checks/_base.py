@@ -18,11 +18,11 @@ from bindax_core.extend import (
     is_differentiable,
     is_extended,
     lowering,
-    physical,
     typeof,
 )
 from bindax_testing._cases import Case
 from bindax_testing._compare import NotApplicable, host
+from bindax_transforms.rules import physical
 
 Run = Callable[[Case, str | None], None]
 

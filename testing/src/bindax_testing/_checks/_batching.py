@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import typeof
-from bindax_core.extend import vmap as vmap_rules
 from bindax_testing._cases import DRAWS, Case, replaced
 from bindax_testing._checks._base import Run, check, mapped_choices, unless_absent, value
+from bindax_testing._checks._keeping import require_forgotten
 from bindax_testing._checks._purity import copies, require_unchanged, special_case
 from bindax_testing._compare import Mismatch, NotApplicable, host, require_same, require_type
-from bindax_transforms import vmap
+from bindax_transforms import make_jaxpr, vmap
+from bindax_transforms.rules import vmap as vmap_rules
 
 
 def stacked(case: Case, i: int, axis: int, size: int = DRAWS) -> Any:
@@ -90,6 +91,11 @@ def _vmap(case: Case, compiler: str | None) -> None:
             outs = vmap(case.call, tuple(axes))(*batch)
             require_unchanged(batch, before)
             require_loop(f"vmap with in_axes={tuple(axes)}", outs, rows)
+    require_forgotten(case, vmap_rules, lambda: _staged_batch(case))
+
+
+def _staged_batch(case: Case) -> None:
+    make_jaxpr(vmap(case.fresh()))(*map(typeof, batched(case)[1]))
 
 
 @_mapping("batch sizes")

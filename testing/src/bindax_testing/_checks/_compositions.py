@@ -9,7 +9,6 @@ import numpy as np
 
 from bindax_core import config
 from bindax_core.extend import float0, tree_leaves, typeof
-from bindax_core.extend import jvp as jvp_rules
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import (
     check,
@@ -25,6 +24,7 @@ from bindax_testing._checks._batching import batched
 from bindax_testing._checks._derivatives import tangents_of
 from bindax_testing._compare import NotApplicable, host, require_same
 from bindax_transforms import jit, jvp, linearize, vjp, vmap
+from bindax_transforms.rules import jvp as jvp_rules
 
 Function = Callable[..., Any]
 

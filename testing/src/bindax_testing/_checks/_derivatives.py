@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Zero, abstract_eval, float0, is_differentiable, typeof
-from bindax_core.extend import jvp as jvp_rules
+from bindax_core.extend import abstract_eval, float0, is_differentiable, typeof
 from bindax_testing._cases import Case, replaced
 from bindax_testing._checks._base import (
     check,
@@ -19,11 +18,13 @@ from bindax_testing._checks._base import (
     direction,
     has_forward_mode,
     has_reverse_mode,
+    of_some,
     require_derivative,
     unless_absent,
     value,
     with_operands,
 )
+from bindax_testing._checks._keeping import require_forgotten
 from bindax_testing._compare import (
     Mismatch,
     NotApplicable,
@@ -33,7 +34,9 @@ from bindax_testing._compare import (
     tolerance,
     wide,
 )
-from bindax_transforms import jvp, linearize, vjp
+from bindax_transforms import jvp, linearize, make_jaxpr, vjp
+from bindax_transforms.rules import jvp as jvp_rules
+from bindax_transforms.zeros import Zero
 
 Values = list[np.ndarray[Any, Any]]
 
@@ -146,8 +149,16 @@ def _jvp(case: Case, compiler: str | None) -> None:
             what, aval = f"the tangent of result {i} {which}", typeof(wanted).tangent_aval()
             require_type(what, typeof(tangent), aval, weak=False)
         compared |= _against_differences(case, subset, out_tangents, which)
+    require_forgotten(case, jvp_rules, lambda: _staged_jvp(case, positions))
     if not compared:
         raise NotApplicable("types only: its values have no derivative to compare with here")
+
+
+def _staged_jvp(case: Case, positions: list[int]) -> None:
+    primals = [case.operands[i] for i in positions]
+    tangents = tangents_of(case, positions)
+    function = of_some(case.fresh(), case.operands, positions)
+    make_jaxpr(lambda xs, ts: jvp(function, xs, ts))(primals, tangents)
 
 
 def _without_tangents(case: Case, plain: Sequence[Any]) -> None:

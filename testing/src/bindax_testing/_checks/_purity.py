@@ -11,6 +11,7 @@ import numpy as np
 from bindax_core.extend import is_differentiable, typeof
 from bindax_testing._cases import Case, replaced
 from bindax_testing._checks._base import check, differentiable, value
+from bindax_testing._checks._keeping import require_forgotten_arrays
 from bindax_testing._checks._types import host_operands, no_impl, run_impl
 from bindax_testing._compare import Mismatch, NotApplicable, host, host_parts, require_same
 
@@ -74,6 +75,24 @@ def _pure(case: Case, compiler: str | None) -> None:
                 f"{host(y).tolist()!r:.60} when it is called again with the same operands."
             )
     _require_any_layout(case, operands, first)
+    _require_kept(case)
+    require_forgotten_arrays(case)
+
+
+def _require_kept(case: Case) -> None:
+    """Raise unless a result stays as it is when the rule is called for others."""
+    operands = host_operands(case)
+    live = run_impl(case, operands)
+    before = copies(live)
+    for row in case.draws[1:]:
+        run_impl(case, host_operands(replaced(case, [row])))
+    for i, (x, old) in enumerate(zip(live, before, strict=True)):
+        if not _identical(x, old):
+            raise Mismatch(
+                f"writes to a result that it has returned: result {i} changes from "
+                f"{old.tolist()!r:.60} to {host(x).tolist()!r:.60} when it is called again; return "
+                f"a new array."
+            )
 
 
 def _require_any_layout(case: Case, operands: Sequence[Any], wanted: Sequence[Any]) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core import config
-from bindax_core.extend import Primitive, lowering, physical, typeof
+from bindax_core.extend import Primitive, lowering, typeof
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import Run, check
 from bindax_testing._checks._purity import special_case
 from bindax_testing._compare import Mismatch, host, require_same, type_of_result
 from bindax_transforms import jit
+from bindax_transforms.rules import physical
 
 stablehlo = lowering["stablehlo"]
 

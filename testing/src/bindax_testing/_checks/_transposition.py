@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import UndefPrimal, Zero, float0, instantiate_zeros, transpose, typeof
+from bindax_core.extend import float0, typeof
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import (
     check,
@@ -19,6 +20,7 @@ from bindax_testing._checks._base import (
     with_operands,
 )
 from bindax_testing._checks._derivatives import inner_product, require_adjoint
+from bindax_testing._checks._keeping import require_forgotten
 from bindax_testing._compare import (
     Mismatch,
     NotApplicable,
@@ -27,6 +29,9 @@ from bindax_testing._compare import (
     tolerance,
     wide,
 )
+from bindax_transforms import make_jaxpr
+from bindax_transforms.rules import transpose
+from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
 
 def _vector(rng: np.random.Generator, case: Case, subset: Sequence[int]) -> list[Any]:
@@ -117,6 +122,8 @@ def _transpose(case: Case, compiler: str | None) -> None:
         for i, ct in zip(subset, apply(case, subset, zeros), strict=True):
             if typeof(ct).dtype != float0 and np.any(wide(ct) != 0):
                 raise Mismatch(f"the cotangent of operand {i} for a zero cotangent is not zero.")
+        staged = make_jaxpr(lambda *cts, subset=subset: apply(case, subset, cts))
+        require_forgotten(case, transpose, partial(staged, *cotangents))
 
 
 def _ignores_one(case: Case, subset: Sequence[int], x: Sequence[Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core import typecheck_jaxpr
+from bindax_core.errors import AbstractionError
 from bindax_core.extend import Primitive, abstract_eval, impl, typeof
 from bindax_testing._cases import Case
 from bindax_testing._checks._base import check
@@ -54,7 +55,10 @@ def _types(case: Case, compiler: str | None) -> None:
         raise Mismatch(f"gives {len(avals)} types, but impl gives {len(results)} results.")
     given = {(aval.shape, aval.dtype) for aval in case.avals}
     for i, (aval, result) in enumerate(zip(avals, results, strict=True)):
-        found = type_of_result(result)
+        try:
+            found = type_of_result(result)
+        except AbstractionError as error:
+            raise Mismatch(f"computes what is no array, as result {i}: {error}", "impl") from error
         if (found.shape, found.dtype) != (aval.shape, aval.dtype):
             # Of the two, the one whose dtype or shape is that of an operand is likely right.
             kind = "abstract_eval"

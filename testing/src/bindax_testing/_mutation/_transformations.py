@@ -12,15 +12,14 @@ import numpy as np
 
 from bindax_core.extend import (
     Primitive,
-    Zero,
     float0,
     is_differentiable,
-    is_undef_primal,
     is_value,
     operations_for,
     typeof,
 )
-from bindax_core.extend import transpose as transpose_rules
+from bindax_transforms.rules import transpose as transpose_rules
+from bindax_transforms.zeros import Zero, is_undef_primal
 
 MOST_OPERANDS = 3
 Rule: TypeAlias = "partial[Any]"

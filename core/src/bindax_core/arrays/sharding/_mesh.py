@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core._extension_points import runtime
-from bindax_core.kernel._settings import config
+from bindax_core.kernel._config import config
 
 
 class AxisType(Enum):
@@ -184,7 +184,7 @@ class Mesh(AbstractMesh):
         self.devices = given.copy()
         self.devices.flags.writeable = False
         self._devices: tuple[Any, ...] = tuple(self.devices.flat)
-        self._outer: list[Any] = []
+        self._blocks: list[Any] = []  # those that are entered, of all threads
         for device in self._devices:
             if not hasattr(device, "id"):
                 raise TypeError(
@@ -226,12 +226,13 @@ class Mesh(AbstractMesh):
         return len(self.local_devices) != len(self._devices)
 
     def __enter__(self) -> Mesh:
-        self._outer.append(config.mesh)
-        config.mesh = self
+        self._blocks.append(config.enter(mesh=self))
         return self
 
     def __exit__(self, *error: object) -> None:
-        config.mesh = self._outer.pop()
+        block = next(block for block in reversed(self._blocks) if config.is_inside(block))
+        self._blocks.remove(block)
+        config.leave(block)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_mesh_of_ids, (self.device_ids, self.axis_names, self.axis_types))
@@ -282,8 +283,8 @@ def make_mesh(
 def set_mesh(mesh: Mesh | None) -> AbstractContextManager[object]:
     """Make a mesh the one that names in a ``PartitionSpec`` alone refer to.
 
-    It holds for the process from the call on; used as ``with set_mesh(mesh):``, until the block
-    ends.
+    It holds from the call on for the thread, or the asynchronous task, that calls; used as
+    ``with set_mesh(mesh):``, until the block ends. ``config.mesh = mesh`` is for all threads.
 
     Args:
         mesh: the mesh, or None for no mesh.
@@ -292,17 +293,24 @@ def set_mesh(mesh: Mesh | None) -> AbstractContextManager[object]:
     ...     get_mesh().axis_names
     ('x',)
     """
-    if mesh is not None and not isinstance(mesh, Mesh):
-        raise TypeError(f"set_mesh: mesh must be a Mesh or None, but it is {mesh!r:.80}.")
+    _check_mesh(mesh, "set_mesh: mesh")
+    block = config.enter(mesh=mesh)
     context = ExitStack()
-    context.callback(setattr, config, "mesh", config.mesh)
-    config.mesh = mesh
+    context.callback(config.leave, block)
     return context
+
+
+def _check_mesh(mesh: Any, name: str = "config.mesh") -> None:
+    if mesh is not None and not isinstance(mesh, Mesh):
+        raise TypeError(f"{name} must be a Mesh or None, but got {mesh!r:.80}.")
+
+
+config.check("mesh", _check_mesh)
 
 
 use_mesh = set_mesh
 
 
 def get_mesh() -> Mesh | None:
-    """The mesh that ``set_mesh`` made the one of this process, or None."""
+    """The mesh that ``set_mesh`` made the present one, or None."""
     return config.mesh  # type: ignore[no-any-return]

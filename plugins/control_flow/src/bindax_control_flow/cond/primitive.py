@@ -19,13 +19,10 @@ from bindax_core.extend import (
     Region,
     ShapedArray,
     Tracer,
-    Zero,
     as_array,
     eval_jaxpr,
     format_application,
-    instantiate_zeros,
     is_differentiable,
-    is_undef_primal,
     primitive,
     rules,
     typeof,
@@ -41,6 +38,7 @@ from bindax_transforms import (
     vmap_jaxpr,
     with_zeros,
 )
+from bindax_transforms.zeros import Zero, instantiate_zeros, is_undef_primal
 
 __all__ = ["cond_p"]
 

@@ -17,16 +17,14 @@ from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
     Var,
-    Zero,
     eval_jaxpr,
-    instantiate_zeros,
-    is_undef_primal,
     operations_for,
     primitive,
     rules,
     typeof,
 )
 from bindax_transforms import jit_p, merge, partition, split, with_zeros
+from bindax_transforms.zeros import Zero, instantiate_zeros, is_undef_primal
 
 __all__ = ["scan_p"]
 

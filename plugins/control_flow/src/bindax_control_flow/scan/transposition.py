@@ -7,8 +7,9 @@ from typing import Any
 
 from bindax_control_flow.scan.loop import Loop
 from bindax_control_flow.shared.lists import fixpoint, kept
-from bindax_core.extend import ClosedJaxpr, Origin, add_tangents, eval_jaxpr, instantiate_zeros
+from bindax_core.extend import ClosedJaxpr, Origin, eval_jaxpr
 from bindax_transforms import merge, partition, split, trace_to_jaxpr, transpose_jaxpr, with_zeros
+from bindax_transforms.zeros import add_tangents, instantiate_zeros
 
 
 def transposed(

@@ -125,7 +125,7 @@ def promoted(taken: Any, returned: Any) -> Any:
     if (returned.weak_type and yields(returned, taken)) or returned.shape != taken.shape:
         return taken
     pairs = ((taken.dtype, True), (returned.dtype, returned.weak_type))
-    dtype, weak_type = promote_avals(pairs, config.dtype_bits)
+    dtype, weak_type = promote_avals(pairs, config.promotion)
     return taken.update(dtype=dtype, weak_type=weak_type)
 
 

@@ -14,19 +14,16 @@ from bindax_control_flow.solve.functions import Function, Unknowns, check_functi
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
-    Zero,
-    add_tangents,
     api_boundary,
     as_array,
     eval_jaxpr,
-    instantiate_zeros,
-    is_undef_primal,
     primitive,
     rules,
     tree_unflatten,
 )
 from bindax_lax_basic import neg
 from bindax_transforms import dce_jaxpr, linear_transpose, split, vmap_jaxpr
+from bindax_transforms.zeros import Zero, add_tangents, instantiate_zeros, is_undef_primal
 
 __all__ = ["custom_linear_solve", "linear_solve_p"]
 
@@ -56,7 +53,7 @@ def custom_linear_solve(
         solve: ``solve(matvec, b) -> x``.
         transpose_solve: ``transpose_solve(vecmat, y) -> x`` solves ``vecmat(x) = y`` for the
             transposed function; needed for reverse mode if the function is not symmetric.
-        symmetric: whether ``matvec`` is its own transpose; then ``solve`` serves for both.
+        symmetric: whether ``matvec`` is its own transpose, not conjugated; then ``solve`` is both.
         has_aux: whether ``solve`` and ``transpose_solve`` return a pair ``(x, aux)``. What is in
             ``aux`` has zero derivatives.
 

@@ -7,16 +7,10 @@ from typing import Any
 
 from bindax_control_flow.shared.programs import converted, join_consts
 from bindax_control_flow.solve.functions import Function, Unknowns, check_functions, tangents_of
-from bindax_core.extend import (
-    ClosedJaxpr,
-    Zero,
-    api_boundary,
-    eval_jaxpr,
-    instantiate_zeros,
-    tree_unflatten,
-)
+from bindax_core.extend import ClosedJaxpr, api_boundary, eval_jaxpr, tree_unflatten
 from bindax_lax_basic import neg
 from bindax_transforms import SymbolicZero, custom_jvp, linearize, split
+from bindax_transforms.zeros import Zero, instantiate_zeros
 
 __all__ = ["custom_root"]
 

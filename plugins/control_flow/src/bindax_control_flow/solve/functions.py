@@ -19,7 +19,6 @@ from bindax_core.extend import (
     ClosedJaxpr,
     Origin,
     PyTreeDef,
-    Zero,
     describe_function,
     eval_jaxpr,
     is_value,
@@ -36,6 +35,7 @@ from bindax_transforms import (
     trace_to_jaxpr,
     with_zeros,
 )
+from bindax_transforms.zeros import Zero
 
 
 @attrs.frozen(eq=False)

@@ -102,7 +102,7 @@ def _index_type(lower: Any, upper: Any) -> ShapedArray:
         )
     # Python integers keep their type: it yields to that of the arrays they meet in the body.
     pairs = tuple([(aval.dtype, aval.weak_type) for aval in avals])
-    return ShapedArray((), *promote_avals(pairs, config.dtype_bits))
+    return ShapedArray((), *promote_avals(pairs, config.promotion))
 
 
 def _bound_type(name: str, bound: Any) -> Any:

@@ -26,15 +26,14 @@ from bindax_core.extend import (
     Region,
     ShapedArray,
     Var,
-    Zero,
     as_array,
     eval_jaxpr,
     find_backend,
-    instantiate_zeros,
     primitive,
     rules,
 )
 from bindax_transforms import check_repeatable, with_zeros
+from bindax_transforms.zeros import Zero, instantiate_zeros
 
 __all__ = ["while_p"]
 

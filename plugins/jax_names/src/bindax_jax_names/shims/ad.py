@@ -7,14 +7,15 @@ from functools import partial
 from typing import Any
 
 from bindax.tree_util import register_pytree_node
-from bindax_core.extend import Primitive, UndefPrimal, Zero, rules
-from bindax_core.extend import add_tangents as add_tangents
-from bindax_core.extend import instantiate_zeros as instantiate_zeros
-from bindax_core.extend import is_undef_primal as is_undefined_primal
+from bindax_core.extend import Primitive, rules
 from bindax_core.extend import zeros_like_aval as zeros_like_aval
 from bindax_jax_names.shims._tables import RuleMapping, single
 from bindax_transforms.autodiff.jvp import JVPTrace as JVPTrace
 from bindax_transforms.autodiff.jvp import JVPTracer as JVPTracer
+from bindax_transforms.zeros import UndefPrimal, Zero
+from bindax_transforms.zeros import add_tangents as add_tangents
+from bindax_transforms.zeros import instantiate_zeros as instantiate_zeros
+from bindax_transforms.zeros import is_undef_primal as is_undefined_primal
 
 __all__ = [
     "JVPTrace",

@@ -101,7 +101,7 @@ class JaxConfig:
         if name in _SAME:
             setattr(settings, _SAME[name], value)
         elif name == "jax_enable_x64":
-            enable_x64(bool(value))
+            settings.enable_x64 = bool(value)
         elif name in self._kept or name.startswith("jax_"):
             self._kept[name] = value
         else:
@@ -109,7 +109,12 @@ class JaxConfig:
 
     @contextmanager
     def override(self, name: str, value: Any) -> Iterator[None]:
-        """Change a setting inside a ``with`` block, for the whole process."""
+        """Change a setting inside a ``with`` block; one that bindax has, for its thread alone."""
+        known = _SAME | {"jax_enable_x64": "enable_x64"}
+        if name in known:
+            with settings.override(**{known[name]: value}):
+                yield
+            return
         before = self.read(name)
         self.update(name, value)
         try:
@@ -120,9 +125,7 @@ class JaxConfig:
     @property
     def x64_enabled(self) -> bool:
         """True if arrays have 64 bits by default."""
-        if hasattr(settings, "enable_x64"):
-            return settings.enable_x64 is True
-        return settings.default_dtype_bits == 64
+        return settings.enable_x64 is True
 
     @property
     def values(self) -> dict[str, Any]:
@@ -138,11 +141,3 @@ class JaxConfig:
         if name.startswith("jax_"):
             return self.read(name)
         raise AttributeError(f"the settings of JAX have no {name!r}.")
-
-
-def enable_x64(value: bool) -> None:
-    """Set whether arrays have 64 bits."""
-    if hasattr(settings, "enable_x64"):
-        settings.enable_x64 = value
-    else:
-        settings.default_dtype_bits = 64 if value else 32

@@ -9,10 +9,10 @@ from typing import Any
 
 from bindax_core.extend import AbstractValue as AbstractValue
 from bindax_core.extend import ShapedArray as ShapedArray
-from bindax_core.extend import Zero as Zero
-from bindax_core.extend import instantiate_zeros as instantiate_zeros
-from bindax_core.extend import is_undef_primal as is_undefined_primal
 from bindax_jax_names.shims._primitive import Primitive
+from bindax_transforms.zeros import Zero as Zero
+from bindax_transforms.zeros import instantiate_zeros as instantiate_zeros
+from bindax_transforms.zeros import is_undef_primal as is_undefined_primal
 
 __all__ = [
     "AbstractRef",

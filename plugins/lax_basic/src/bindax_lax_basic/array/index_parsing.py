@@ -12,6 +12,7 @@ from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import convert
+from bindax_lax_basic.rules.errors import IndexTypeError
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.types import larger, smaller, static_int
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
@@ -56,7 +57,7 @@ Item = NewAxis | Run | Positions
 def parse_index(index: Any, shape: Shape) -> list[Item]:
     """The items of an index, one for each axis of an array beside the new axes."""
     if isinstance(index, list):
-        raise TypeError(
+        raise IndexTypeError(
             f"an array is indexed by integers, slices, None, Ellipsis and arrays of integers or "
             f"booleans, but got the list {index!r:.60}; index with numpy.array(...) instead."
         )
@@ -110,7 +111,7 @@ def _joined_integers(entries: list[Any]) -> Any:
     for x in entries:
         aval = typeof(x) if is_value(x) else None
         if aval is None or aval.shape or not dtypes.is_integer(aval.dtype):
-            raise TypeError(
+            raise IndexTypeError(
                 f"a list that is an index holds integers, but {x!r:.60} is none; make an array of "
                 f"all of it with numpy.stack first."
             )
@@ -133,7 +134,7 @@ def _integers(entry: Any) -> Any:
     dtype = getattr(entry, "dtype", None)
     accepted = dtypes.is_integer(dtype) or dtype == dtypes.bool_ if dtype is not None else False
     if not accepted or not isinstance(entry, (Tracer, np.ndarray)):
-        raise TypeError(
+        raise IndexTypeError(
             f"an array is indexed by integers, slices, None, Ellipsis and arrays of integers or "
             f"booleans, but got {entry!r:.60} of type {type(entry).__name__}"
             f"{'' if dtype is None else f' and dtype {dtype}'}."
@@ -169,7 +170,7 @@ def _run(entry: slice, place: int, axis: int, size: int) -> Run:
     try:
         positions = range(size)[entry]
     except TypeError:
-        raise TypeError(
+        raise IndexTypeError(
             f"the bounds of a slice must be integers known while tracing, but got {entry}; "
             f"for a traced start use lax.dynamic_slice_in_dim."
         ) from None

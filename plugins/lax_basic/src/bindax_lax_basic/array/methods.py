@@ -15,6 +15,7 @@ from bindax_lax_basic.array.updates import IndexedUpdates
 from bindax_lax_basic.elementwise.complex_numbers import conj_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.conversion import copy as lax_copy
+from bindax_lax_basic.rules.errors import ShapeError
 from bindax_lax_basic.rules.types import axis_argument, static_ints
 from bindax_lax_basic.shape.creation import zeros_like
 from bindax_lax_basic.shape.reshape import reshape_p
@@ -67,7 +68,7 @@ def _reshaped(self: Any, sizes: tuple[int, ...]) -> Any:
         place = sizes.index(-1)
         known = math.prod((*sizes[:place], *sizes[place + 1 :]))
         if known <= 0 or aval.size % known:
-            raise TypeError(
+            raise ShapeError(
                 f"reshape: {aval.str_short()} with {aval.size} elements cannot take the shape "
                 f"{sizes}; what -1 stands for is not an integer."
             )

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import (
-    Array,
     Primitive,
     config,
-    float0,
     hide_internal_frames,
     is_value,
     typeof,
 )
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.array import comparisons
 from bindax_lax_basic.array.indexing import getitem, iterate
 from bindax_lax_basic.contract.dot_general import PLAIN, dot_general, dot_general_p
 from bindax_lax_basic.dtypes import DType
@@ -29,9 +28,6 @@ from bindax_lax_basic.elementwise.bits import (
 from bindax_lax_basic.elementwise.comparison import (
     and_p,
     eq_p,
-    ge_p,
-    gt_p,
-    le_p,
     lt_p,
     ne_p,
     not_p,
@@ -46,11 +42,14 @@ from bindax_lax_basic.elementwise.remainder import rem_p
 from bindax_lax_basic.elementwise.rounding import RoundingMethod, round_p
 from bindax_lax_basic.elementwise.selection import kept_where, select_scalars
 from bindax_lax_basic.elementwise.sign import abs_p, sign_p
+from bindax_lax_basic.rules.errors import ShapeError
 from bindax_lax_basic.rules.operands import (
     broadcast_arrays,
     broadcast_shapes,
     convert_operand,
+    operator_operands,
     promote_dtypes,
+    promote_inexact,
     promoted_type,
     scalar_array,
 )
@@ -60,20 +59,18 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 Operator = Callable[[Any, Any], Any]
 
 
-def _operands(x: Any, y: Any) -> tuple[Any, Any, DType]:
-    """Two operands of one dtype and one shape, and the dtype; scalars stay beside arrays."""
-    a = x.aval if type(x) is Array else typeof(x)
-    b = y.aval if type(y) is Array else typeof(y)
-    dtype = a.dtype
-    if dtype is not b.dtype and dtype != b.dtype:
-        dtype, weak = promoted_type(config.dtype_bits, a, b)
-        if a.dtype is not dtype:
-            x = convert_operand(x, a, dtype, weak)
-        if b.dtype is not dtype:
-            y = convert_operand(y, b, dtype, weak)
-    if a.shape != b.shape and a.shape and b.shape:
-        x, y = broadcast_arrays(x, y)
-    return x, y, dtype
+def _refused(x: Any, other: Any, name: str) -> Any:
+    """The answer of an operator to what is no operand; to a list it is an error, as in JAX.
+
+    Python would repeat it, or tell that it equals no array.
+    """
+    if type(other) not in (list, tuple, set, dict):
+        return NotImplemented
+    kind = type(other).__name__
+    raise TypeError(
+        f"unsupported operand types for __{name}__: {type(x).__name__} and {kind}; make an array "
+        f"of the {kind} first, as with bindax.numpy.asarray."
+    )
 
 
 def _binary(name: str, function: Operator) -> dict[str, Any]:
@@ -83,7 +80,7 @@ def _binary(name: str, function: Operator) -> dict[str, Any]:
     def forward(self: Any, other: Any) -> Any:
         try:
             if not is_value(other):
-                return NotImplemented
+                return _refused(self, other, name)
             return function(self, other)
         except Exception as error:
             hide_internal_frames(error)
@@ -92,7 +89,7 @@ def _binary(name: str, function: Operator) -> dict[str, Any]:
     def reflected(self: Any, other: Any) -> Any:
         try:
             if not is_value(other):
-                return NotImplemented
+                return _refused(self, other, f"r{name}")
             return function(other, self)
         except Exception as error:
             hide_internal_frames(error)
@@ -119,19 +116,19 @@ def _unary(name: str, function: Callable[[Any], Any]) -> dict[str, Any]:
 
 def add(x: Any, y: Any) -> Any:
     """``x + y``; of booleans, whether either holds."""
-    x, y, dtype = _operands(x, y)
+    x, y, dtype = operator_operands(x, y)
     return (or_p if dtype.kind == "b" else add_p).bind(x, y)
 
 
 def subtract(x: Any, y: Any) -> Any:
     """``x - y``."""
-    x, y, _ = _operands(x, y)
+    x, y, _ = operator_operands(x, y)
     return sub_p.bind(x, y)
 
 
 def multiply(x: Any, y: Any) -> Any:
     """``x * y``; of booleans, whether both hold; False times infinity is 0."""
-    left, right, dtype = _operands(x, y)
+    left, right, dtype = operator_operands(x, y)
     if dtype.kind == "b":
         return and_p.bind(left, right)
     # A mask beside numbers was converted.
@@ -149,12 +146,7 @@ def _is_mask(x: Any, dtype: DType) -> bool:
 
 def true_divide(x: Any, y: Any) -> Any:
     """``x / y``, a float also for integers."""
-    x, y, dtype = _operands(x, y)
-    if not dtypes.is_inexact(dtype):
-        dtype = dtypes.inexact_dtype(dtype)
-        avals = typeof(x), typeof(y)
-        weak = all(aval.weak_type for aval in avals)
-        x, y = (convert_operand(v, a, dtype, weak) for v, a in zip((x, y), avals, strict=True))
+    x, y = broadcast_arrays(*promote_inexact(x, y))
     return div_p.bind(x, y)
 
 
@@ -167,8 +159,8 @@ def _is_negative(x: Any) -> Any:
 
 
 def _numbers(x: Any, y: Any) -> tuple[Any, Any, DType]:
-    """``_operands``, and booleans as integers."""
-    x, y, dtype = _operands(x, y)
+    """``operator_operands``, and booleans as integers."""
+    x, y, dtype = operator_operands(x, y)
     if dtype.kind != "b":
         return x, y, dtype
     dtype = dtypes.default_dtype("int")
@@ -245,7 +237,7 @@ def power(x: Any, y: Any) -> Any:
     integral = dtypes.is_integer(exponent.dtype) and not exponent.weak_type
     if integral and dtypes.is_inexact(base.dtype):
         # The exponent decides how wide a Python number is, and never that the result is strong.
-        dtype, _ = promoted_type(config.dtype_bits, base, exponent)
+        dtype, _ = promoted_type(config.promotion, base, exponent)
         x = convert_operand(x, base, dtype, base.weak_type)
         return pow_p.bind(*broadcast_arrays(x, convert(y, exponent.dtype, base.weak_type)))
     x, y, dtype = _numbers(x, y)
@@ -275,7 +267,7 @@ def matmul(x: Any, y: Any) -> Any:
     x, y = promote_dtypes(x, y)
     a, b = typeof(x).shape, typeof(y).shape
     if not a or not b:
-        raise TypeError("x @ y takes vectors, matrices and stacks of them; for scalars use x * y.")
+        raise ShapeError("x @ y takes vectors, matrices and stacks of them; for scalars use x * y.")
     contract = ((len(a) - 1,), (max(0, len(b) - 2),))
     if a[-1] != b[contract[1][0]]:
         raise TypeError(
@@ -316,44 +308,7 @@ def _stacked_matmul(x: Any, y: Any, a: tuple[int, ...], b: tuple[int, ...]) -> A
 
 
 def _same(primitive: Primitive) -> Operator:
-    return lambda x, y: primitive.bind(*_operands(x, y)[:2])
-
-
-def _equality(primitive: Primitive, equal: bool) -> Operator:
-    """``==`` and ``!=``; arrays of float0 hold nothing, so that all their elements are equal."""
-
-    def compare(x: Any, y: Any) -> Any:
-        x, y, dtype = _operands(x, y)
-        try:
-            return primitive.bind(x, y)
-        except TypeError:
-            if dtype != float0:
-                raise
-            a, b = typeof(x), typeof(y)
-            return broadcast_to(
-                scalar_array(equal, dtypes.bool_), broadcast_shapes(a.shape, b.shape)
-            )
-
-    return compare
-
-
-def _ordered(primitive: Primitive, strict: Primitive) -> Operator:
-    """An order of numbers; complex ones are ordered by their real parts, then the imaginary."""
-
-    def compare(x: Any, y: Any) -> Any:
-        x, y, dtype = _operands(x, y)
-        if dtype.kind != "c":
-            return primitive.bind(x, y)
-        x, y = broadcast_arrays(x, y)
-        a, b = real_p.bind(x), real_p.bind(y)
-        later = primitive.bind(imag_p.bind(x), imag_p.bind(y))
-        return or_p.bind(strict.bind(a, b), and_p.bind(eq_p.bind(a, b), later))
-
-    return compare
-
-
-less, less_equal = _ordered(lt_p, lt_p), _ordered(le_p, lt_p)
-greater, greater_equal = _ordered(gt_p, gt_p), _ordered(ge_p, gt_p)
+    return lambda x, y: primitive.bind(*operator_operands(x, y)[:2])
 
 
 def left_shift(x: Any, y: Any) -> Any:
@@ -427,12 +382,12 @@ OPERATORS: Mapping[str, Any] = {
     **_binary("xor", _same(xor_p)),
     **_binary("lshift", left_shift),
     **_binary("rshift", right_shift),
-    **_comparison("lt", less),
-    **_comparison("le", less_equal),
-    **_comparison("gt", greater),
-    **_comparison("ge", greater_equal),
-    **_comparison("eq", _equality(eq_p, True)),
-    **_comparison("ne", _equality(ne_p, False)),
+    **_comparison("lt", comparisons.less),
+    **_comparison("le", comparisons.less_equal),
+    **_comparison("gt", comparisons.greater),
+    **_comparison("ge", comparisons.greater_equal),
+    **_comparison("eq", comparisons.equal),
+    **_comparison("ne", comparisons.not_equal),
     **_unary("neg", neg_p.bind),
     **_unary("pos", lambda x: x),
     **_unary("abs", absolute),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from bindax_core import device_put
-from bindax_core.extend import Primitive, Tracer, api_boundary, config, typeof
+from bindax_core.extend import Primitive, Tracer, api_boundary, config, is_value, typeof, warn_user
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.index_parsing import parse_index
 from bindax_lax_basic.array.indexer import Indexer, build_indexer
 from bindax_lax_basic.array.indexing import take_indexed
 from bindax_lax_basic.array.operators import power, true_divide
+from bindax_lax_basic.array.values import from_value
 from bindax_lax_basic.elementwise.arithmetic import neg_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.gather_scatter.gather_and_scatter_add import scatter_add_p
@@ -143,6 +143,7 @@ class IndexedUpdate:
     def subtract(self, values: Any, **options: Any) -> Any:
         """A copy with ``values`` subtracted from the elements."""
         if typeof(self._array).dtype != dtypes.bool_:  # which scatter_add refuses
+            values = values if is_value(values) else from_value("x.at[...]", values)
             values = neg_p.bind(promote_dtypes(self._array, values)[1])
         return self._update(scatter_add_p, values, **options)
 
@@ -248,18 +249,18 @@ def _scattered(
     which: Primitive, x: Any, values: Any, indexer: Indexer, params: dict[str, Any]
 ) -> Any:
     """An array with values scattered to where an indexer says."""
+    values = values if is_value(values) else from_value("x.at[...]", values)
     aval, update, shape = typeof(x), typeof(values), indexer.shape
     if not _broadcasts(update.shape, shape):
         raise ValueError(
             f"x.at[...]: values {update.str_short()} do not broadcast to the shape {shape} of the "
             f"indexed elements of {aval.str_short()}."
         )
-    if promoted_type(config.dtype_bits, aval, update)[0] != aval.dtype:
-        warnings.warn(
+    if promoted_type(config.promotion, aval, update)[0] != aval.dtype:
+        warn_user(
             f"x.at[...]: values of dtype {update.dtype.name} are converted to {aval.dtype.name}, "
             f"the dtype of the array, which cannot hold all of them; convert them with .astype.",
             FutureWarning,
-            stacklevel=5,
         )
     x, values = promote_dtypes(x, values)
     if 0 not in shape and 0 not in aval.shape:

@@ -13,7 +13,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    UndefPrimal,
     config,
     primitive,
     rules,
@@ -30,6 +29,7 @@ from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import describe, require_kind, require_same_dtype, static_ints
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.transpose import moveaxis, transpose_p
+from bindax_transforms.zeros import UndefPrimal
 
 __all__ = ["DotDimensionNumbers", "batch_matmul", "dot", "dot_general", "dot_general_p"]
 

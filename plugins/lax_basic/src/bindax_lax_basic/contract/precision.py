@@ -138,6 +138,18 @@ def precision_argument(value: Any) -> PrecisionPair:
     return first, second
 
 
+def _check_setting(name: str | None) -> None:
+    known = (*_PRECISIONS, *DotAlgorithmPreset.__members__)
+    if name is not None and name not in known and name.lower() not in known:
+        raise ValueError(
+            f"config.default_matmul_precision must be None or one of "
+            f"{', '.join(map(repr, known))}, but got {name!r:.200}."
+        )
+
+
+config.check("default_matmul_precision", _check_setting)
+
+
 def product_precision(value: Any, lhs: DType, rhs: DType, result: DType) -> ProductPrecision:
     """Interpret ``precision`` of a product for operands and a result of these dtypes."""
     value = config.default_matmul_precision if value is None else value

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, UndefPrimal, Zero, primitive, rules, typeof
+from bindax_core.extend import Array, Primitive, primitive, rules, typeof
 from bindax_lax_basic.dtypes import NUMBER
 from bindax_lax_basic.elementwise.conversion import same_dims
 from bindax_lax_basic.rules.batching import elementwise_batch
@@ -16,6 +16,7 @@ from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import adopt_type
 from bindax_lax_basic.rules.types import elementwise_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to, sum_axes
+from bindax_transforms.zeros import UndefPrimal, Zero
 
 __all__ = ["add", "add_p", "mul", "mul_p", "neg", "neg_p", "sub", "sub_p"]
 

@@ -15,7 +15,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    UndefPrimal,
     primitive,
     rules,
     typeof,
@@ -32,6 +31,7 @@ from bindax_lax_basic.rules.lowering import full, operation
 from bindax_lax_basic.rules.operands import adopt_type, constant
 from bindax_lax_basic.rules.types import elementwise_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
+from bindax_transforms.zeros import UndefPrimal
 
 __all__ = ["complex", "complex_p", "conj", "conj_p", "imag", "imag_p", "real", "real_p"]
 

@@ -12,8 +12,6 @@ from bindax_core.extend import (
     Primitive,
     Rule,
     ShapedArray,
-    UndefPrimal,
-    Zero,
     dtype_name,
     primitive,
     rules,
@@ -33,6 +31,7 @@ from bindax_lax_basic.rules.linear import (
     no_derivative,
     zero_tangent,
 )
+from bindax_transforms.zeros import UndefPrimal, Zero
 
 __all__ = [
     "convert_element_type",

@@ -6,16 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    UndefPrimal,
-    Zero,
-    add_tangents,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, Primitive, primitive, rules, typeof
 from bindax_lax_basic.dtypes import NUMBER, accumulator_dtype, is_integer, kind_of
 from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p, unbroadcast
 from bindax_lax_basic.elementwise.complex_corners import quotient
@@ -25,6 +16,7 @@ from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import adopt_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
+from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents
 
 __all__ = ["div", "div_p"]
 

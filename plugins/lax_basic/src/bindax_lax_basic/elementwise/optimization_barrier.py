@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import Primitive, Zero, primitive, rules, tree_flatten, tree_unflatten
+from bindax_core.extend import Primitive, primitive, rules, tree_flatten, tree_unflatten
+from bindax_transforms.zeros import Zero
 
 __all__ = ["optimization_barrier", "optimization_barrier_p"]
 

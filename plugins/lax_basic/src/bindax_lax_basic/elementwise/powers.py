@@ -11,8 +11,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    Zero,
-    add_tangents,
     primitive,
     rules,
     typeof,
@@ -32,6 +30,7 @@ from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import same_shape
 from bindax_lax_basic.rules.operands import adopt_type, constant
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
+from bindax_transforms.zeros import Zero, add_tangents
 
 __all__ = ["integer_pow", "integer_pow_p", "pow", "pow_p", "reciprocal"]
 

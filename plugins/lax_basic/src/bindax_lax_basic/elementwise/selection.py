@@ -13,9 +13,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    UndefPrimal,
-    Zero,
-    add_tangents,
     primitive,
     rules,
     typeof,
@@ -32,6 +29,7 @@ from bindax_lax_basic.rules.linear import Dual, Values, jointly_linear, zero_tan
 from bindax_lax_basic.rules.lowering import Lowering, full, operation, same_shape
 from bindax_lax_basic.rules.operands import adopt_dtype, adopt_type, broadcast_shapes, constant
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
+from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents
 
 __all__ = ["clamp", "clamp_p", "max", "max_p", "min", "min_p", "select", "select_n", "select_n_p"]
 
@@ -290,7 +288,8 @@ def _clamp_jvp(primals: Values, tangents: Values) -> Dual:
     conditions: tuple[Callable[[], Any], ...] = (
         lambda: and_p.bind(gt_p.bind(low, x), lt_p.bind(low, high)),
         lambda: and_p.bind(gt_p.bind(x, low), lt_p.bind(x, high)),
-        lambda: lt_p.bind(high, x),
+        # Between bounds in the wrong order, the upper one is the result.
+        lambda: lt_p.bind(high, max_p.bind(low, x)),
     )
     total: Any = zero_tangent(out)
     for condition, t in zip(conditions, tangents, strict=True):

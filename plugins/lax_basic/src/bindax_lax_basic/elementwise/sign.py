@@ -6,16 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    LoweringContext,
-    Primitive,
-    Zero,
-    config,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, LoweringContext, Primitive, config, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER, SIGNED_NUMBER
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
@@ -30,6 +21,7 @@ from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import full, operation
 from bindax_lax_basic.rules.operands import constant
+from bindax_transforms.zeros import Zero
 
 __all__ = ["abs", "abs_p", "sign", "sign_p"]
 

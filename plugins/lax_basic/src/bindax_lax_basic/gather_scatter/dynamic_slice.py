@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, ShapedArray, UndefPrimal, primitive, rules, typeof
+from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert
@@ -36,6 +36,7 @@ from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.creation import filled, scalar
 from bindax_lax_basic.shape.reshape import expand_dims, squeeze
 from bindax_lax_basic.shape.transpose import moveaxis
+from bindax_transforms.zeros import UndefPrimal
 
 __all__ = [
     "dynamic_index_in_dim",

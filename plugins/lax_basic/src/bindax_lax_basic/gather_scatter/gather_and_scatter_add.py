@@ -7,17 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    Primitive,
-    ShapedArray,
-    UndefPrimal,
-    Zero,
-    instantiate_zeros,
-    primitive,
-    rules,
-    typeof,
-)
+from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER
 from bindax_lax_basic.gather_scatter import windows as _windows
@@ -35,6 +25,7 @@ from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.creation import filled
 from bindax_lax_basic.shape.transpose import moveaxis
+from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
 __all__ = ["gather", "gather_p", "scatter_add", "scatter_add_p"]
 

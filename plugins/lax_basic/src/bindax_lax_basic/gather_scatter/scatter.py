@@ -15,11 +15,7 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    UndefPrimal,
-    Zero,
-    add_tangents,
     describe_function,
-    instantiate_zeros,
     primitive,
     rules,
     typeof,
@@ -50,6 +46,7 @@ from bindax_lax_basic.shape.creation import filled, iota, iota_p
 from bindax_lax_basic.shape.reshape import reshape_p
 from bindax_lax_basic.shape.slice_and_pad import every
 from bindax_lax_basic.sorting.sort import sort_p, take_along
+from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents, instantiate_zeros
 
 __all__ = [
     "scatter",

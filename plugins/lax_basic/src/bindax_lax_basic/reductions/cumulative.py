@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 import bindax_transforms
-from bindax_core.extend import Array, Primitive, Rule, ShapedArray, Zero, primitive, rules, typeof
+from bindax_core.extend import Array, Primitive, Rule, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
-from bindax_lax_basic.elementwise.comparison import eq_p, is_finite_p, ne_p
+from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, sub_p
+from bindax_lax_basic.elementwise.comparison import eq_p, is_finite_p, lt_p, ne_p
 from bindax_lax_basic.elementwise.complex_corners import exponential
 from bindax_lax_basic.elementwise.complex_numbers import real_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.exponential import exp_p, log1p_p, log_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p, select_scalars
-from bindax_lax_basic.elementwise.sign import abs_p
 from bindax_lax_basic.reductions.prefix_scan import prefix_scan
 from bindax_lax_basic.rules.batching import along_axis
 from bindax_lax_basic.rules.elementwise import composition
@@ -26,6 +25,7 @@ from bindax_lax_basic.rules.linear import Dual, Values, linear, zero_tangent
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import Kinds, axis_argument, rank_of, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
+from bindax_transforms.zeros import Zero
 
 __all__ = [
     "cumlogsumexp",
@@ -191,10 +191,13 @@ def _logaddexp(a: Any, b: Any) -> Any:
     """``log(exp(a) + exp(b))``; of complex numbers, the principal value."""
     if dtypes.is_complex(typeof(a).dtype):
         return _complex_logaddexp(a, b)
-    distance = sub_p.bind(a, b)
-    out = add_p.bind(max_p.bind(a, b), log1p_p.bind(exp_p.bind(neg_p.bind(abs_p.bind(distance)))))
-    # Two equal infinities have no distance; their sum is themselves.
-    return select_scalars(ne_p.bind(distance, distance), out, add_p.bind(a, b))
+    # Chosen, not by `max` and `abs`: either choice is the function itself, which has no kink.
+    less = lt_p.bind(a, b)
+    larger, smaller = select_scalars(less, a, b), select_scalars(less, b, a)
+    difference = sub_p.bind(smaller, larger)
+    out = add_p.bind(larger, log1p_p.bind(exp_p.bind(difference)))
+    # Two equal infinities have no difference; their sum is themselves.
+    return select_scalars(ne_p.bind(difference, difference), out, add_p.bind(a, b))
 
 
 def _complex_logaddexp(a: Any, b: Any) -> Any:

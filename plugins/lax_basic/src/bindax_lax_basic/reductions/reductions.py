@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, Rule, Zero, primitive, rules, typeof
+from bindax_core.extend import Array, Primitive, Rule, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY, BITS, NUMBER, DType
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
@@ -33,6 +33,7 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
 from bindax_lax_basic.shape.reshape import reshape_p
 from bindax_lax_basic.shape.slice_and_pad import every, pad_p
 from bindax_lax_basic.shape.transpose import transpose_p
+from bindax_transforms.zeros import Zero
 
 __all__ = [
     "reduce_and",

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 import bindax_transforms
-from bindax_core.extend import Array, Primitive, Rule, Zero, rules
+from bindax_core.extend import Array, Primitive, Rule, rules
 from bindax_lax_basic.rules.linear import Dual, Values, zero_tangents
+from bindax_transforms.zeros import Zero
 
 Function = Callable[..., list[Any]]
 

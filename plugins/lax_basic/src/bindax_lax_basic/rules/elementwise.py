@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import LoweringContext, Primitive, Rule, Zero, add_tangents, rules, typeof
+from bindax_core.extend import LoweringContext, Primitive, Rule, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import mul_p
 from bindax_lax_basic.elementwise.conversion import same_dims
@@ -19,6 +19,7 @@ from bindax_lax_basic.rules.lowering import Lowering, inlined, operation
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import Kinds, ResultDType, elementwise_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
+from bindax_transforms.zeros import Zero, add_tangents
 
 Function = Callable[..., Any]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import Primitive, Rule, Zero, add_tangents, instantiate_zeros, rules, typeof
+from bindax_core.extend import Primitive, Rule, rules, typeof
+from bindax_transforms.zeros import Zero, add_tangents, instantiate_zeros
 
 Values = Sequence[Any]
 Dual = tuple[Any, Any]

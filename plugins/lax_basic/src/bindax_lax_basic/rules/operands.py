@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 
-from bindax_core.extend import Array, Dimension, ShapedArray, config, typeof, user_source_info
+from bindax_core.extend import (
+    Array,
+    Dimension,
+    Promotion,
+    ShapedArray,
+    config,
+    typeof,
+    user_source_info,
+    warn_user,
+)
 from bindax_lax_basic.dtypes import (
     DType,
     bool_,
-    least_upper_bound,
+    inexact_dtype,
     promote_avals,
     promotes_within_kind,
 )
@@ -60,20 +69,9 @@ def scalar_array(value: Any, dtype: DType) -> Array:
 
 
 @lru_cache(maxsize=4096)
-def promoted_type(bits: int, *avals: ShapedArray) -> tuple[DType, bool]:
-    """The dtype and weak type to which operands of some types promote; of dtypes of ``bits``."""
-    return promote_avals(tuple([(aval.dtype, aval.weak_type) for aval in avals]), bits)
-
-
-def _forget_promotions(_: object) -> None:
-    """Forget what was found under an old setting."""
-    promoted_type.cache_clear()
-    promote_avals.cache_clear()
-    least_upper_bound.cache_clear()
-
-
-config.observe("numpy_dtype_promotion", _forget_promotions)
-config.observe("enable_x64", _forget_promotions)
+def promoted_type(mode: Promotion, *avals: ShapedArray) -> tuple[DType, bool]:
+    """The dtype and weak type to which operands of some types promote; see ``promote_avals``."""
+    return promote_avals(tuple([(aval.dtype, aval.weak_type) for aval in avals]), mode)
 
 
 def adopt_dtype(*operands: Any) -> tuple[Any, ...]:
@@ -128,7 +126,9 @@ def _converted(
     given = zip(operands, avals, dtypes, strict=True)
     return tuple(
         [
-            x if aval.dtype is dtype else convert_operand(x, aval, dtype, True)
+            x
+            if aval.dtype is dtype
+            else (scalar_array(x, dtype) if type(x) in NUMBERS else convert(x, dtype, True))
             for x, aval, dtype in given
         ]
     )
@@ -137,18 +137,40 @@ def _converted(
 def convert_operand(x: Any, aval: ShapedArray, dtype: DType, weak_type: bool) -> Any:
     """An operand of an array operator in the dtype and weak type that the operator promotes to."""
     if type(x) in NUMBERS:
-        return scalar_array(x, dtype)
+        try:
+            return scalar_array(x, dtype)
+        except OverflowError:
+            if config.conventions != "jax":
+                raise
+            x = np.asarray(x, aval.dtype)  # JAX takes it modulo the range of the dtype
     return x if aval.dtype == dtype else convert(x, dtype, weak_type)
 
 
 def promote_dtypes(*operands: Any) -> tuple[Any, ...]:
     """Operands converted to the dtype that they promote to together."""
+    return _in_common_dtype(operands, lambda dtype: dtype)
+
+
+def promote_inexact(*operands: Any) -> tuple[Any, ...]:
+    """Like ``promote_dtypes``; integers and booleans become floats, whatever their range is."""
+    return _in_common_dtype(operands, inexact_dtype)
+
+
+def _in_common_dtype(operands: tuple[Any, ...], used: Callable[[DType], DType]) -> tuple[Any, ...]:
+    """Operands in the dtype that is used for the one that they promote to."""
     avals = [typeof(x) for x in operands]
     first = avals[0].dtype
-    if all(aval.dtype == first for aval in avals):
+    if all(aval.dtype == first for aval in avals) and used(first) == first:
         return operands
-    dtype, weak = promoted_type(config.dtype_bits, *avals)
-    return tuple([convert_operand(x, a, dtype, weak) for x, a in zip(operands, avals, strict=True)])
+    common, weak = promoted_type(config.promotion, *avals)
+    dtype, pairs = used(common), zip(operands, avals, strict=True)
+    return tuple(
+        [
+            # A boolean is not weak, whatever it becomes.
+            convert(x, dtype, weak) if type(x) is bool else convert_operand(x, aval, dtype, weak)
+            for x, aval in pairs
+        ]
+    )
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -189,6 +211,22 @@ def broadcast_arrays(*operands: Any) -> tuple[Any, ...]:
     return tuple([broadcast_to(x, shape) if own else x for x, own in pairs])
 
 
+def operator_operands(x: Any, y: Any) -> tuple[Any, Any, DType]:
+    """Two operands of one dtype and one shape, and the dtype; scalars stay beside arrays."""
+    a = x.aval if type(x) is Array else typeof(x)
+    b = y.aval if type(y) is Array else typeof(y)
+    dtype = a.dtype
+    if dtype is not b.dtype and dtype != b.dtype:
+        dtype, weak = promoted_type(config.promotion, a, b)
+        if a.dtype is not dtype:
+            x = convert_operand(x, a, dtype, weak)
+        if b.dtype is not dtype:
+            y = convert_operand(y, b, dtype, weak)
+    if a.shape != b.shape and a.shape and b.shape:
+        x, y = broadcast_arrays(x, y)
+    return x, y, dtype
+
+
 def _object_to_ranks(shapes: list[tuple[int, ...]]) -> None:
     """Warn of shapes of different ranks, or raise, as ``config.numpy_rank_promotion`` says."""
     if len({len(shape) for shape in shapes}) == 1:
@@ -200,7 +238,7 @@ def _object_to_ranks(shapes: list[tuple[int, ...]]) -> None:
     )
     if config.numpy_rank_promotion == "raise":
         raise ValueError(message)
-    warnings.warn(message, UserWarning, stacklevel=2)
+    warn_user(message, UserWarning)
 
 
 def constant(value: Any, like: Any) -> Any:

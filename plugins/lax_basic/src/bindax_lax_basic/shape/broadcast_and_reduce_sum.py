@@ -14,7 +14,6 @@ from bindax_core.extend import (
     Primitive,
     Rule,
     ShapedArray,
-    UndefPrimal,
     primitive,
     rules,
     typeof,
@@ -26,6 +25,7 @@ from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.transpose import moveaxis
+from bindax_transforms.zeros import UndefPrimal
 
 __all__ = [
     "broadcast",

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, ShapedArray, UndefPrimal, primitive, rules, typeof
+from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.linear import jointly_linear
 from bindax_lax_basic.rules.lowering import as_one, integer
 from bindax_lax_basic.rules.types import axis_argument, describe, require_same_dtype
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.slice_and_pad import every
+from bindax_transforms.zeros import UndefPrimal
 
 __all__ = ["concatenate", "concatenate_p"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, ShapedArray, UndefPrimal, primitive, rules, typeof
+from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.lowering import as_one
 from bindax_lax_basic.rules.types import axes_argument, shape_argument, static_int, static_ints
@@ -18,6 +18,7 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
     reduction_batch,
 )
 from bindax_lax_basic.shape.transpose import moveaxis, transpose_p
+from bindax_transforms.zeros import UndefPrimal
 
 __all__ = ["collapse", "expand_dims", "reshape", "reshape_p", "squeeze", "squeeze_p"]
 

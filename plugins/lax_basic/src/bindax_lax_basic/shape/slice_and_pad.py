@@ -13,7 +13,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    UndefPrimal,
     primitive,
     rules,
     typeof,
@@ -34,6 +33,7 @@ from bindax_lax_basic.rules.types import (
 )
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.reshape import squeeze
+from bindax_transforms.zeros import UndefPrimal
 
 __all__ = ["index_in_dim", "pad", "pad_p", "slice", "slice_in_dim", "slice_p"]
 

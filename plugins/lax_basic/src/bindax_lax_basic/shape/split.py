@@ -13,8 +13,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
-    UndefPrimal,
-    instantiate_zeros,
     primitive,
     rules,
     typeof,
@@ -29,6 +27,7 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_d
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.reshape import expand_dims, reshape_p, squeeze_p
 from bindax_lax_basic.shape.slice_and_pad import every
+from bindax_transforms.zeros import UndefPrimal, instantiate_zeros
 
 __all__ = ["broadcast_to_rank", "split", "split_p", "stack", "tile", "tile_p", "unstack"]
 

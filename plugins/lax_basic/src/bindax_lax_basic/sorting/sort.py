@@ -13,7 +13,6 @@ from bindax_core.extend import (
     Primitive,
     Region,
     ShapedArray,
-    Zero,
     primitive,
     rules,
     typeof,
@@ -30,6 +29,7 @@ from bindax_lax_basic.rules.types import axis_argument, describe, require_kind, 
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.creation import broadcasted_iota
 from bindax_lax_basic.shape.reshape import expand_dims
+from bindax_transforms.zeros import Zero
 
 __all__ = ["sort", "sort_key_val", "sort_p"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import bindax_numpy as jnp
-from bindax_nnx.layers._common import promoted
+from bindax_nnx.layers._common import Metadata, array_of, promoted
 from bindax_nnx.module import Module
 from bindax_nnx.variables import Param
 
@@ -17,18 +17,29 @@ class PReLU(Module):
 
     Args:
         negative_slope_init: the multiple at first.
+        dtype: the dtype of the computation; by default that of inputs.
         param_dtype: the dtype of the parameter.
+        negative_slope_metadata: metadata of the variable.
 
     >>> import numpy as np
     >>> PReLU()(np.array([-1.0, 1.0], np.float32))
     Array([-0.01,  1.  ], dtype=float32)
     """
 
-    def __init__(self, negative_slope_init: float = 0.01, param_dtype: Any = np.float32) -> None:
-        self.negative_slope: Param[Any] = Param(jnp.asarray(negative_slope_init, dtype=param_dtype))
-        self.param_dtype = param_dtype
+    def __init__(
+        self,
+        negative_slope_init: float = 0.01,
+        *,
+        dtype: Any = None,
+        param_dtype: Any = np.float32,
+        negative_slope_metadata: Metadata = None,
+    ) -> None:
+        slope = jnp.asarray(negative_slope_init, dtype=param_dtype)
+        self.negative_slope: Param[Any] = Param(slope, **(negative_slope_metadata or {}))
+        self.dtype, self.param_dtype = dtype, param_dtype
 
     def __call__(self, inputs: Any) -> Any:
         """Apply the activation elementwise."""
-        x, slope = promoted(inputs, self.negative_slope)
+        x = jnp.asarray(array_of(inputs))
+        x, slope = promoted(x, self.negative_slope, dtype=self.dtype or x.dtype)
         return jnp.where(x >= 0, x, slope * x)

@@ -138,6 +138,8 @@ class MultiHeadAttention(Module):
         in_features: the number of features of queries.
         qkv_features: the number of features of all heads together; by default as many.
         out_features: the number of features of results; by default as many.
+        num_kv_heads: how many heads keys and values have, each for as many heads of the queries;
+            by default as many as these.
         in_kv_features: the number of features of keys and values; by default as many.
         dtype: the dtype of the computation.
         param_dtype: the dtype of the parameters.
@@ -151,8 +153,6 @@ class MultiHeadAttention(Module):
         attention_fn: computes the attention.
         decode: whether keys and values come one at a time and are kept; can be given in a call.
         normalize_qk: whether queries and keys are normalized.
-        num_kv_heads: how many heads keys and values have, each for as many heads of the queries;
-            by default as many as these.
         out_kernel_init: initial values of the kernel of the last layer; as the others by default.
         out_bias_init: initial values of its bias, likewise.
         kernel_metadata: metadata of the kernels.
@@ -176,6 +176,7 @@ class MultiHeadAttention(Module):
         in_features: int,
         qkv_features: int | None = None,
         out_features: int | None = None,
+        num_kv_heads: int | None = None,
         in_kv_features: int | None = None,
         *,
         dtype: Any = None,
@@ -190,7 +191,6 @@ class MultiHeadAttention(Module):
         attention_fn: Callable[..., Any] = dot_product_attention,
         decode: bool | None = None,
         normalize_qk: bool = False,
-        num_kv_heads: int | None = None,
         out_kernel_init: Initializer | None = None,
         out_bias_init: Initializer | None = None,
         kernel_metadata: Metadata = None,
@@ -249,6 +249,34 @@ class MultiHeadAttention(Module):
         self.cached_value: Cache[Any] = Cache(jnp.zeros(shape, dtype))
         self.cache_index: Cache[Any] = Cache(jnp.zeros((), np.int32))
 
+    def set_view(
+        self,
+        deterministic: bool | None = None,
+        decode: bool | None = None,
+        batch_size: int | Sequence[int] | None = None,
+        max_length: int | None = None,
+    ) -> None:
+        """Set what ``nnx.view`` was given; with a cache of its own where decoding needs one.
+
+        Args:
+            deterministic: whether no weight is dropped.
+            decode: whether keys and values come one at a time and are kept.
+            batch_size: the sizes of the batches of a new cache.
+            max_length: how many keys and values it holds.
+        """
+        if deterministic is not None:
+            self.deterministic = deterministic
+        if decode is not None:
+            self.decode = decode
+        if decode and not hasattr(self, "cached_key"):
+            if batch_size is None or max_length is None:
+                raise TypeError(
+                    f"{layer_name(self)} has no cache to decode with: give nnx.view the sizes of "
+                    f"one, batch_size and max_length, or call init_cache first."
+                )
+            batch = (batch_size,) if isinstance(batch_size, int) else tuple(batch_size)
+            self.init_cache((*batch, max_length, self.in_features), self.dtype or np.float32)
+
     def __call__(
         self,
         inputs_q: Any,
@@ -276,6 +304,7 @@ class MultiHeadAttention(Module):
             query, key = self.query_ln(query), self.key_ln(key)
         if first_given("decode", self, decode, self.decode, False):
             key, value, mask = self._remember(key, value, mask)
+            is_causal = False  # the query is the last one; the mask hides what comes after it
         dropout = None
         still = True
         if self.dropout_rate > 0:

@@ -140,7 +140,7 @@ class Conv(Module):
         self.input_dilation = _each(input_dilation, rank)
         self.kernel_dilation = _each(kernel_dilation, rank)
         self.feature_group_count = feature_group_count
-        self.mask = None if mask is None else _constant(mask)
+        self.mask = None if mask is None else _mask(mask, shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
 
     def __call__(self, inputs: Any) -> Any:
@@ -191,8 +191,13 @@ def _frozen(padding: Any) -> Any:
     return padding if isinstance(padding, str) else tuple(padding)
 
 
-def _constant(mask: Any) -> Any:
-    """A constant array as nested tuples, which are hashable."""
+def _mask(mask: Any, shape: tuple[int, ...]) -> Any:
+    """A constant array of the shape of a kernel as nested tuples, which are hashable."""
+    if np.shape(mask) != shape:
+        raise ValueError(
+            f"the mask of a convolution must have the shape of its kernel, {shape}, but has "
+            f"{np.shape(mask)}."
+        )
 
     def frozen(x: Any) -> Any:
         return tuple(map(frozen, x)) if isinstance(x, list) else x
@@ -203,7 +208,9 @@ def _constant(mask: Any) -> Any:
 class ConvTranspose(Module):
     """A transposed convolution: its strides make results larger.
 
-    The arguments are those of ``Conv``, without groups and dilation of inputs.
+    The arguments are those of ``Conv``, without groups and dilation of inputs. With the padding
+    ``"CIRCULAR"`` results are as large as inputs times strides, and what goes beyond an end is
+    added at the other one.
 
     Args:
         transpose_kernel: whether the kernel is flipped and its features exchanged, so that the
@@ -225,6 +232,7 @@ class ConvTranspose(Module):
         padding: Padding = "SAME",
         kernel_dilation: Sizes | None = 1,
         use_bias: bool = True,
+        mask: Any = None,
         dtype: Any = None,
         param_dtype: Any = np.float32,
         precision: Any = None,
@@ -250,6 +258,7 @@ class ConvTranspose(Module):
         self.strides = _each(strides, rank)
         self.padding = _frozen(_padding(padding, rank))
         self.kernel_dilation = _each(kernel_dilation, rank)
+        self.mask = None if mask is None else _mask(mask, shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
         self.transpose_kernel = transpose_kernel
 
@@ -258,18 +267,40 @@ class ConvTranspose(Module):
         _check_axes(self, inputs)
         check_features(self, inputs, self.in_features)
         x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
+        if self.mask is not None:
+            kernel = kernel * np.asarray(self.mask, kernel.dtype)
         rank = len(self.kernel_size)
         batch = x.shape[: -rank - 1]
         x = jnp.reshape(x, (math.prod(batch), *x.shape[-rank - 1 :]))
+        is_circular = self.padding == "CIRCULAR"
+        padding = "VALID" if is_circular else self.padding
         y = lax.conv_transpose(
             x,
             kernel,
             self.strides,
-            self.padding if isinstance(self.padding, str) else list(self.padding),
+            padding if isinstance(padding, str) else list(padding),
             rhs_dilation=self.kernel_dilation,
             dimension_numbers=_dimensions(rank),
             transpose_kernel=self.transpose_kernel,
             precision=self.precision,
         )
+        if is_circular:
+            sizes = [n * s for n, s in zip(x.shape[1:-1], self.strides, strict=True)]
+            for axis, size in enumerate(sizes, 1):
+                y = _wrapped(y, axis, size, larger_first=not self.transpose_kernel)
         y = jnp.reshape(y, (*batch, *y.shape[1:]))
         return y if bias is None else y + bias
+
+
+def _wrapped(y: Any, axis: int, size: int, *, larger_first: bool) -> Any:
+    """The sums of elements whose positions along an axis differ by multiples of a size.
+
+    Position 0 is the middle of what is too much, the larger part of it ahead or behind.
+    """
+    missing = -(y.shape[axis] - size) % (2 * size)
+    less, more = missing // 2, missing - missing // 2
+    widths = [(0, 0)] * y.ndim
+    widths[axis] = (more, less) if larger_first else (less, more)
+    y = jnp.pad(y, widths)
+    periods = (*y.shape[:axis], -1, size, *y.shape[axis + 1 :])
+    return jnp.reshape(y, periods).sum(axis=axis)

@@ -192,7 +192,8 @@ class Einsum(Module):
     """An Einstein sum of inputs and a kernel, plus a bias.
 
     Args:
-        einsum_str: the sum, with two operands; the kernel is the second.
+        einsum_str: the sum, with two operands; the kernel is the second. Ellipses stand for any
+            further axes.
         kernel_shape: the shape of the kernel.
         bias_shape: the shape of the bias; None for none.
         dtype: the dtype of the computation; by default that of inputs and parameters together.
@@ -225,15 +226,7 @@ class Einsum(Module):
         bias_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
-        if not isinstance(einsum_str, str):
-            raise TypeError(f"Einsum: einsum_str must be a text, but it is {einsum_str!r:.60}.")
-        self.einsum_str = einsum_str.replace(" ", "")
-        operands = self.einsum_str.split("->")[0].split(",")
-        if len(operands) != 2 or "->" not in self.einsum_str:
-            raise ValueError(
-                f"Einsum needs two operands and a result, as in 'ab,bc->ac', but got "
-                f"{einsum_str!r}."
-            )
+        self.einsum_str = _checked_sum(einsum_str)
         self.kernel = parameter(
             self, "kernel", kernel_init, rngs, kernel_shape, param_dtype, kernel_metadata
         )
@@ -246,24 +239,49 @@ class Einsum(Module):
         self.bias_shape = None if bias_shape is None else tuple(bias_shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
 
-    def __call__(self, inputs: Any) -> Any:
-        """Apply the layer."""
+    def __call__(self, inputs: Any, einsum_str: str | None = None) -> Any:
+        """Apply the layer, with another sum than its own if one is given."""
         x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
+        text = self.einsum_str if einsum_str is None else _checked_sum(einsum_str)
         try:
-            y = jnp.einsum(self.einsum_str, x, kernel, precision=self.precision)
+            y = jnp.einsum(text, x, kernel, precision=self.precision)
         except ValueError as error:
             raise ValueError(
-                f"{layer_name(self)} was made for {self.einsum_str!r} with a kernel of the shape "
+                f"{layer_name(self)} was made for {text!r} with a kernel of the shape "
                 f"{kernel.shape}, but got the shape {x.shape}: {error}"
             ) from None
-        return y if bias is None else y + self._spread(bias)
+        if bias is None:
+            return y
+        return y + jnp.reshape(bias, _sizes_of_bias(text, x.shape, kernel.shape))
 
-    def _spread(self, bias: Any) -> Any:
-        """The bias with axes of size one where the result has axes that the kernel has not."""
-        left, result = self.einsum_str.split("->")
-        of_kernel = left.split(",")[1]
-        sizes = iter(bias.shape)
-        return jnp.reshape(bias, tuple([next(sizes) if a in of_kernel else 1 for a in result]))
+
+def _checked_sum(text: Any) -> str:
+    """An Einstein sum of two operands, without spaces."""
+    if not isinstance(text, str):
+        raise TypeError(f"Einsum: einsum_str must be a text, but it is {text!r:.60}.")
+    found = text.replace(" ", "")
+    if found.count(",") != 1 or found.count("->") != 1 or found.index(",") > found.index("->"):
+        raise ValueError(
+            f"Einsum needs two operands and a result, as in 'ab,bc->ac', but got {text!r}."
+        )
+    return found
+
+
+def _sizes_of_bias(
+    text: str, of_input: tuple[int, ...], of_kernel: tuple[int, ...]
+) -> tuple[int, ...]:
+    """For each axis of the result of a sum, the size of the kernel's axis of that name, or 1."""
+    left, result = text.split("->")
+    operands = left.split(",")
+    ranks = [
+        len(shape) - len(names.replace("...", ""))
+        for names, shape in zip(operands, (of_input, of_kernel), strict=True)
+    ]
+    # The axes that an ellipsis stands for are counted from the last one.
+    marks = [chr(ord("0") + i) for i in reversed(range(max(ranks)))]
+    named = operands[1].replace("...", "".join(marks[len(marks) - ranks[1] :]))
+    sizes = dict(zip(named, of_kernel, strict=True))
+    return tuple([sizes.get(name, 1) for name in result.replace("...", "".join(marks))])
 
 
 class Embed(Module):

@@ -56,7 +56,9 @@ def moments(
         return jnp.zeros_like(variance), variance
     center = mean(x)
     if fast:
-        return center, jnp.maximum(0.0, mean(squares) - jnp.square(jnp.abs(center)))
+        variance = mean(squares) - jnp.square(jnp.abs(center))
+        # Rounding can make it negative, which its derivatives must not notice.
+        return center, variance - lax.stop_gradient(jnp.minimum(variance, 0.0))
     return center, mean(jnp.square(jnp.abs(x - jnp.expand_dims(center, axes))))
 
 
@@ -87,7 +89,13 @@ def normalized(
 class _Affine(Module):
     """The parameters and settings that the layers of this file have in common."""
 
+    _centered = True
+    use_fast_variance: bool
+
     def _make_parameters(self, rngs: Rngs, shape: Sequence[int], options: dict[str, Any]) -> None:
+        self.axis_name = options.pop("axis_name", None)
+        groups = options.pop("axis_index_groups", None)
+        self.axis_index_groups = groups if groups is None else tuple(map(tuple, groups))
         self.param_dtype = options.pop("param_dtype", np.float32)
         self.dtype = options.pop("dtype", None)
         use_scale, use_bias = options.pop("use_scale", True), options.pop("use_bias", True)
@@ -97,7 +105,8 @@ class _Affine(Module):
         if options:
             raise TypeError(
                 f"{type(self).__name__} takes no {sorted(options)}, but use_scale, use_bias, "
-                f"scale_init, bias_init, scale_metadata, bias_metadata, dtype and param_dtype."
+                f"scale_init, bias_init, scale_metadata, bias_metadata, dtype, param_dtype, "
+                f"axis_name and axis_index_groups."
             )
         dtype = self.param_dtype
         self.scale: Param[Any] | None = None
@@ -106,6 +115,29 @@ class _Affine(Module):
             self.scale = parameter(self, "scale", scale_init, rngs, shape, dtype, of_scale)
         if use_bias:
             self.bias = parameter(self, "bias", bias_init, rngs, shape, dtype, of_bias)
+
+    def _moments(self, x: Any, axes: tuple[int, ...], mask: Any) -> tuple[Any, Any]:
+        return moments(
+            x,
+            axes,
+            fast=self.use_fast_variance,
+            centered=self._centered,
+            mask=mask,
+            combine=self._combined,
+        )
+
+    def _combined(self, mean: Any) -> Any:
+        if self.axis_name is None:
+            return mean
+        try:
+            collectives = import_module("bindax_parallel")
+        except ImportError:
+            raise ImportError(
+                f"{type(self).__name__} with axis_name={self.axis_name!r} takes means along a "
+                f"named axis, which needs the collectives of bindax-parallel; install it, or leave "
+                f"out axis_name."
+            ) from None
+        return collectives.pmean(mean, self.axis_name, axis_index_groups=self.axis_index_groups)
 
 
 class BatchNorm(_Affine):
@@ -122,8 +154,9 @@ class BatchNorm(_Affine):
         axis_name: the name of an axis of ``vmap`` over which statistics are taken, too.
         use_fast_variance: whether to take the variance in one pass.
         rngs: random streams.
-        options: ``use_scale``, ``use_bias``, ``scale_init``, ``bias_init``,
-            ``scale_metadata``, ``bias_metadata``, ``dtype``, ``param_dtype``.
+        options: ``use_scale``, ``use_bias``, ``scale_init``, ``bias_init``, ``scale_metadata``,
+            ``bias_metadata``, ``dtype``, ``param_dtype``, and ``axis_index_groups``, the groups
+            of positions on the named axis that have statistics of their own.
 
     >>> import numpy as np
     >>> layer = BatchNorm(2, momentum=0.5, rngs=Rngs(0))
@@ -148,10 +181,10 @@ class BatchNorm(_Affine):
     ) -> None:
         self.mean: BatchStat[Any] = BatchStat(jnp.zeros((num_features,), np.float32))
         self.var: BatchStat[Any] = BatchStat(jnp.ones((num_features,), np.float32))
-        self._make_parameters(rngs, (num_features,), options)
+        self._make_parameters(rngs, (num_features,), {**options, "axis_name": axis_name})
         self.num_features, self.use_running_average = num_features, use_running_average
         self.axis, self.momentum, self.epsilon = axis, momentum, epsilon
-        self.axis_name, self.use_fast_variance = axis_name, use_fast_variance
+        self.use_fast_variance = use_fast_variance
 
     def __call__(self, x: Any, use_running_average: bool | None = None, *, mask: Any = None) -> Any:
         """Normalize an array, and gather its statistics unless those gathered are used."""
@@ -166,26 +199,11 @@ class BatchNorm(_Affine):
             x, self.mean, self.var, self.scale, self.bias, dtype=self.dtype
         )
         if not gathered:
-            mean, var = moments(
-                x, reduced, fast=self.use_fast_variance, mask=mask, combine=self._combined
-            )
+            mean, var = self._moments(x, reduced, mask)
             kept = self.momentum
             self.mean.value = kept * self.mean.value + (1 - kept) * mean
             self.var.value = kept * self.var.value + (1 - kept) * var
         return normalized(x, mean, var, scale, bias, reduced, features, self.epsilon, self.dtype)
-
-    def _combined(self, mean: Any) -> Any:
-        if self.axis_name is None:
-            return mean
-        try:
-            collectives = import_module("bindax_parallel")
-        except ImportError:
-            raise ImportError(
-                f"BatchNorm with axis_name={self.axis_name!r} takes means along a named axis, "
-                f"which needs the collectives of bindax-parallel; install it, or leave out "
-                f"axis_name."
-            ) from None
-        return collectives.pmean(mean, self.axis_name)
 
 
 class LayerNorm(_Affine):
@@ -198,15 +216,13 @@ class LayerNorm(_Affine):
         feature_axes: the axes along which each position has its own scale and bias.
         use_fast_variance: whether to take the variance in one pass.
         rngs: random streams.
-        options: as for ``BatchNorm``.
+        options: as for ``BatchNorm``, and ``axis_name``.
 
     >>> import numpy as np
     >>> layer = LayerNorm(2, rngs=Rngs(0))
     >>> layer(np.array([[0.0, 2.0]], np.float32)).round(3)
     Array([[-1.,  1.]], dtype=float32)
     """
-
-    _centered = True
 
     def __init__(
         self,
@@ -234,9 +250,7 @@ class LayerNorm(_Affine):
                 f"{layer_name(self)} was made for the sizes {self.num_features} along the axes "
                 f"{self.feature_axes}, but got the shape {x.shape}."
             )
-        mean, var = moments(
-            x, reduced, fast=self.use_fast_variance, centered=self._centered, mask=mask
-        )
+        mean, var = self._moments(x, reduced, mask)
         return normalized(x, mean, var, scale, bias, reduced, features, self.epsilon, self.dtype)
 
     def _features(self, x: Any) -> tuple[int, ...]:
@@ -259,6 +273,10 @@ class RMSNorm(LayerNorm):
     def __init__(self, num_features: Axes, *, rngs: Rngs, **options: Any) -> None:
         super().__init__(num_features, rngs=rngs, use_bias=False, **options)
 
+    def __call__(self, x: Any, mask: Any = None) -> Any:
+        """Normalize an array."""
+        return super().__call__(x, mask=mask)
+
 
 class InstanceNorm(_Affine):
     """Normalizes each feature of each element (Ulyanov et al., 2016).
@@ -269,7 +287,7 @@ class InstanceNorm(_Affine):
         feature_axes: the axis of the features; the first one is that of the batch.
         use_fast_variance: whether to take the variance in one pass.
         rngs: random streams.
-        options: as for ``BatchNorm``.
+        options: as for ``LayerNorm``.
     """
 
     def __init__(
@@ -296,7 +314,7 @@ class InstanceNorm(_Affine):
             )
         check_features(self, x, self.num_features, features[-1])
         reduced = tuple(i for i in range(1, x.ndim) if i not in features)
-        mean, var = moments(x, reduced, fast=self.use_fast_variance, mask=mask)
+        mean, var = self._moments(x, reduced, mask)
         return normalized(x, mean, var, scale, bias, reduced, features, self.epsilon, self.dtype)
 
 
@@ -307,10 +325,12 @@ class GroupNorm(_Affine):
         num_features: the number of features, which are the last axis.
         num_groups: how many groups they are divided in.
         group_size: how many features a group has, instead.
+        reduction_axes: the axes over which statistics are taken, that of the features the last of
+            them; by default all but the first one.
         epsilon: added to the variance.
         use_fast_variance: whether to take the variance in one pass.
         rngs: random streams.
-        options: as for ``BatchNorm``.
+        options: as for ``LayerNorm``.
 
     Raises:
         ValueError: the features cannot be divided so.
@@ -323,6 +343,7 @@ class GroupNorm(_Affine):
         group_size: int | None = None,
         *,
         epsilon: float = 1e-6,
+        reduction_axes: Axes | None = None,
         use_fast_variance: bool = True,
         rngs: Rngs,
         **options: Any,
@@ -339,7 +360,7 @@ class GroupNorm(_Affine):
             )
         self._make_parameters(rngs, (num_features,), options)
         self.num_features, self.num_groups, self.epsilon = num_features, groups, epsilon
-        self.use_fast_variance = use_fast_variance
+        self.reduction_axes, self.use_fast_variance = reduction_axes, use_fast_variance
 
     def __call__(self, x: Any, *, mask: Any = None) -> Any:
         """Normalize an array of batch, other axes and features."""
@@ -347,13 +368,19 @@ class GroupNorm(_Affine):
         x, scale, bias = promoted(x, self.scale, self.bias, dtype=self.dtype)
         shape = (*x.shape[:-1], self.num_groups, self.num_features // self.num_groups)
         grouped = jnp.reshape(x, shape)
-        reduced = (*range(1, len(shape) - 2), len(shape) - 1)
+        given = range(1, x.ndim) if self.reduction_axes is None else self.reduction_axes
+        axes = positive(given, x.ndim)
+        if axes[-1:] != (x.ndim - 1,):
+            raise ValueError(
+                f"{layer_name(self)} takes statistics of groups of features, so its reduction_axes "
+                f"must have the last axis, but they are {self.reduction_axes!r}."
+            )
+        reduced = (*axes[:-1], len(shape) - 1)
         if mask is not None:
             mask = jnp.reshape(jnp.broadcast_to(mask, x.shape), shape)
-        mean, var = moments(grouped, reduced, fast=self.use_fast_variance, mask=mask)
+        mean, var = self._moments(grouped, reduced, mask)
         size = shape[-1]
         mean, var = jnp.repeat(mean, size, axis=-1), jnp.repeat(var, size, axis=-1)
-        spatial = tuple(range(1, x.ndim - 1))
         return normalized(
-            x, mean, var, scale, bias, spatial, (x.ndim - 1,), self.epsilon, self.dtype
+            x, mean, var, scale, bias, axes[:-1], (x.ndim - 1,), self.epsilon, self.dtype
         )

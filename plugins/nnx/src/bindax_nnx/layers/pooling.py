@@ -40,6 +40,14 @@ def _pool(
     return jnp.reshape(y, (*batch, *y.shape[1:]))
 
 
+def _limits(x: Any) -> tuple[Any, Any]:
+    """The least and the greatest number of the dtype of an array."""
+    dtype = np.dtype(typeof(array_of(x)).dtype)
+    if dtype.kind not in "iu":
+        return np.asarray(-np.inf, dtype), np.asarray(np.inf, dtype)
+    return np.asarray(np.iinfo(dtype).min, dtype), np.asarray(np.iinfo(dtype).max, dtype)
+
+
 def max_pool(
     inputs: Any,
     window_shape: Sequence[int],
@@ -52,7 +60,7 @@ def max_pool(
     >>> max_pool(np.arange(4.0, dtype=np.float32).reshape(1, 4, 1), (2,), (2,)).ravel()
     Array([1., 3.], dtype=float32)
     """
-    least = np.asarray(-np.inf, typeof(array_of(inputs)).dtype)
+    least = _limits(inputs)[0]
     return _pool(inputs, least, lax.max, window_shape, strides, padding)
 
 
@@ -63,7 +71,7 @@ def min_pool(
     padding: Padding = "VALID",
 ) -> Any:
     """The minima of windows."""
-    greatest = np.asarray(np.inf, typeof(array_of(inputs)).dtype)
+    greatest = _limits(inputs)[1]
     return _pool(inputs, greatest, lax.min, window_shape, strides, padding)
 
 

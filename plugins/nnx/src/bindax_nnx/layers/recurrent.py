@@ -420,8 +420,13 @@ class Bidirectional(Module):
         seq_lengths: Any = None,
         return_carry: bool | None = None,
         time_major: bool | None = None,
+        reverse: bool | None = None,
+        keep_order: bool | None = None,
     ) -> Any:
-        """Apply both layers, with other settings and streams than their own if they are given."""
+        """Apply both layers, with other settings and streams than their own if they are given.
+
+        Like those of its layers, ``reverse`` and ``keep_order`` are not used.
+        """
         first, second = (None, None) if initial_carry is None else initial_carry
         options = {
             "seq_lengths": seq_lengths,

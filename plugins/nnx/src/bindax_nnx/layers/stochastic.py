@@ -8,7 +8,7 @@ from typing import Any
 import bindax_numpy as jnp
 import bindax_random as random
 from bindax_nnx._places import layer_name
-from bindax_nnx.layers._common import array_of, first_given
+from bindax_nnx.layers._common import array_of, first_given, positive
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs, RngStream, own_stream, stream_for
 
@@ -69,6 +69,7 @@ class Dropout(Module):
             stream = stream_for(streams, self.rng_collection, layer_name(self))
         key = stream() if isinstance(stream, RngStream) else stream
         keep = 1 - self.rate
-        shape = [1 if i in self.broadcast_dims else n for i, n in enumerate(x.shape)]
+        shared = positive(self.broadcast_dims, x.ndim)
+        shape = [1 if i in shared else n for i, n in enumerate(x.shape)]
         kept = random.bernoulli(key, keep, tuple(shape))
         return jnp.where(kept, x / keep, jnp.zeros_like(x))

@@ -10,13 +10,22 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 import bindax_random as random
-from bindax_nnx.filters import Filter, PathContains, to_predicate
+from bindax_nn import initializers
+from bindax_nnx._places import layer_name
+from bindax_nnx.filters import Filter, Path, PathContains, to_predicate
+from bindax_nnx.functional import clone
 from bindax_nnx.graph import iter_variables
-from bindax_nnx.layers._common import Initializer, ones, parameter, params_key, positive
+from bindax_nnx.layers._common import (
+    Initializer,
+    common_dtype,
+    first_given,
+    ones,
+    params_key,
+    positive,
+)
 from bindax_nnx.module import Module, copy_around
-from bindax_nnx.object import Dict
 from bindax_nnx.rngs import Rngs
-from bindax_nnx.variables import BatchStat, Variable
+from bindax_nnx.variables import BatchStat, Param, Variable
 
 
 def with_values(node: Any, values: dict[int, Any]) -> Any:
@@ -24,19 +33,39 @@ def with_values(node: Any, values: dict[int, Any]) -> Any:
     return copy_around(node, lambda x: x.replace(values[id(x)]) if id(x) in values else x)
 
 
-def _name(path: Sequence[Any]) -> str:
-    return "_".join(map(str, path))
-
-
 def _unit(x: Any, axes: tuple[int, ...] | None, epsilon: float) -> Any:
     """An array divided by its Euclidean norm along axes."""
     return x * lax.rsqrt(jnp.sum(x * x, axis=axes, keepdims=True) + epsilon)
 
 
-class WeightNorm(Module):
+class _Wrapped(Module):
+    """A layer that is called with other values of some of its parameters."""
+
+    layer_instance: Module
+    variable_filter: Filter
+
+    def _chosen(self) -> list[tuple[Path, Variable[Any]]]:
+        """The parameters that the filter takes, with their paths in the layer."""
+        takes = to_predicate(self.variable_filter)
+        found = iter_variables(self.layer_instance)
+        return [(path, x) for path, x in found if isinstance(x, Param) and takes(path, x)]
+
+    def _kept(self, table: dict[Any, Any], path: Path, *name: str) -> Variable[Any]:
+        """The variable that this layer keeps for a parameter."""
+        if (*path, *name) not in table:
+            raise ValueError(
+                f"{layer_name(self)} knows no parameter {'/'.join(map(str, path))}; make it anew "
+                f"after parameters were added to its layer."
+            )
+        kept: Variable[Any] = table[(*path, *name)]
+        return kept
+
+
+class WeightNorm(_Wrapped):
     """Divides the kernels of a layer by their norms (Salimans and Kingma, 2016).
 
-    The variables of the layer stay as they are.
+    The variables of the layer stay as they are. The scales are ``Param`` variables in ``scales``,
+    by the path of the kernel.
 
     Args:
         layer_instance: the layer.
@@ -44,7 +73,9 @@ class WeightNorm(Module):
         use_scale: whether to multiply by learned scales.
         scale_init: their initial values.
         epsilon: added to squared norms.
-        variable_filter: which variables to normalize.
+        dtype: the dtype of the normalized kernels; by default that of kernels and scales together.
+        param_dtype: the dtype of the scales.
+        variable_filter: which parameters to normalize.
         rngs: random streams.
 
     >>> import numpy as np
@@ -62,25 +93,23 @@ class WeightNorm(Module):
         use_scale: bool = True,
         scale_init: Initializer = ones,
         epsilon: float = 1e-12,
+        dtype: Any = None,
         param_dtype: Any = np.float32,
         variable_filter: Filter = PathContains("kernel"),  # noqa: B008 -- immutable
         rngs: Rngs,
     ) -> None:
         self.layer_instance = layer_instance
         self.feature_axes = () if feature_axes is None else feature_axes
-        self.epsilon, self.use_scale = epsilon, use_scale
+        self.epsilon, self.use_scale, self.dtype = epsilon, use_scale, dtype
         self.variable_filter = variable_filter
-        self.scales = Dict()
-        if use_scale:
-            for path, variable in self._chosen():
-                axes = positive(self.feature_axes, variable.ndim)
-                shape = tuple(variable.shape[a] for a in axes)
-                name = _name(path)
-                self.scales[name] = parameter(self, name, scale_init, rngs, shape, param_dtype)
-
-    def _chosen(self) -> list[tuple[Any, Variable[Any]]]:
-        takes = to_predicate(self.variable_filter)
-        return [(p, x) for p, x in iter_variables(self.layer_instance) if takes(p, x)]
+        self.scales: dict[Path, Param[Any]] = {}
+        if not use_scale:
+            return
+        # Of a copy of the streams: layers made later have the keys that they have in Flax.
+        key = params_key(clone(rngs), self, "scales")
+        for i, (path, variable) in enumerate(self._chosen()):
+            shape = tuple(variable.shape[a] for a in positive(self.feature_axes, variable.ndim))
+            self.scales[path] = Param(scale_init(random.fold_in(key, i), shape, param_dtype))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the layer with normalized kernels."""
@@ -89,27 +118,36 @@ class WeightNorm(Module):
             value = variable.value
             features = positive(self.feature_axes, value.ndim)
             reduced = tuple(i for i in range(value.ndim) if i not in features)
-            unit = _unit(value, reduced, self.epsilon)
+            unit, dtype = _unit(value, reduced, self.epsilon), value.dtype
             if self.use_scale:
+                scale = self._kept(self.scales, path).value
                 wide = [n if i in features else 1 for i, n in enumerate(value.shape)]
-                unit = unit * jnp.reshape(self.scales[_name(path)].value, wide)
-            values[id(variable)] = unit.astype(value.dtype)
+                unit, dtype = unit * jnp.reshape(scale, wide), common_dtype(value, scale)
+            values[id(variable)] = unit.astype(dtype if self.dtype is None else self.dtype)
         return with_values(self.layer_instance, values)(*args, **kwargs)
 
 
-class SpectralNorm(Module):
-    """Divides the kernels of a layer by their largest singular values (Miyato et al., 2018).
+class SpectralNorm(_Wrapped):
+    """Divides the matrices of a layer by their largest singular values (Miyato et al., 2018).
 
-    These are estimated by power iteration, whose vectors are kept in ``BatchStat`` variables. The
-    variables of the layer stay as they are.
+    These are estimated by power iteration, whose vectors ``u`` and results ``sigma`` are kept in
+    ``BatchStat`` variables in ``batch_stats``. The variables of the layer stay as they are.
 
     Args:
         layer_instance: the layer.
         n_steps: how many steps of the iteration a call makes.
         epsilon: added to squared norms.
-        update_stats: whether calls keep the vectors; can be given in a call.
-        variable_filter: which variables to normalize.
+        dtype: the dtype of the normalized matrices; by default that of matrix and vectors together.
+        param_dtype: the dtype of what is kept.
+        error_on_non_matrix: whether parameters of more than two axes are refused; otherwise they
+            are matrices whose columns are along their last axis.
+        update_stats: whether calls keep the vectors; can be given in a call. ``train()`` and
+            ``eval()`` of the model set it.
+        variable_filter: which parameters to normalize, of those with two axes or more.
         rngs: random streams.
+
+    Raises:
+        ValueError: a parameter has more than two axes, and this is refused.
     """
 
     def __init__(
@@ -118,44 +156,59 @@ class SpectralNorm(Module):
         *,
         n_steps: int = 1,
         epsilon: float = 1e-12,
+        dtype: Any = None,
+        param_dtype: Any = np.float32,
+        error_on_non_matrix: bool = False,
         update_stats: bool = True,
-        variable_filter: Filter = PathContains("kernel"),  # noqa: B008 -- immutable
+        variable_filter: Filter = ...,
         rngs: Rngs,
     ) -> None:
-        if n_steps < 1:
-            raise ValueError(f"SpectralNorm needs at least one step, but n_steps={n_steps}.")
         self.layer_instance = layer_instance
-        self.n_steps, self.epsilon, self.update_stats = n_steps, epsilon, update_stats
+        self.n_steps, self.epsilon = n_steps, epsilon
+        self.dtype, self.param_dtype = dtype, param_dtype
+        self.error_on_non_matrix = error_on_non_matrix
+        self.use_running_average = not update_stats
         self.variable_filter = variable_filter
-        self.vectors, self.sigmas = Dict(), Dict()
-        for path, variable in self._chosen():
-            key = params_key(rngs, self, _name(path))
-            u = random.normal(key, (1, variable.shape[-1]), variable.dtype)
-            self.vectors[_name(path)] = BatchStat(u)
-            self.sigmas[_name(path)] = BatchStat(jnp.ones((), variable.dtype))
+        self.batch_stats: dict[Path, BatchStat[Any]] = {}
+        init = initializers.normal()
+        for path, variable in self._matrices():
+            key = params_key(rngs, self, "batch_stats")
+            u = init(key, (1, variable.shape[-1]), param_dtype)
+            self.batch_stats[(*path, "u")] = BatchStat(u)
+            self.batch_stats[(*path, "sigma")] = BatchStat(jnp.ones((), param_dtype))
 
-    def _chosen(self) -> list[tuple[Any, Variable[Any]]]:
-        takes = to_predicate(self.variable_filter)
-        found = [(p, x) for p, x in iter_variables(self.layer_instance) if takes(p, x)]
-        return [(path, x) for path, x in found if x.ndim > 1]
+    def _matrices(self) -> list[tuple[Path, Variable[Any]]]:
+        if self.n_steps < 1:
+            return []
+        found = [(path, x) for path, x in self._chosen() if x.ndim > 1]
+        for path, x in found:
+            if x.ndim > 2 and self.error_on_non_matrix:
+                raise ValueError(
+                    f"SpectralNorm: the parameter {'/'.join(map(str, path))} has the shape "
+                    f"{x.shape} and is no matrix; leave out error_on_non_matrix=True to normalize "
+                    f"it as a matrix whose columns are along its last axis."
+                )
+        return found
 
-    def __call__(self, *args: Any, update_stats: bool | None = None, **kwargs: Any) -> Any:
-        """Call the layer with normalized kernels."""
-        keeps = self.update_stats if update_stats is None else update_stats
+    def __call__(self, x: Any, update_stats: bool | None = None) -> Any:
+        """Call the layer with normalized matrices."""
+        keeps = first_given("update_stats", self, update_stats, not self.use_running_average)
         values = {}
-        for path, variable in self._chosen():
+        for path, variable in self._matrices():
             value = variable.value
             matrix = jnp.reshape(value, (-1, value.shape[-1]))
-            u = self.vectors[_name(path)].value
-            v = u
+            kept = self._kept(self.batch_stats, path, "u")
+            v = u = kept.value
             for _ in range(self.n_steps):
                 v = _unit(u @ matrix.T, None, self.epsilon)
                 u = _unit(v @ matrix, None, self.epsilon)
             u, v = lax.stop_gradient(u), lax.stop_gradient(v)
             sigma = (v @ matrix @ u.T)[0, 0]
             if keeps:
-                self.vectors[_name(path)].value = u
-                self.sigmas[_name(path)].value = sigma
+                kept.value = u.astype(kept.dtype)
+                former = self._kept(self.batch_stats, path, "sigma")
+                former.value = sigma.astype(former.dtype)
             safe = jnp.where(sigma != 0, sigma, jnp.ones_like(sigma))
-            values[id(variable)] = value / safe
-        return with_values(self.layer_instance, values)(*args, **kwargs)
+            dtype = common_dtype(value, u, sigma) if self.dtype is None else self.dtype
+            values[id(variable)] = (value / safe).astype(dtype)
+        return with_values(self.layer_instance, values)(x)

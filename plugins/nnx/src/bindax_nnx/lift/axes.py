@@ -6,7 +6,7 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bindax_core.extend import flatten_prefix, tree_flatten, tree_leaves, typeof
+from bindax_core.extend import flatten_prefix, tree_flatten, typeof
 from bindax_nnx.errors import AliasingError
 from bindax_nnx.filters import Filter, Path, PathIn, check_order, to_predicate
 from bindax_nnx.graph import is_reference, iter_variables
@@ -114,8 +114,8 @@ class Axes:
     def __init__(self, arguments: Arguments, prefix: Any, what: str) -> None:
         form = arguments.form
         flat = flatten_prefix(prefix, form.tree, what)
-        check_direct(prefix, flat, what)
         self.arrays = [p for p, root in zip(flat, form.is_root, strict=True) if not root]
+        require_axes(self.arrays, what)
         self.prefixes = [p for p, root in zip(flat, form.is_root, strict=True) if root]
         self._occurrences: dict[int, list[tuple[Path, Any]]] = {}
         first = self.prefixes[0] if self.prefixes else None
@@ -139,7 +139,6 @@ class Axes:
         The first ``count`` variables are old; ``what`` is the argument of the prefix, for messages.
         """
         flat = flatten_prefix(prefix, inside.tree, what)
-        check_direct(prefix, flat, what)
         self._check_results(inside, flat)
         found: dict[int, list[tuple[Path, Any]]] = {}
         if inside.new:
@@ -151,6 +150,7 @@ class Axes:
         if any(id(x) not in found for x in inside.new):
             self._add_detached(found, inside)
         arrays = [p for x, p in zip(inside.leaves, flat, strict=True) if not is_reference(x)]
+        require_axes(arrays, what)
         numbers = [i for i, _ in inside.changed]
         axes = [self.variables[i] for i in numbers] + [found[id(x)][0][1] for x in inside.new]
         sized = zip(axes, inside.sizes, strict=True)
@@ -199,14 +199,13 @@ def add_occurrences(occurrences: dict[int, list[tuple[Path, Any]]], root: Any, p
             raise error
 
 
-def check_direct(prefix: Any, flat: Sequence[Any], what: str) -> None:
-    """Raise where a ``StateAxes`` stands for a container of objects."""
-    given = tree_leaves(prefix)
-    for axes in {id(p): p for p in flat if isinstance(p, ByFilter)}.values():
-        if sum(p is axes for p in flat) > sum(p is axes for p in given):
+def require_axes(axes: Sequence[Any], what: str) -> None:
+    """Raise where a ``StateAxes`` stands for an array that is no part of an object."""
+    for axis in axes:
+        if isinstance(axis, ByFilter):
             raise ValueError(
-                f"{what}: {axes!r} stands for a container of several values, but it can only "
-                f"stand for one object; write it for each object in the container."
+                f"{what}: {axis!r} stands for an array, but it says what becomes of the variables "
+                f"of objects; write the axis of the array in its place."
             )
 
 

@@ -42,10 +42,10 @@ class DiffState:
 
 
 class _Wanted(ByFilter):
-    """The number of a differentiated argument for its variables that a filter takes."""
+    """True for the variables of a differentiated argument that a filter takes, None for others."""
 
-    def __init__(self, number: int, filter: Filter) -> None:
-        super().__init__({filter: number})
+    def __init__(self, filter: Filter) -> None:
+        super().__init__({filter: True})
 
     def of(self, path: Path, variable: Variable[Any]) -> Any:
         return self.values[0] if self._predicates[0](path, variable) else None
@@ -75,7 +75,8 @@ def grad(
 
     Returns:
         A function of the same arguments. Its result has, in the place of each object, a ``State``
-        with the gradients; what ``f`` changes in objects is changed in the originals.
+        with the gradients; that of a variable which several arguments hold is in the first of
+        them. What ``f`` changes in objects is changed in the originals.
 
     >>> from bindax_nnx import Module
     >>> class Scale(Module):
@@ -182,7 +183,7 @@ class _Selection:
                 if not is_reference(leaf):
                     array_flags.append(number in filters)
                     continue
-                prefix = _Wanted(number, filters[number]) if number in filters else None
+                prefix = _Wanted(filters[number]) if number in filters else None
                 add_occurrences(occurrences, leaf, prefix)
         arguments = call.arguments
         sized = zip(arguments.variables, arguments.sizes, strict=True)
@@ -243,13 +244,15 @@ class Template:
         for variable, size in zip(arguments.variables, arguments.sizes, strict=True):
             places[id(variable)] = position, tree_structure(variable._value)
             position += size
+        met: set[int] = set()
         self._parts: list[tuple[Any, list[Any]]] = []
         for argument in args:
             leaves, tree = tree_flatten(argument, is_leaf=is_reference)
             parts: list[Any] = []
             for leaf in leaves:
                 if is_reference(leaf):
-                    found = iter_variables(leaf)
+                    found = [(path, x) for path, x in iter_variables(leaf) if id(x) not in met]
+                    met.update(id(x) for _, x in found)
                     parts.append([(path, x.copy(), *places[id(x)]) for path, x in found])
                 else:
                     parts.append(position)

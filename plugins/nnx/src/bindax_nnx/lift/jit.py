@@ -15,35 +15,22 @@ import bindax_transforms
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
     Array,
-    NodeDefinition,
     api_boundary,
     hide_internal_frames,
     tree_flatten,
     tree_unflatten,
 )
-from bindax_core.tree_util import register_node, register_static
+from bindax_core.tree_util import register_static
 from bindax_nnx.graph import is_reference, walked
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
+from bindax_nnx.lift.ahead_of_time import Lowered, trace_with_states, with_statics
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.plan import plan_of
 from bindax_nnx.lift.sharding import Placement
-from bindax_nnx.lift.structure import Arguments, Exit, Form, Inside, finish
+from bindax_nnx.lift.structure import Arguments, Form, Inside, Returned, finish
 from bindax_nnx.object import Object
 from bindax_transforms import check_function
-
-
-class _Returned:
-    """The results of the compiled function: arrays, and the outcome in their structure."""
-
-    __slots__ = ("outcome", "outs")
-
-    def __init__(self, outcome: tuple[Exit, int], outs: Sequence[Any]) -> None:
-        self.outcome = outcome
-        self.outs = outs
-
-
-register_node(NodeDefinition(_Returned, lambda x: (tuple(x.outs), x.outcome), _Returned))
 
 
 @register_static
@@ -95,8 +82,8 @@ class JitFunction:
         self._placement = placement
         self._options = options
         self._is_plain = not any((*static, *donated))
-        self._programs: dict[Any, Callable[..., _Returned]] = {}
-        self._quick: dict[Any, Callable[..., _Returned]] = {}
+        self._programs: dict[Any, Callable[..., Returned]] = {}
+        self._quick: dict[Any, Callable[..., Returned]] = {}
 
     def __repr__(self) -> str:
         return f"<nnx.jit of {getattr(self._fun, '__qualname__', self._fun)!s}>"
@@ -163,7 +150,7 @@ class JitFunction:
             {k: _Static(x) if k in names else x for k, x in kwargs.items()},
         )
 
-    def _program(self, arguments: Arguments, args: Any, kwargs: Any) -> Callable[..., _Returned]:
+    def _program(self, arguments: Arguments, args: Any, kwargs: Any) -> Callable[..., Returned]:
         form = arguments.form
         program = self._programs.get(form)
         if program is None:
@@ -193,17 +180,50 @@ class JitFunction:
         flags += [id(x) in arrays for x in arguments.arrays]
         return tuple([i for i, flag in enumerate(flags) if flag])
 
-    def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """The program in the backend's language, for arguments of these types."""
+    @api_boundary
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The program in the backend's language, for objects of this structure and these types."""
         args, kwargs = self._mark_static(args, kwargs)
         arguments = Arguments((args, kwargs))
         program: Any = self._program(arguments, args, kwargs)
-        return program.lower(*arguments.values, *arguments.arrays)
+        made = program.lower(*arguments.values, *arguments.arrays)
+        return Lowered(made, arguments, _statics(args, kwargs), self)
+
+    @api_boundary
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """The program as a function of states in the place of objects, for ``export``.
+
+        Static arguments are left out: they are part of it.
+
+        Raises:
+            TypeError: the function changes an object or returns one, or says where objects lie.
+        """
+        if self._placement.is_there:
+            raise TypeError(
+                f"{self!r}: a program of states takes no in_shardings and out_shardings of "
+                f"objects; leave them out, and let the arrays decide."
+            )
+        marked, named = self._mark_static(args, kwargs)
+        statics = {place: x.value for place, x in _statics(marked, named).items()}
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            given, named = with_statics(statics, args, kwargs)
+            return self._fun(*given, **named)
+
+        rest = [x for x in marked if type(x) is not _Static]
+        named = {k: x for k, x in named.items() if type(x) is not _Static}
+        return trace_with_states(named_after(function, self._fun), rest, named, self._options)
 
     def cache_info(self) -> tuple[int, int]:
         """The number of structures of arguments, and that of traces."""
         programs: Iterable[Any] = self._programs.values()
         return len(self._programs), sum(program.cache_info().size for program in programs)
+
+
+def _statics(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[int | str, _Static]:
+    """The static ones among arguments, by position and by name."""
+    places: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    return {place: x for place, x in places if type(x) is _Static}
 
 
 def _flat_function(
@@ -212,10 +232,10 @@ def _flat_function(
     all_values: bool,
     placement: Placement,
     entry: Axes | None,
-) -> Callable[..., _Returned]:
+) -> Callable[..., Returned]:
     size = form.structure.size
 
-    def flat(*leaves: Any) -> _Returned:
+    def flat(*leaves: Any) -> Returned:
         inside = Inside(form, leaves[:size], leaves[size:])
         args, kwargs = inside.arguments
         args = [x.value if type(x) is _Static else x for x in args]
@@ -224,7 +244,7 @@ def _flat_function(
         outs = [*values, *arrays]
         if entry is not None:
             outs = placement.lay_out(inside, entry, outs)
-        return _Returned((outcome, len(values)), outs)
+        return Returned((outcome, len(values)), outs)
 
     return named_after(flat, fun)
 
@@ -243,6 +263,10 @@ class _Bound:
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """The method's program in the backend's language."""
         return self._function.lower(self._instance, *args, **kwargs)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """The method's program as a function of states in the place of objects."""
+        return self._function.trace(self._instance, *args, **kwargs)
 
 
 def _several(given: Any, parameter: str) -> tuple[Any, ...]:

@@ -9,7 +9,9 @@ from typing import Any
 import bindax_transforms
 from bindax_core.extend import api_boundary
 from bindax_nnx.lift._decorators import decorator
-from bindax_nnx.lift.call import Call, Flat, lift
+from bindax_nnx.lift._names import named_after
+from bindax_nnx.lift.call import Call
+from bindax_nnx.lift.structure import Arguments, Given, Inside, Returned, finish
 from bindax_transforms import check_function
 
 
@@ -44,21 +46,42 @@ def remat(
     if not isinstance(prevent_cse, bool):
         raise TypeError(f"remat: prevent_cse must be True or False, but it is {prevent_cse!r:.60}.")
 
-    def transformation(flat: Flat) -> Flat:
-        return bindax_transforms.checkpoint(flat, prevent_cse=prevent_cse, policy=policy)
-
     static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     if not static:
-        remade: Callable[..., Any] = lift(transformation)(f)
-        return remade
+        return _checkpointed(f, prevent_cse=prevent_cse, policy=policy)
 
     @wraps(f)
     @api_boundary
     def remade_with_constants(*args: Any, **kwargs: Any) -> Any:
         dynamic, rest = without_constants(f, args, static)
-        return lift(transformation)(dynamic)(*rest, **kwargs)
+        return _checkpointed(dynamic, prevent_cse=prevent_cse, policy=policy)(*rest, **kwargs)
 
     return remade_with_constants
+
+
+def _checkpointed(f: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """The function lifted over ``checkpoint``, which traces it once for each form of arguments."""
+
+    def flat(given: Given) -> Returned:
+        size = given.form.structure.size
+        inside = Inside(given.form, given.leaves[:size], given.leaves[size:])
+        args, kwargs = inside.arguments
+        outcome, values, arrays = inside.leave(f(*args, **kwargs))
+        return Returned((outcome, len(values)), [*values, *arrays])
+
+    checkpointed = bindax_transforms.checkpoint(named_after(flat, f), **options)
+
+    @wraps(f)
+    @api_boundary
+    def remade(*args: Any, **kwargs: Any) -> Any:
+        arguments = Arguments((args, kwargs))
+        leaves = [*arguments.values, *arguments.arrays]
+        returned = checkpointed(Given(arguments.form, leaves))
+        outcome, size = returned.outcome
+        values, arrays = returned.outs[:size], returned.outs[size:]
+        return finish(outcome, arguments.variables, arguments.references, values, arrays)
+
+    return remade
 
 
 def without_constants(

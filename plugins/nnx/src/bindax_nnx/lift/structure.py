@@ -14,8 +14,16 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from bindax_core.extend import Array, PyTreeDef, Tracer, is_value, tree_flatten, tree_unflatten
-from bindax_core.tree_util import is_tree_node
+from bindax_core.extend import (
+    Array,
+    NodeDefinition,
+    PyTreeDef,
+    Tracer,
+    is_value,
+    tree_flatten,
+    tree_unflatten,
+)
+from bindax_core.tree_util import is_tree_node, register_node
 from bindax_nnx._context import clock
 from bindax_nnx._tokens import LEAF, Branch, Content, NodeToken, Seen, VariableToken, places_of
 from bindax_nnx.build import Build
@@ -150,6 +158,33 @@ class Exit:
         changed = "unchanged arguments and " if self.restructured is None else ""
         shown = [x for x in self.tokens if x is not LEAF]
         return f"{changed}{self.tree} of {shown[:12]!r}"
+
+
+class Given:
+    """The arguments of a call as a pytree: arrays, and the form in their structure."""
+
+    __slots__ = ("form", "leaves")
+
+    def __init__(self, form: Form, leaves: Sequence[Any]) -> None:
+        self.form = form
+        self.leaves = leaves
+
+
+class Returned:
+    """The results of a call as a pytree: arrays, and the outcome in their structure.
+
+    The outcome is an ``Exit`` and the number of values of variables among the arrays.
+    """
+
+    __slots__ = ("outcome", "outs")
+
+    def __init__(self, outcome: tuple[Exit, int], outs: Sequence[Any]) -> None:
+        self.outcome = outcome
+        self.outs = outs
+
+
+register_node(NodeDefinition(Given, lambda x: (tuple(x.leaves), x.form), Given))
+register_node(NodeDefinition(Returned, lambda x: (tuple(x.outs), x.outcome), Returned))
 
 
 class Inside:

@@ -17,6 +17,7 @@ from bindax_lax_basic.extend import axes_argument, convert
 from bindax_numpy._operands import constant, listed_axes, strong_operand
 from bindax_numpy.arithmetic import absolute, absolute_squares, conj, sign
 from bindax_numpy.comparison import isnan, where
+from bindax_numpy.functions import root
 from bindax_numpy.indexing import diagonal
 from bindax_numpy.joining import concatenate
 from bindax_numpy.linalg._matrices import matrix_operand, rounding
@@ -40,6 +41,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
             or matrix, or any array when ``ord`` is not given.
         keepdims: whether the axes stay, with size 1.
 
+    The derivative of a root of squares at zeros is zero.
+
     Raises:
         ValueError: for norms that there are not.
 
@@ -61,7 +64,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         if len(axes) not in (1, 2) or len(set(axes)) < len(axes):
             raise ValueError(f"norm: axis must name one axis or two, but it is {axis}.")
     if ord is None or (ord == "fro" and len(axes) == 2) or (ord == 2 and len(axes) == 1):
-        return lax.sqrt(sum(absolute_squares(operand), axes, keepdims=keepdims))
+        return root(sum(absolute_squares(operand), axes, keepdims=keepdims))
     if len(axes) == 1:
         return _vector_norm(operand, ord, axes[0], keepdims)
     return _matrix_norm(operand, ord, (axes[0], axes[1]), keepdims)
@@ -219,7 +222,7 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
 
     Args:
         a: matrices, of shape ``[..., n, n]``.
-        method: None or "lu": by LU decomposition.
+        method: by which decomposition: "lu", the default, or "qr".
 
     Returns:
         ``(sign, logabsdet)``, a named tuple: ``det(a) == sign * exp(logabsdet)``. The sign has
@@ -231,9 +234,14 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
     >>> jnp.linalg.slogdet(jnp.array([[2.0, 0.0], [0.0, -0.5]]))
     SlogdetResult(sign=Array(-1., dtype=float32), logabsdet=Array(0., dtype=float32))
     """
-    if method not in (None, "lu"):
-        raise ValueError(f"slogdet: method must be None or 'lu', but it is {method!r}.")
+    if method not in (None, "lu", "qr"):
+        raise ValueError(f"slogdet: method must be None, 'lu' or 'qr', but it is {method!r}.")
     x = matrix_operand("slogdet", a, square=True)
+    if method == "qr":
+        q, r = lax_linalg.qr(x)
+        entries = diagonal(r, 0, -2, -1)
+        turned = slogdet(q).sign * prod(sign(entries), -1)
+        return SlogdetResult(turned, sum(lax.log(absolute(entries)), -1))
     packed, pivots, _ = lax_linalg.lu(x)
     entries = diagonal(packed, 0, -2, -1)
     turned = prod(sign(entries), -1) * _parity(pivots, typeof(x).dtype)

@@ -19,14 +19,12 @@ from bindax_core.extend import (
     Primitive,
     Printer,
     Var,
-    Zero,
     as_array,
     compiling_backend,
     eval_jaxpr,
     executable_of,
     format_application,
     full_lower,
-    is_undef_primal,
     primitive,
     rules,
     typeof,
@@ -64,6 +62,7 @@ from bindax_transforms import (
     transpose_jaxpr,
     vmap_jaxpr,
 )
+from bindax_transforms.zeros import Zero, is_undef_primal
 
 
 def stage(

@@ -267,9 +267,9 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
 def hilbert(n: int) -> Array:
     """Hilbert's matrix ``1 / (i + j + 1)``.
 
-    >>> linalg.hilbert(2)
-    Array([[1.        , 0.5       ],
-           [0.5       , 0.33333334]], dtype=float32)
+    >>> linalg.hilbert(2).round(4)
+    Array([[1.    , 0.5   ],
+           [0.5   , 0.3333]], dtype=float32)
     """
     n = _not_too_large("hilbert", n)
     return _exact([[Fraction(1, i + j + 1) for j in range(n)] for i in range(n)])
@@ -349,8 +349,8 @@ def helmert(n: int, full: bool = False) -> Array:
         n: the size.
         full: with the first row, of equal elements.
 
-    >>> linalg.helmert(2)
-    Array([[ 0.70710677, -0.70710677]], dtype=float32)
+    >>> linalg.helmert(2).round(4)
+    Array([[ 0.7071, -0.7071]], dtype=float32)
     """
     n = _size("helmert", n)
     k = np.arange(1, n, dtype=float)[:, None]

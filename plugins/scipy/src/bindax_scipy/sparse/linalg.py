@@ -46,7 +46,7 @@ def _as_function(name: str, argument: str, A: Any) -> Operator:
 
 
 def _solved(
-    name: str, A: Any, b: Any, x0: Any, maxiter: Any, M: Any, symmetric: bool, solve: Any
+    name: str, A: Any, b: Any, x0: Any, maxiter: Any, M: Any, hermitian: bool, solve: Any
 ) -> tuple[Any, None]:
     """Run a solver on vectors, and give its result the structure of the right-hand side."""
     flat_b, unravel = ravel_pytree(b)
@@ -73,10 +73,23 @@ def _solved(
     def run(matvec: Operator, right: Any) -> Any:
         return solve(matvec, right, flat_x0, most, precondition)
 
+    def run_transposed(vecmat: Operator, right: Any) -> Any:
+        # What is transposed is the conjugate where it is Hermitian, the preconditioner too.
+        turned = _conjugated(precondition) if hermitian else precondition
+        return solve(vecmat, right, flat_x0, most, turned)
+
     x = custom_linear_solve(
-        on_vectors(function), flat_b, run, transpose_solve=run, symmetric=symmetric
+        on_vectors(function),
+        flat_b,
+        run,
+        transpose_solve=run_transposed,
+        symmetric=hermitian and not jnp.iscomplexobj(flat_b),
     )
     return unravel(x), None
+
+
+def _conjugated(f: Operator) -> Operator:
+    return lambda v: jnp.conj(f(jnp.conj(v)))
 
 
 def _bound(b: Any, tol: Any, atol: Any) -> Any:

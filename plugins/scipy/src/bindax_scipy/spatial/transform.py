@@ -13,13 +13,14 @@ import numpy as np
 import bindax_numpy as jnp
 import bindax_random
 from bindax_core.extend import Array
+from bindax_numpy.extend import root
 from bindax_scipy._operands import one_dtype
 
 __all__ = ["Rotation", "Slerp"]
 
 
 def _length(v: Any) -> Any:
-    return jnp.sqrt(jnp.sum(v * v, axis=-1, keepdims=True))
+    return root(jnp.sum(v * v, axis=-1, keepdims=True))
 
 
 def _product(p: Any, q: Any) -> Any:

@@ -13,6 +13,11 @@ from bindax_scipy.special.bessel import i0 as i0
 from bindax_scipy.special.bessel import i0e as i0e
 from bindax_scipy.special.bessel import i1 as i1
 from bindax_scipy.special.bessel import i1e as i1e
+from bindax_scipy.special.beta_functions import beta as beta
+from bindax_scipy.special.beta_functions import betainc as betainc
+from bindax_scipy.special.beta_functions import betaln as betaln
+from bindax_scipy.special.beta_functions import comb as comb
+from bindax_scipy.special.beta_functions import poch as poch
 from bindax_scipy.special.entropy import boxcox as boxcox
 from bindax_scipy.special.entropy import boxcox1p as boxcox1p
 from bindax_scipy.special.entropy import entr as entr
@@ -36,10 +41,6 @@ from bindax_scipy.special.error_functions import ndtri as ndtri
 from bindax_scipy.special.error_functions import owens_t as owens_t
 from bindax_scipy.special.error_functions import wofz as wofz
 from bindax_scipy.special.gamma_functions import bernoulli as bernoulli
-from bindax_scipy.special.gamma_functions import beta as beta
-from bindax_scipy.special.gamma_functions import betainc as betainc
-from bindax_scipy.special.gamma_functions import betaln as betaln
-from bindax_scipy.special.gamma_functions import comb as comb
 from bindax_scipy.special.gamma_functions import digamma as digamma
 from bindax_scipy.special.gamma_functions import factorial as factorial
 from bindax_scipy.special.gamma_functions import gamma as gamma
@@ -49,7 +50,6 @@ from bindax_scipy.special.gamma_functions import gammaln as gammaln
 from bindax_scipy.special.gamma_functions import gammasgn as gammasgn
 from bindax_scipy.special.gamma_functions import loggamma as loggamma
 from bindax_scipy.special.gamma_functions import multigammaln as multigammaln
-from bindax_scipy.special.gamma_functions import poch as poch
 from bindax_scipy.special.gamma_functions import polygamma as polygamma
 from bindax_scipy.special.gamma_functions import zeta as zeta
 from bindax_scipy.special.hypergeometric import hyp1f1 as hyp1f1

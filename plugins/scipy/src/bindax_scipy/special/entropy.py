@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ _logit.defjvps(lambda t, out, x: t / (x * (1 - x)))
 def logit(x: Any) -> Array:
     """``log(x / (1 - x))``, the inverse of ``expit``.
 
-    >>> special.logit(jnp.array([0.5, 0.75]))
-    Array([0.       , 1.0986123], dtype=float32)
+    >>> special.logit(jnp.array([0.5, 0.75])).round(4)
+    Array([0.    , 1.0986], dtype=float32)
     """
     return _logit(*promoted("logit", x))
 
@@ -45,7 +46,13 @@ def _xlogy(x: Any, y: Any) -> Any:
     return jnp.where((x != 0) | jnp.isnan(y), x * jnp.log(y), jnp.zeros_like(x))
 
 
-_xlogy.defjvps(lambda t, out, x, y: t * jnp.log(y), lambda t, out, x, y: t * x / y)
+def _quotient(x: Any, y: Any) -> Any:
+    """``x / y``, 0 of two zeros."""
+    nothing = (x == 0) & (y == 0)
+    return jnp.where(nothing, 0.0, x / jnp.where(nothing, 1.0, y))
+
+
+_xlogy.defjvps(lambda t, out, x, y: t * jnp.log(y), lambda t, out, x, y: t * _quotient(x, y))
 
 
 def xlogy(x: Any, y: Any) -> Array:
@@ -62,7 +69,9 @@ def _xlog1py(x: Any, y: Any) -> Any:
     return jnp.where((x != 0) | jnp.isnan(y), x * jnp.log1p(y), jnp.zeros_like(x))
 
 
-_xlog1py.defjvps(lambda t, out, x, y: t * jnp.log1p(y), lambda t, out, x, y: t * x / (1 + y))
+_xlog1py.defjvps(
+    lambda t, out, x, y: t * jnp.log1p(y), lambda t, out, x, y: t * _quotient(x, 1 + y)
+)
 
 
 def xlog1py(x: Any, y: Any) -> Array:
@@ -85,8 +94,8 @@ _xlogx.defjvps(lambda t, out, x: t * (jnp.log(x) + 1))
 def entr(x: Any) -> Array:
     """``-x log(x)``, 0 at 0 and ``-inf`` below.
 
-    >>> special.entr(jnp.array([-1.0, 0.0, 1.0]))
-    Array([-inf,  -0.,  -0.], dtype=float32)
+    >>> special.entr(jnp.array([-1.0, 0.5])).round(4)
+    Array([  -inf, 0.3466], dtype=float32)
     """
     (x,) = real("entr", x)
     return jnp.where(x < 0, -np.inf, -_xlogx(x))
@@ -115,10 +124,19 @@ def kl_div(p: Any, q: Any) -> Array:
     return rel_entr(p, q) - p + q
 
 
-def _power(logarithm: Any, lmbda: Any) -> Any:
-    zero = lmbda == 0
-    safe = jnp.where(zero, 1.0, lmbda)
-    return jnp.where(zero, logarithm, jnp.expm1(safe * logarithm) / safe)
+def _power(base: Any, logarithm: Any, lmbda: Any) -> Any:
+    product = lmbda * logarithm
+    # The series, of which all derivatives are right; it holds for no infinite logarithm.
+    near = (jnp.abs(product) < 0.1) | (lmbda == 0)
+    small = jnp.where(near & jnp.isfinite(logarithm), product, 0.0)
+    terms = [1 / math.factorial(k) for k in range(12, 0, -1)]
+    series = logarithm * jnp.polyval(jnp.array(terms, small.dtype), small)
+    safe = jnp.where(near, 1.0, lmbda)
+    value = jnp.where(near, series, jnp.expm1(safe * logarithm) / safe)
+    # The logarithm of zero is infinite, its powers are not.
+    zero, none = base == 0, lmbda == 0
+    of_zero = (jnp.where(zero, base, 1.0) ** lmbda - 1) / jnp.where(none, 1.0, lmbda)
+    return jnp.where(zero, jnp.where(none, -np.inf, of_zero), value)
 
 
 def boxcox(x: Any, lmbda: Any) -> Array:
@@ -128,7 +146,7 @@ def boxcox(x: Any, lmbda: Any) -> Array:
     Array([4.], dtype=float32)
     """
     x, lmbda = promoted("boxcox", x, lmbda)
-    return _power(jnp.log(x), lmbda)
+    return _power(x, jnp.log(jnp.where(x == 0, 1.0, x)), lmbda)
 
 
 def boxcox1p(x: Any, lmbda: Any) -> Array:
@@ -138,7 +156,7 @@ def boxcox1p(x: Any, lmbda: Any) -> Array:
     Array([4.], dtype=float32)
     """
     x, lmbda = promoted("boxcox1p", x, lmbda)
-    return _power(jnp.log1p(x), lmbda)
+    return _power(1 + x, jnp.log1p(jnp.where(x == -1, 0.0, x)), lmbda)
 
 
 def softmax(x: Any, /, *, axis: Any = None) -> Array:

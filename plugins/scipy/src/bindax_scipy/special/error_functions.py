@@ -23,8 +23,8 @@ _ROOT_2_PI = math.sqrt(2 * math.pi)
 def erf(x: Any) -> Array:
     """The error function.
 
-    >>> special.erf(jnp.array([0.0, 1.0]))
-    Array([0.        , 0.84270084], dtype=float32)
+    >>> special.erf(jnp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.8427], dtype=float32)
     """
     return lax.erf(*real("erf", x))
 
@@ -32,8 +32,8 @@ def erf(x: Any) -> Array:
 def erfc(x: Any) -> Array:
     """``1 - erf(x)``, precise where it is small.
 
-    >>> special.erfc(jnp.array([0.0, 3.0]))
-    Array([1.0000000e+00, 2.2090497e-05], dtype=float32)
+    >>> special.erfc(jnp.array([0.0, 1.0])).round(4)
+    Array([1.    , 0.1573], dtype=float32)
     """
     return lax.erfc(*real("erfc", x))
 
@@ -41,8 +41,8 @@ def erfc(x: Any) -> Array:
 def erfinv(x: Any) -> Array:
     """The inverse of the error function, from -1 to 1.
 
-    >>> special.erfinv(jnp.array([0.0, 0.5]))
-    Array([0.        , 0.47693628], dtype=float32)
+    >>> special.erfinv(jnp.array([0.0, 0.5])).round(4)
+    Array([0.    , 0.4769], dtype=float32)
     """
     return lax.erf_inv(*real("erfinv", x))
 
@@ -86,8 +86,8 @@ _wofz.defjvps(lambda t, w, z: (2j / _ROOT_PI - 2 * z * w) * t)
 def wofz(z: Any) -> Array:
     """Faddeeva's function ``exp(-z²) erfc(-i z)`` of complex numbers.
 
-    >>> special.wofz(jnp.array([1j]))
-    Array([0.4275836+0.j], dtype=complex64)
+    >>> special.wofz(jnp.array([1j])).round(4)
+    Array([0.4276+0.j], dtype=complex64)
     """
     (z,) = promoted("wofz", z)
     return _wofz(z if jnp.iscomplexobj(z) else lax.complex(z, jnp.zeros_like(z)))
@@ -119,8 +119,8 @@ def erfcx(x: Any) -> Array:
     Args:
         x: real or complex numbers.
 
-    >>> special.erfcx(jnp.array([0.0, 100.0]))
-    Array([1.        , 0.00564161], dtype=float32)
+    >>> special.erfcx(jnp.array([0.0, 100.0])).round(4)
+    Array([1.    , 0.0056], dtype=float32)
     """
     (x,) = settled(*promoted("erfcx", x))
     return _wofz(1j * x) if jnp.iscomplexobj(x) else _erfcx(x)
@@ -146,8 +146,8 @@ _dawsn.defjvps(lambda t, y, x: (1 - 2 * x * y) * t)
 def dawsn(x: Any) -> Array:
     """Dawson's integral ``exp(-x²)`` times the integral of ``exp(t²)`` from 0 to x.
 
-    >>> special.dawsn(jnp.array([0.0, 1.0]))
-    Array([0.       , 0.5380795], dtype=float32)
+    >>> special.dawsn(jnp.array([0.0, 1.0])).round(4)
+    Array([0.    , 0.5381], dtype=float32)
     """
     return _dawsn(*settled(*real("dawsn", x)))
 
@@ -155,8 +155,9 @@ def dawsn(x: Any) -> Array:
 def fresnel(x: Any) -> tuple[Array, Array]:
     """Fresnel's integrals of ``sin(pi t² / 2)`` and ``cos(pi t² / 2)`` from 0 to x.
 
-    >>> special.fresnel(jnp.array([1.0]))
-    (Array([0.43825918], dtype=float32), Array([0.7798934], dtype=float32))
+    >>> jnp.stack(special.fresnel(jnp.array([1.0]))).round(4)
+    Array([[0.4383],
+           [0.7799]], dtype=float32)
     """
     return _fresnel(*settled(*real("fresnel", x)))
 
@@ -214,8 +215,8 @@ def ndtr(x: Any) -> Array:
     Raises:
         TypeError: for another dtype than float32 and float64.
 
-    >>> special.ndtr(jnp.array([0.0, 1.0]))
-    Array([0.5      , 0.8413447], dtype=float32)
+    >>> special.ndtr(jnp.array([0.0, 1.0])).round(4)
+    Array([0.5   , 0.8413], dtype=float32)
     """
     x = _float_operand("ndtr", x)
     w = x / _ROOT_2
@@ -232,7 +233,15 @@ def _log_ndtr(x: Any) -> Any:
     return jnp.where(x < -1, tail, rest)
 
 
-_log_ndtr.defjvps(lambda t, y, x: t * jnp.exp(-0.5 * x * x - y) / _ROOT_2_PI)
+def _log_ndtr_slope(x: Any, y: Any) -> Any:
+    """The density over the function, whose logarithms cancel in the left tail."""
+    below = x < -1
+    tail = math.sqrt(2 / math.pi) / _erfcx(jnp.where(below, -x, 1.0) / _ROOT_2)
+    rest = jnp.where(below, 0.0, x)
+    return jnp.where(below, tail, jnp.exp(-0.5 * rest * rest - y) / _ROOT_2_PI)
+
+
+_log_ndtr.defjvps(lambda t, y, x: t * _log_ndtr_slope(x, y))
 
 
 def log_ndtr(x: Any, series_order: int = 3) -> Array:
@@ -246,8 +255,8 @@ def log_ndtr(x: Any, series_order: int = 3) -> Array:
         TypeError: for another dtype, or when ``series_order`` is not an integer.
         ValueError: when ``series_order`` is not between 0 and 30.
 
-    >>> special.log_ndtr(jnp.array([-20.0, 0.0]))
-    Array([-203.91716  ,   -0.6931472], dtype=float32)
+    >>> special.log_ndtr(jnp.array([-20.0, 0.0])).round(2)
+    Array([-203.92,   -0.69], dtype=float32)
     """
     try:
         order = operator.index(series_order)
@@ -290,8 +299,8 @@ def ndtri(p: Any) -> Array:
     Raises:
         TypeError: for another dtype than float32 and float64.
 
-    >>> special.ndtri(jnp.array([0.5, 0.8413447]))
-    Array([0.       , 0.9999998], dtype=float32)
+    >>> special.ndtri(jnp.array([0.5, 0.8413447])).round(4)
+    Array([0., 1.], dtype=float32)
     """
     return _ndtri(_float_operand("ndtri", p))
 
@@ -338,7 +347,7 @@ def owens_t(h: Any, a: Any) -> Array:
     It is the probability that the one exceeds ``h`` while the other is between 0 and ``a`` times
     the one (Owen, "Tables for computing bivariate normal probabilities", 1956).
 
-    >>> special.owens_t(jnp.array([0.0]), 1.0)
-    Array([0.12499999], dtype=float32)
+    >>> special.owens_t(jnp.array([0.0]), 1.0).round(4)
+    Array([0.125], dtype=float32)
     """
     return _owens_t(*aligned(*settled(*real("owens_t", h, a))))

@@ -1,4 +1,4 @@
-"""Gamma functions and what is made of them: factorials, binomial coefficients, beta, zeta."""
+"""Gamma functions, factorials, the zeta function and Bernoulli's numbers."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def loggamma(x: Any) -> Array:
     Complex numbers are moved to real parts above 7 by the recurrence, where Stirling's series holds
     (Hare, "Computing the principal branch of log-gamma", 1997).
 
-    >>> special.loggamma(jnp.array([-0.5, 5.0]))
-    Array([      nan, 3.1780548], dtype=float32)
+    >>> special.loggamma(jnp.array([-0.5, 5.0])).round(3)
+    Array([  nan, 3.178], dtype=float32)
     """
     (x,) = promoted("loggamma", x)
     if not jnp.iscomplexobj(x):
@@ -82,10 +82,10 @@ _STIRLING = [
     1 / 156,
     -3617 / 122400,
 ]
-_STIRLING_FROM = 8.0
+STIRLING_FROM = 8.0
 
 
-def _stirling(z: Any) -> Any:
+def stirling(z: Any) -> Any:
     """Return the remainder of Stirling's formula for the logarithm of gamma, from about 8 on."""
     return jnp.polyval(jnp.array(_STIRLING[::-1], typeof(z).dtype), 1 / (z * z)) / z
 
@@ -94,8 +94,8 @@ def _stirling(z: Any) -> Any:
 def _complex_loggamma(z: Any) -> Any:
     pole = (jnp.imag(z) == 0) & (jnp.real(z) <= 0) & (jnp.real(z) == jnp.floor(jnp.real(z)))
     z = jnp.where(pole, np.nan, z)
-    steps = jnp.clip(jnp.ceil(_STIRLING_FROM - jnp.real(z)), 0)
-    steps = jnp.where(jnp.abs(jnp.imag(z)) > 2 * _STIRLING_FROM, 0 * steps, steps)
+    steps = jnp.clip(jnp.ceil(STIRLING_FROM - jnp.real(z)), 0)
+    steps = jnp.where(jnp.abs(jnp.imag(z)) > 2 * STIRLING_FROM, 0 * steps, steps)
 
     def unfinished(state: Any) -> Any:
         k, _ = state
@@ -109,7 +109,7 @@ def _complex_loggamma(z: Any) -> Any:
     _, total = while_loop(unfinished, step, (jnp.zeros((), steps.dtype), jnp.zeros_like(z)))
     w = z + steps.astype(z.dtype)
     half = 0.5 * math.log(2 * math.pi)
-    return (w - 0.5) * jnp.log(w) - w + half + _stirling(w) - total
+    return (w - 0.5) * jnp.log(w) - w + half + stirling(w) - total
 
 
 @_complex_loggamma.defjvp
@@ -127,8 +127,8 @@ def _complex_digamma(z: Any) -> Any:
 
 def _right_digamma(z: Any) -> Any:
     """Eight steps of the recurrence, then the derivative of Stirling's series."""
-    w = z + _STIRLING_FROM
-    total = sum(1 / (z + k) for k in range(int(_STIRLING_FROM)))
+    w = z + STIRLING_FROM
+    total = sum(1 / (z + k) for k in range(int(STIRLING_FROM)))
     terms = [-(2 * k + 1) * c for k, c in enumerate(_STIRLING)]
     powers = 1 / (w * w)
     series = jnp.polyval(jnp.array(terms[::-1], typeof(z).dtype), powers) * powers
@@ -154,8 +154,8 @@ def polygamma(n: Any, x: Any) -> Array:
     Raises:
         ValueError: when ``n`` are not integers.
 
-    >>> special.polygamma(1, jnp.array([1.0]))
-    Array([1.644934], dtype=float32)
+    >>> special.polygamma(1, jnp.array([1.0])).round(4)
+    Array([1.6449], dtype=float32)
     """
     aval = typeof(n)
     if not jnp.issubdtype(aval.dtype, np.integer):
@@ -171,8 +171,8 @@ def multigammaln(a: Any, d: int) -> Array:
         a: an array of real numbers above ``(d - 1) / 2``.
         d: an integer.
 
-    >>> special.multigammaln(jnp.array([2.0]), 2)
-    Array([0.45158303], dtype=float32)
+    >>> special.multigammaln(jnp.array([2.0]), 2).round(4)
+    Array([0.4516], dtype=float32)
     """
     d = operator.index(d)
     (a,) = settled(*real("multigammaln", a))
@@ -184,8 +184,8 @@ def multigammaln(a: Any, d: int) -> Array:
 def gammainc(a: Any, x: Any) -> Array:
     """The regularized lower incomplete gamma function.
 
-    >>> special.gammainc(jnp.array([1.0]), 1.0)
-    Array([0.63212055], dtype=float32)
+    >>> special.gammainc(jnp.array([1.0]), 1.0).round(4)
+    Array([0.6321], dtype=float32)
     """
     return base.igamma(*aligned(*real("gammainc", a, x)))
 
@@ -193,13 +193,13 @@ def gammainc(a: Any, x: Any) -> Array:
 def gammaincc(a: Any, x: Any) -> Array:
     """The regularized upper incomplete gamma function.
 
-    >>> special.gammaincc(jnp.array([1.0]), 1.0)
-    Array([0.36787945], dtype=float32)
+    >>> special.gammaincc(jnp.array([1.0]), 1.0).round(4)
+    Array([0.3679], dtype=float32)
     """
     return base.igammac(*aligned(*real("gammaincc", a, x)))
 
 
-# --------------------------------------------------------------- factorials and powers
+# --------------------------------------------------------------- factorials
 
 
 def factorial(n: Any, exact: bool = False) -> Array:
@@ -221,101 +221,8 @@ def factorial(n: Any, exact: bool = False) -> Array:
             "math.factorial for single numbers."
         )
     (n,) = real("factorial", n)
-    return jnp.where(n < 0, 0, jnp.exp(base.lgamma(n + 1)))
-
-
-def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
-    """The number of ways to choose ``k`` of ``N`` things.
-
-    Args:
-        N: how many there are.
-        k: how many are chosen.
-        repetition: things may be chosen more than once.
-
-    >>> jnp.round(special.comb(jnp.array([4]), 2), 3)
-    Array([6.], dtype=float32)
-    """
-    N, k = real("comb", N, k)
-    if repetition:
-        return jnp.where((k == 0) & (N >= 0), 1.0, comb(N + k - 1, k))
-    valid = (k <= N) & (N >= 0) & (k >= 0)
-    n, m = jnp.where(valid, N, 0.0), jnp.where(valid, k, 0.0)
-    ways = jnp.exp(base.lgamma(n + 1) - base.lgamma(m + 1) - base.lgamma(n + 1 - m))
-    return jnp.where(valid, ways, 0.0)
-
-
-@custom_jvp
-def _poch(z: Any, m: Any) -> Any:
-    return jnp.where(m == 0, jnp.ones((), z.dtype), gamma(z + m) / gamma(z))
-
-
-_poch.defjvps(
-    lambda t, out, z, m: (base.digamma(z + m) - base.digamma(z)) * out * t,
-    lambda t, out, z, m: base.digamma(z + m) * out * t,
-)
-
-
-def poch(z: Any, m: Any) -> Array:
-    """Pochhammer's symbol ``gamma(z + m) / gamma(z)``, the rising factorial.
-
-    >>> jnp.round(special.poch(jnp.array([3.0]), 2.0), 3)
-    Array([12.], dtype=float32)
-    """
-    return _poch(*aligned(*settled(*real("poch", z, m))))
-
-
-# --------------------------------------------------------------------------- beta
-
-
-@custom_jvp
-def _betaln(a: Any, b: Any) -> Any:
-    # Large logarithms of gamma nearly cancel: Stirling's formula takes them together.
-    p, q = jnp.minimum(a, b), jnp.maximum(a, b)
-    near = base.lgamma(p) + (base.lgamma(q) - base.lgamma(p + q))
-    large = q >= _STIRLING_FROM
-    s = jnp.where(large, q, _STIRLING_FROM)
-    rest = _stirling(s) - _stirling(p + s)
-    one = base.lgamma(p) + rest + p - p * jnp.log(p + s) - (s - 0.5) * jnp.log1p(p / s)
-    both = p >= _STIRLING_FROM
-    r = jnp.where(both, p, _STIRLING_FROM)
-    half = 0.5 * math.log(2 * math.pi)
-    two = _stirling(r) + rest - 0.5 * jnp.log(s) + half
-    two = two + (r - 0.5) * jnp.log(r / (r + s)) - s * jnp.log1p(r / s)
-    return jnp.where(both, two, jnp.where(large, one, near))
-
-
-_betaln.defjvps(
-    lambda t, out, a, b: (base.digamma(a) - base.digamma(a + b)) * t,
-    lambda t, out, a, b: (base.digamma(b) - base.digamma(a + b)) * t,
-)
-
-
-def betaln(a: Any, b: Any) -> Array:
-    """The logarithm of the absolute value of the beta function.
-
-    >>> jnp.round(special.betaln(jnp.array([1.0]), 2.0), 3)
-    Array([-0.693], dtype=float32)
-    """
-    return _betaln(*aligned(*settled(*real("betaln", a, b))))
-
-
-def beta(a: Any, b: Any) -> Array:
-    """The beta function ``gamma(a) gamma(b) / gamma(a + b)``.
-
-    >>> special.beta(jnp.array([1.0]), 2.0)
-    Array([0.5000001], dtype=float32)
-    """
-    a, b = settled(*real("beta", a, b))
-    return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * jnp.exp(betaln(a, b))
-
-
-def betainc(a: Any, b: Any, x: Any) -> Array:
-    """The regularized incomplete beta function, for ``x`` from 0 to 1.
-
-    >>> special.betainc(1.0, 2.0, jnp.array([0.5]))
-    Array([0.75], dtype=float32)
-    """
-    return base.betainc(*aligned(*real("betainc", a, b, x)))
+    negative = n < 0
+    return jnp.where(negative, 0, jnp.exp(base.lgamma(jnp.where(negative, 0.0, n) + 1)))
 
 
 # ------------------------------------------------------------------- zeta and Bernoulli
@@ -342,8 +249,8 @@ def bernoulli(n: int) -> Array:
     Raises:
         ValueError: when ``n`` is negative.
 
-    >>> special.bernoulli(4)
-    Array([ 1.        , -0.5       ,  0.16666667,  0.        , -0.03333334],      dtype=float32)
+    >>> special.bernoulli(4).round(4)
+    Array([ 1.    , -0.5   ,  0.1667,  0.    , -0.0333], dtype=float32)
     """
     n = operator.index(n)
     if n < 0:
@@ -393,7 +300,7 @@ def zeta(x: Any, q: Any = None) -> Array:
         x: real numbers above 1.
         q: positive real numbers; 1 by default, which gives Riemann's zeta function.
 
-    >>> special.zeta(jnp.array([2.0]), 1.0)
-    Array([1.644934], dtype=float32)
+    >>> special.zeta(jnp.array([2.0]), 1.0).round(4)
+    Array([1.6449], dtype=float32)
     """
     return _zeta(*aligned(*real("zeta", x, 1.0 if q is None else q)))

@@ -71,12 +71,11 @@ def _continued_fraction(z: Any, n: Any) -> Any:
 @custom_jvp
 def _expn(n: Any, x: Any) -> Any:
     small = (x > 0) & (x <= 1) & (n >= 1)
-    large = x > 1
+    large = (x > 1) & (x < np.inf)
     value = jnp.where(large, _expn_far(n, jnp.where(large, x, 2.0)), 0.0)
     value = jnp.where(small, _expn_near(jnp.where(small, n, 1.0), jnp.where(small, x, 0.5)), value)
-    value = jnp.where(n == 0, jnp.exp(-x) / x, value)
     at_zero = jnp.where(n < 2, np.inf, 1 / jnp.where(n < 2, 1.0, n - 1))
-    value = jnp.where(x == 0, at_zero, value)
+    value = jnp.where(x == 0, at_zero, jnp.where(x == np.inf, 0.0, value))
     return jnp.where((n < 0) | (x < 0) | jnp.isnan(x), np.nan, value)
 
 
@@ -111,7 +110,13 @@ def _expn_far(n: Any, x: Any) -> Any:
 @_expn.defjvp
 def _expn_jvp(primals: Any, tangents: Any) -> Any:
     (n, x), (_, t) = primals, tangents
-    return _expn(n, x), -t * _expn(n - 1, x)
+    return _expn(n, x), -t * _of_any_order(n - 1, x)
+
+
+def _of_any_order(n: Any, x: Any) -> Any:
+    """E_n for orders from 0 on: E_0, which has no series, is differentiated as it is written."""
+    zero = n == 0
+    return jnp.where(zero, jnp.exp(-x) / jnp.where(zero, x, 1.0), _expn(jnp.where(zero, 1.0, n), x))
 
 
 def expn(n: Any, x: Any) -> Array:
@@ -121,17 +126,17 @@ def expn(n: Any, x: Any) -> Array:
         n: integers from 0 on; no derivative is taken with respect to them.
         x: real numbers from 0 on.
 
-    >>> special.expn(2, jnp.array([1.0]))
-    Array([0.14849526], dtype=float32)
+    >>> special.expn(2, jnp.array([1.0])).round(4)
+    Array([0.1485], dtype=float32)
     """
-    return _expn(*aligned(*real("expn", n, x)))
+    return _of_any_order(*aligned(*real("expn", n, x)))
 
 
 def exp1(x: Any) -> Array:
     """The exponential integral E_1, the integral of ``exp(-t) / t`` from x to infinity.
 
-    >>> special.exp1(jnp.array([1.0]))
-    Array([0.21938455], dtype=float32)
+    >>> special.exp1(jnp.array([1.0])).round(4)
+    Array([0.2194], dtype=float32)
     """
     (x,) = real("exp1", x)
     return expn(1, x)
@@ -162,8 +167,8 @@ _expi.defjvps(lambda t, y, x: jnp.exp(x) / x * t)
 def expi(x: Any) -> Array:
     """The exponential integral Ei, the integral of ``exp(t) / t`` from minus infinity to x.
 
-    >>> special.expi(jnp.array([1.0]))
-    Array([1.8951179], dtype=float32)
+    >>> special.expi(jnp.array([1.0])).round(4)
+    Array([1.8951], dtype=float32)
     """
     return _expi(*real("expi", x))
 
@@ -213,8 +218,9 @@ def sici(x: Any) -> tuple[Array, Array]:
     Returns:
         The integral of ``sin(t) / t`` from 0 to x, and of ``cos(t) / t`` from infinity to x.
 
-    >>> special.sici(jnp.array([1.0]))
-    (Array([0.94608307], dtype=float32), Array([0.33740395], dtype=float32))
+    >>> jnp.stack(special.sici(jnp.array([1.0]))).round(4)
+    Array([[0.9461],
+           [0.3374]], dtype=float32)
     """
     return _sici(*real("sici", x))
 
@@ -263,8 +269,8 @@ def spence(x: Any) -> Array:
     Raises:
         TypeError: for another dtype than float32 and float64.
 
-    >>> special.spence(jnp.array([0.0, 1.0]))
-    Array([ 1.644934, -0.      ], dtype=float32)
+    >>> special.spence(jnp.array([0.0, 2.0])).round(4)
+    Array([ 1.6449, -0.8225], dtype=float32)
     """
     x = jnp.asarray(x)
     if x.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):

@@ -33,8 +33,8 @@ def sph_harm_y(
     Raises:
         ValueError: when ``diff_n`` is given.
 
-    >>> special.sph_harm_y(jnp.array([1]), jnp.array([0]), jnp.array([0.0]), jnp.array([0.0]))
-    Array([0.48860252+0.j], dtype=complex64)
+    >>> special.sph_harm_y(jnp.array([1]), jnp.array([0]), jnp.zeros(1), jnp.zeros(1)).round(4)
+    Array([0.4886+0.j], dtype=complex64)
     """
     if diff_n is not None:
         raise ValueError(

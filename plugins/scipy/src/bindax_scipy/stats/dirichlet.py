@@ -26,8 +26,8 @@ def logpdf(x: Any, alpha: Any) -> Array:
     Raises:
         ValueError: when the sizes do not fit together.
 
-    >>> stats.dirichlet.logpdf(jnp.array([0.25, 0.75]), jnp.array([2.0, 3.0]))
-    Array(0.5232489, dtype=float32)
+    >>> stats.dirichlet.logpdf(jnp.array([0.25, 0.75]), jnp.array([2.0, 3.0])).round(3)
+    Array(0.523, dtype=float32)
     """
     x, alpha = one_dtype("dirichlet.logpdf", x, alpha)
     if alpha.ndim != 1 or x.ndim == 0 or x.shape[0] not in (alpha.shape[0], alpha.shape[0] - 1):
@@ -47,7 +47,7 @@ def logpdf(x: Any, alpha: Any) -> Array:
 def pdf(x: Any, alpha: Any) -> Array:
     """The density; see ``logpdf``.
 
-    >>> stats.dirichlet.pdf(jnp.array([0.25, 0.75]), jnp.array([2.0, 3.0]))
-    Array(1.6875013, dtype=float32)
+    >>> stats.dirichlet.pdf(jnp.array([0.25, 0.75]), jnp.array([2.0, 3.0])).round(4)
+    Array(1.6875, dtype=float32)
     """
     return jnp.exp(logpdf(x, alpha))

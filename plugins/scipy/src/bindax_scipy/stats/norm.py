@@ -16,8 +16,8 @@ __all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """The logarithm of the density.
 
-    >>> stats.norm.logpdf(jnp.array([0.0, 1.0]))
-    Array([-0.9189386, -1.4189386], dtype=float32)
+    >>> stats.norm.logpdf(jnp.array([0.0, 1.0])).round(4)
+    Array([-0.9189, -1.4189], dtype=float32)
     """
     x, loc, scale = real("norm.logpdf", x, loc, scale)
     z = (x - loc) / scale
@@ -27,8 +27,8 @@ def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """The density.
 
-    >>> stats.norm.pdf(jnp.array([0.0, 1.0]))
-    Array([0.39894223, 0.2419707 ], dtype=float32)
+    >>> stats.norm.pdf(jnp.array([0.0, 1.0])).round(4)
+    Array([0.3989, 0.242 ], dtype=float32)
     """
     return jnp.exp(logpdf(x, loc, scale))
 
@@ -36,8 +36,8 @@ def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """The probability of at most ``x``.
 
-    >>> stats.norm.cdf(jnp.array([0.0, 1.0]))
-    Array([0.5      , 0.8413447], dtype=float32)
+    >>> stats.norm.cdf(jnp.array([0.0, 1.0])).round(4)
+    Array([0.5   , 0.8413], dtype=float32)
     """
     x, loc, scale = real("norm.cdf", x, loc, scale)
     return ndtr((x - loc) / scale)
@@ -46,8 +46,8 @@ def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """The logarithm of ``cdf``.
 
-    >>> stats.norm.logcdf(jnp.array([0.0, 1.0]))
-    Array([-0.6931472 , -0.17275381], dtype=float32)
+    >>> stats.norm.logcdf(jnp.array([0.0, 1.0])).round(3)
+    Array([-0.693, -0.173], dtype=float32)
     """
     x, loc, scale = real("norm.logcdf", x, loc, scale)
     return log_ndtr((x - loc) / scale)
@@ -56,8 +56,8 @@ def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """The probability of more than ``x``, ``1 - cdf``.
 
-    >>> stats.norm.sf(jnp.array([0.0, 1.0]))
-    Array([0.5       , 0.15865527], dtype=float32)
+    >>> stats.norm.sf(jnp.array([0.0, 1.0])).round(4)
+    Array([0.5   , 0.1587], dtype=float32)
     """
     x, loc, scale = real("norm.sf", x, loc, scale)
     return ndtr((loc - x) / scale)
@@ -66,8 +66,8 @@ def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """The logarithm of ``sf``.
 
-    >>> stats.norm.logsf(jnp.array([0.0, 1.0]))
-    Array([-0.6931472, -1.8410214], dtype=float32)
+    >>> stats.norm.logsf(jnp.array([0.0, 1.0])).round(3)
+    Array([-0.693, -1.841], dtype=float32)
     """
     x, loc, scale = real("norm.logsf", x, loc, scale)
     return log_ndtr((loc - x) / scale)
@@ -76,8 +76,8 @@ def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """The number below which the probability is ``q``, the inverse of ``cdf``.
 
-    >>> stats.norm.ppf(jnp.array([0.25, 0.5]))
-    Array([-0.67448974,  0.        ], dtype=float32)
+    >>> stats.norm.ppf(jnp.array([0.25, 0.5])).round(4)
+    Array([-0.6745,  0.    ], dtype=float32)
     """
     q, loc, scale = real("norm.ppf", q, loc, scale)
     return ndtri(q) * scale + loc
@@ -86,8 +86,8 @@ def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
 def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """The number above which the probability is ``q``, the inverse of ``sf``.
 
-    >>> stats.norm.isf(jnp.array([0.25, 0.5]))
-    Array([0.67448974, 0.        ], dtype=float32)
+    >>> stats.norm.isf(jnp.array([0.25, 0.5])).round(4)
+    Array([0.6745, 0.    ], dtype=float32)
     """
     q, loc, scale = real("norm.isf", q, loc, scale)
-    return ndtri(1 - q) * scale + loc
+    return loc - ndtri(q) * scale

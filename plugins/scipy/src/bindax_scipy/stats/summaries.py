@@ -127,8 +127,8 @@ def sem(
         nan_policy: ``"propagate"``, or ``"omit"`` to leave nan out.
         keepdims: keep the axis, with size 1.
 
-    >>> stats.sem(jnp.array([1.0, 2.0, 3.0]))
-    Array(0.57735026, dtype=float32)
+    >>> stats.sem(jnp.array([1.0, 2.0, 3.0])).round(3)
+    Array(0.577, dtype=float32)
     """
     (x,) = real("sem", a)
     if nan_policy == "omit":

@@ -16,12 +16,13 @@ __all__ = ["cdf", "logpdf", "pdf", "ppf"]
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """The logarithm of the density.
 
-    >>> stats.uniform.logpdf(jnp.array([0.5, 2.0]))
-    Array([ -0., -inf], dtype=float32)
+    >>> stats.uniform.logpdf(jnp.array([0.5, 3.0]), 0.0, 2.0).round(4)
+    Array([-0.6931,    -inf], dtype=float32)
     """
     x, loc, scale = real("uniform.logpdf", x, loc, scale)
     outside = (x < loc) | (x > loc + scale)
-    return jnp.where(outside, -np.inf, -jnp.log(scale))
+    value = jnp.where(jnp.isnan(x), np.nan, -jnp.log(scale))
+    return jnp.where(outside, -np.inf, value)
 
 
 def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:

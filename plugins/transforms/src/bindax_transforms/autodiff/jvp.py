@@ -15,14 +15,12 @@ from bindax_core.extend import (
     Primitive,
     Trace,
     Tracer,
-    Zero,
     api_boundary,
     as_array,
     explain_failure,
     float0,
     full_lower,
     full_raise,
-    instantiate_zeros,
     is_differentiable,
     is_value,
     new_main,
@@ -46,7 +44,9 @@ from bindax_transforms._flat import (
     with_zeros,
 )
 from bindax_transforms._rule_checks import check_counts, check_tangent_result
+from bindax_transforms.autodiff.partial_eval import dce_closed
 from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
+from bindax_transforms.zeros import Zero, instantiate_zeros
 
 _rules = rules.jvp.functions
 
@@ -93,7 +93,7 @@ class JVPTrace(Trace):
         rule = _rules.get(primitive) or rules.jvp.get(primitive)
         try:
             primals_out, tangents_out = rule(primals, tangents, **params)
-        except TypeError as error:
+        except Exception as error:
             explain_failure(primitive, "jvp", error, (primals, tangents), params)
             raise
         if primitive.multiple_results:
@@ -269,6 +269,8 @@ def _jvp_jaxpr(
     jaxpr: ClosedJaxpr, nonzeros: tuple[bool, ...], instantiate: tuple[bool, ...]
 ) -> tuple[ClosedJaxpr, list[bool]]:
     nonzeros_out: list[bool] = []
+    # What no result needs may have no derivative.
+    jaxpr = dce_closed(jaxpr)
     in_avals = jaxpr.in_avals
     tangent_avals = [aval.tangent_aval() for aval in partition(nonzeros, in_avals)[1]]
 

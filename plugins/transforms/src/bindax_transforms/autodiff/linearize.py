@@ -12,15 +12,12 @@ from bindax_core.extend import (
     Origin,
     Partial,
     PyTreeDef,
-    UndefPrimal,
-    Zero,
     api_boundary,
     describe_function,
     eval_jaxpr,
     float0,
     full_lower,
     full_raise,
-    instantiate_zeros,
     new_main,
     tree_flatten,
     tree_unflatten,
@@ -39,7 +36,9 @@ from bindax_transforms._flat import (
 from bindax_transforms.autodiff.jvp import check_tangent, jvp_flat, lower_aux, split_aux
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, dce_closed
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
+from bindax_transforms.staging.make_jaxpr import abstractify
 from bindax_transforms.staging.trace import JaxprBuilder, trace_to_jaxpr
+from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -91,7 +90,7 @@ class Pushforward(LinearProgram):
 
 
 class Pullback(LinearProgram):
-    """The result of ``vjp`` and ``linear_transpose``: a map of cotangents."""
+    """The result of ``vjp``: a map of cotangents."""
 
     @api_boundary
     def __call__(self, residuals: Sequence[Any], cotangent: Any) -> tuple[Any, ...]:
@@ -107,10 +106,26 @@ class Pullback(LinearProgram):
             flat,
             lambda: argument_names(tree_unflatten(self.out_tree, self.out_avals), "output"),
             "cotangent",
+            self.kept,
         )
         found = pull_back(self.jaxpr, residuals, partition(self.nonzeros_out, checked)[1])
         args, _ = tree_unflatten(self.in_tree, filled(self.nonzeros_in, found, self.in_avals))
         return args  # type: ignore[no-any-return]
+
+    @staticmethod
+    def kept(aval: Any, cotangent: Any) -> bool:
+        """Tell whether a cotangent is taken as it is."""
+        return False
+
+
+class Transposed(Pullback):
+    """The result of ``linear_transpose``: integers are numbers there, and no constants."""
+
+    @staticmethod
+    def kept(aval: Any, cotangent: Any) -> bool:
+        """Tell whether a cotangent is of the integer type of a result."""
+        is_integer = aval.tangent_aval().dtype == float0
+        return is_integer and bool(typeof(cotangent).strip_weak_type() == aval.strip_weak_type())
 
 
 def pull_back(jaxpr: Jaxpr, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
@@ -125,10 +140,16 @@ def filled(flags: Sequence[bool], found: Sequence[Any], avals: Sequence[Any]) ->
 
 
 def _checked(
-    avals: Sequence[Any], given: Sequence[Any], names: Callable[[], list[str]], what: str
+    avals: Sequence[Any],
+    given: Sequence[Any],
+    names: Callable[[], list[str]],
+    what: str,
+    kept: Callable[[Any, Any], bool] = lambda aval, x: False,
 ) -> list[Any]:
     pairs = enumerate(zip(avals, given, strict=True))
-    return [check_tangent(aval, x, i, names, what) for i, (aval, x) in pairs]
+    return [
+        x if kept(aval, x) else check_tangent(aval, x, i, names, what) for i, (aval, x) in pairs
+    ]
 
 
 class Linearized(NamedTuple):
@@ -243,7 +264,8 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Partial:
 
     Args:
         fun: a function that is linear in its arguments.
-        primals: values or types of the arguments; only their shapes and dtypes are used.
+        primals: values or types of the arguments, or what has a ``shape`` and a ``dtype``; only
+            these are used.
 
     Returns:
         A function from a cotangent of the output to the tuple of cotangents of the arguments.
@@ -258,17 +280,11 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Partial:
     """
     check_function("linear_transpose", "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
-    avals = [x if hasattr(x, "tangent_aval") else typeof(x) for x in flat]
-    for aval in avals:
-        if aval.tangent_aval().dtype == float0:
-            raise TypeError(
-                f"linear_transpose needs arguments of a float or complex dtype, but got "
-                f"{aval.str_short()}: a linear function of integers has no transpose."
-            )
+    avals = [abstractify(x, "linear_transpose") for x in flat]
     origin = Origin("linear_transpose", fun)
     flat_function, out_tree = flatten_function(fun, in_tree, origin)
     closed = trace_to_jaxpr(flat_function, avals, origin)
-    program: Any = Pullback(
+    program: Any = Transposed(
         name=f"linear_transpose of {describe_function(fun)}",
         jaxpr=closed.jaxpr,
         in_tree=in_tree,

@@ -11,16 +11,14 @@ from bindax_core.extend import (
     JaxprEqn,
     MissingRuleError,
     Origin,
-    UndefPrimal,
     Var,
-    Zero,
-    add_tangents,
     explain_failure,
     rules,
 )
 from bindax_transforms._flat import merge, partition, remembered, split, with_zeros
 from bindax_transforms._rule_checks import check_cotangents
 from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents
 
 
 def eval_jaxpr_transposed(
@@ -90,7 +88,7 @@ def _transpose_eqn(
     rule = rules.transpose.functions.get(primitive) or _missing_rule(eqn)
     try:
         result = rule(cts, *operands, **eqn.params)
-    except TypeError as error:
+    except Exception as error:
         explain_failure(primitive, "transpose", error, (cts, *operands), eqn.params)
         raise
     check_cotangents(primitive, operands, result)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial, wraps
 from typing import Any
@@ -34,6 +33,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
     unknown_type_message,
+    warn_user,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, for_results, parameter_names, remembered
@@ -113,7 +113,7 @@ class BatchTrace(Trace):
         given = (size, [t.val for t in tracers], [t.batch_dim for t in tracers])
         try:
             outs, out_dims = rule(*given, **params)
-        except TypeError as error:
+        except Exception as error:
             explain_failure(primitive, "vmap", error, given, params)
             raise
         if primitive.multiple_results:
@@ -426,7 +426,7 @@ def _notice(primitive: Primitive) -> None:
         raise MissingRuleError(message)
     if config.derived_rules == "notice" and primitive not in _noticed:
         _noticed.add(primitive)
-        warnings.warn(message, DerivedRuleNotice, stacklevel=2)
+        warn_user(message, DerivedRuleNotice)
 
 
 rules.vmap.derive(_loop_rule)

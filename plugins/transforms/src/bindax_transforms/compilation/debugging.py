@@ -35,12 +35,16 @@ _plain: dict[str, Callable[..., Any]] = {
 }
 
 
+_DEBUGGED = ("debug_nans", "debug_infs", "disable_jit")
+_LOGGED = ("log_compiles", "explain_cache_misses")
+
+
 def _exchange(name: str, method: Callable[..., Any] | None) -> None:
     setattr(JittedFunction, name, _plain[name] if method is None else method)
 
 
-def _watch_calls(on: bool) -> None:
-    debugged = on or config.debug_nans or config.debug_infs or config.disable_jit
+def _watch_calls(_: bool) -> None:
+    debugged = any(map(config.is_on, _DEBUGGED))
     _exchange("__call__", _debugged_call if debugged else None)
 
 
@@ -49,6 +53,8 @@ def _debugged_call(jitted: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         if config.disable_jit:
             return jitted._fun(*args, **kwargs)
+        if not (config.debug_nans or config.debug_infs):  # but in another thread
+            return _plain["__call__"](jitted, *args, **kwargs)
         entry, leaves, traced = jitted._lookup(args, kwargs)
         if traced or entry.closes_over_tracers:
             return jitted._call(args, kwargs)
@@ -59,10 +65,9 @@ def _debugged_call(jitted: Any, *args: Any, **kwargs: Any) -> Any:
         raise
 
 
-def _watch_traces(on: bool) -> None:
-    logged = on or config.log_compiles or config.explain_cache_misses
-    _exchange("_trace", _logged_trace if logged else None)
-    _exchange("_compile", _logged_compile if config.log_compiles else None)
+def _watch_traces(_: bool) -> None:
+    _exchange("_trace", _logged_trace if any(map(config.is_on, _LOGGED)) else None)
+    _exchange("_compile", _logged_compile if config.is_on("log_compiles") else None)
 
 
 def _logged_trace(
@@ -82,6 +87,8 @@ def _logged_trace(
 
 
 def _logged_compile(jitted: Any, entry: Any, operands: Any) -> Any:
+    if not config.log_compiles:  # but in another thread
+        return _plain["_compile"](jitted, entry, operands)
     start = time.perf_counter()
     run = _plain["_compile"](jitted, entry, operands)
     seconds = time.perf_counter() - start
@@ -158,7 +165,7 @@ def clear_caches() -> None:
     forget_traces()
 
 
-for _name in ("debug_nans", "debug_infs", "disable_jit"):
+for _name in _DEBUGGED:
     config.observe(_name, _watch_calls)
-for _name in ("log_compiles", "explain_cache_misses"):
+for _name in _LOGGED:
     config.observe(_name, _watch_traces)

@@ -21,6 +21,7 @@ from bindax_core.extend import (
     eval_jaxpr,
     executable_of,
     find_backend,
+    global_name,
     hide_internal_frames,
     hoist_consts,
     is_value,
@@ -92,6 +93,16 @@ class JittedFunction(Generic[P, R]):
         return f"<jit of {describe_function(self._fun)}>"
 
     __signature__ = Signature()
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """By name where there is one, or the function and the options, without what is compiled."""
+        made = vars(JittedFunction(self._fun, self._options))
+        added = {name: value for name, value in vars(self).items() if name not in made}
+        return global_name(self) or (JittedFunction, (self._fun, self._options), added or None)
+
+    def traced_parts(self) -> tuple[Any, ...]:
+        """Nothing, for ``traced_once``: what it sees it saw when it was traced."""
+        return ()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _BoundJit(self, instance)
@@ -220,8 +231,7 @@ class JittedFunction(Generic[P, R]):
             if leaf is x:
                 raise TypeError(
                     f"jit of {describe_function(self._fun)}: argument {path} is not an array: "
-                    f"{unknown_type_message(x)} To pass it as static, name it in static_argnames "
-                    f"or give its position in static_argnums."
+                    f"{unknown_type_message(x, arguments.STATIC)}"
                 )
         raise TypeError(unknown_type_message(x))
 

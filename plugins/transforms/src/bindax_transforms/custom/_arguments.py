@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.errors import TreeError
+from bindax_core.errors import TreeError, clause
 from bindax_core.extend import (
     PyTreeDef,
     Tracer,
-    Zero,
     describe_function,
     flatten_prefix,
     float0,
-    instantiate_zeros,
     is_differentiable,
     is_value,
     operations_for,
@@ -32,6 +30,7 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, check_values, merge, parameter_roots
 from bindax_transforms.staging.static_arguments import positions, words
+from bindax_transforms.zeros import Zero, instantiate_zeros
 
 
 class SymbolicZero:
@@ -120,7 +119,7 @@ class Arguments:
             try:
                 bound = self.signature.bind(*args, **kwargs)
             except TypeError as error:
-                raise TypeError(f"the {self.name} was called wrongly: {error}.") from None
+                raise TypeError(f"the {self.name} was called wrongly: {clause(error)}.") from None
             bound.apply_defaults()
             # Defaults of arguments without a position, as of a partial, the function fills in.
             args, kwargs = bound.args, {k: v for k, v in bound.kwargs.items() if k in kwargs}

@@ -29,13 +29,11 @@ from bindax_core.extend import (
     Origin,
     Primitive,
     Printer,
-    Zero,
     as_array,
     eval_jaxpr,
     format_application,
     full_raise,
     is_active,
-    is_undef_primal,
     jaxpr_as_fun,
     new_main,
     primitive,
@@ -55,6 +53,7 @@ from bindax_transforms.batching.vmap import (
     unmapped_aval,
 )
 from bindax_transforms.staging.trace import JaxprTrace, trace_inside
+from bindax_transforms.zeros import Zero, is_undef_primal
 
 FlatFunction = Callable[..., Sequence[Any]]
 _NUMBERS = (bool, int, float, complex)

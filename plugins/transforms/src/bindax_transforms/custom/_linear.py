@@ -17,13 +17,10 @@ from bindax_core.extend import (
     Primitive,
     Printer,
     Rule,
-    UndefPrimal,
-    Zero,
     eval_jaxpr,
     float0,
     format_application,
     full_raise,
-    instantiate_zeros,
     is_differentiable,
     operations_for,
     primitive,
@@ -43,6 +40,7 @@ from bindax_transforms.batching.vmap import (
 from bindax_transforms.custom._arguments import as_tangents, check_pair, described
 from bindax_transforms.custom._calls import Batching, late_rule, resume_trace
 from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
 Backward = Callable[[Any, Sequence[Any], Sequence[Any]], Sequence[Any]]
 """``(state, residuals, cotangents) -> cotangents``; cotangents may be ``Zero``."""

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from bindax_core.extend import (
     MainTrace,
-    Zero,
-    add_tangents,
     api_boundary,
+    as_array,
     describe_function,
     tree_flatten,
     tree_leaves,
@@ -33,6 +34,7 @@ from bindax_transforms.custom._arguments import (
     lift_tracers,
     match_leaves,
 )
+from bindax_transforms.zeros import Zero, add_tangents
 
 R = TypeVar("R")
 JVPRule = Callable[..., Any]
@@ -107,6 +109,10 @@ class custom_jvp(Generic[R]):
         self.jvp: JVPRule | None = None
         self.symbolic_zeros = False
         update_wrapper(self, fun)
+
+    def traced_parts(self) -> tuple[Any, ...]:
+        """The parts that programs with this depend on, for ``traced_once``."""
+        return self.fun, self.nondiff_argnums, self.jvp, self.symbolic_zeros
 
     @api_boundary
     def defjvp(self, jvp: JVPRule, symbolic_zeros: bool = False) -> JVPRule:
@@ -192,8 +198,10 @@ class custom_jvp(Generic[R]):
         def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
             if any(type(t) is not Zero for t in tangents[:count]):
                 raise _calls.closed_over_error(arguments.name)
+            # Arithmetic of NumPy's arrays without axes gives scalars, whose types are weak.
+            values = [as_array(x) if type(x) is np.ndarray else x for x in primals[count:]]
             trees = [
-                tree_unflatten(tree, primals[count:]),
+                tree_unflatten(tree, values),
                 tree_unflatten(tree, [as_given(t, self.symbolic_zeros) for t in tangents[count:]]),
             ]
             return _apply_rule(jvp, [*restore(primals[:count]), *trees], output)

@@ -11,7 +11,6 @@ from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
     MainTrace,
     PyTreeDef,
-    Zero,
     api_boundary,
     describe_function,
     full_raise,
@@ -40,6 +39,7 @@ from bindax_transforms.custom._linear import (
     apply_linear_map,
     batched_backward,
 )
+from bindax_transforms.zeros import Zero
 
 R = TypeVar("R")
 
@@ -143,6 +143,10 @@ class custom_vjp(Generic[R]):
         self.symbolic_zeros = False
         self.optimize_remat = False
         update_wrapper(self, fun)
+
+    def traced_parts(self) -> tuple[Any, ...]:
+        """The parts that programs with this depend on, for ``traced_once``."""
+        return self.fun, self.nondiff_argnums, self.fwd, self.bwd, self.symbolic_zeros
 
     @api_boundary
     def defvjp(

@@ -9,12 +9,10 @@ from typing import Any, Generic, TypeVar
 from bindax_core.extend import (
     MainTrace,
     Origin,
-    Zero,
     api_boundary,
     describe_function,
     float0,
     full_raise,
-    instantiate_zeros,
     tree_unflatten,
     typeof,
 )
@@ -32,6 +30,7 @@ from bindax_transforms.batching.vmap import (
 from bindax_transforms.custom import _calls
 from bindax_transforms.custom._arguments import Arguments, Output, check_pair, match_flags
 from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.zeros import Zero, instantiate_zeros
 
 R = TypeVar("R")
 

@@ -11,16 +11,14 @@ from bindax_core.extend import (
     as_array,
     impl,
     is_value,
-    jvp,
     keystr,
     lowering,
     primitive,
-    transpose,
     tree_flatten_with_path,
     tree_unflatten,
     unknown_type_message,
-    vmap,
 )
+from bindax_transforms.rules import jvp, transpose, vmap
 
 name_p: Primitive = primitive(
     "name",

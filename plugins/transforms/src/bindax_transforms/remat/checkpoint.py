@@ -65,14 +65,19 @@ class _Checkpointed:
         )
         return tree_unflatten(out_tree, outs)
 
+    def traced_parts(self) -> tuple[Any, ...]:
+        """The parts that programs with this depend on, for ``traced_once``."""
+        return (self.fun,)
+
     def _aval(self, x: Any, args: Any, kwargs: Any) -> Any:
         if is_value(x):
             return typeof(x)
         paths = arguments.argument_paths(self.fun, args, kwargs)
         place = next(path for path, leaf in paths if leaf is x)
+        hint = "To pass it as static, give its position in static_argnums."
         raise TypeError(
             f"checkpoint of {describe_function(self.fun)}: argument {place} is not an array: "
-            f"{unknown_type_message(x)} To pass it as static, give its position in static_argnums."
+            f"{unknown_type_message(x, hint)}"
         )
 
     def _remembered(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: Sequence[Any]) -> _Traced:

@@ -2,19 +2,19 @@
 
 A loop is often called with the same function objects. Their programs are remembered for the types
 of the arguments, if all that the functions close over or name can be compared: numbers, arrays of
-bindax, functions, modules, classes. A function that sees what may change unseen, such as NumPy
-arrays, lists and other objects, or tracers, is traced at each call.
+bindax, small NumPy arrays, functions and what transformations make of them, modules, classes, and
+tuples, lists and dicts of these. A function that sees what may change unseen, such as large NumPy
+arrays and other objects, or tracers, is traced at each call.
 """
 
 from __future__ import annotations
 
-import operator
 import threading
 import types
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,6 +25,12 @@ from bindax_transforms.batching.named_axes import bound_axes
 R = TypeVar("R")
 
 _LIMIT = 512
+_MOST_BYTES = 4096
+"""Of a NumPy array whose elements are compared."""
+
+_MOST_SEEN = 4096
+"""Of values that are compared, before tracing again is the cheaper way."""
+
 _SAME = (
     types.NoneType,
     bool,
@@ -48,6 +54,14 @@ class _Entry(NamedTuple):
     functions: tuple[weakref.ref[Any], ...]
     seen: list[Any]
     result: Any
+
+
+class _Content(NamedTuple):
+    """The kind and size of a container, or all of an array."""
+
+    kind: Any
+    size: Any
+    data: bytes = b""
 
 
 class _MayChange(Exception):
@@ -81,9 +95,9 @@ def traced_once(
     seen: list[Any] = []
     try:
         for function in functions:
-            if not isinstance(function, types.FunctionType):
-                return trace()[0]
-            _gather_function(function, seen, set())
+            first = len(seen)
+            _gather(function, seen, set())
+            del seen[first : first + 1]  # the function itself, which is not to be kept alive
     except _MayChange:
         return trace()[0]
     whole = (tuple(map(id, functions)), key, config.trace_key, config.backend)
@@ -105,7 +119,11 @@ def traced_once(
 def _is_same(entry: _Entry, functions: Sequence[Any], seen: Sequence[Any]) -> bool:
     alive = all(ref() is f for ref, f in zip(entry.functions, functions, strict=True))
     old = entry.seen
-    return alive and len(old) == len(seen) and all(map(operator.is_, old, seen))
+    return alive and len(old) == len(seen) and all(map(_is_unchanged, old, seen))
+
+
+def _is_unchanged(old: Any, new: Any) -> bool:
+    return old is new or (type(old) is type(new) is _Content and old == new)
 
 
 def _store(key: Hashable, functions: Sequence[Any], seen: list[Any], result: Any) -> None:
@@ -141,17 +159,38 @@ def _gather_function(function: types.FunctionType, seen: list[Any], visited: set
 
 
 def _gather(value: Any, seen: list[Any], visited: set[int]) -> None:
+    if len(seen) > _MOST_SEEN:
+        raise _MayChange
     if isinstance(value, types.FunctionType):
         seen.append(value)
         _gather_function(value, seen, visited)
-    elif type(value) is tuple:
-        seen.append(len(value))
-        for item in value:
+    elif type(value) in (tuple, list, dict, partial):
+        if id(value) in visited and type(value) is not tuple:  # it may hold itself
+            return
+        visited.add(id(value))
+        for item in _items(value, seen):
             _gather(item, seen, visited)
+    elif type(value) is np.ndarray and value.nbytes <= _MOST_BYTES and not value.dtype.hasobject:
+        seen.append(_Content(value.dtype, value.shape, value.tobytes()))
+    elif hasattr(type(value), "traced_parts"):
+        seen.append(value)
+        if id(value) not in visited:
+            visited.add(id(value))
+            for item in value.traced_parts():
+                _gather(item, seen, visited)
     elif type(value) is Array or isinstance(value, _SAME):  # a tracer says that it is an Array
         seen.append(value)
     else:
         raise _MayChange
+
+
+def _items(value: Any, seen: list[Any]) -> Iterable[Any]:
+    """The items of a container, whose kind and length are noted."""
+    if type(value) is partial:
+        seen.append(value)
+        return value.func, value.args, value.keywords
+    seen.append(_Content(type(value), len(value)))
+    return [x for pair in value.items() for x in pair] if type(value) is dict else value
 
 
 @lru_cache(maxsize=4096)

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 from bindax_core.extend import Tracer, describe_function, tree_flatten, tree_flatten_with_path
 from bindax_transforms._flat import parameter_names, parameters_of
 
+STATIC = "To pass it as static, name it in static_argnames or give its position in static_argnums."
+"""The advice about arguments that cannot be traced."""
+
 
 class JitOptions(NamedTuple):
     """The options that ``jit`` was given for a function."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import LoweringContext, Primitive, ShapedArray, UndefPrimal, typeof
+from bindax_core.extend import LoweringContext, Primitive, ShapedArray, typeof
 from bindax_lax_basic.contract.precision import precision_attribute
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules import lowering as lower
@@ -31,6 +31,7 @@ from bindax_lax_basic.window.convolution.numbers import (
     spatial_sizes,
 )
 from bindax_lax_basic.window.geometry import padding_attribute
+from bindax_transforms.zeros import UndefPrimal
 
 
 def _split(x: Any, axis: int, outer: int, inner: int) -> Any:

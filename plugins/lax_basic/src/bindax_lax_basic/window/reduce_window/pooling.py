@@ -12,7 +12,6 @@ from bindax_core.extend import (
     Primitive,
     Rule,
     ShapedArray,
-    UndefPrimal,
     primitive,
     rules,
     typeof,
@@ -28,6 +27,7 @@ from bindax_lax_basic.shape.creation import filled
 from bindax_lax_basic.shape.slice_and_pad import pad_array
 from bindax_lax_basic.window.geometry import Geometry, check_geometry, window_attributes
 from bindax_lax_basic.window.select_and_add import select_and_gather_add_p
+from bindax_transforms.zeros import UndefPrimal
 
 __all__ = ["reduce_window_max_p", "reduce_window_min_p", "reduce_window_sum_p"]
 

@@ -1,0 +1,212 @@
+"""The doctor: what is wrong with the installed plugins, as plain data, and what to do about it."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bindax_core.errors import PluginLoadError, PluginWarning
+from bindax_core.registry._loader import LOADED, QUARANTINED, Loader, Plugin, described
+from bindax_core.registry._lookup import Discovery
+from bindax_core.registry._manifest import KINDS, Entry, metadata_text, required
+from bindax_core.registry._provenance import distribution_of, file_of
+from bindax_core.registry._replaced import Replaced, replaced_functions
+
+Report = dict[str, Any]
+
+_KIT = "bindax-testing"
+"""Modules of samples need it, which the kit alone imports."""
+_CORRECT = "correct its pyproject.toml, and install it again"
+
+
+def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
+    """Return the problems of the installed plugins; see ``diagnose_plugins``."""
+    loader = discovery.loader
+    records = _load_each(loader) if load else []
+    current = loader.manifest()
+    records += [
+        _problem(refusal.distribution.label, "refused", refusal.remedy)
+        for refusal in current.refusals
+    ]
+    for plugin in loader.plugins():
+        records.extend(_plugin_records(loader, plugin))
+    records.extend(map(_replaced_record, replaced_functions(current)))
+    for conflict in discovery.conflicts():
+        severity = "problem" if conflict.winner is None else "notice"
+        remedy = conflict.remedy if conflict.winner is None else "none is needed"
+        records.append(_problem("conflict", conflict.summary, remedy, severity=severity))
+    for problem in current.problems:
+        where = f"{problem.distribution.entry_points}:{problem.line}"
+        text = f"{problem.text} ({where})"
+        records.append(_problem(problem.distribution.label, text, _CORRECT))
+    records.extend(_shared_names(loader))
+    records.extend(_settings_records(discovery))
+    return records
+
+
+def _shared_names(loader: Loader) -> Iterator[Report]:
+    """Plugins of one name, which settings and ``load_plugins`` take together."""
+    by_name: dict[str, list[str]] = {}
+    for plugin in loader.plugins():
+        by_name.setdefault(plugin.name, []).append(plugin.entry.distribution.name)
+    for name, owners in by_name.items():
+        if len(owners) > 1:
+            text = f"{' and '.join(owners)} have a plugin of this name each"
+            remedy = "name the distribution, not the plugin, in settings and in load_plugins"
+            yield _problem(f"plugin {name!r}", text, remedy, severity="notice")
+
+
+def _load_each(loader: Loader) -> list[Report]:
+    """Load every plugin that may load; an interrupt ends the load of one, not the report."""
+    records = []
+    for plugin in loader.plugins():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PluginWarning)  # reported in full
+                loader.load(plugin)
+        except (PluginLoadError, PluginWarning):
+            pass  # in strict mode, or where it makes warnings errors: it is in quarantine
+        except KeyboardInterrupt as error:
+            text = (
+                "was interrupted while it was being loaded, by Ctrl-C or by a KeyboardInterrupt "
+                "that it raises"
+            )
+            remedy = (
+                f"see in the traceback what it was waiting for; if it never loads, deny it with "
+                f"BINDAX_PLUGINS_DENY={plugin.entry.distribution.name}"
+            )
+            trace = "".join(traceback.format_exception(error))
+            records.append(_problem(plugin.label, text, remedy, trace))
+    return records
+
+
+def _plugin_records(loader: Loader, plugin: Plugin) -> Iterator[Report]:
+    name = plugin.entry.distribution.name
+    if plugin.status == QUARANTINED:
+        text = f"could not be loaded: {described(plugin.error)}"
+        remedy = f"repair or upgrade {name}, or deny it with BINDAX_PLUGINS_DENY={name}"
+        yield _problem(plugin.label, text, remedy, plugin.traceback)
+    for note in plugin.notes:
+        yield _problem(plugin.label, note, _CORRECT)
+    if plugin.status != LOADED:
+        return
+    for entry in _entries_of(loader, plugin):
+        missing = _missing(entry)
+        if missing:
+            where = f"the {entry.kind} entry {entry.name!r} ({entry.place})"
+            yield _problem(plugin.label, f"{where} names {missing}", _CORRECT)
+    for required_name, place in _undeclared_imports(plugin.entry).items():
+        text = f"imports {required_name} ({place}), which its metadata does not require"
+        remedy = f"add {required_name!r} to the dependencies in its pyproject.toml"
+        yield _problem(plugin.label, text, remedy, severity="notice")
+
+
+def _entries_of(loader: Loader, plugin: Plugin) -> Iterator[Entry]:
+    """The offers of a plugin, which are found without importing it."""
+    for kind in KINDS[1:]:
+        for entry in loader.manifest().entries(kind):
+            if loader.plugins_behind(entry)[:1] == [plugin]:
+                yield entry
+
+
+def _missing(entry: Entry) -> str:
+    """The module or object of an entry that is not there, in words; empty when all is."""
+    package = entry.module.partition(".")[0]
+    try:
+        if entry.module not in sys.modules and importlib.util.find_spec(entry.module) is None:
+            # A plugin may serve a library that is not installed.
+            is_optional = entry.kind in ("pytrees", "values") and not _is_found(package)
+            return "" if is_optional else f"the module {entry.module!r}, which is not installed"
+    except (ImportError, ValueError):  # of a package that holds it
+        return f"the module {entry.module!r}, which cannot be found"
+    found: Any = sys.modules.get(entry.module)
+    for name in filter(None, entry.attribute.split(".")) if found is not None else ():
+        if not hasattr(found, name):
+            return f"{entry.attribute!r}, which the module {entry.module!r} does not have"
+        found = getattr(found, name)
+    return ""
+
+
+def _is_found(package: str) -> bool:
+    return package in sys.modules or importlib.util.find_spec(package) is not None
+
+
+def _replaced_record(one: Replaced) -> Report:
+    return _problem(
+        one.distribution.label,
+        f"replaces {one.name} by a function of its own ({one.file}:{one.line})",
+        f"programs that do not use {one.distribution.name} change, too: it must bring what it has "
+        f"through hooks; deny it with BINDAX_PLUGINS_DENY={one.distribution.name}",
+    )
+
+
+def _settings_records(discovery: Discovery) -> list[Report]:
+    """Names in the settings that no installed plugin has: most likely misspelt."""
+    settings = discovery.loader.settings()
+    plugins = [plugin.name.replace("_", "-").lower() for plugin in discovery.loader.plugins()]
+    known = {*discovery.loader.manifest().distributions, *plugins}
+    records = []
+    for setting in ("allow", "deny", "prefer"):
+        for name in getattr(settings, setting) or ():
+            if name not in known:
+                source = settings.sources.get(setting, "code")
+                text = f"the setting {setting} names {name!r}, which is not installed"
+                remedy = f"correct the name, or remove it ({source})"
+                records.append(_problem("settings", text, remedy, severity="notice"))
+    return records
+
+
+def _problem(
+    subject: str, text: str, remedy: str, traceback: str = "", severity: str = "problem"
+) -> Report:
+    return {
+        "severity": severity,
+        "subject": subject,
+        "text": text,
+        "remedy": remedy,
+        "traceback": traceback,
+    }
+
+
+def _undeclared_imports(entry: Entry) -> dict[str, str]:
+    """The distributions of bindax that a plugin's package imports without requiring them.
+
+    Each has the place of an import. Those in functions and below ``if`` or ``try`` are optional.
+    """
+    declared = required(metadata_text(entry.distribution.metadata))
+    package = entry.module.partition(".")[0]
+    file = file_of(package)
+    known = {*declared, entry.distribution.name, _KIT}
+    found: dict[str, str] = {}
+    if file is None or not declared:
+        return found
+    directory = Path(file).parent
+    files = sorted(directory.rglob("*.py")) if file.endswith("__init__.py") else [Path(file)]
+    for path in files:
+        for module, line in _imports(path):
+            if not module.startswith("bindax") or module == package:
+                continue
+            owner = distribution_of(module)
+            if owner is not None and owner.name not in known:
+                found.setdefault(owner.name, f"{path}:{line}")
+    return found
+
+
+def _imports(path: Path) -> Iterator[tuple[str, int]]:
+    """The top packages that a file imports as it is imported, each with the line."""
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError):  # it fails to load, which is said elsewhere
+        return
+    for node in body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name.partition(".")[0], node.lineno
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            yield node.module.partition(".")[0], node.lineno

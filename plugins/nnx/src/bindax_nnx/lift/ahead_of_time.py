@@ -1,0 +1,176 @@
+"""Functions of objects compiled ahead of their calls, and as programs of states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import bindax_transforms
+from bindax_core.extend import api_boundary, tree_leaves, tree_unflatten
+from bindax_nnx.graph import is_reference, iter_variables
+from bindax_nnx.lift._names import changed_names, named_after
+from bindax_nnx.lift.structure import Arguments, Inside, finish
+from bindax_nnx.object import Object
+from bindax_nnx.state import State
+from bindax_nnx.variables import Variable
+
+
+class _Stage:
+    """A stage of compilation, which knows the arguments that it is for.
+
+    Args:
+        made: the stage of the flat function.
+        arguments: what ``lower`` was called with.
+        statics: the static arguments, by position and by name.
+        function: the compiled function, for messages.
+    """
+
+    def __init__(
+        self, made: Any, arguments: Arguments, statics: Mapping[int | str, Any], function: Any
+    ) -> None:
+        self._made, self._form = made, arguments.form
+        self._statics, self._function = statics, function
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._made, name)
+
+
+class Lowered(_Stage):
+    """A function of objects in the backend's language; what ``nnx.jit(f).lower(...)`` gives."""
+
+    def compile(self, *args: Any, **kwargs: Any) -> Compiled:
+        """Compile now, with options as those of ``bindax.jit(f).lower(...).compile``."""
+        compiled = object.__new__(Compiled)
+        compiled.__dict__.update(self.__dict__, _made=self._made.compile(*args, **kwargs))
+        return compiled
+
+
+class Compiled(_Stage):
+    """A function of objects compiled for arguments of one structure and types."""
+
+    @api_boundary
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program. Static arguments are part of it, and are left out.
+
+        Raises:
+            TypeError: the arguments have another structure, or other types.
+        """
+        arguments = Arguments(with_statics(self._statics, args, kwargs))
+        if arguments.form != self._form:
+            raise TypeError(
+                f"{self._function!r} was compiled for other objects: arguments are passed as to "
+                f"lower, with objects of the same structure, but static arguments are left out. "
+                f"Lower and compile it again for these, or call the function itself."
+            )
+        returned = self._made(*arguments.values, *arguments.arrays)
+        outcome, size = returned.outcome
+        outs = returned.outs
+        return finish(outcome, arguments.variables, arguments.references, outs[:size], outs[size:])
+
+
+def with_statics(
+    statics: Mapping[int | str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments with the static ones where they belong; positions are in order."""
+    given, named = list(args), dict(kwargs)
+    for place, value in statics.items():
+        if isinstance(place, int):
+            given.insert(place, value)
+        else:
+            named[place] = value
+    return tuple(given), named
+
+
+def trace_with_states(
+    fun: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], options: Any
+) -> Any:
+    """The program of a function with states in the place of the objects that it takes.
+
+    Args:
+        fun: a function of objects and arrays, which changes no object and returns none.
+        args: its arguments.
+        kwargs: its keyword arguments.
+        options: those of ``jit``.
+
+    Raises:
+        TypeError: the function changes an object, or returns one.
+    """
+    arguments = Arguments((tuple(args), dict(kwargs)))
+    form, size = arguments.form, arguments.form.structure.size
+    states, order = _states(arguments)
+
+    def pure(*args: Any, **kwargs: Any) -> Any:
+        leaves = tree_leaves((args, kwargs))
+        values = [leaves[place] for place in order]
+        inside = Inside(form, values[:size], values[size:])
+        given, named = inside.arguments
+        result = fun(*given, **named)
+        outcome, _, _ = inside.leave(result)
+        _require_pure(inside, outcome.restructured is not None, fun)
+        return result
+
+    given, named = states
+    return bindax_transforms.jit(named_after(pure, fun), **options).trace(*given, **named)
+
+
+def _states(arguments: Arguments) -> tuple[Any, list[int]]:
+    """The arguments with states for objects, and where each value and array is among its leaves.
+
+    A variable that is in several objects is in the state of the first.
+    """
+    first: dict[int, int] = {}
+    count = 0
+    for variable, size in zip(arguments.variables, arguments.sizes, strict=True):
+        first[id(variable)] = count
+        count += size
+    met: set[int] = set()
+    roots, arrays = iter(arguments.roots), iter(arguments.arrays)
+    parts: list[Any] = []
+    flat: list[int] = []  # the numbers of values and arrays, in the order of the leaves
+    for is_root in arguments.form.is_root:
+        if not is_root:
+            parts.append(next(arrays))
+            flat.append(count)
+            count += 1
+            continue
+        root = next(roots)
+        found = {p: x for p, x in iter_variables(root) if id(x) not in met}
+        met.update(map(id, found.values()))
+        part = root if isinstance(root, Variable) and found else State.from_flat_path(found)
+        parts.append(part)
+        ordered = [part] if isinstance(part, Variable) else list(part.flat_state().values())
+        for variable in ordered:
+            start = first[id(variable)]
+            flat.extend(range(start, start + len(tree_leaves(variable))))
+    order = sorted(range(count), key=flat.__getitem__)
+    return tree_unflatten(arguments.form.tree, parts), order
+
+
+def _require_pure(inside: Inside, is_restructured: bool, fun: Any) -> None:
+    name = getattr(fun, "__name__", type(fun).__name__)
+    remedy = "return nnx.state of the object to have it among the results"
+    if inside.changed:
+        number = inside.changed[0][0]
+        variable = inside.variables[number]
+        places = [
+            ".".join([type(root).__name__, *map(str, path)])
+            for root in inside.roots
+            if is_reference(root)
+            for path, x in iter_variables(root)
+            if x is variable
+        ]
+        raise TypeError(
+            f"{name} changes {places[0] if places else variable!s}, but a program of states "
+            f"changes nothing; {remedy}, and do not change it."
+        )
+    if is_restructured:
+        changes = ", ".join(changed_names(inside.roots, inside.references, inside._structure))
+        raise TypeError(f"{name} changes objects, but a program of states does not: {changes}.")
+    for leaf in inside.leaves:
+        if isinstance(leaf, Object):
+            raise TypeError(
+                f"{name} returns a {type(leaf).__name__}, but a program of states returns arrays "
+                f"and states; {remedy}."
+            )

@@ -1,0 +1,1 @@
+"""Derivatives at special points, beside one-sided differences of values."""
