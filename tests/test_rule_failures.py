@@ -6,6 +6,7 @@ import gc
 import re
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -298,18 +299,16 @@ def test_interrupted_declaration_leaves_the_registry_usable() -> None:
 
     def declare_until_interrupted() -> None:
         interrupted.clear()
-        try:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0.001)
-            while not interrupted:
-                declare("failures.interrupted")
-        except KeyboardInterrupt:
-            return
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.001)
+        while not interrupted:
+            declare("failures.interrupted")
 
     before = signal.signal(signal.SIGVTALRM, interrupt)
     gc.disable()  # an interrupt in a callback of the collector is no error of a declaration
     try:
         for _ in range(30):
-            declare_until_interrupted()
+            with suppress(KeyboardInterrupt):
+                declare_until_interrupted()
             made = declare("failures.interrupted")
             assert find_declared("failures.interrupted") is made
             np.testing.assert_array_equal(bindax.vmap(made.bind)(X), X)
