@@ -63,6 +63,7 @@ def repeats(printed: str, directory: Path) -> None:
     assert "the tangent of result 0 with tangents for operands [0] should be" in error
 
 
+@pytest.mark.nightly
 def test_primitive_of_a_module(tmp_path: Path) -> None:
     (tmp_path / "triples.py").write_text(AT_IMPORT)
     printed = run("from triples import triple_p" + CHECK.format(params=""), tmp_path)
@@ -115,7 +116,8 @@ NOWHERE = {
 }
 
 
-@pytest.mark.parametrize("name", ["prompt", pytest.param("function", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["prompt", "function"])
 def test_primitive_that_no_import_makes(tmp_path: Path, name: str) -> None:
     code, where = NOWHERE[name]
     (tmp_path / "triples.py").write_text(DECLARATION)

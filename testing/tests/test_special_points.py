@@ -45,6 +45,7 @@ def _planted(share: Any) -> Primitive:
     return made
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", SHARES)
 def test_kinks_in_rules_are_reported(kind: str) -> None:
     made = _planted(SHARES[kind])

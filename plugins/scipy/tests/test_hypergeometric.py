@@ -72,7 +72,7 @@ def arrays(point):
     return [np.array(x) for x in point]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("name", "point", "wanted"), FIRST)
 def test_first_derivatives(name, point, wanted):
     function, args = getattr(special, name), arrays(point)
@@ -83,7 +83,7 @@ def test_first_derivatives(name, point, wanted):
     np.testing.assert_allclose(forward, wanted, rtol=1e-10, atol=1e-14)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("outer", [bindax.jacfwd, bindax.jacrev])
 @pytest.mark.parametrize("name", SECOND)
 def test_second_derivatives(name, outer):
