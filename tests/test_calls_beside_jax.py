@@ -214,7 +214,7 @@ def tree_leaves_of(value: Any) -> list[Any]:
 
 
 def names(m: Any) -> dict[str, Any]:
-    """What the calls are made of, for JAX or for bindax."""
+    """Names that the calls are made of, for JAX or for bindax."""
     given = {"m": m, "n": m.numpy, "r": m.random, "a": m.numpy.asarray, "k": m.random.key(0)}
     return {**globals(), **given}
 

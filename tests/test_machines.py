@@ -9,7 +9,7 @@ import pytest
 
 
 class Item(NamedTuple):
-    """What the order of a test depends on."""
+    """The key that orders a test."""
 
     path: str
     number: int

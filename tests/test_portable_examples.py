@@ -23,7 +23,7 @@ WIDE, WIDE_DIGITS, DIGITS = re.compile("float64|complex128|^[^A]"), 11, 5
 
 
 def digits(number: str) -> int:
-    """How many digits of a number are significant."""
+    """Count the significant digits of a number."""
     return len(number.lstrip("-").partition("e")[0].replace(".", "").strip("0"))
 
 
@@ -45,7 +45,7 @@ def docstrings(path: Path) -> list[str]:
 
 
 def problems(path: Path) -> list[str]:
-    """What the examples of a file print that processors decide."""
+    """Results in the examples of a file that processors decide."""
     is_page = path.suffix == ".md"
     texts = [path.read_text(encoding="utf-8")] if is_page else docstrings(path)
     examples = [one for text in texts for one in doctest.DocTestParser().get_examples(text)]

@@ -1,4 +1,4 @@
-"""What a report prints "to repeat it" repeats it in another process, or says why it cannot."""
+"""Programs of reports repeat a failure in another process, or say why they cannot."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ print(failure.test)
 
 
 def run(code: str | Path, cwd: Path, *, fails: bool = False) -> str:
-    """What another process prints, which has nothing of this one but the search path."""
+    """Output of another process, which has nothing of this one but the search path."""
     given = ["-c", code] if isinstance(code, str) else [str(code)]
     path = os.pathsep.join(one for one in sys.path if "site-packages" in one)
     environment = {**os.environ, "PYTHONPATH": path}

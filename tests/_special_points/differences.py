@@ -47,7 +47,7 @@ def _weights(order: int) -> Any:
 
 
 class Line(NamedTuple):
-    """What is known of a function along one direction at each point.
+    """Derivatives of a function along one direction at each point.
 
     ``left`` and ``right`` are limits of value, first and second derivative, nan where unknown.
     ``singular`` tells where one is unknown although the function is defined on that side.
@@ -123,13 +123,13 @@ def by_rules(
 
 
 def _close(a: Any, b: Any) -> Any:
-    """Whether numbers agree; what is unknown does with everything."""
+    """Tell whether numbers agree; what is unknown does with everything."""
     agree = np.abs(a - b) <= _CLOSE * np.maximum(1.0, np.maximum(np.abs(a), np.abs(b)))
     return agree | np.isnan(a) | np.isnan(b)
 
 
 def _between(got: Any, left: Any, right: Any) -> Any:
-    """Whether numbers are between limits, or are the one that is known."""
+    """Tell whether numbers are between limits, or are the one that is known."""
     low, high = np.fmin(left, right), np.fmax(left, right)
     room = _CLOSE * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
     return np.isnan(low) | ((got >= low - room) & (got <= high + room))

@@ -50,7 +50,7 @@ def one_number(out: Any) -> Any:
 
 
 def _answers(call: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
-    """Whether a function takes arguments, traced too, and returns doubles."""
+    """Tell whether a function takes arguments, traced too, and returns doubles."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -61,7 +61,7 @@ def _answers(call: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
 
 
 def _arities(function: Callable[..., Any]) -> tuple[int, ...]:
-    """How many numbers a function may take: those that it requires."""
+    """Counts of numbers that a function may take: those that it requires."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

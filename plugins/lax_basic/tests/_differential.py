@@ -368,7 +368,7 @@ def answers_of_jax(group: Sequence[Subject], inputs: Sequence[Inputs]) -> list[d
 def all_differences(
     got: Parts, wanted: dict[str, Any], allowed: float, scale: float, turned: float
 ) -> list[tuple[str, str]]:
-    """What differs in all parts; ``turned`` is the scale of derivatives alone."""
+    """Differences in all parts; ``turned`` is the scale of derivatives alone."""
     pairs = [(name, ours, wanted.get(name)) for name, ours in by_name(got).items()]
     scales = {"jvp": turned, "vjp": turned}
     return [

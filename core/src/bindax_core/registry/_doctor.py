@@ -21,7 +21,7 @@ from bindax_core.registry._replaced import Replaced, replaced_functions
 Report = dict[str, Any]
 
 _KIT = "bindax-testing"
-"""Modules of samples need it, which the kit alone imports."""
+"""Modules of samples need it, which the conformance suite alone imports."""
 _CORRECT = "correct its pyproject.toml, and install it again"
 
 
