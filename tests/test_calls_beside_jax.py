@@ -262,21 +262,27 @@ def test_random_numbers_have_the_dtype_that_is_asked_for(name: str, jax_answers:
             assert one == answer or answer.partition("|")[0] in one.split("|"), (dtype, one, answer)
 
 
-@pytest.mark.parametrize("width", ["b", "2 * b", "b + 1"])
-def test_pad_by_a_symbolic_width(width: str) -> None:
+PADDING: dict[str, dict[str, Any]] = {
+    "constant": {"constant_values": 7},
+    "edge": {},
+    "wrap": {},
+    "reflect": {},
+    "symmetric": {"reflect_type": "odd"},
+}
+
+
+@pytest.mark.parametrize("mode", PADDING)
+def test_pad_by_a_symbolic_width(mode: str) -> None:
     export = pytest.importorskip("bindax.export", reason="the package is not installed")
-    scope = export.SymbolicScope()
-    (size,) = export.symbolic_shape("b", scope=scope)
-    (wide,) = export.symbolic_shape(width, scope=scope)
+    b, wide = export.symbolic_shape("b, 2 * b + 1", scope=export.SymbolicScope())
 
     def padded(x: Any) -> Any:
-        return bindax.numpy.pad(x, ((wide, 1), (0, 0)), constant_values=7)
+        return bindax.numpy.pad(x, ((wide, 1), (b, 0)), mode, **PADDING[mode])
 
-    given = bindax.ShapeDtypeStruct((size, 2), np.float32)
-    program = export.export(bindax.jit(padded))(given)
-    for b in (1, 3):
-        x = np.ones((b, 2), np.float32)
-        wanted = np.pad(x, ((eval(width, {"b": b}), 1), (0, 0)), constant_values=7)
+    program = export.export(bindax.jit(padded))(bindax.ShapeDtypeStruct((b, 2), np.float32))
+    for n in (1, 3):
+        x = np.arange(2 * n, dtype=np.float32).reshape(n, 2)
+        wanted = np.pad(x, ((2 * n + 1, 1), (n, 0)), mode, **PADDING[mode])
         np.testing.assert_array_equal(program.call(x), wanted)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from bindax_core.extend import Array, Dimension, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axis_argument, convert, static_int
 from bindax_numpy._operands import array_operand
-from bindax_numpy.arithmetic import round
+from bindax_numpy.arithmetic import clip, maximum, round
+from bindax_numpy.comparison import where
 from bindax_numpy.index_grids import apply_along_axis
 from bindax_numpy.indexing import take
 from bindax_numpy.joining import concatenate
 from bindax_numpy.order_statistics import median
-from bindax_numpy.ranges import linspace
+from bindax_numpy.ranges import arange, linspace
 from bindax_numpy.reductions import max, min
 from bindax_numpy.reshaping import broadcast_to, flip
 from bindax_numpy.statistics import mean
@@ -33,6 +35,8 @@ _OPTIONS: dict[str, set[str]] = {
     "wrap": set(),
     **{mode: {"stat_length"} for mode in _STATISTICS},
 }
+# What NumPy's functions of these names do, also for sizes that are known at a call only.
+_FOR_SYMBOLIC_SIZES = SimpleNamespace(arange=arange, clip=clip, maximum=maximum, where=where)
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
@@ -196,24 +200,40 @@ def _with_statistics(x: Any, widths: list[tuple[int, int]], mode: str, length: A
 
 
 def _mirrored(x: Any, axis: int, before: int, after: int, mode: str, odd: bool) -> Any:
-    """Elements by their places: those of the array, mirrored or wrapped as often as needed."""
+    """Take elements by position: repeated, mirrored or wrapped as often as needed."""
     first, last = _edges(x, axis)
     size = typeof(x).shape[axis]
-    index = np.pad(np.arange(size, dtype=np.int32), (before, after), mode)  # type: ignore[call-overload]
-    out = take(x, index, axis)
-    if not odd or size == 1:
+    xp: Any = np
+    if any(isinstance(n, Dimension) for n in (before, size, after)):
+        xp = _FOR_SYMBOLIC_SIZES
+    positions = xp.arange(-before, size + after)
+    period = xp.maximum(size if mode == "symmetric" else size - 1, 1)
+    out = take(x, _sources(xp, positions, size, period, mode).astype(np.int32), axis)
+    if not odd:
         return out
     # A period goes there and back; "reflect" does not repeat the edges.
-    turns = np.arange(-before, size + after) // (size if mode == "symmetric" else size - 1)
+    turns = positions // period
     # Each mirror turns values round an edge: after two of them they have moved by twice the span.
-    moved = _column(np.where(turns % 2 == 0, 1, -1), axis, x)
+    moved = _column(xp.where(turns % 2 == 0, 1, -1), axis, x)
     spans = _column(2 * ((turns + 1) // 2), axis, x)
     # Where a turn is odd, what is mirrored is -x plus twice one edge.
-    firsts = _column(np.where(turns % 2 == 0, 0, 2), axis, x)
+    firsts = _column(xp.where(turns % 2 == 0, 0, 2), axis, x)
     return moved * out + firsts * first + spans * (last - first)
+
+
+def _sources(xp: Any, positions: Any, size: Any, period: Any, mode: str) -> Any:
+    """Return the index of the element that stands at each position."""
+    if mode == "edge":
+        return xp.clip(positions, 0, size - 1)
+    if mode == "wrap":
+        return positions % size
+    there = positions % (2 * period)
+    back = 2 * period - there - (mode == "symmetric")
+    # One element reflects itself.
+    return xp.clip(xp.where(there < size, there, back), 0, size - 1)
 
 
 def _column(values: Any, axis: int, x: Any) -> Any:
     aval = typeof(x)
-    shape = [len(values) if i == axis else 1 for i in range(aval.ndim)]
+    shape = [values.shape[0] if i == axis else 1 for i in range(aval.ndim)]
     return values.astype(aval.dtype).reshape(shape)
