@@ -101,6 +101,17 @@ def _limits(values: Callable[[float], Vector], side: int) -> list[Vector]:
     return [np.where(_agree(a, b, _CLOSE / 4), b, np.nan) for a, b in zip(*found, strict=True)]
 
 
+def _along(
+    function: Callable[..., Any], primals: list[Any], tangents: list[Any]
+) -> Callable[[float], Vector]:
+    """Return the values of a function on the line through a point along a direction."""
+
+    def values(s: float) -> Vector:
+        return _vector(function(*(x + s * t for x, t in zip(primals, tangents, strict=True))))
+
+    return values
+
+
 def _agree(a: Any, b: Any, tolerance: float = _CLOSE) -> Any:
     return np.abs(a - b) <= tolerance * np.maximum(1.0, np.abs(b))
 
@@ -127,10 +138,7 @@ def _known(
     between = [[a + sign * b for a, b in zip(u, v, strict=True)] for sign in (1, -1)]
     smooth, twice, found = np.isfinite(here), np.isfinite(here), []
     for tangents in (u, v, *between):
-
-        def values(s: float, tangents: list[Any] = tangents) -> Vector:
-            return _vector(function(*(x + s * t for x, t in zip(primals, tangents, strict=True))))
-
+        values = _along(function, primals, tangents)
         left, right = (_limits(values, side) for side in (-1, 1))
         smooth &= _agree(left[0], here) & _agree(right[0], here) & _agree(left[1], right[1])
         twice &= _agree(left[2], right[2])
@@ -142,11 +150,32 @@ def _known(
     return _Known(u, du, ddu, smooth, twice)
 
 
+def _from_one_side(
+    function: Callable[..., Any], primals: list[Any], here: Vector, rng: np.random.Generator
+) -> tuple[bool, bool]:
+    """Tell whether one side shows derivatives, and whether it leaves nothing to look at.
+
+    Rules that give what it shows are right, whether the function has a kink or not. This takes an
+    eighth of the values that the whole comparison takes.
+    """
+    tangents = [direction(rng, typeof(x)) for x in primals]
+    value, slope, bend = _limits(_along(function, primals, tangents), 1)
+    shown = np.isfinite(here) & _agree(value, here) & np.isfinite(slope)
+    if not np.any(shown):
+        return False, True
+    first, second = _by_rules(function, primals, tangents)
+    right = _agree(first, slope) & (_agree(second, bend, 10 * _CLOSE) | np.isnan(bend))
+    return True, bool(np.all(right | ~shown))
+
+
 def _compare(case: Case, function: Callable[..., Any], primals: list[Any], name: str) -> bool:
     """Compare the derivatives at one point; False where values say nothing about them."""
     rng = case.rng()
     try:
         here = _vector(function(*primals))
+        shown, settled = _from_one_side(function, primals, here, rng)
+        if settled:
+            return shown
         known = _known(function, primals, here, rng)
     except Exception:  # the point is none of its domain
         return False
