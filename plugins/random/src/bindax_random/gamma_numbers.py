@@ -262,7 +262,7 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Arr
         ValueError: when ``alpha`` has no axis, or does not fit to the shape.
 
     >>> from bindax_random import dirichlet, key
-    >>> float(dirichlet(key(42), np.ones(3, np.float32)).sum())
+    >>> float(dirichlet(key(42), np.ones(3, np.float32)).sum().round(3))
     1.0
     """
     typed, found = single_key("dirichlet", key), float_dtype("dirichlet", dtype)

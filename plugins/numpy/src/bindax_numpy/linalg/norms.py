@@ -231,7 +231,7 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
     Raises:
         ValueError: for any other method.
 
-    >>> jnp.linalg.slogdet(jnp.array([[2.0, 0.0], [0.0, -0.5]]))
+    >>> jnp.linalg.slogdet(jnp.array([[1.0, 0.0], [0.0, -1.0]]))
     SlogdetResult(sign=Array(-1., dtype=float32), logabsdet=Array(0., dtype=float32))
     """
     if method not in (None, "lu", "qr"):

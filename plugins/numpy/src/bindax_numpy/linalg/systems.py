@@ -152,7 +152,7 @@ def lstsq(
     Raises:
         ValueError: when the shapes do not fit.
 
-    >>> jnp.linalg.lstsq(jnp.array([[3.0], [4.0]]), jnp.array([6.0, 8.0]))[0]
+    >>> jnp.linalg.lstsq(jnp.array([[3.0], [4.0]]), jnp.array([6.0, 8.0]))[0].round(3)
     Array([2.], dtype=float32)
     """
     x, y = inexact_operands("lstsq", a, b)

@@ -142,7 +142,7 @@ def _power(base: Any, logarithm: Any, lmbda: Any) -> Any:
 def boxcox(x: Any, lmbda: Any) -> Array:
     """``(x ** lmbda - 1) / lmbda``, and ``log(x)`` where ``lmbda`` is 0.
 
-    >>> special.boxcox(jnp.array([3.0]), 2.0)
+    >>> special.boxcox(jnp.array([3.0]), 2.0).round(3)
     Array([4.], dtype=float32)
     """
     x, lmbda = promoted("boxcox", x, lmbda)
@@ -152,7 +152,7 @@ def boxcox(x: Any, lmbda: Any) -> Array:
 def boxcox1p(x: Any, lmbda: Any) -> Array:
     """``boxcox(1 + x, lmbda)``, precise for small ``x``.
 
-    >>> special.boxcox1p(jnp.array([2.0]), 2.0)
+    >>> special.boxcox1p(jnp.array([2.0]), 2.0).round(3)
     Array([4.], dtype=float32)
     """
     x, lmbda = promoted("boxcox1p", x, lmbda)

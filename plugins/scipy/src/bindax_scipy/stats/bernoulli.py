@@ -29,7 +29,7 @@ def logpmf(k: Any, p: Any, loc: Any = 0) -> Array:
 def pmf(k: Any, p: Any, loc: Any = 0) -> Array:
     """The probability of ``k``.
 
-    >>> stats.bernoulli.pmf(jnp.array([0, 1]), 0.25)
+    >>> stats.bernoulli.pmf(jnp.array([0, 1]), 0.25).round(3)
     Array([0.75, 0.25], dtype=float32, weak_type=True)
     """
     return jnp.exp(logpmf(k, p, loc))

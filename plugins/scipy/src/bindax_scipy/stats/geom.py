@@ -28,7 +28,7 @@ def logpmf(k: Any, p: Any, loc: Any = 0) -> Array:
 def pmf(k: Any, p: Any, loc: Any = 0) -> Array:
     """The probability of ``k``.
 
-    >>> stats.geom.pmf(jnp.array([1, 2]), 0.5)
+    >>> stats.geom.pmf(jnp.array([1, 2]), 0.5).round(3)
     Array([0.5 , 0.25], dtype=float32, weak_type=True)
     """
     return jnp.exp(logpmf(k, p, loc))
