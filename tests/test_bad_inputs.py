@@ -1,7 +1,7 @@
 """Every public callable of every front end with values that it does not take.
 
-Only errors that a user can read, each naming the function or the argument. Ordinary runs call a part
-of the callables, at night all are called.
+Only errors that a user can read, each naming the function or the argument. Ordinary runs call a
+part of the callables, at night all are called.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def calls(one: Called) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
             yield f"{one.name}, {place.name}={what}", args, kwargs
 
 
-DOUBLED = re.compile(r"\w\.\.(?=\s|$)|\w \.(?=\s|$)|[,;:]\.(?=\s|$)|(?<![.\d])\.[,;](?=\s)")
+DOUBLED = re.compile(r"[^\W\d]\.\.(?=\s|$)|\w \.(?=\s|$)|[,;:]\.(?=\s|$)|(?<![.\d])\.[,;](?=\s)")
 """Two full stops, or a full stop beside another mark, where one sentence was put into another.
 
 Those of an ellipsis, and of numbers in arrays, are none.

@@ -2,8 +2,8 @@
 
 10 programs run with the other tests, the same each day; BINDAX_RANDOM_PROGRAMS=2000 is the nightly
 run, with others each night. A failure names what it is repeated with: BINDAX_RANDOM_SEED for all
-programs of that run, and the seed of its case for `random_case`. With BINDAX_RANDOM_SHRINK=1 the case is made smaller first,
-which compiles for minutes.
+programs of that run, and the seed of its case for `random_case`. With BINDAX_RANDOM_SHRINK=1 the
+case is made smaller first, which compiles for minutes.
 """
 
 from __future__ import annotations

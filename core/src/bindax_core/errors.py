@@ -23,6 +23,10 @@ class TracerBoolConversionError(ConcretizationTypeError):
     """A traced value was used as the condition of ``if``, ``while``, ``and``, ``or`` or ``not``."""
 
 
+class NonConcreteBooleanIndexError(ConcretizationTypeError, IndexError):
+    """A traced array of booleans was used as an index, so that no shape is known."""
+
+
 class TracerArrayConversionError(BindaxError, TypeError):
     """A traced value was handed to NumPy."""
 
@@ -37,6 +41,10 @@ class UnexpectedTracerError(BindaxError):
 
 class TracingRecursionError(BindaxError, RecursionError):
     """A function that is being traced calls itself with arguments of the same types."""
+
+
+class ShapeError(BindaxError, TypeError, ValueError):
+    """An operand has a shape that a function does not take, or cannot take a shape."""
 
 
 class AbstractionError(BindaxError, TypeError):

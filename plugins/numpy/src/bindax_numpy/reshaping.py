@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
+from bindax_core.errors import ShapeError
 from bindax_core.extend import Array, Tracer, typeof
 from bindax_lax_basic.extend import (
     axes_argument,
@@ -32,7 +33,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
         copy: True for bytes of its own; otherwise accepted for compatibility.
 
     Raises:
-        TypeError: when the number of elements differs.
+        ShapeError: when the number of elements differs.
 
     >>> jnp.reshape(jnp.arange(4), (2, -1))
     Array([[0, 1],
@@ -45,7 +46,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
     if sizes.count(-1) == 1:
         known = math.prod(size for size in sizes if size != -1)
         if known <= 0 or aval.size % known:
-            raise TypeError(
+            raise ShapeError(
                 f"reshape: {aval.str_short()} with {aval.size} elements cannot take the shape "
                 f"{tuple(sizes)}; what -1 stands for is not an integer."
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bindax_core.errors import BackendError, ConcretizationTypeError
+from bindax_core.errors import BackendError
 
 __all__ = [
     "InconclusiveDimensionOperation",
@@ -10,13 +10,11 @@ __all__ = [
     "JAXTypeError",
     "JaxRuntimeError",
     "KeyReuseError",
-    "NonConcreteBooleanIndexError",
 ]
 
 JAXTypeError = TypeError
 JAXIndexError = IndexError
 JaxRuntimeError = BackendError
-NonConcreteBooleanIndexError = ConcretizationTypeError
 
 
 class InconclusiveDimensionOperation(Exception):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bindax_core.errors import ConcretizationTypeError
+from bindax_core.errors import NonConcreteBooleanIndexError
 from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import convert
@@ -122,7 +122,7 @@ def _joined_integers(entries: list[Any]) -> Any:
 def _concrete_mask(mask: Tracer) -> NumPyArray:
     value = mask.concrete()
     if value is None:
-        raise ConcretizationTypeError(
+        raise NonConcreteBooleanIndexError(
             f"indexing with booleans gives a shape that depends on values, but this mask is "
             f"traced: {typeof(mask).str_short()}. Use bindax.numpy.where(mask, x, otherwise), or "
             f"index with integers of a fixed number."

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bindax_core import device_put
+from bindax_core.errors import ShapeError
 from bindax_core.extend import typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array import reductions
@@ -15,7 +16,6 @@ from bindax_lax_basic.array.updates import IndexedUpdates
 from bindax_lax_basic.elementwise.complex_numbers import conj_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.conversion import copy as lax_copy
-from bindax_lax_basic.rules.errors import ShapeError
 from bindax_lax_basic.rules.types import axis_argument, static_ints
 from bindax_lax_basic.shape.creation import zeros_like
 from bindax_lax_basic.shape.reshape import reshape_p

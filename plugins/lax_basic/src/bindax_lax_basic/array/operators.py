@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.errors import ShapeError
 from bindax_core.extend import (
     Primitive,
     config,
@@ -42,7 +43,6 @@ from bindax_lax_basic.elementwise.remainder import rem_p
 from bindax_lax_basic.elementwise.rounding import RoundingMethod, round_p
 from bindax_lax_basic.elementwise.selection import kept_where, select_scalars
 from bindax_lax_basic.elementwise.sign import abs_p, sign_p
-from bindax_lax_basic.rules.errors import ShapeError
 from bindax_lax_basic.rules.operands import (
     broadcast_arrays,
     broadcast_shapes,

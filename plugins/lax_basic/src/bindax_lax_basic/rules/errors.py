@@ -7,10 +7,6 @@ class IndexTypeError(TypeError, IndexError):
     """An array is indexed by what is no index."""
 
 
-class ShapeError(TypeError, ValueError):
-    """An operand has a shape that a function does not take, or cannot take a shape."""
-
-
 class ComplexOperandError(TypeError, ValueError):
     """An operand is complex, and the function is not defined for complex numbers."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.errors import ShapeError
 from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.lowering import as_one
@@ -51,7 +52,7 @@ def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = Non
 
 def _reshape_type(x: ShapedArray, *, new_sizes: Dims, dimensions: None) -> ShapedArray:
     if math.prod(new_sizes) != x.size:
-        raise TypeError(
+        raise ShapeError(
             f"reshape: {x.str_short()} has {x.size} elements and cannot take the shape "
             f"{new_sizes}, which has {math.prod(new_sizes)}."
         )

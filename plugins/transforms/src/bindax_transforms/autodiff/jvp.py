@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from bindax_core import config
-from bindax_core.errors import AbstractionError
+from bindax_core.errors import AbstractionError, ShapeError
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -208,7 +208,7 @@ def check_tangent(
     yields = converts and (given.dtype.kind != "c" or expected.dtype.kind == "c")
     if yields and given.shape == expected.shape and expected.dtype != float0:
         return operations_for(expected).convert(tangent, expected.dtype, expected.weak_type)
-    raise TypeError(
+    raise (TypeError if given.shape == expected.shape else ShapeError)(
         f"the {what} for {names()[index]} must have the type {expected.str_short()}, because the "
         f"{'primal' if what == 'tangent' else 'output'} is {aval.str_short()}, but it is "
         f"{given.str_short()}."

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from bindax_core.errors import ShapeError
 from bindax_core.extend import (
     ClosedJaxpr,
     Jaxpr,
@@ -97,7 +98,7 @@ class Pullback(LinearProgram):
         """Return the cotangents of the arguments, for one of the structure of the results."""
         flat, tree = tree_flatten(cotangent)
         if tree != self.out_tree:
-            raise TypeError(
+            raise ShapeError(
                 f"the cotangent must have the structure of the output, {self.out_tree}, but it "
                 f"has {tree}."
             )
