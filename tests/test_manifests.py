@@ -1,4 +1,4 @@
-"""What a package's manifest offers is what its plugin brings: no name is in one alone."""
+"""The entry points of each package name its primitives, transformations and definitions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from bindax_core import find_primitive
+from bindax_core import find_primitive, find_transformation
+from bindax_core.extend import Primitive, plugin_contents
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -33,22 +34,36 @@ def _resolve(entry: str) -> Any:
 
 
 @pytest.mark.parametrize("directory", PACKAGES, ids=lambda directory: directory.name)
-def test_entry_points_and_hooks_agree(directory: Path) -> None:
+def test_entry_points_name_what_is_found(directory: Path) -> None:
     if directory.name == "xla_backend":
         pytest.importorskip("jaxlib")
     groups = _entry_points(directory)
-    brought: dict[str, Any] = {}
-    transformations: dict[str, Any] = {}
-    for entry in groups["bindax.v1"].values():
-        plugin = _resolve(entry)
-        for primitive in getattr(plugin, "bindax_primitives", tuple)():
-            brought[primitive.name] = primitive
-        transformations |= getattr(plugin, "bindax_transformations", dict)()
     offered = groups.get("bindax.v1.primitives", {})
-    assert offered.keys() == brought.keys()
     for name, entry in offered.items():
-        assert _resolve(entry) is brought[name] is find_primitive(name)
-    offered = groups.get("bindax.v1.transformations", {})
-    assert offered.keys() == transformations.keys()
-    for name, entry in offered.items():
-        assert _resolve(entry) is transformations[name]
+        assert _resolve(entry) is find_primitive(name)
+    for name, entry in groups.get("bindax.v1.transformations", {}).items():
+        assert _resolve(entry) is find_transformation(name)
+    (plugin,) = plugin_contents(f"bindax-{directory.name}")
+    assert {primitive.name for primitive in plugin.primitives} == offered.keys()
+
+
+@pytest.mark.parametrize("directory", PACKAGES, ids=lambda directory: directory.name)
+def test_every_public_primitive_has_an_entry_point(directory: Path) -> None:
+    package = importlib.import_module(f"bindax_{directory.name}")
+    public = {one.name for one in vars(package).values() if isinstance(one, Primitive)}
+    own = {one for one in public if package.__name__ in find_primitive(one).site.module}
+    assert own <= _entry_points(directory).get("bindax.v1.primitives", {}).keys()
+
+
+@pytest.mark.parametrize("directory", PACKAGES, ids=lambda directory: directory.name)
+def test_nothing_is_said_twice(directory: Path) -> None:
+    """Hooks of a kind whose entries name objects would say again what the entries say."""
+    (plugin,) = _entry_points(directory)["bindax.v1"].values()
+    hooks = {name for name in vars(_resolve(plugin)) if name.startswith("bindax_")}
+    assert hooks <= {
+        "bindax_array_attributes",
+        "bindax_array_operations",
+        "bindax_backends",  # the platforms of XLA are those of installed PJRT plugins
+        "bindax_extensions",
+        "bindax_samples",
+    }

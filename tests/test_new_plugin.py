@@ -159,11 +159,12 @@ class Refusing(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, Refusing())
 import MODULE
-import MODULE.plugin as plugin
+import MODULE.containers
+import MODULE.plugin
 import numpy as np
 from bindax_core import tree
 interval = MODULE.Interval(1.0, (2.0, 3.0), unit="m")
-assert plugin.bindax_pytree_nodes()[0].type is MODULE.Interval
+assert MODULE.containers.INTERVAL.type is MODULE.Interval
 if hasattr(MODULE, "scale"):
     np.testing.assert_array_equal(MODULE.scale(np.ones(3), 2.0), 2 * np.ones(3))
 """

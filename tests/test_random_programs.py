@@ -20,8 +20,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 import bindax
-from bindax_control_flow.plugin import bindax_primitives as control_flow
-from bindax_lax_basic.plugin import bindax_primitives as lax_basic
+from bindax_core.extend import plugin_contents
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -181,7 +180,8 @@ NOT_DRAWN = {
 
 def test_every_primitive_occurs() -> None:
     """Steps of each kind and their derivatives bind all primitives but those in `NOT_DRAWN`."""
-    primitives = {primitive.name for primitive in (*lax_basic(), *control_flow())}
+    plugins = [*plugin_contents("lax_basic"), *plugin_contents("control_flow")]
+    primitives = {primitive.name for plugin in plugins for primitive in plugin.primitives}
     found: set[str] = set()
     names = [(library, name) for library, steps in STEPS.items() for name in steps]
     for library, name in sorted(names, key=lambda pair: pair[1] == "integers"):

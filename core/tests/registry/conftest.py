@@ -12,6 +12,7 @@ import pytest
 
 from bindax_core.registry import _control, _manifest
 from bindax_core.registry._claims import Staged
+from bindax_core.registry._installers import DeclarationKind
 from bindax_core.registry._loader import Loader
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Entry, Manifest
@@ -84,13 +85,11 @@ def clean_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 class FakeInstaller:
     """Stands for a table: a dictionary from names to values."""
 
-    def __init__(self, kind: str, hook: str, table: dict[str, Any], key: Callable[[Any], Any]):
-        self.kind, self.hook, self.table, self._key = kind, hook, table, key
+    def __init__(self, kind: str, hook: str, table: dict[Any, Any], key: Callable[[Any], Any]):
+        self.kind, self.table, self._key = kind, table, key
+        self.declarations = DeclarationKind(hook, "a list", self._declare, group=f"{kind}s")
 
-    def stage(self, hook: str, result: Any, plugin: Entry) -> list[Staged]:
-        return [self._staged(value, plugin) for value in list(result)]
-
-    def _staged(self, value: Any, plugin: Entry) -> Staged:
+    def _declare(self, value: Any, plugin: Entry) -> Iterator[Staged]:
         if value == "invalid":
             raise TypeError("an invalid declaration")
         key = self._key(value)
@@ -103,7 +102,7 @@ class FakeInstaller:
             assert key not in self.table
             self.table[key] = value
 
-        return Staged(
+        yield Staged(
             kind=self.kind,
             key=key,
             label=f"the {self.kind} {name!r}",
@@ -131,7 +130,8 @@ class Tables:
         ]
         self.path = [str(site.directory)]
         self._manifest: Manifest | None = None
-        self.loader = Loader({fake.hook: fake.stage for fake in fakes}, read_manifest=self.manifest)
+        kinds = [fake.declarations for fake in fakes]
+        self.loader = Loader(kinds, read_manifest=self.manifest)
         self.discovery = Discovery(self.loader)
 
     def manifest(self) -> Manifest:

@@ -25,7 +25,7 @@ from bindax_core.kernel._rule_tables import rule_kinds
 from bindax_core.registry import _doctor, _report
 from bindax_core.registry._control import configured
 from bindax_core.registry._installed import InstalledPlugins, import_scope
-from bindax_core.registry._installers import STAGES
+from bindax_core.registry._installers import KINDS
 from bindax_core.registry._loader import Loader
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Manifest
@@ -49,7 +49,7 @@ class Real:
     def __init__(self, site: Any) -> None:
         self._path = [str(site.directory)]
         self._manifest: Manifest | None = None
-        self.loader = Loader(STAGES, outside_traces=import_scope, read_manifest=self.manifest)
+        self.loader = Loader(KINDS, outside_traces=import_scope, read_manifest=self.manifest)
         self.discovery = Discovery(self.loader)
 
     def manifest(self) -> Manifest:

@@ -157,7 +157,7 @@ def test_a_distribution_for_two_versions_is_used_through_the_supported_one(
 
 
 def test_problems_name_file_line_and_reason(tmp_path: Path, write_distribution: Any) -> None:
-    text = "[bindax.v1.primitive]\na = b:c\n[bindax.v1.primitives]\nx\ny = m:y\ny = m:z\n"
+    text = "[bindax.v1.primitive]\na = b:c\n[bindax.v1.rules]\nx\ny = m:y\ny = m:z\n"
     write_distribution(tmp_path, "bad", "1.0", text)
     problems = Manifest([str(tmp_path)]).problems
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+import bindax_transforms.rules
 from bindax_core import installed_plugins
 from bindax_core.extend import (
     PluginContents,
@@ -28,10 +29,12 @@ from bindax_testing._samples import (
     Sample,
 )
 
-_BUILT_IN = frozenset(kind.name for kind in vars(rules).values() if isinstance(kind, RuleKind)) | {
-    "lowering.stablehlo"
-}
-"""Rule kinds of the kernel; the kit has checks of those that compute."""
+_BUILT_IN = frozenset(
+    kind.name
+    for kind in (*vars(rules).values(), *vars(bindax_transforms.rules).values())
+    if isinstance(kind, RuleKind)
+) | {"lowering.stablehlo"}
+"""Rule kinds of core and of the transformations; the suite has checks of those that compute."""
 
 
 @attrs.frozen(eq=False)

@@ -235,7 +235,7 @@ def _claimant(plugin: Entry, staged: Staged) -> Claimant:
 def claimant_of(entry: Entry, current: Manifest) -> Claimant:
     """A side of a conflict, as its manifest names it; nothing is imported."""
     module = entry.module
-    if entry.kind in ("pytrees", "values"):
+    if entry.kind in ("pytrees", "values") and not entry.names_object:
         # The type may belong to anybody; what counts is who defines its behaviour.
         module = next((one.module for one in current.plugins_behind(entry)), module)
     file = file_of(module) or f"the module {module}, which was not found"
@@ -250,4 +250,5 @@ def offers(entry: Entry, type_: type) -> bool:
     """
     if entry.offered_name == f"{type_.__module__}:{type_.__qualname__}":
         return True
-    return imported_object(entry.module, entry.attribute) is type_
+    module, _, qualname = entry.offered_name.partition(":")
+    return imported_object(module, qualname) is type_

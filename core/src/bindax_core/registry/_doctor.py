@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
-import sys
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bindax_core.errors import PluginLoadError, PluginWarning
-from bindax_core.registry._loader import LOADED, QUARANTINED, Loader, Plugin, described
+from bindax_core.registry._loader import LOADED, QUARANTINED, Loader, Plugin, described, missing_in
 from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import KINDS, Entry, metadata_text, required
 from bindax_core.registry._provenance import distribution_of, file_of
@@ -97,10 +95,9 @@ def _plugin_records(loader: Loader, plugin: Plugin) -> Iterator[Report]:
     if plugin.status != LOADED:
         return
     for entry in _entries_of(loader, plugin):
-        missing = _missing(entry)
+        missing = missing_in(entry)
         if missing:
-            where = f"the {entry.kind} entry {entry.name!r} ({entry.place})"
-            yield _problem(plugin.label, f"{where} names {missing}", _CORRECT)
+            yield _problem(plugin.label, f"{entry.label} names {missing}", _CORRECT)
     for required_name, place in _undeclared_imports(plugin.entry).items():
         text = f"imports {required_name} ({place}), which its metadata does not require"
         remedy = f"add {required_name!r} to the dependencies in its pyproject.toml"
@@ -113,28 +110,6 @@ def _entries_of(loader: Loader, plugin: Plugin) -> Iterator[Entry]:
         for entry in loader.manifest().entries(kind):
             if loader.plugins_behind(entry)[:1] == [plugin]:
                 yield entry
-
-
-def _missing(entry: Entry) -> str:
-    """The module or object of an entry that is not there, in words; empty when all is."""
-    package = entry.module.partition(".")[0]
-    try:
-        if entry.module not in sys.modules and importlib.util.find_spec(entry.module) is None:
-            # A plugin may serve a library that is not installed.
-            is_optional = entry.kind in ("pytrees", "values") and not _is_found(package)
-            return "" if is_optional else f"the module {entry.module!r}, which is not installed"
-    except (ImportError, ValueError):  # of a package that holds it
-        return f"the module {entry.module!r}, which cannot be found"
-    found: Any = sys.modules.get(entry.module)
-    for name in filter(None, entry.attribute.split(".")) if found is not None else ():
-        if not hasattr(found, name):
-            return f"{entry.attribute!r}, which the module {entry.module!r} does not have"
-        found = getattr(found, name)
-    return ""
-
-
-def _is_found(package: str) -> bool:
-    return package in sys.modules or importlib.util.find_spec(package) is not None
 
 
 def _replaced_record(one: Replaced) -> Report:

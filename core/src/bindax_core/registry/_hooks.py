@@ -1,10 +1,10 @@
 """The hooks of a plugin, plugin API version 1.
 
-A plugin is a module (or an object) named by an entry point of the group ``bindax.v1``. It marks
-functions of the names below with ``hookimpl``. Each is called once, when the plugin loads, without
-arguments, and returns declarations; bindax checks all of them and then installs all of them. Only
-``bindax_samples`` is not called then, but by the conformance kit. No hook is called per operation.
-Only this module and the loader import pluggy, when the first plugin loads.
+Entry points name most of what a plugin brings; hooks are for what takes code. They are in a module
+(or an object) named by an entry point of the group ``bindax.v1``, which marks functions of the
+names below with ``hookimpl``. Each is called once, when the plugin loads, without arguments, and
+returns declarations; a hook brings everything of its kind. Only ``bindax_samples`` is not called
+then, but by the conformance suite. No hook is called per operation.
 """
 
 from __future__ import annotations
@@ -31,11 +31,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 @hookspec
 def bindax_primitives() -> Iterable[Primitive]:  # type: ignore[empty-body]
-    """Offer primitives under their names.
-
-    Every name should also be in the group ``bindax.v1.primitives`` of the manifest, because that is
-    what finds the plugin when a jaxpr that was stored as text names the primitive.
-    """
+    """Offer primitives, whose names should be in the group ``bindax.v1.primitives``, too."""
 
 
 @hookspec
@@ -49,26 +45,17 @@ def bindax_extensions() -> Iterable[Extension]:  # type: ignore[empty-body]
 
 @hookspec
 def bindax_pytree_nodes() -> Iterable[NodeDefinition]:  # type: ignore[empty-body]
-    """Define container types.
-
-    Every type must be in the group ``bindax.v1.pytrees`` of the manifest, as ``module:qualname``.
-    """
+    """Define container types, which must be in the group ``bindax.v1.pytrees``, too."""
 
 
 @hookspec
 def bindax_value_types() -> Iterable[ValueType]:  # type: ignore[empty-body]
-    """Define types whose instances are operands of primitives.
-
-    Every type must be in the group ``bindax.v1.values`` of the manifest, as ``module:qualname``.
-    """
+    """Define types of operands, which must be in the group ``bindax.v1.values``, too."""
 
 
 @hookspec
 def bindax_backends() -> Iterable[Backend]:  # type: ignore[empty-body]
-    """Provide backends, which compile and run closed jaxprs.
-
-    Every backend should be in the group ``bindax.v1.backends`` of the manifest, under its name.
-    """
+    """Provide backends, whose names should be in the group ``bindax.v1.backends``, too."""
 
 
 @hookspec
@@ -91,11 +78,7 @@ def bindax_array_attributes() -> Mapping[str, Callable[..., Any] | property]:  #
 
 @hookspec
 def bindax_transformations() -> Mapping[str, Callable[..., Any]]:  # type: ignore[empty-body]
-    """Offer transformations of functions under their names.
-
-    Every name should be in the group ``bindax.v1.transformations`` of the manifest, because that is
-    what finds the plugin when a program says ``bindax.NAME``.
-    """
+    """Offer transformations by name, which should be in ``bindax.v1.transformations``, too."""
 
 
 @hookspec

@@ -32,13 +32,13 @@ class InstalledPlugins:
         """The discovery of this process."""
         if self._discovery is None:
             from bindax_core.kernel._primitives_by_name import find_declared
-            from bindax_core.registry._installers import STAGES
+            from bindax_core.registry._installers import KINDS
             from bindax_core.registry._loader import Loader
             from bindax_core.registry._lookup import Discovery
 
             with self._lock:
                 if self._discovery is None:
-                    loader = Loader(STAGES, outside_traces=import_scope)
+                    loader = Loader(KINDS, outside_traces=import_scope)
                     self._discovery = Discovery(loader, find_declared)
         return self._discovery
 

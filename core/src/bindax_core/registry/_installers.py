@@ -1,13 +1,13 @@
-"""From what the hooks return to the tables of the kernel: one function for each hook.
+"""From what plugins bring to the tables of the kernel: one function for each kind of declaration.
 
-Each checks what the hook returned, and raises ``PluginError`` when that is not as specified. The
-loader installs the declarations, and removes them in reverse when one of them fails.
+Each checks its object, and raises ``PluginError`` when that is not as specified. The loader
+installs the declarations, and removes them in reverse when one of them fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from bindax_core._site import Site
 from bindax_core.arrays import _backend, _operations, _operators
@@ -18,63 +18,92 @@ from bindax_core.kernel._definitions import Extension
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._primitives_by_name import declared_primitives
 from bindax_core.kernel._rule_tables import Rule
-from bindax_core.registry._claims import Staged
+from bindax_core.registry._claims import Staged, offers
 from bindax_core.registry._manifest import Entry
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
 from bindax_core.tree import _registry as tree
 from bindax_core.tree._definition import NodeDefinition
 
-Stage: TypeAlias = Callable[[str, Any, Entry], list[Staged]]
-"""From the name of a hook, what it returned and the plugin to declarations."""
+
+def _listed(result: Any) -> list[Any] | None:
+    """The objects in the result of a hook that returns an iterable, each alone in a tuple."""
+    is_listed = isinstance(result, Iterable) and not isinstance(result, str | Mapping)
+    return [(one,) for one in result] if is_listed else None
 
 
-def _listed(hook: str, result: Any, type_: type, plugin: Entry) -> list[Any]:
-    """Return a hook's result as a list of things of one type."""
-    if isinstance(result, str | Mapping) or not isinstance(result, Iterable):
-        raise PluginError(
-            f"the hook {hook} of {plugin.value} must return an iterable of {type_.__name__}, but "
-            f"returned {result!r:.200}."
-        )
-    listed = list(result)
-    for one in listed:
-        if not isinstance(one, type_):
-            raise PluginError(
-                f"the hook {hook} of {plugin.value} must return an iterable of {type_.__name__}, "
-                f"but one of them is {one!r:.200}."
-            )
-    return listed
+def _named(result: Any) -> list[Any] | None:
+    """The names and objects in the result of a hook that returns a mapping from names."""
+    is_named = isinstance(result, Mapping) and all(isinstance(name, str) for name in result)
+    return list(result.items()) if is_named else None
 
 
-def _of_each(type_: type, stage: Callable[[Any, Entry], Staged]) -> Stage:
-    """The stage of a hook that returns things of a type, which are a declaration each."""
-    return lambda hook, result, plugin: [
-        stage(one, plugin) for one in _listed(hook, result, type_, plugin)
-    ]
+def _by_aval_type(result: Any) -> list[Any] | None:
+    """The types of abstract values and the array operations for them."""
+    given = result if isinstance(result, Mapping) else {ShapedArray: result}
+    fits = all(
+        isinstance(aval_type, type)
+        and issubclass(aval_type, _aval.AbstractValue)
+        and isinstance(operations, _operations.ArrayOperations)
+        for aval_type, operations in given.items()
+    )
+    return list(given.items()) if fits else None
 
 
-def _of_names(kinds: str, stage: Callable[[str, Any, Entry], Staged]) -> Stage:
-    """The stage of a hook that returns a mapping from names, which are a declaration each."""
+class DeclarationKind(NamedTuple):
+    """Turns results of one hook, and objects that entries of one group name, into declarations.
 
-    def staged(hook: str, result: Any, plugin: Entry) -> list[Staged]:
-        if not isinstance(result, Mapping) or not all(isinstance(name, str) for name in result):
-            raise PluginError(
-                f"the hook {hook} of {plugin.value} must return a mapping from names to {kinds}, "
-                f"but returned {result!r:.200}."
-            )
-        return [stage(*item, plugin) for item in result.items()]
+    Attributes:
+        hook: the hook.
+        returns: what it returns, in words.
+        declare: makes declarations of one of the ``items``.
+        type: the type of the objects.
+        group: the group of entries that may name the objects, if there is one.
+        items: the parts of a result, or None if it is not what the hook returns.
+    """
 
-    return staged
+    hook: str
+    returns: str
+    declare: Callable[..., Iterable[Staged]]
+    type: type = object
+    group: str = ""
+    items: Callable[[Any], list[Any] | None] = _listed
+
+    def of_hook(self, result: Any, plugin: Entry) -> list[Staged]:
+        """The declarations in the result of the hook."""
+        must = f"the hook {self.hook} of {plugin.value} must return {self.returns}, but"
+        items = self.items(result)
+        if items is None:
+            raise PluginError(f"{must} returned {result!r:.200}.")
+        for item in items:
+            if not isinstance(item[-1], self.type):
+                raise PluginError(f"{must} one of them is {item[-1]!r:.200}.")
+        return [one for item in items for one in self.declare(*item, plugin)]
+
+    def of_entry(self, entry: Entry, value: Any, plugin: Entry) -> list[Staged]:
+        """The declaration of the object that an entry names."""
+        if not isinstance(value, self.type):
+            raise PluginError(f"{entry.label} names {value!r:.200}, no {self.type.__name__}.")
+        item = (entry.name, value) if self.items is _named else (value,)
+        declared = list(self.declare(*item, plugin))
+        for one in declared:
+            if one.name != entry.offered_name and not _means(entry, one.key):
+                raise PluginError(f"{entry.label} names {one.label}.")
+        return declared
+
+
+def _means(entry: Entry, key: Any) -> bool:
+    return isinstance(key, type) and offers(entry, key)
 
 
 # -------------------------------------------------------------------------- primitives and rules
 
 
-def _primitive(primitive: Primitive, plugin: Entry) -> Staged:
+def _primitive(primitive: Primitive, plugin: Entry) -> Iterator[Staged]:
     name, owner = primitive.name, None
     for present in declared_primitives.get(name, ()):
         if present is not primitive and present.site.module.startswith("bindax_core."):
             owner = provenance_of(present.site)
-    return Staged(
+    yield Staged(
         kind="primitive",
         key=name,
         label=f"the primitive {name!r}",
@@ -89,13 +118,9 @@ _extended: set[Rule] = set()
 """The rules in force that extensions gave."""
 
 
-def _extensions(hook: str, result: Any, plugin: Entry) -> list[Staged]:
-    """Rules for primitives of other packages."""
-    return [
-        _rule(extension.primitive, rule)
-        for extension in _listed(hook, result, Extension, plugin)
-        for rule in extension.rules
-    ]
+def _extension(extension: Extension, plugin: Entry) -> Iterator[Staged]:
+    """Rules for a primitive of another package."""
+    return (_rule(extension.primitive, rule) for rule in extension.rules)
 
 
 def _rule(primitive: Any, rule: Rule) -> Staged:
@@ -155,7 +180,7 @@ def _present(primitive: Any, rule: Rule) -> Rule | None:
 # ------------------------------------------------------------------------------------- types
 
 
-def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Staged:
+def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Iterator[Staged]:
     kind = definition.type
     name = f"{kind.__module__}:{kind.__qualname__}"
     provenance = tree.provenance(definition)
@@ -179,7 +204,7 @@ def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Staged:
         if tree._definitions.get(kind) is definition:
             tree.unregister_pytree_node(kind)
 
-    return Staged(
+    yield Staged(
         kind="pytree",
         key=kind,
         label=f"the pytree type {name}",
@@ -192,13 +217,13 @@ def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Staged:
     )
 
 
-def _value_type(value_type: _aval.ValueType, plugin: Entry) -> Staged:
+def _value_type(value_type: _aval.ValueType, plugin: Entry) -> Iterator[Staged]:
     name = f"{value_type.type.__module__}:{value_type.type.__qualname__}"
     present = _aval.value_types.get(value_type.type)
     owner = None
     if present is not None and present is not value_type:
         owner = provenance_of(_site_of(present.typeof) or Site("bindax_core", "?", 0))
-    return Staged(
+    yield Staged(
         kind="value",
         key=value_type.type,
         label=f"the value type {name}",
@@ -214,7 +239,7 @@ def _value_type(value_type: _aval.ValueType, plugin: Entry) -> Staged:
 # ------------------------------------------------------- backends, operations, transformations
 
 
-def _backend_of(backend: Any, plugin: Entry) -> Staged:
+def _backend_of(backend: Any, plugin: Entry) -> Iterator[Staged]:
     missing = [
         name
         for name in ("name", "priority", "platform", "compile", "lower", "to_host", "put")
@@ -230,7 +255,7 @@ def _backend_of(backend: Any, plugin: Entry) -> Staged:
     if present is not None and present is not backend:
         owner = provenance_of(_site_of(type(present).compile) or Site("bindax_core", "?", 0))
         owner = owner if owner.distribution == "bindax-core" else None
-    return Staged(
+    yield Staged(
         kind="backend",
         key=backend.name,
         label=f"the backend {backend.name!r}",
@@ -243,23 +268,10 @@ def _backend_of(backend: Any, plugin: Entry) -> Staged:
     )
 
 
-def _array_operations(hook: str, result: Any, plugin: Entry) -> list[Staged]:
-    """The array operations that interpreters need, for each kind of abstract value."""
-    given = result if isinstance(result, Mapping) else {ShapedArray: result}
-    for aval_type, operations in given.items():
-        fits = isinstance(aval_type, type) and issubclass(aval_type, _aval.AbstractValue)
-        if not fits or not isinstance(operations, _operations.ArrayOperations):
-            raise PluginError(
-                f"the hook {hook} of {plugin.value} must return ArrayOperations, or a mapping to "
-                f"them from types of abstract values, but returned {result!r:.200}."
-            )
-    return [_operations_for(*item, plugin) for item in given.items()]
-
-
-def _operations_for(
+def _array_operations(
     aval_type: type[Any], operations: _operations.ArrayOperations, plugin: Entry
-) -> Staged:
-    return Staged(
+) -> Iterator[Staged]:
+    yield Staged(
         kind="operations",
         key=aval_type,
         label=f"the array operations for {aval_type.__name__}",
@@ -270,10 +282,10 @@ def _operations_for(
     )
 
 
-def _array_attribute(name: str, attribute: Any, plugin: Entry) -> Staged:
+def _array_attribute(name: str, attribute: Any, plugin: Entry) -> Iterator[Staged]:
     supplied = {name: attribute}
     function = attribute.fget if isinstance(attribute, property) else attribute
-    return Staged(
+    yield Staged(
         kind="attribute",
         key=name,
         label=f"the array attribute {name!r}",
@@ -284,13 +296,13 @@ def _array_attribute(name: str, attribute: Any, plugin: Entry) -> Staged:
     )
 
 
-def _transformation(name: str, transformation: Any, plugin: Entry) -> Staged:
+def _transformation(name: str, transformation: Any, plugin: Entry) -> Iterator[Staged]:
     if not callable(transformation):
         raise PluginError(
-            f"the hook bindax_transformations of {plugin.value} offers {name!r} as "
-            f"{transformation!r:.200}, which cannot be called."
+            f"{plugin.value} offers the transformation {name!r} as {transformation!r:.200}, which "
+            f"cannot be called."
         )
-    return Staged(
+    yield Staged(
         kind="transformation",
         key=name,
         label=f"the transformation {name!r}",
@@ -300,17 +312,47 @@ def _transformation(name: str, transformation: Any, plugin: Entry) -> Staged:
     )
 
 
-STAGES: dict[str, Stage] = {
-    "bindax_primitives": _of_each(Primitive, _primitive),
-    "bindax_extensions": _extensions,
-    "bindax_pytree_nodes": _of_each(NodeDefinition, _pytree_node),
-    "bindax_value_types": _of_each(_aval.ValueType, _value_type),
-    "bindax_backends": _of_each(object, _backend_of),
-    "bindax_array_operations": _array_operations,
-    "bindax_array_attributes": _of_names("functions and properties", _array_attribute),
-    "bindax_transformations": _of_names("transformations", _transformation),
-}
-"""The hooks in the order in which their declarations are installed."""
+KINDS = (
+    DeclarationKind(
+        "bindax_primitives", "an iterable of Primitive", _primitive, Primitive, "primitives"
+    ),
+    DeclarationKind("bindax_extensions", "an iterable of Extension", _extension, Extension),
+    DeclarationKind(
+        hook="bindax_pytree_nodes",
+        returns="an iterable of NodeDefinition",
+        declare=_pytree_node,
+        type=NodeDefinition,
+        group="pytrees",
+    ),
+    DeclarationKind(
+        hook="bindax_value_types",
+        returns="an iterable of ValueType",
+        declare=_value_type,
+        type=_aval.ValueType,
+        group="values",
+    ),
+    DeclarationKind("bindax_backends", "an iterable of object", _backend_of, group="backends"),
+    DeclarationKind(
+        hook="bindax_array_operations",
+        returns="ArrayOperations, or a mapping to them from types of abstract values",
+        declare=_array_operations,
+        items=_by_aval_type,
+    ),
+    DeclarationKind(
+        hook="bindax_array_attributes",
+        returns="a mapping from names to functions and properties",
+        declare=_array_attribute,
+        items=_named,
+    ),
+    DeclarationKind(
+        hook="bindax_transformations",
+        returns="a mapping from names to transformations",
+        declare=_transformation,
+        group="transformations",
+        items=_named,
+    ),
+)
+"""The kinds in the order in which their declarations are installed."""
 
 
 def _site_of(function: Any) -> Site | None:

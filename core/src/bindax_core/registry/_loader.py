@@ -14,9 +14,10 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
@@ -26,7 +27,9 @@ from bindax_core.registry._control import settings
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
 
 if TYPE_CHECKING:
-    from bindax_core.registry._installers import Stage
+    import pluggy
+
+    from bindax_core.registry._installers import DeclarationKind
 
 AVAILABLE = "available"
 LOADED = "loaded"
@@ -48,7 +51,7 @@ class Plugin:
     seconds: float = 0.0  # that loading took
     installed: list[Staged] = field(default_factory=list)  # its declarations in force
     notes: list[str] = field(default_factory=list)  # where it differs from its manifest
-    hooks: Any = None  # of a loaded plugin, which a pluggy manager of its own calls
+    hooks: PluginHooks = field(default_factory=lambda: PluginHooks())
 
     @property
     def name(self) -> str:
@@ -73,20 +76,21 @@ class Plugin:
 
 
 class Loader:
-    """Loads the plugins of a manifest; ``stages`` turn what their hooks return into declarations.
+    """Loads the plugins of a manifest; ``kinds`` turn what they bring into declarations.
 
-    Plugins are imported, and hooks run, in the context ``outside_traces``, so that what they
-    compute is not traced.
+    One pluggy manager has the hooks of all plugins that are loaded, and checks them. Plugins are
+    imported, and hooks run, in the context ``outside_traces``, so that what they compute is not
+    traced.
     """
 
     def __init__(
         self,
-        stages: Mapping[str, Stage],
+        kinds: Sequence[DeclarationKind],
         *,
         outside_traces: Callable[[], AbstractContextManager[Any]] = nullcontext,
         read_manifest: Callable[[], Manifest] = manifest,
     ) -> None:
-        self._stages = stages
+        self._kinds = kinds
         self._outside_traces = outside_traces
         self.manifest = read_manifest
         self.settings = settings
@@ -136,6 +140,7 @@ class Loader:
         if _is_importing(plugin.entry) or not self._begin(plugin):
             return
         start = time.perf_counter()
+        plugin.notes.clear()
         try:
             with transaction():
                 self._install(plugin, self._collect(plugin))
@@ -144,7 +149,8 @@ class Loader:
             self._roll_back(plugin)
             if isinstance(error, KeyboardInterrupt):
                 raise
-            if isinstance(error, ImportError | AttributeError) and _is_importing_beside(plugin):
+            cause = error.__cause__ or error
+            if isinstance(cause, ImportError | AttributeError) and _is_importing_beside(plugin):
                 return  # the package is half imported; it may well load when it is whole
             plugin.error = error
             plugin.traceback = "".join(traceback.format_exception(error))
@@ -216,32 +222,57 @@ class Loader:
 
     # -------------------------------------------------------------------- collect and install
 
-    def _collect(self, plugin: Plugin) -> list[Staged]:
-        """Import a plugin, run its hooks and check what they return."""
-        import pluggy
+    @cached_property
+    def _manager(self) -> pluggy.PluginManager:
+        import pluggy  # and the hooks, at the first load
 
         from bindax_core.registry import _hooks
 
+        manager = pluggy.PluginManager(_hooks.PROJECT)
+        manager.add_hookspecs(_hooks)
+        return manager
+
+    def _collect(self, plugin: Plugin) -> list[Staged]:
+        """Import a plugin, run its hooks, import what its entries name, and check all of it."""
         staged: list[Staged] = []
         with self._outside_traces():
-            target: Any = importlib.import_module(plugin.entry.module)
-            for name in filter(None, plugin.entry.attribute.split(".")):
-                target = getattr(target, name)
-            # A manager of its own for each plugin: what it collects is of this plugin alone, and a
-            # plugin that fails leaves nothing in it that matters.
-            manager = pluggy.PluginManager(_hooks.PROJECT)
-            manager.add_hookspecs(_hooks)
-            manager.register(target, name=plugin.name)
-            known = [name for name in vars(_hooks) if name.startswith("bindax_")]
-            _check_names(plugin, target, known)
-            manager.check_pending()
-            plugin.hooks = manager.hook
-            if not manager.get_hookcallers(target):
-                plugin.notes.append(f"{plugin.entry.value} has no hooks, so it brings nothing")
-            for hook, stage in self._stages.items():
-                for result in getattr(manager.hook, hook)():
-                    staged.extend(stage(hook, result, plugin.entry))
+            plugin.hooks = self._register(plugin)
+            for kind in self._kinds:
+                for result in getattr(plugin.hooks, kind.hook)():
+                    staged.extend(kind.of_hook(result, plugin.entry))
+                # A hook brings all of its kind: entries may offer what it leaves out on purpose.
+                if kind.hook not in plugin.hooks:
+                    for entry in self._entries(kind.group, plugin):
+                        staged.extend(kind.of_entry(entry, _offered_object(entry), plugin.entry))
+        if not staged and not plugin.hooks:
+            plugin.notes.append(f"{plugin.entry.value} has no hooks, so it brings nothing")
         return staged
+
+    def _register(self, plugin: Plugin) -> PluginHooks:
+        """Import the hooks of a plugin, and have pluggy check them."""
+        hooks = PluginHooks()
+        if plugin.entry.is_implied:
+            return hooks
+        manager, target = self._manager, _object_of(plugin.entry)
+        _check_names(plugin, target, [name for name in vars(manager.hook) if name[0] != "_"])
+        if not manager.is_registered(target):
+            manager.register(target, plugin.label)
+        manager.check_pending()
+        for caller in manager.get_hookcallers(target) or ():
+            mine = [one.function for one in caller.get_hookimpls() if one.plugin is target]
+            hooks[caller.name] = mine
+        return hooks
+
+    def _entries(self, group: str, plugin: Plugin) -> Iterator[Entry]:
+        """The entries of a group that name objects of a plugin, which can be imported."""
+        for entry in self.manifest().entries(group) if group else ():
+            if (
+                entry.distribution == plugin.entry.distribution
+                and entry.names_object
+                and self.manifest().plugins_behind(entry)[0] == plugin.entry
+                and (entry.kind not in ("pytrees", "values") or is_found(entry.offered_name))
+            ):
+                yield entry
 
     def _install(self, plugin: Plugin, staged: list[Staged]) -> None:
         for declaration in staged:
@@ -253,8 +284,58 @@ class Loader:
         for declaration in reversed(plugin.installed):
             self.claims.give_back(plugin.entry, declaration)
         self.claims.forget(plugin.entry)
+        self._manager.unregister(name=plugin.label)
         plugin.installed.clear()
-        plugin.notes.clear()
+
+
+class PluginHooks(dict[str, list[Callable[[], Any]]]):
+    """The functions of one plugin, by hook; as attributes, hooks return a list of the results."""
+
+    def __getattr__(self, name: str) -> Callable[[], list[Any]]:
+        functions = self.get(name, ())
+        return lambda: [result for one in functions if (result := one()) is not None]
+
+
+def _object_of(entry: Entry) -> Any:
+    """Import the object that an entry names."""
+    found: Any = importlib.import_module(entry.module)
+    for name in filter(None, entry.attribute.split(".")):
+        found = getattr(found, name)
+    return found
+
+
+def _offered_object(entry: Entry) -> Any:
+    """Import the object that an entry offers, or raise an error that names the entry."""
+    try:
+        return _object_of(entry)
+    except (ImportError, AttributeError) as error:
+        missing = missing_in(entry)
+        if not missing:
+            raise
+        raise PluginError(f"{entry.label} names {missing}.") from error
+
+
+def missing_in(entry: Entry) -> str:
+    """The module or object of an entry that is not there, in words; empty when all is."""
+    try:
+        if entry.module not in sys.modules and importlib.util.find_spec(entry.module) is None:
+            # A plugin may serve a library that is not installed.
+            is_optional = entry.kind in ("pytrees", "values") and not is_found(entry.offered_name)
+            return "" if is_optional else f"the module {entry.module!r}, which is not installed"
+    except (ImportError, ValueError):  # of a package that holds it
+        return f"the module {entry.module!r}, which cannot be found"
+    found: Any = sys.modules.get(entry.module)
+    for name in filter(None, entry.attribute.split(".")) if found is not None else ():
+        if not hasattr(found, name):
+            return f"{entry.attribute!r}, which the module {entry.module!r} does not have"
+        found = getattr(found, name)
+    return ""
+
+
+def is_found(name: str) -> bool:
+    """Tell whether the top package of a module or type is installed; imports nothing."""
+    package = name.partition(":")[0].partition(".")[0]
+    return package in sys.modules or importlib.util.find_spec(package) is not None
 
 
 def _check_names(plugin: Plugin, target: Any, known: list[str]) -> None:
@@ -309,7 +390,7 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
             and not any(_exports(entry, one) for one in brought)
             and current.plugins_behind(entry) == (plugin.entry,)
             # A plugin may serve optional libraries.
-            and importlib.util.find_spec(entry.module.partition(".")[0]) is not None
+            and is_found(entry.offered_name if ":" in entry.offered_name else entry.module)
         )
     return notes
 

@@ -114,7 +114,8 @@ class Discovery(Plugins):
         return [
             entry
             for entry in (*current.entries("pytrees"), *current.entries("values"))
-            if entry.module.partition(".")[0] == package and offers(entry, type_)
+            if entry.offered_name.partition(":")[0].partition(".")[0] == package
+            and offers(entry, type_)
         ]
 
     # ---------------------------------------------------------------- operations, backends

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from bindax_core._site import absolute_path
@@ -30,6 +31,10 @@ _OFFERED = (
 )
 KINDS = (PLUGINS, *_OFFERED)
 """The kinds of entries; each but the first is the last part of a group name."""
+
+_BY_OBJECTS = ("primitives", "pytrees", "values", "backends", "transformations")
+"""The kinds whose entries may name what is declared, so that it takes no hook."""
+_BY_HOOKS = ("rules", "operations")
 
 _OPENING = "[bindax.v"
 _HEADER = re.compile(r"\[bindax\.v[^\n]*")
@@ -84,13 +89,33 @@ class Entry(NamedTuple):
 
     @property
     def offered_name(self) -> str:
-        """The offer itself: the type of a pytree or value entry, the kind of rules, the name."""
+        """The offer itself: the type of a pytree or value entry, the kind of rules, the name.
+
+        A type is the name if that has a colon, and the value names its definition; else the value.
+        """
         if self.kind in ("pytrees", "values"):
-            return f"{self.module}:{self.attribute}"
+            return self.name if ":" in self.name else f"{self.module}:{self.attribute}"
         if self.kind == "rules":
             # A suffix tells entries of one distribution for one kind apart.
             return self.name.partition("@")[0].strip()
         return self.name
+
+    @property
+    def names_object(self) -> bool:
+        """Tell whether the value names what is declared, not a plugin or a type."""
+        if self.kind in ("pytrees", "values"):
+            return ":" in self.name
+        return self.kind in _BY_OBJECTS and ":" in self.value
+
+    @property
+    def is_implied(self) -> bool:
+        """Tell whether this stands for the plugin of a distribution that has no module of hooks."""
+        return self.line == 0
+
+    @property
+    def label(self) -> str:
+        """The entry with its file and line, for messages."""
+        return f"the {self.kind} entry {self.name!r} ({self.place})"
 
     @property
     def place(self) -> str:
@@ -169,6 +194,7 @@ class Manifest:
         self._sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
         self._entries: dict[str, tuple[Entry, ...]] = {}
         self._types: dict[str, list[Entry]] | None = None
+        self._without_hooks: list[Distribution] = []
         found: dict[str, tuple[Distribution, str]] = {}
         for distribution, text in _installed(path):
             found.setdefault(distribution.name, (distribution, text))
@@ -197,8 +223,11 @@ class Manifest:
         for section in supported or sections:
             self._sections[section.kind].append(section)
         if supported and all(section.kind != PLUGINS for section in supported):
-            reason = 'the group "bindax.v1" is missing, so nothing else can be loaded'
-            self._problems.append(Problem(distribution, supported[0].line, reason))
+            self._without_hooks.append(distribution)
+        for section in supported:
+            if section.kind in _BY_HOOKS and distribution in self._without_hooks:
+                reason = 'the group "bindax.v1" is missing, so nothing of this group can be loaded'
+                self._problems.append(Problem(distribution, section.line, reason))
 
     def _section(self, distribution: Distribution, found: re.Match[str]) -> _Section | None:
         text, header = found.string, found[0].rstrip()
@@ -227,9 +256,21 @@ class Manifest:
             supported = [one for one in self._sections[kind] if one.api in SUPPORTED_API_VERSIONS]
             parsed = [_parse(section) for section in supported]
             known = tuple(entry for entries, _ in parsed for entry in entries)
+            if kind == PLUGINS and self._without_hooks:
+                both = (*known, *self._implied())
+                known = tuple(sorted(both, key=lambda entry: (entry.distribution, entry.name)))
             self._entries[kind] = known
             self._problems.extend(problem for _, problems in parsed for problem in problems)
         return known
+
+    def _implied(self) -> Iterator[Entry]:
+        """The plugins of distributions whose entries name objects, and which have no hooks."""
+        for owner in self._without_hooks:
+            sections = (one for kind in _BY_OBJECTS for one in self._sections[kind])
+            entries = chain.from_iterable(_parse(one)[0] for one in sections if one[0] == owner)
+            first = next((entry for entry in entries if entry.names_object), None)
+            if first is not None:
+                yield Entry(PLUGINS, owner.name, first.module.partition(".")[0], owner, 0)
 
     def refused(self, kind: str, name: str | None = None) -> tuple[Entry, ...]:
         """Entries written for plugin API versions that are not supported."""

@@ -283,30 +283,27 @@ def _not_serializable(labels: Any) -> Any:
     raise TreeError("labels of xarray objects have no stable written form; pickle the structure")
 
 
-DEFINITIONS = (
-    NodeDefinition(
-        xarray.Variable,
-        _flatten_variable,
-        _unflatten_variable,
-        serialized_name="xarray:Variable",
-        attributes=("data",),
-        encode_metadata=_not_serializable,
-    ),
-    NodeDefinition(
-        xarray.DataArray,
-        _flatten_data_array,
-        _unflatten_data_array,
-        _flatten_data_array_with_keys,
-        serialized_name="xarray:DataArray",
-        encode_metadata=_not_serializable,
-    ),
-    NodeDefinition(
-        xarray.Dataset,
-        _flatten_dataset,
-        _unflatten_dataset,
-        _flatten_dataset_with_keys,
-        serialized_name="xarray:Dataset",
-        encode_metadata=_not_serializable,
-    ),
+variable = NodeDefinition(
+    xarray.Variable,
+    _flatten_variable,
+    _unflatten_variable,
+    serialized_name="xarray:Variable",
+    attributes=("data",),
+    encode_metadata=_not_serializable,
 )
-"""The definitions that the plugin brings."""
+data_array = NodeDefinition(
+    xarray.DataArray,
+    _flatten_data_array,
+    _unflatten_data_array,
+    _flatten_data_array_with_keys,
+    serialized_name="xarray:DataArray",
+    encode_metadata=_not_serializable,
+)
+dataset = NodeDefinition(
+    xarray.Dataset,
+    _flatten_dataset,
+    _unflatten_dataset,
+    _flatten_dataset_with_keys,
+    serialized_name="xarray:Dataset",
+    encode_metadata=_not_serializable,
+)

@@ -1,4 +1,4 @@
-"""The plugin that the registry loads when an instance of a listed container appears."""
+"""Give the conformance suite instances of the container types."""
 
 from __future__ import annotations
 
@@ -6,22 +6,12 @@ import importlib.util
 from collections.abc import Iterable
 from typing import Any
 
-from bindax_core.extend import NodeDefinition, hookimpl
-
-
-@hookimpl
-def bindax_pytree_nodes() -> Iterable[NodeDefinition]:
-    """The definitions of those container types whose libraries are installed."""
-    if importlib.util.find_spec("xarray") is None:
-        return ()
-    from bindax_containers.labelled import DEFINITIONS
-
-    return DEFINITIONS
+from bindax_core.extend import hookimpl
 
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """Instances of the container types, for the conformance kit."""
+    """Give instances, if the libraries are installed."""
     if importlib.util.find_spec("xarray") is None:
         return []
     import numpy as np

@@ -1,4 +1,4 @@
-"""Offer the package to the registry."""
+"""Give the conformance suite the samples; the entry points name what the package brings."""
 
 from __future__ import annotations
 
@@ -6,22 +6,12 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
-import bindax_control_flow
-from bindax_core.extend import Primitive, hookimpl
-
-PRIMITIVES = tuple(x for x in vars(bindax_control_flow).values() if isinstance(x, Primitive))
-"""Every primitive of the package: what its modules name in ``__all__``."""
-
-
-@hookimpl
-def bindax_primitives() -> Iterable[Primitive]:
-    """Offer the primitives."""
-    return PRIMITIVES
+from bindax_core.extend import hookimpl
 
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """Give the conformance kit calls of the functions."""
+    """Give calls of the functions."""
     from bindax_control_flow.cond.samples import cond_samples
     from bindax_control_flow.scan.samples import scan_samples
     from bindax_control_flow.solve.samples import solver_samples

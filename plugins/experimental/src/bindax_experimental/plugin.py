@@ -1,19 +1,11 @@
-"""Offer the package to the registry."""
+"""Offer rules for the primitives of others, and samples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from bindax_core.extend import Extension, Primitive, hookimpl
-
-
-@hookimpl
-def bindax_primitives() -> Iterable[Primitive]:
-    """Offer the primitive of checks."""
-    from bindax_experimental.checkify.check import check_p
-
-    return [check_p]
+from bindax_core.extend import Extension, hookimpl
 
 
 @hookimpl

@@ -11,7 +11,17 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.extend import Array, Dimension, Tracer, is_value, trace_state
+import numpy as np
+
+from bindax_core.extend import (
+    Array,
+    Dimension,
+    Tracer,
+    ValueType,
+    is_value,
+    trace_state,
+    typeof,
+)
 from bindax_export._errors import InconclusiveDimensionOperation
 from bindax_export._polynomials import Atom, Monomial, Terms, exact_parts, order, product_of
 
@@ -391,3 +401,11 @@ def _divided(dividend: Size, divisor: Size) -> tuple[Size, Size]:
     except InconclusiveDimensionOperation:
         pass
     return quotient + operation("floordiv", operands, scope), operation("mod", operands, scope)
+
+
+def _number(x: Any, aval: Any) -> Any:
+    return np.asarray(int(x), aval.dtype)  # which raises, and says what is unknown
+
+
+value_type = ValueType(SymbolicDimension, lambda x: typeof(0), _number)
+"""Sizes are weakly typed integers in the jaxprs that they belong to."""

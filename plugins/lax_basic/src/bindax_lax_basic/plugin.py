@@ -1,4 +1,4 @@
-"""Offer the package to the registry."""
+"""Supply operations, operators and methods of arrays, and samples."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import FunctionType
 from typing import Any
 
-import bindax_lax_basic
-from bindax_core.extend import ArrayOperations, Primitive, api_boundary, hookimpl, typeof
+from bindax_core.extend import ArrayOperations, api_boundary, hookimpl, typeof
 from bindax_lax_basic.array.methods import ATTRIBUTES
 from bindax_lax_basic.array.operators import OPERATORS
 from bindax_lax_basic.dtypes import bool_
@@ -20,18 +19,9 @@ from bindax_lax_basic.shape.slice_and_pad import index_in_dim
 from bindax_lax_basic.shape.split import stack
 from bindax_lax_basic.shape.transpose import moveaxis
 
-PRIMITIVES = tuple(x for x in vars(bindax_lax_basic).values() if isinstance(x, Primitive))
-"""Every primitive of the package: what its modules name in ``__all__``."""
-
 
 def _add(x: Any, y: Any) -> Any:
     return (or_p if typeof(x).dtype == bool_ else add_p).bind(x, y)
-
-
-@hookimpl
-def bindax_primitives() -> Iterable[Primitive]:
-    """The primitives."""
-    return PRIMITIVES
 
 
 @hookimpl

@@ -1,23 +1,17 @@
-"""The hooks, called once, when something of this package is first used."""
+"""The hooks: what takes code. The entry points in ``pyproject.toml`` name everything else."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from bindax_core.extend import Primitive, hookimpl
-from bindax_example_cpp.function import fading_sum, fading_sum_p
-
-
-@hookimpl
-def bindax_primitives() -> list[Primitive]:
-    """The primitives that this package owns."""
-    return [fading_sum_p]
+from bindax_core.extend import hookimpl
+from bindax_example_cpp.function import fading_sum
 
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """Sample inputs for the conformance kit."""
+    """Sample inputs for the conformance suite."""
     from bindax_testing import array, sample
 
     for dtype in ("float32", "float64"):

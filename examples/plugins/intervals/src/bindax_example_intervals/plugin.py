@@ -1,12 +1,11 @@
-"""The hooks, called once, when something of this package is first used."""
+"""The hooks: what takes code. The entry points in ``pyproject.toml`` name everything else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from bindax_core.extend import Extension, hookimpl
-from bindax_example_intervals.transformation import bounds
 
 
 @hookimpl
@@ -15,12 +14,6 @@ def bindax_extensions() -> Iterable[Extension]:
     from bindax_example_intervals.rules import rules
 
     return list(rules())
-
-
-@hookimpl
-def bindax_transformations() -> Mapping[str, Callable[..., Any]]:
-    """Offer ``bindax.bounds``."""
-    return {"bounds": bounds}
 
 
 @hookimpl
