@@ -1,7 +1,7 @@
 """The runtime: one object in which lower layers look up what they need of higher ones.
 
 The kernel asks for plugins on a miss without knowing how they are found: ``bindax_core`` puts the
-discovery here when it is imported.
+resolver here when it is imported.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Plugins:
-    """The discovery of plugins, as the kernel sees it; until one is connected, it finds nothing."""
+    """The resolver of plugins, as the kernel sees it; until one is connected, it finds nothing."""
 
     def load_for_rule(self, kind: str, primitive: Any) -> bool:
         """Load the plugins that bring rules of a kind; True when looking again makes sense."""
@@ -68,7 +68,7 @@ class Runtime:
     """The state of this process that several layers share.
 
     Attributes:
-        plugins: the discovery of plugins.
+        plugins: the resolver of plugins.
         wrap_rule: put around every function that interpreters call, by the debug mode that checks
             rules; None while it is off.
         has_compiler_threads: whether programs may be compiled: not in a process forked after a

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from bindax_core.registry import _control, _manifest
-from bindax_core.registry._claims import Staged
-from bindax_core.registry._installers import DeclarationKind
+from bindax_core.registry import _manifest, _plugin_settings
+from bindax_core.registry._declaration_kinds import DeclarationKind
 from bindax_core.registry._loader import Loader
-from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Entry, Manifest
 from bindax_core.registry._provenance import Provenance
+from bindax_core.registry._registrations import Declaration
+from bindax_core.registry._resolver import Resolver
 
 
 def _write_distribution(directory: Path, name: str, version: str, entry_points: str) -> Path:
@@ -74,12 +74,12 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 @pytest.fixture(autouse=True)
 def clean_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for variable in _control._VARIABLES.values():
+    for variable in _plugin_settings._VARIABLES.values():
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.chdir(tmp_path)
-    with _control.configured():
+    with _plugin_settings.configured():
         yield
-    _control.reload_settings()
+    _plugin_settings.reload_settings()
 
 
 class FakeInstaller:
@@ -89,7 +89,7 @@ class FakeInstaller:
         self.kind, self.table, self._key = kind, table, key
         self.declarations = DeclarationKind(hook, "a list", self._declare, group=f"{kind}s")
 
-    def _declare(self, value: Any, plugin: Entry) -> Iterator[Staged]:
+    def _declare(self, value: Any, plugin: Entry) -> Iterator[Declaration]:
         if value == "invalid":
             raise TypeError("an invalid declaration")
         key = self._key(value)
@@ -102,7 +102,7 @@ class FakeInstaller:
             assert key not in self.table
             self.table[key] = value
 
-        yield Staged(
+        yield Declaration(
             kind=self.kind,
             key=key,
             label=f"the {self.kind} {name!r}",
@@ -117,7 +117,7 @@ class FakeInstaller:
 
 
 class Tables:
-    """A loader and a discovery over fake tables."""
+    """A loader and a resolver over fake tables."""
 
     def __init__(self, site: Site) -> None:
         self.primitives: dict[str, Any] = {}
@@ -132,7 +132,7 @@ class Tables:
         self._manifest: Manifest | None = None
         kinds = [fake.declarations for fake in fakes]
         self.loader = Loader(kinds, read_manifest=self.manifest)
-        self.discovery = Discovery(self.loader)
+        self.resolver = Resolver(self.loader)
 
     def manifest(self) -> Manifest:
         if self._manifest is None:

@@ -15,7 +15,7 @@ MANIFEST = "[bindax.v1.primitives]\nmine.p = mine:p\n"
 
 
 def texts(tables: Any) -> str:
-    return "\n".join(record["text"] for record in _doctor.doctor_report(tables.discovery))
+    return "\n".join(record["text"] for record in _doctor.doctor_report(tables.resolver))
 
 
 def test_a_forgotten_marker(site: Any, tables: Any) -> None:
@@ -65,7 +65,7 @@ def test_an_exception_that_cannot_be_printed(site: Any, tables: Any) -> None:
 
     assert tables.loader.named("mine")[0].status == QUARANTINED
     assert "Silent" in texts(tables)
-    (record,) = _report.plugins_report(tables.discovery)
+    (record,) = _report.plugins_report(tables.resolver)
     assert "Silent" in record["why"]
 
 

@@ -14,7 +14,7 @@ from bindax_core.errors import (
     PluginVersionError,
     PluginWarning,
 )
-from bindax_core.registry._control import configured
+from bindax_core.registry._plugin_settings import configured
 
 
 def offer(site: Any, name: str, *, version: str = "1.0", extra: str = "") -> None:
@@ -37,7 +37,7 @@ def test_using_the_name_raises_and_names_both_sides(site: Any, tables: Any) -> N
     offer(site, "one")
     offer(site, "two", version="2.0")
     with pytest.raises(PluginConflictError) as caught:
-        tables.discovery.find_primitive("p")
+        tables.resolver.find_primitive("p")
     message = str(caught.value)
 
     for name, version in (("one", "1.0"), ("two", "2.0")):
@@ -56,11 +56,11 @@ def test_the_order_of_loading_makes_no_difference(site: Any, tables: Any, order:
     for name in order:
         if name == "p":
             with pytest.raises(PluginConflictError):
-                tables.discovery.find_primitive("p")
+                tables.resolver.find_primitive("p")
         else:
-            assert tables.discovery.find_primitive(f"{name}.own") == f"{name}.own"
+            assert tables.resolver.find_primitive(f"{name}.own") == f"{name}.own"
     with pytest.raises(PluginConflictError):
-        tables.discovery.find_primitive("p")
+        tables.resolver.find_primitive("p")
 
     assert sorted(tables.primitives) == ["one.own", "two.own"]
 
@@ -71,21 +71,21 @@ def test_a_ranking_decides_whatever_the_order(site: Any, tables: Any, order: Any
     offer(site, "two")
     with configured(prefer=["two-dist"]):
         for name in order:
-            tables.discovery.find_primitive(f"{name}.own")
-        found = tables.discovery.find_primitive("p")
-        (conflict,) = tables.discovery.conflicts()
+            tables.resolver.find_primitive(f"{name}.own")
+        found = tables.resolver.find_primitive("p")
+        (conflict,) = tables.resolver.conflicts()
 
     assert type(found).__module__ == "two"
     assert conflict.winner == "two-dist"
-    assert tables.loader.claims.held("primitive", "p").value is found
+    assert tables.loader.registrations.held("primitive", "p").value is found
 
 
 def test_denying_one_side_ends_the_conflict(site: Any, tables: Any) -> None:
     offer(site, "one")
     offer(site, "two")
     with configured(deny=["one"]):
-        assert type(tables.discovery.find_primitive("p")).__module__ == "two"
-        assert tables.discovery.conflicts() == []
+        assert type(tables.resolver.find_primitive("p")).__module__ == "two"
+        assert tables.resolver.conflicts() == []
 
 
 def test_a_conflict_that_manifests_do_not_show_is_found_when_both_are_loaded(
@@ -106,7 +106,7 @@ def test_a_conflict_that_manifests_do_not_show_is_found_when_both_are_loaded(
 
     assert tables.rules == {}
     with pytest.raises(PluginConflictError, match=r"one-dist 1.0 .* and by three-dist 1.0 .* two-"):
-        tables.loader.claims.check("rule", "rule")
+        tables.loader.registrations.check("rule", "rule")
 
 
 def test_a_failed_plugin_is_no_party_to_a_conflict_found_while_loading(
@@ -120,7 +120,7 @@ def test_a_failed_plugin_is_no_party_to_a_conflict_found_while_loading(
         tables.loader.load_all()
 
     assert tables.rules == {"rule": "rule"}
-    assert tables.discovery.conflicts() == []
+    assert tables.resolver.conflicts() == []
 
 
 def test_a_pytree_type_offered_twice_raises_on_use(site: Any, tables: Any) -> None:
@@ -139,13 +139,13 @@ def test_a_pytree_type_offered_twice_raises_on_use(site: Any, tables: Any) -> No
     import box
 
     with pytest.raises(PluginConflictError, match="the pytree type box:Box is offered by one-dist"):
-        tables.discovery.load_for_type(box.Box)
-    assert tables.discovery.load_for_type(box.Other) is True
+        tables.resolver.load_for_type(box.Box)
+    assert tables.resolver.load_for_type(box.Other) is True
     with pytest.raises(PluginConflictError):
-        tables.discovery.load_for_type(box.Box)
+        tables.resolver.load_for_type(box.Box)
     with configured(prefer=["one-dist"]):
         pass
-    assert tables.discovery.load_for_type(int) is False
+    assert tables.resolver.load_for_type(int) is False
     assert list(tables.pytrees) == [box.Other]
 
 
@@ -165,7 +165,7 @@ def test_a_type_offered_where_it_is_re_exported_is_found(site: Any, tables: Any)
     )
     import pkg
 
-    assert tables.discovery.load_for_type(pkg.Box) is True
+    assert tables.resolver.load_for_type(pkg.Box) is True
 
 
 def test_types_of_broken_and_refused_plugins_raise_on_use(site: Any, tables: Any) -> None:
@@ -175,19 +175,19 @@ def test_types_of_broken_and_refused_plugins_raise_on_use(site: Any, tables: Any
     import box
 
     with pytest.warns(PluginWarning), pytest.raises(PluginLoadError, match="no device"):
-        tables.discovery.load_for_type(box.Box)
+        tables.resolver.load_for_type(box.Box)
     with pytest.raises(PluginLoadError, match="no device"):
-        tables.discovery.load_for_type(box.Box)
+        tables.resolver.load_for_type(box.Box)
     with pytest.raises(PluginVersionError, match="upgrade bindax-core"):
-        tables.discovery.load_for_type(box.Other)
+        tables.resolver.load_for_type(box.Other)
 
 
 def test_a_refused_primitive_says_so(site: Any, tables: Any) -> None:
     site.distribution("future", "[bindax.v2]\nf = f\n[bindax.v2.primitives]\nf.p = f:p\n")
     with pytest.raises(PluginVersionError, match=r"future 1\.0 was written for plugin API"):
-        tables.discovery.find_primitive("f.p")
+        tables.resolver.find_primitive("f.p")
 
-    assert tables.discovery.find_primitive("unknown") is None
+    assert tables.resolver.find_primitive("unknown") is None
 
 
 def test_candidates_say_why_they_do_not_help(site: Any, tables: Any) -> None:
@@ -197,8 +197,8 @@ def test_candidates_say_why_they_do_not_help(site: Any, tables: Any) -> None:
     site.distribution("future", "[bindax.v2]\nf = f\n[bindax.v2.rules]\njvp = f\n")
     with configured(deny=["denied"]):
         with pytest.warns(PluginWarning):
-            assert tables.discovery.load_for_rule("jvp", "p") is True
-        found = tables.discovery.candidates("jvp", "p")
+            assert tables.resolver.load_for_rule("jvp", "p") is True
+        found = tables.resolver.candidates("jvp", "p")
 
     assert found[:3] == [
         "broken-dist 1.0 (failed to load: OSError: no device; see `bindax doctor`)",
@@ -206,4 +206,4 @@ def test_candidates_say_why_they_do_not_help(site: Any, tables: Any) -> None:
         "loads-dist 1.0",
     ]
     assert found[3].startswith("future 1.0 (refused: future 1.0 was written for plugin API")
-    assert tables.discovery.candidates("vmap", "p") == []
+    assert tables.resolver.candidates("vmap", "p") == []

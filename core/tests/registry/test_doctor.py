@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from bindax_core.registry import _doctor
-from bindax_core.registry._control import configured
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED
 from bindax_core.registry._manifest import Manifest
+from bindax_core.registry._plugin_settings import configured
 from bindax_core.registry._replaced import replaced_functions
 
 PRIMITIVES = "[bindax.v1.primitives]\nmine.p = mine:p\n"
@@ -22,7 +22,7 @@ HOOK = "\np = 1\n@hookimpl\ndef bindax_primitives():\n    return ['mine.p']\n"
 
 
 def report(tables: Any) -> list[Any]:
-    return _doctor.doctor_report(tables.discovery)
+    return _doctor.doctor_report(tables.resolver)
 
 
 def problems(tables: Any) -> str:

@@ -12,12 +12,12 @@ import pytest
 from bindax_core import tree, typeof
 from bindax_core.errors import PluginConflictError, PluginError, PluginLoadError, PluginWarning
 from bindax_core.registry import _doctor, _report
-from bindax_core.registry._control import configured
+from bindax_core.registry._declaration_kinds import KINDS
 from bindax_core.registry._installed import import_scope
-from bindax_core.registry._installers import KINDS
 from bindax_core.registry._loader import LOADED, QUARANTINED, Loader
-from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Manifest
+from bindax_core.registry._plugin_settings import configured
+from bindax_core.registry._resolver import Resolver
 
 MODULE = """
 from bindax_core.extend import NodeDefinition, Primitive, ShapedArray, ValueType
@@ -53,13 +53,13 @@ turn = mine.parts:turn
 
 
 class Real:
-    """A discovery of its own over the kernel's tables."""
+    """A resolver of its own over the kernel's tables."""
 
     def __init__(self, site: Any) -> None:
         self.path = [str(site.directory)]
         self._manifest: Manifest | None = None
         self.loader = Loader(KINDS, outside_traces=import_scope, read_manifest=self.manifest)
-        self.discovery = Discovery(self.loader)
+        self.resolver = Resolver(self.loader)
 
     def manifest(self) -> Manifest:
         self._manifest = self._manifest or Manifest(self.path)
@@ -72,7 +72,7 @@ def real(site: Any) -> Iterator[Real]:
     yield made
     for plugin in made.loader.plugins():
         for declaration in reversed(plugin.installed):
-            made.loader.claims.give_back(plugin.entry, declaration)
+            made.loader.registrations.unregister(plugin.entry, declaration)
 
 
 def package(site: Any, entries: str, text: str = MODULE, name: str = "mine") -> None:
@@ -87,17 +87,17 @@ def test_a_package_without_hooks_brings_what_its_entries_name(site: Any, real: R
     assert (plugin.name, plugin.entry.value) == ("mine-dist", "mine")
     assert "mine.parts" not in sys.modules
 
-    primitive = real.discovery.find_primitive("mine.two")
+    primitive = real.resolver.find_primitive("mine.two")
     parts = sys.modules["mine.parts"]
     assert primitive is parts.two_p
-    assert real.discovery.find_transformation("turn") is parts.turn
-    assert real.discovery.load_backends("example") == [parts.backend]
-    assert real.discovery.load_for_type(parts.Box) is True
+    assert real.resolver.find_transformation("turn") is parts.turn
+    assert real.resolver.load_backends("example") == [parts.backend]
+    assert real.resolver.load_for_type(parts.Box) is True
     assert tree.leaves(parts.Box(7)) == [7]
     assert typeof(parts.Meters()).str_short() == "float32[]"
     assert (plugin.status, plugin.notes) == (LOADED, [])
-    assert _doctor.doctor_report(real.discovery) == []
-    (record,) = _report.plugins_report(real.discovery)
+    assert _doctor.doctor_report(real.resolver) == []
+    (record,) = _report.plugins_report(real.resolver)
     assert record["file"].endswith("mine/__init__.py")
     assert record["offers"] == {
         "primitives": ["mine.one", "mine.two"],
@@ -117,8 +117,8 @@ def test_a_type_of_the_package_loads_it(site: Any, real: Real) -> None:
     package(site, ENTRIES)
     parts = importlib.import_module("mine.parts")
 
-    assert real.discovery.load_for_type(parts.Box) is True
-    assert real.discovery.load_for_type(int) is False
+    assert real.resolver.load_for_type(parts.Box) is True
+    assert real.resolver.load_for_type(int) is False
 
 
 def test_a_type_that_is_re_exported_and_a_library_that_is_missing(site: Any, real: Real) -> None:
@@ -128,8 +128,8 @@ def test_a_type_that_is_re_exported_and_a_library_that_is_missing(site: Any, rea
     shop = importlib.import_module("shop")
     shop.Box.__module__ = "shop._inner"
 
-    assert real.discovery.load_for_type(shop.Box) is True
-    assert _doctor.doctor_report(real.discovery) == []
+    assert real.resolver.load_for_type(shop.Box) is True
+    assert _doctor.doctor_report(real.resolver) == []
 
 
 def test_hooks_and_entries_of_one_plugin(site: Any, real: Real) -> None:
@@ -182,8 +182,8 @@ def test_an_entry_that_is_wrong_names_package_entry_and_file(
         f"/entry_points.txt:2) {MISTAKES[line]}"
     )
     with pytest.warns(PluginWarning), pytest.raises(PluginLoadError) as caught:
-        real.discovery.find_primitive("mine.one")
-    (record,) = _doctor.doctor_report(real.discovery)
+        real.resolver.find_primitive("mine.one")
+    (record,) = _doctor.doctor_report(real.resolver)
 
     assert str(caught.value).startswith("the plugin 'mine-dist' of mine-dist 1.0 (")
     assert wanted in str(caught.value)
@@ -207,11 +207,11 @@ OTHER = 'from bindax_core.extend import Primitive\np = Primitive("{}")\n'.format
 def test_a_module_that_needs_an_entry_of_its_own_while_it_is_imported(
     site: Any, real: Real, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "discovery_for_this_test", real.discovery, raising=False)
+    monkeypatch.setattr(sys, "resolver_for_this_test", real.resolver, raising=False)
     text = """
     import sys
     try:
-        sys.discovery_for_this_test.find_primitive("mine.one")
+        sys.resolver_for_this_test.find_primitive("mine.one")
     except Exception as error:
         early = error
     """
@@ -219,7 +219,7 @@ def test_a_module_that_needs_an_entry_of_its_own_while_it_is_imported(
     parts = importlib.import_module("mine.parts")
 
     assert isinstance(parts.early, PluginError)
-    assert real.discovery.find_primitive("mine.one") is parts.one_p
+    assert real.resolver.find_primitive("mine.one") is parts.one_p
 
 
 @pytest.mark.parametrize("prefer", [(), ("two-dist",)])
@@ -231,11 +231,11 @@ def test_two_distributions_that_name_one_primitive(
         package(site, f"[bindax.v1.primitives]\nshared.p = {name}.parts:p\n", text, name)
     with configured(prefer=prefer):
         if prefer:
-            found = real.discovery.find_primitive("shared.p")
+            found = real.resolver.find_primitive("shared.p")
             assert found is sys.modules["two.parts"].p
             return
         with pytest.raises(PluginConflictError, match=r"is offered by one-dist 1\.0") as caught:
-            real.discovery.find_primitive("shared.p")
+            real.resolver.find_primitive("shared.p")
     for name in ("one", "two"):
         assert f"({name}.parts:p by {site.directory / name}/parts.py, offered in" in str(
             caught.value
@@ -249,7 +249,7 @@ def test_a_denied_package_is_not_imported(site: Any, real: Real) -> None:
         configured(deny=["mine-dist"]),
         pytest.raises(PluginError, match=r"not loaded: it is on the deny list \(code\)"),
     ):
-        real.discovery.find_primitive("mine.one")
+        real.resolver.find_primitive("mine.one")
     assert "mine" not in sys.modules
 
 

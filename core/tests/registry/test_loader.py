@@ -12,8 +12,8 @@ import pytest
 
 from bindax_core.errors import PluginConflictError, PluginError, PluginLoadError, PluginWarning
 from bindax_core.kernel._rollback import record_undo
-from bindax_core.registry._control import configured
 from bindax_core.registry._loader import LOADED, QUARANTINED
+from bindax_core.registry._plugin_settings import configured
 
 GOOD = """
     @hookimpl
@@ -33,7 +33,7 @@ def test_nothing_is_imported_before_it_is_needed(site: Any, tables: Any) -> None
     tables.loader.plugins()
 
     assert "good" not in sys.modules
-    assert tables.discovery.find_primitive("good.p") == "good.p"
+    assert tables.resolver.find_primitive("good.p") == "good.p"
     assert only(tables, "good").status == LOADED
     assert tables.primitives == {"good.p": "good.p", "good.q": "good.q"}
 
@@ -64,7 +64,7 @@ def test_whatever_is_raised_at_import_puts_the_plugin_into_quarantine(
     assert only(tables, "good").status == LOADED
     for _ in range(2):
         with pytest.raises(PluginLoadError, match="could not be loaded") as caught:
-            tables.discovery.find_primitive("broken.p")
+            tables.resolver.find_primitive("broken.p")
         assert caught.value.__cause__ is broken.error
 
 
@@ -95,7 +95,7 @@ def test_a_failure_half_way_leaves_nothing(site: Any, tables: Any, hook: str) ->
     assert only(tables, "half").status == QUARANTINED
     assert tables.primitives == {}
     assert tables.rules == {}
-    assert tables.loader.claims.of_kind("primitive") == []
+    assert tables.loader.registrations.of_kind("primitive") == []
 
 
 def test_what_a_module_registered_by_a_call_is_undone(
@@ -193,14 +193,14 @@ def test_importing_the_plugin_first_works(site: Any, tables: Any) -> None:
     site.plugin("good", GOOD, GOOD_MANIFEST)
     importlib.import_module("good")
 
-    assert tables.discovery.find_primitive("good.q") == "good.q"
+    assert tables.resolver.find_primitive("good.q") == "good.q"
 
 
 def test_a_plugin_needed_while_it_is_imported_is_loaded_afterwards(
     site: Any, tables: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "discovery_for_this_test", tables.discovery, raising=False)
-    text = "import sys\nseen = sys.discovery_for_this_test.load_for_rule('early', 'p')\n" + (
+    monkeypatch.setattr(sys, "resolver_for_this_test", tables.resolver, raising=False)
+    text = "import sys\nseen = sys.resolver_for_this_test.load_for_rule('early', 'p')\n" + (
         _dedented()
     )
     site.plugin("good", text, GOOD_MANIFEST + "[bindax.v1.rules]\nearly = good\n")
@@ -208,13 +208,13 @@ def test_a_plugin_needed_while_it_is_imported_is_loaded_afterwards(
 
     assert module.seen is False
     assert only(tables, "good").status == "available"
-    assert tables.discovery.load_for_rule("early", "p") is True
+    assert tables.resolver.load_for_rule("early", "p") is True
 
 
 def test_a_package_that_is_half_imported_is_not_quarantined(
     site: Any, tables: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "discovery_for_this_test", tables.discovery, raising=False)
+    monkeypatch.setattr(sys, "resolver_for_this_test", tables.resolver, raising=False)
     site.distribution(
         "pkg", "[bindax.v1]\npkg = pkg.plugin\n[bindax.v1.primitives]\npkg.p = pkg.ops:p\n"
     )
@@ -223,7 +223,7 @@ def test_a_package_that_is_half_imported_is_not_quarantined(
         "pkg.ops",
         """
         import sys
-        found = sys.discovery_for_this_test.find_primitive  # used before this module is whole
+        found = sys.resolver_for_this_test.find_primitive  # used before this module is whole
         try:
             found("pkg.p")
         except Exception as error:
@@ -244,34 +244,34 @@ def test_a_package_that_is_half_imported_is_not_quarantined(
     module = importlib.import_module("pkg.ops")
 
     assert isinstance(module.early, PluginError)
-    assert tables.discovery.find_primitive("pkg.p") == "pkg.p"
+    assert tables.resolver.find_primitive("pkg.p") == "pkg.p"
 
 
 def test_a_plugin_that_needs_itself_while_loading_does_not_wait_for_itself(
     site: Any, tables: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "discovery_for_this_test", tables.discovery, raising=False)
+    monkeypatch.setattr(sys, "resolver_for_this_test", tables.resolver, raising=False)
     site.plugin(
         "selfish",
         """
         import sys
         @hookimpl
         def bindax_primitives():
-            assert sys.discovery_for_this_test.load_for_rule("early", "p") is False
+            assert sys.resolver_for_this_test.load_for_rule("early", "p") is False
             return ["selfish.p"]
         """,
         "[bindax.v1.rules]\nearly = selfish\n[bindax.v1.primitives]\nselfish.p = selfish:p\n",
     )
 
-    assert tables.discovery.find_primitive("selfish.p") == "selfish.p"
+    assert tables.resolver.find_primitive("selfish.p") == "selfish.p"
 
 
 def test_a_plugin_that_needs_another_one_loads_it(
     site: Any, tables: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "discovery_for_this_test", tables.discovery, raising=False)
+    monkeypatch.setattr(sys, "resolver_for_this_test", tables.resolver, raising=False)
     site.plugin("good", GOOD, GOOD_MANIFEST)
-    site.plugin("needs", "import sys\nsys.discovery_for_this_test.find_primitive('good.p')")
+    site.plugin("needs", "import sys\nsys.resolver_for_this_test.find_primitive('good.p')")
     tables.loader.load(only(tables, "needs"))
 
     assert only(tables, "needs").status == only(tables, "good").status == LOADED
@@ -291,7 +291,7 @@ def test_threads_that_need_one_plugin_wait_for_one_result(
     def use() -> None:
         start.wait()
         try:
-            results.append(tables.discovery.find_primitive("good.p"))
+            results.append(tables.resolver.find_primitive("good.p"))
         except PluginLoadError as error:
             results.append(str(error.__cause__))
 
@@ -310,14 +310,14 @@ def test_threads_that_need_one_plugin_wait_for_one_result(
 def test_two_threads_that_load_plugins_that_need_each_other_finish(
     site: Any, tables: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "discovery_for_this_test", tables.discovery, raising=False)
+    monkeypatch.setattr(sys, "resolver_for_this_test", tables.resolver, raising=False)
     for one, other in (("left", "right"), ("right", "left")):
         site.plugin(
             one,
             f"""
             import sys, time
             time.sleep(0.02)
-            sys.discovery_for_this_test.load_for_rule("{other}", "p")
+            sys.resolver_for_this_test.load_for_rule("{other}", "p")
             @hookimpl
             def bindax_primitives():
                 return ["{one}"]
@@ -325,7 +325,7 @@ def test_two_threads_that_load_plugins_that_need_each_other_finish(
             f"[bindax.v1.rules]\n{one} = {one}\n[bindax.v1.primitives]\n{one} = {one}:p\n",
         )
     threads = [
-        threading.Thread(target=tables.discovery.find_primitive, args=(name,), daemon=True)
+        threading.Thread(target=tables.resolver.find_primitive, args=(name,), daemon=True)
         for name in ("left", "right")
     ]
     for thread in threads:

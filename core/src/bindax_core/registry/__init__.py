@@ -1,1 +1,1 @@
-"""Rule tables, cards, provenance, discovery of plugins; private, see ``bindax_core.extend``."""
+"""Manifest, loading, conflicts and provenance of plugins; private, see ``bindax_core.extend``."""

@@ -32,7 +32,7 @@ def load_plugins(*names: str) -> list[str]:
     Traceback (most recent call last):
     bindax_core.errors.PluginError: no plugin 'no-such-plugin' is installed; installed are: ...
     """
-    loader = installed.discovery.loader
+    loader = installed.resolver.loader
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"load_plugins takes names of plugins, but got {name!r:.80}.")
@@ -64,9 +64,11 @@ def configure_plugins(
     Raises:
         PluginError: when a value is of the wrong kind.
     """
-    from bindax_core.registry import _control
+    from bindax_core.registry import _plugin_settings
 
-    _control.configure(allow=allow, deny=deny, autoload=autoload, strict=strict, prefer=prefer)
+    _plugin_settings.configure(
+        allow=allow, deny=deny, autoload=autoload, strict=strict, prefer=prefer
+    )
     tree.forget_unregistered()  # types that were leaves may be nodes under other settings
 
 
@@ -77,10 +79,10 @@ def plugin_settings(**settings: Any) -> Iterator[None]:
     >>> with plugin_settings(autoload=False):
     ...     pass
     """
-    from bindax_core.registry import _control
+    from bindax_core.registry import _plugin_settings
 
     try:
-        with _control.configured():
+        with _plugin_settings.configured():
             configure_plugins(**settings)
             yield
     finally:
@@ -94,10 +96,10 @@ def refresh_plugins() -> None:
     """
     import importlib
 
-    from bindax_core.registry import _control, _manifest
+    from bindax_core.registry import _manifest, _plugin_settings
 
     importlib.invalidate_caches()
-    _control.reload_settings()
+    _plugin_settings.reload_settings()
     _manifest.refresh_manifest()
     tree.forget_unregistered()
 
@@ -115,7 +117,7 @@ def find_primitive(name: str) -> Primitive:
     Traceback (most recent call last):
     bindax_core.errors.PluginError: no installed plugin offers the primitive 'no.such.primitive'...
     """
-    return _found("primitive", name, installed.discovery.find_primitive(name))  # type: ignore[no-any-return]
+    return _found("primitive", name, installed.resolver.find_primitive(name))  # type: ignore[no-any-return]
 
 
 def find_transformation(name: str) -> Callable[..., Any]:
@@ -128,19 +130,19 @@ def find_transformation(name: str) -> Callable[..., Any]:
     Traceback (most recent call last):
     bindax_core.errors.PluginError: no installed plugin offers the transformation 'grd'...
     """
-    return _found("transformation", name, installed.discovery.find_transformation(name))  # type: ignore[no-any-return]
+    return _found("transformation", name, installed.resolver.find_transformation(name))  # type: ignore[no-any-return]
 
 
 def transformation_names() -> list[str]:
     """The names of the transformations that installed plugins offer; imports none of them."""
-    entries = installed.discovery.loader.manifest().entries("transformations")
+    entries = installed.resolver.loader.manifest().entries("transformations")
     return sorted({entry.name for entry in entries})
 
 
 def _found(kind: str, name: str, found: Any) -> Any:
     if found is not None:
         return found
-    entries = installed.discovery.loader.manifest().entries(f"{kind}s")
+    entries = installed.resolver.loader.manifest().entries(f"{kind}s")
     hint = suggestion(name, [entry.name for entry in entries])
     raise PluginError(
         f"no installed plugin offers the {kind} {name!r}.{hint} `bindax plugins` lists what is "
@@ -157,7 +159,7 @@ def installed_plugins() -> list[dict[str, Any]]:
     """
     from bindax_core.registry import _report
 
-    return _report.plugins_report(installed.discovery)
+    return _report.plugins_report(installed.resolver)
 
 
 def container_types() -> list[dict[str, Any]]:
@@ -173,7 +175,7 @@ def container_types() -> list[dict[str, Any]]:
     """
     from bindax_core.registry import _report
 
-    return _report.containers_report(installed.discovery)
+    return _report.containers_report(installed.resolver)
 
 
 def rule_coverage(name: str) -> dict[str, Any]:
@@ -189,7 +191,7 @@ def rule_coverage(name: str) -> dict[str, Any]:
     """
     from bindax_core.registry import _report
 
-    return _report.rules_report(installed.discovery, find_primitive(name))
+    return _report.rules_report(installed.resolver, find_primitive(name))
 
 
 def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
@@ -203,4 +205,4 @@ def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
     """
     from bindax_core.registry import _doctor
 
-    return _doctor.doctor_report(installed.discovery, load=load)
+    return _doctor.doctor_report(installed.resolver, load=load)

@@ -48,21 +48,21 @@ def plugin_contents(name: str | None = None) -> list[PluginContents]:
     >>> [one.name for one in plugin_contents("bindax-transforms")]
     ['transforms']
     """
-    loader = installed.discovery.loader
+    loader = installed.resolver.loader
     plugins = loader.plugins() if name is None else loader.load_named(name)
     return [_contents(plugin) for plugin in plugins if plugin.status == LOADED]
 
 
 def _contents(plugin: Plugin) -> PluginContents:
-    staged = plugin.installed
+    declared = plugin.installed
     return PluginContents(
         name=plugin.name,
         distribution=plugin.entry.distribution.name,
         target=plugin.entry.value,
-        primitives=tuple(one.value for one in staged if one.kind == "primitive"),
-        rules=tuple((one.key[0], one.key[1]) for one in staged if one.kind == "rule"),
-        declared=frozenset(one.kind for one in staged),
-        types=tuple(one.value.type for one in staged if one.kind == "pytree"),
+        primitives=tuple(one.value for one in declared if one.kind == "primitive"),
+        rules=tuple((one.key[0], one.key[1]) for one in declared if one.kind == "rule"),
+        declared=frozenset(one.kind for one in declared),
+        types=tuple(one.value.type for one in declared if one.kind == "pytree"),
         hooks=plugin.hooks,
     )
 
@@ -77,12 +77,12 @@ def unresolved_conflicts(distributions: frozenset[str]) -> list[str]:
     replaced = [
         f"{one.distribution.label} replaces {one.name} by a function of its own ({one.file}:"
         f"{one.line}), which changes programs that do not use it."
-        for one in replaced_functions(installed.discovery.loader.manifest())
+        for one in replaced_functions(installed.resolver.loader.manifest())
         if one.distribution.name in distributions
     ]
     return replaced + [
         conflict.message
-        for conflict in installed.discovery.conflicts()
+        for conflict in installed.resolver.conflicts()
         if conflict.winner is None
         and any(
             one.distribution and one.distribution.name in distributions

@@ -11,10 +11,10 @@ from typing import Any
 
 from bindax_core.errors import PluginLoadError, PluginWarning
 from bindax_core.registry._loader import LOADED, QUARANTINED, Loader, Plugin, described, missing_in
-from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import KINDS, Entry, metadata_text, required
 from bindax_core.registry._provenance import distribution_of, file_of
 from bindax_core.registry._replaced import Replaced, replaced_functions
+from bindax_core.registry._resolver import Resolver
 
 Report = dict[str, Any]
 
@@ -23,9 +23,9 @@ _KIT = "bindax-testing"
 _CORRECT = "correct its pyproject.toml, and install it again"
 
 
-def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
+def doctor_report(resolver: Resolver, *, load: bool = True) -> list[Report]:
     """Return the problems of the installed plugins; see ``diagnose_plugins``."""
-    loader = discovery.loader
+    loader = resolver.loader
     records = _load_each(loader) if load else []
     current = loader.manifest()
     records += [
@@ -35,7 +35,7 @@ def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
     for plugin in loader.plugins():
         records.extend(_plugin_records(loader, plugin))
     records.extend(map(_replaced_record, replaced_functions(current)))
-    for conflict in discovery.conflicts():
+    for conflict in resolver.conflicts():
         severity = "problem" if conflict.winner is None else "notice"
         remedy = conflict.remedy if conflict.winner is None else "none is needed"
         records.append(_problem("conflict", conflict.summary, remedy, severity=severity))
@@ -44,7 +44,7 @@ def doctor_report(discovery: Discovery, *, load: bool = True) -> list[Report]:
         text = f"{problem.text} ({where})"
         records.append(_problem(problem.distribution.label, text, _CORRECT))
     records.extend(_shared_names(loader))
-    records.extend(_settings_records(discovery))
+    records.extend(_settings_records(resolver))
     return records
 
 
@@ -121,11 +121,11 @@ def _replaced_record(one: Replaced) -> Report:
     )
 
 
-def _settings_records(discovery: Discovery) -> list[Report]:
+def _settings_records(resolver: Resolver) -> list[Report]:
     """Names in the settings that no installed plugin has: most likely misspelt."""
-    settings = discovery.loader.settings()
-    plugins = [plugin.name.replace("_", "-").lower() for plugin in discovery.loader.plugins()]
-    known = {*discovery.loader.manifest().distributions, *plugins}
+    settings = resolver.loader.settings()
+    plugins = [plugin.name.replace("_", "-").lower() for plugin in resolver.loader.plugins()]
+    known = {*resolver.loader.manifest().distributions, *plugins}
     records = []
     for setting in ("allow", "deny", "prefer"):
         for name in getattr(settings, setting) or ():

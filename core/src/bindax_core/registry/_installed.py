@@ -17,33 +17,33 @@ from bindax_core.errors import PluginError
 from bindax_core.kernel._rule_tables import wrap_rules
 
 if TYPE_CHECKING:
-    from bindax_core.registry._lookup import Discovery
+    from bindax_core.registry._resolver import Resolver
 
 
 class InstalledPlugins:
-    """Makes the discovery of this process at the first question, and has it answer all of them."""
+    """Makes the resolver of this process at the first question, and has it answer all of them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._discovery: Discovery | None = None
+        self._resolver: Resolver | None = None
 
     @property
-    def discovery(self) -> Discovery:
-        """The discovery of this process."""
-        if self._discovery is None:
+    def resolver(self) -> Resolver:
+        """The resolver of this process."""
+        if self._resolver is None:
             from bindax_core.kernel._primitives_by_name import find_declared
-            from bindax_core.registry._installers import KINDS
+            from bindax_core.registry._declaration_kinds import KINDS
             from bindax_core.registry._loader import Loader
-            from bindax_core.registry._lookup import Discovery
+            from bindax_core.registry._resolver import Resolver
 
             with self._lock:
-                if self._discovery is None:
+                if self._resolver is None:
                     loader = Loader(KINDS, outside_traces=import_scope)
-                    self._discovery = Discovery(loader, find_declared)
-        return self._discovery
+                    self._resolver = Resolver(loader, find_declared)
+        return self._resolver
 
     def __getattr__(self, name: str) -> Any:
-        answer = getattr(self.discovery, name)
+        answer = getattr(self.resolver, name)
         setattr(self, name, answer)  # which is found at once from then on
         return answer
 

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
 from bindax_core.kernel._rollback import transaction
-from bindax_core.registry._claims import Claims, Staged, offers
-from bindax_core.registry._control import settings
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
+from bindax_core.registry._plugin_settings import settings
+from bindax_core.registry._registrations import Declaration, Registrations, offers
 
 if TYPE_CHECKING:
     import pluggy
 
-    from bindax_core.registry._installers import DeclarationKind
+    from bindax_core.registry._declaration_kinds import DeclarationKind
 
 AVAILABLE = "available"
 LOADED = "loaded"
@@ -49,7 +49,7 @@ class Plugin:
     error: BaseException | None = None  # raised while loading
     traceback: str = ""
     seconds: float = 0.0  # that loading took
-    installed: list[Staged] = field(default_factory=list)  # its declarations in force
+    installed: list[Declaration] = field(default_factory=list)  # its declarations in force
     notes: list[str] = field(default_factory=list)  # where it differs from its manifest
     hooks: PluginHooks = field(default_factory=lambda: PluginHooks())
 
@@ -94,7 +94,7 @@ class Loader:
         self._outside_traces = outside_traces
         self.manifest = read_manifest
         self.settings = settings
-        self.claims = Claims(read_manifest)
+        self.registrations = Registrations(read_manifest)
         self._plugins: dict[tuple[str, str], Plugin] = {}
         self._turn = threading.Condition()
         self._thread: int | None = None
@@ -232,21 +232,21 @@ class Loader:
         manager.add_hookspecs(_hooks)
         return manager
 
-    def _collect(self, plugin: Plugin) -> list[Staged]:
+    def _collect(self, plugin: Plugin) -> list[Declaration]:
         """Import a plugin, run its hooks, import what its entries name, and check all of it."""
-        staged: list[Staged] = []
+        declared: list[Declaration] = []
         with self._outside_traces():
             plugin.hooks = self._register(plugin)
             for kind in self._kinds:
                 for result in getattr(plugin.hooks, kind.hook)():
-                    staged.extend(kind.of_hook(result, plugin.entry))
+                    declared.extend(kind.of_hook(result, plugin.entry))
                 # A hook brings all of its kind: entries may offer what it leaves out on purpose.
                 if kind.hook not in plugin.hooks:
                     for entry in self._entries(kind.group, plugin):
-                        staged.extend(kind.of_entry(entry, _offered_object(entry), plugin.entry))
-        if not staged and not plugin.hooks:
+                        declared.extend(kind.of_entry(entry, _offered_object(entry), plugin.entry))
+        if not declared and not plugin.hooks:
             plugin.notes.append(f"{plugin.entry.value} has no hooks, so it brings nothing")
-        return staged
+        return declared
 
     def _register(self, plugin: Plugin) -> PluginHooks:
         """Import the hooks of a plugin, and have pluggy check them."""
@@ -274,16 +274,16 @@ class Loader:
             ):
                 yield entry
 
-    def _install(self, plugin: Plugin, staged: list[Staged]) -> None:
-        for declaration in staged:
-            if self.claims.take(plugin.entry, declaration):
+    def _install(self, plugin: Plugin, declared: list[Declaration]) -> None:
+        for declaration in declared:
+            if self.registrations.register(plugin.entry, declaration):
                 plugin.installed.append(declaration)
-        plugin.notes.extend(_differences(self.manifest(), plugin, staged))
+        plugin.notes.extend(_differences(self.manifest(), plugin, declared))
 
     def _roll_back(self, plugin: Plugin) -> None:
         for declaration in reversed(plugin.installed):
-            self.claims.give_back(plugin.entry, declaration)
-        self.claims.forget(plugin.entry)
+            self.registrations.unregister(plugin.entry, declaration)
+        self.registrations.forget(plugin.entry)
         self._manager.unregister(name=plugin.label)
         plugin.installed.clear()
 
@@ -367,12 +367,12 @@ def described(error: BaseException | None) -> str:
     return "".join(traceback.format_exception_only(error)).strip()
 
 
-def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> list[str]:
+def _differences(current: Manifest, plugin: Plugin, declared: list[Declaration]) -> list[str]:
     """Where the manifest and what the hooks returned disagree, so that lazy loading would miss."""
     distribution = plugin.entry.distribution.name
     notes: list[str] = []
     for kind in ("primitive", "pytree", "value", "transformation"):
-        brought = [one for one in staged if one.kind == kind and one.name is not None]
+        brought = [one for one in declared if one.kind == kind and one.name is not None]
         group = f"{kind}s"
         entries = [one for one in current.entries(group) if one.distribution.name == distribution]
         names = {entry: entry.offered_name for entry in entries}
@@ -395,7 +395,7 @@ def _differences(current: Manifest, plugin: Plugin, staged: list[Staged]) -> lis
     return notes
 
 
-def _exports(entry: Entry, declaration: Staged) -> bool:
+def _exports(entry: Entry, declaration: Declaration) -> bool:
     """Tell whether an entry names a declared type where it is re-exported."""
     return isinstance(declaration.key, type) and offers(entry, declaration.key)
 

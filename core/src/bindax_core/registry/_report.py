@@ -9,24 +9,24 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_core.kernel._rule_tables import Rule, rule_kinds
-from bindax_core.registry._claims import offers
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin, described
-from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
+from bindax_core.registry._registrations import offers
+from bindax_core.registry._resolver import Resolver
 
 Report = dict[str, Any]
 
 
-def plugins_report(discovery: Discovery) -> list[Report]:
+def plugins_report(resolver: Resolver) -> list[Report]:
     """One record for each plugin and each refused distribution; see ``installed_plugins``."""
-    conflicts = discovery.conflicts()
+    conflicts = resolver.conflicts()
     records = []
-    for plugin in discovery.loader.plugins():
-        status, why = _status(discovery, plugin, conflicts)
-        seconds, offers = round(plugin.seconds, 6), _offers(discovery, plugin)
+    for plugin in resolver.loader.plugins():
+        status, why = _status(resolver, plugin, conflicts)
+        seconds, offers = round(plugin.seconds, 6), _offers(resolver, plugin)
         records.append(_plugin_record(plugin.entry, status, why, seconds, offers))
-    current = discovery.loader.manifest()
+    current = resolver.loader.manifest()
     for entry in current.refused(PLUGINS):
         why = current.remedy(entry.distribution.name)
         records.append(_plugin_record(entry, "refused", why, 0.0, {}))
@@ -49,8 +49,8 @@ def _plugin_record(
     }
 
 
-def _status(discovery: Discovery, plugin: Plugin, conflicts: list[Any]) -> tuple[str, str]:
-    settings = discovery.loader.settings()
+def _status(resolver: Resolver, plugin: Plugin, conflicts: list[Any]) -> tuple[str, str]:
+    settings = resolver.loader.settings()
     if plugin.status == QUARANTINED:
         return QUARANTINED, described(plugin.error)
     denied = settings.refusal(plugin.entry)
@@ -70,33 +70,33 @@ def _status(discovery: Discovery, plugin: Plugin, conflicts: list[Any]) -> tuple
     return plugin.status, why
 
 
-def _offers(discovery: Discovery, plugin: Plugin) -> dict[str, list[str]]:
+def _offers(resolver: Resolver, plugin: Plugin) -> dict[str, list[str]]:
     offers: dict[str, list[str]] = {}
     for kind in KINDS[1:]:
         names = [
             entry.offered_name
-            for entry in discovery.loader.manifest().entries(kind)
+            for entry in resolver.loader.manifest().entries(kind)
             if entry.distribution == plugin.entry.distribution
-            and plugin in discovery.loader.plugins_behind(entry)
+            and plugin in resolver.loader.plugins_behind(entry)
         ]
         if names:
             offers[kind] = sorted(dict.fromkeys(names))
     return offers
 
 
-def rules_report(discovery: Discovery, primitive: Any) -> Report:
+def rules_report(resolver: Resolver, primitive: Any) -> Report:
     """The rules of a primitive; see ``rule_coverage``."""
     name = primitive.name
     kinds = dict(rule_kinds)
-    entries = discovery.loader.manifest().entries("rules")
+    entries = resolver.loader.manifest().entries("rules")
     offered = {entry.offered_name for entry in entries}
     records: list[Report] = []
     for kind_name in sorted(kinds.keys() | offered):
         kind = kinds.get(kind_name)
         rules = [] if kind is None else kind.rules_of(primitive)
-        candidates = discovery.candidates(kind_name, name)
+        candidates = resolver.candidates(kind_name, name)
         if candidates and not any(rule.is_present for rule in rules):
-            discovery.load_for_rule(kind_name, primitive)
+            resolver.load_for_rule(kind_name, primitive)
             kind = rule_kinds.get(kind_name)
             rules = [] if kind is None else kind.rules_of(primitive)
         records.extend(_rule_record(kind_name, rule, candidates) for rule in rules)
@@ -134,12 +134,12 @@ def _place(given: Provenance | None) -> Report:
     return {key: getattr(given, key, None) for key in ("distribution", "version", "file", "line")}
 
 
-def containers_report(discovery: Discovery) -> list[Report]:
+def containers_report(resolver: Resolver) -> list[Report]:
     """One record for each container type that is registered or offered; see ``container_types``."""
     from bindax_core.tree import _registry as tree
 
     records = []
-    current = discovery.loader.manifest()
+    current = resolver.loader.manifest()
     entries = current.entries("pytrees")
     known = tree.registered_nodes()
     for definition in known:
@@ -151,12 +151,12 @@ def containers_report(discovery: Discovery) -> list[Report]:
         status = "built in" if built_in else "registered"
         name = names[0] if names else f"{kind.__module__}:{kind.__qualname__}"
         records.append(_container(name, status, provenance))
-    conflicts = discovery.conflicts()
+    conflicts = resolver.conflicts()
     for entry in entries:
         if any(offers(entry, definition.type) for definition in known):
             continue
-        for plugin in discovery.loader.plugins_behind(entry):
-            status, why = _status(discovery, plugin, conflicts)
+        for plugin in resolver.loader.plugins_behind(entry):
+            status, why = _status(resolver, plugin, conflicts)
             if status == LOADED:
                 status, why = "absent", "the plugin is loaded, and did not bring it"
             records.append(_container(entry.offered_name, status, _manifest_place(entry), why))

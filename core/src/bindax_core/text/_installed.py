@@ -59,7 +59,7 @@ def require(name: str, version: str, any_version: bool) -> None:
             f"any_version=True reads it all the same"
         )
     try:
-        installed.discovery.load_distribution(name)
+        installed.resolver.load_distribution(name)
     except PluginError as error:
         raise JaxprTextError(f"the program needs the distribution {name}: {error}") from error
 

@@ -13,16 +13,16 @@ from typing import Any
 from bindax_core._extension_points import Plugins
 from bindax_core._site import Site
 from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
-from bindax_core.registry._claims import NAMED, Conflict, Staged, claimant_of, offers
-from bindax_core.registry._control import Settings
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
+from bindax_core.registry._plugin_settings import Settings
 from bindax_core.registry._provenance import Provenance, provenance_of
+from bindax_core.registry._registrations import NAMED, Conflict, Declaration, claimant_of, offers
 
 _RULE_KINDS = ("rule_kinds", "canonical_rule_kinds")
 
 
-class Discovery(Plugins):
+class Resolver(Plugins):
     """Answers the kernel's questions by loading plugins; what cannot be used raises.
 
     ``declared`` finds a primitive by name among those declared in this process, whether a plugin
@@ -40,7 +40,7 @@ class Discovery(Plugins):
     def load_for_rule(self, kind: str, primitive: Any) -> bool:
         """Load the plugins that bring rules of a kind; whether looking again makes sense."""
         loaded = self._answer(f"rule {kind}", lambda: self.loader.manifest().find("rules", kind))
-        for (one, key), conflict in list(self.loader.claims.conflicts.items()):
+        for (one, key), conflict in list(self.loader.registrations.conflicts.items()):
             if one == "rule" and conflict.winner is None and key[:2] == (kind, primitive):
                 raise PluginConflictError(conflict.message)
         return loaded
@@ -92,12 +92,12 @@ class Discovery(Plugins):
         entries = self._type_entries(type_)
         if not entries:
             return False
-        claims = self.loader.claims
+        registrations = self.loader.registrations
         for kind in ("pytree", "value"):
             of_kind = [entry for entry in entries if entry.kind == f"{kind}s"]
-            if of_kind and claims.held(kind, type_) is None:
+            if of_kind and registrations.held(kind, type_) is None:
                 self._load_for(kind, type_, of_kind)
-        return any(claims.held(kind, type_) is not None for kind in ("pytree", "value"))
+        return any(registrations.held(kind, type_) is not None for kind in ("pytree", "value"))
 
     def _type_entries(self, type_: type) -> Sequence[Entry]:
         current = self.loader.manifest()
@@ -126,18 +126,18 @@ class Discovery(Plugins):
         An entry named ``array`` offers operations and operators; the others offer further
         attributes, and are loaded when ``attribute`` is wanted and not there yet.
         """
-        current, claims = self.loader.manifest(), self.loader.claims
+        current, registrations = self.loader.manifest(), self.loader.registrations
         entries = current.find("operations", "array")
         loaded = self._answer("operations", lambda: entries)
         if attribute is not None:
-            if claims.held("attribute", attribute) is None:
+            if registrations.held("attribute", attribute) is None:
                 entries = current.entries("operations")
                 loaded = self._answer("attributes", lambda: entries)
-            claims.check("attribute", attribute)
-        if not claims.of_kind("operations"):
-            for kind, key in list(claims.conflicts):
+            registrations.check("attribute", attribute)
+        if not registrations.of_kind("operations"):
+            for kind, key in list(registrations.conflicts):
                 if kind == "operations":
-                    claims.check(kind, key)
+                    registrations.check(kind, key)
             if not loaded:
                 self._raise_failure(entries)
         return loaded
@@ -145,12 +145,12 @@ class Discovery(Plugins):
     def load_backends(self, name: str | None = None) -> list[Any]:
         """Load the plugins that offer a backend, or any; those in force, the first to use first."""
         current = self.loader.manifest()
-        claims = self.loader.claims
+        registrations = self.loader.registrations
         if name is None:
             self._answer("backends", lambda: current.entries("backends"))
-        elif claims.held("backend", name) is None:
+        elif registrations.held("backend", name) is None:
             self._load_for("backend", name, self._allowed(current.find("backends", name)))
-        found = [staged.value for staged in claims.of_kind("backend")]
+        found = [declaration.value for declaration in registrations.of_kind("backend")]
         return sorted(found, key=lambda backend: (-backend.priority, backend.name))
 
     # ---------------------------------------------------------- primitives, transformations
@@ -194,11 +194,11 @@ class Discovery(Plugins):
         self._raise_failure(entries)
 
     def _find_named(self, kind: str, name: str) -> Any:
-        claims = self.loader.claims
-        claims.check(kind, name)
+        registrations = self.loader.registrations
+        registrations.check(kind, name)
         label, current = _label(kind, name), self.loader.manifest()
         offered: Sequence[Entry] = ()
-        held = claims.held(kind, name)
+        held = registrations.held(kind, name)
         if held is None:
             offered = current.find(f"{kind}s", name)
             held = self._load_for(kind, name, self._allowed(offered))
@@ -221,7 +221,7 @@ class Discovery(Plugins):
 
     def _allowed(self, entries: Iterable[Entry]) -> list[Entry]:
         entries = list(entries)
-        may_load = self.loader.claims.may_load
+        may_load = self.loader.registrations.may_load
         allowed = {one for one in {entry.distribution for entry in entries} if may_load(one)}
         return [entry for entry in entries if entry.distribution in allowed]
 
@@ -253,7 +253,7 @@ class Discovery(Plugins):
                 self.loader.load(plugin)
         return any(plugin.status == LOADED for plugin in plugins)
 
-    def _load_for(self, kind: str, key: Any, entries: Sequence[Entry]) -> Staged | None:
+    def _load_for(self, kind: str, key: Any, entries: Sequence[Entry]) -> Declaration | None:
         """Load what the one distribution offers that is to provide something; its declaration."""
         chosen = entries
         conflict = self._conflict(kind, entries)
@@ -262,8 +262,8 @@ class Discovery(Plugins):
                 raise PluginConflictError(conflict.message)
             chosen = [entry for entry in entries if entry.distribution.name == conflict.winner]
         self._load(chosen)
-        self.loader.claims.check(kind, key)
-        held = self.loader.claims.held(kind, key)
+        self.loader.registrations.check(kind, key)
+        held = self.loader.registrations.held(kind, key)
         if held is None:
             self._raise_failure(chosen)
             waiting = self._waiting(chosen) if kind in ("pytree", "value") else []
@@ -280,7 +280,7 @@ class Discovery(Plugins):
         names = list(dict.fromkeys(entry.distribution.name for entry in entries))
         if len(names) < 2:
             return None
-        winner = self.loader.claims.best(names)
+        winner = self.loader.registrations.best(names)
         why = "" if winner is None else "it is ranked first"
         claimants = tuple(claimant_of(entry, self.loader.manifest()) for entry in entries)
         return Conflict(kind, _label(kind, entries[0].offered_name), claimants, winner, why)
@@ -320,7 +320,7 @@ class Discovery(Plugins):
             for entry in self._allowed(self.loader.manifest().entries(f"{kind}s")):
                 offers.setdefault(entry.offered_name, []).append(entry)
             every.extend(self._conflict(kind, entries) for entries in offers.values())
-        every.extend(list(self.loader.claims.conflicts.values()))
+        every.extend(list(self.loader.registrations.conflicts.values()))
         found = {(one.kind, one.label): one for one in every if one is not None}
         return [found[key] for key in sorted(found)]
 

@@ -23,13 +23,13 @@ from bindax_core.extend import RuleKind
 from bindax_core.kernel import _aval, _primitives_by_name
 from bindax_core.kernel._rule_tables import rule_kinds
 from bindax_core.registry import _doctor, _report
-from bindax_core.registry._control import configured
+from bindax_core.registry._declaration_kinds import KINDS
 from bindax_core.registry._installed import InstalledPlugins, import_scope
-from bindax_core.registry._installers import KINDS
 from bindax_core.registry._loader import Loader
-from bindax_core.registry._lookup import Discovery
 from bindax_core.registry._manifest import Manifest
+from bindax_core.registry._plugin_settings import configured
 from bindax_core.registry._provenance import distribution_of
+from bindax_core.registry._resolver import Resolver
 
 HEAD = """
 from bindax_core.extend import *
@@ -44,13 +44,13 @@ def card(name, *rules):
 
 
 class Real:
-    """A discovery of its own over the kernel's tables."""
+    """A resolver of its own over the kernel's tables."""
 
     def __init__(self, site: Any) -> None:
         self._path = [str(site.directory)]
         self._manifest: Manifest | None = None
         self.loader = Loader(KINDS, outside_traces=import_scope, read_manifest=self.manifest)
-        self.discovery = Discovery(self.loader)
+        self.resolver = Resolver(self.loader)
 
     def manifest(self) -> Manifest:
         if self._manifest is None:
@@ -68,7 +68,7 @@ def real(site: Any) -> Iterator[Real]:
     yield made
     for plugin in made.loader.plugins():
         for declaration in reversed(plugin.installed):
-            made.loader.claims.give_back(plugin.entry, declaration)
+            made.loader.registrations.unregister(plugin.entry, declaration)
 
 
 @pytest.fixture
@@ -108,16 +108,16 @@ def test_a_missing_rule_is_brought_by_another_distribution(
 ) -> None:
     owner(site)
     extender(site, "rules", "inverse(lambda y: y), vmap(lambda n, xs, ds: (xs[0], ds[0]))")
-    primitive = real.discovery.find_primitive("owner.p")
+    primitive = real.resolver.find_primitive("owner.p")
     kind = rule_kinds["vmap"]
 
     assert kind.rule_of(primitive).provider == "rules-dist"
-    assert real.discovery.load_for_rule("inverse", primitive) is True
+    assert real.resolver.load_for_rule("inverse", primitive) is True
     assert inverse.functions[primitive](3) == 3
     assert kind.functions[primitive](2, [1], [0]) == ([1], [0])
     plugin = real.loader.named("rules")[0]
     for declaration in reversed(plugin.installed):
-        real.loader.claims.give_back(plugin.entry, declaration)
+        real.loader.registrations.unregister(plugin.entry, declaration)
     assert primitive not in inverse.functions
     assert kind.rule_of(primitive).provider == "rules-dist"
 
@@ -128,10 +128,10 @@ def test_two_extensions_with_one_rule_conflict_on_use(
     owner(site)
     extender(site, "one", "inverse(lambda y: y)")
     extender(site, "two", "inverse(lambda y: -y)", "2.0")
-    primitive = real.discovery.find_primitive("owner.p")
+    primitive = real.resolver.find_primitive("owner.p")
     for _ in range(2):
         with pytest.raises(PluginConflictError) as caught:
-            real.discovery.load_for_rule("inverse", primitive)
+            real.resolver.load_for_rule("inverse", primitive)
     message = str(caught.value)
 
     assert message.startswith("the inverse rule of owner.p is offered by one-dist 1.0 (")
@@ -144,9 +144,9 @@ def test_a_ranking_decides_between_extensions(site: Any, real: Real, inverse: Ru
     owner(site)
     extender(site, "one", "inverse(lambda y: y)")
     extender(site, "two", "inverse(lambda y: -y)")
-    primitive = real.discovery.find_primitive("owner.p")
+    primitive = real.resolver.find_primitive("owner.p")
     with configured(prefer=["two-dist"]):
-        real.discovery.load_for_rule("inverse", primitive)
+        real.resolver.load_for_rule("inverse", primitive)
 
     assert inverse.functions[primitive](3) == -3
 
@@ -156,11 +156,11 @@ def test_the_rule_of_a_card_stays_in_force_and_the_conflict_is_reported(
 ) -> None:
     owner(site)
     extender(site, "one", "impl(lambda x: x + 1)")
-    primitive = real.discovery.find_primitive("owner.p")
+    primitive = real.resolver.find_primitive("owner.p")
     before = rule_kinds["impl"].rule_of(primitive)
     real.loader.load_all()
     (record,) = [
-        one for one in _doctor.doctor_report(real.discovery) if one["subject"] == "conflict"
+        one for one in _doctor.doctor_report(real.resolver) if one["subject"] == "conflict"
     ]
 
     assert rule_kinds["impl"].rule_of(primitive) is before
@@ -172,7 +172,7 @@ def test_the_rule_of_a_card_stays_in_force_and_the_conflict_is_reported(
         assert float(primitive.bind(1.0)) == 2.0
         for plugin in other.loader.plugins():
             for declaration in reversed(plugin.installed):
-                other.loader.claims.give_back(plugin.entry, declaration)
+                other.loader.registrations.unregister(plugin.entry, declaration)
     assert rule_kinds["impl"].rule_of(primitive) is before
 
 
@@ -215,10 +215,10 @@ def bindax_array_attributes(): return {"example_method": lambda self: "called"}
     )
     import everything
 
-    assert real.discovery.load_for_type(everything.Box) is True
+    assert real.resolver.load_for_type(everything.Box) is True
     assert tree.leaves(everything.Box(7)) == [7]
     assert bindax_core.typeof(everything.Meters()).str_short() == "float32[]"
-    assert real.discovery.load_backends("example") == [everything.backend]
+    assert real.resolver.load_backends("example") == [everything.backend]
     assert _backend.backends["example"] is everything.backend
     assert bindax_core.Array.example_method(None) == "called"
     plugin = real.loader.named("all")[0]
@@ -263,7 +263,7 @@ def bindax_backends(): return [object()]
     after = (dict(_aval.value_types), dict(_backend.backends), set(vars(_operators.ArrayOperators)))
     assert after == before
     assert {str(one) for one in _registered()} == nodes
-    assert real.discovery.find_primitive("half.p") is None
+    assert real.resolver.find_primitive("half.p") is None
     assert "half.p" not in str(_primitives_by_name.find_declared("half.p"))
 
 
@@ -279,7 +279,7 @@ def test_a_plugin_loaded_while_something_is_staged_is_not_traced(site: Any, real
     site.module("mod", "import owner\nconstant = owner.p.bind(2.0)\n" + HEAD)
 
     def function(x: Any) -> Any:
-        assert real.discovery.load_for_rule("early", None) is True
+        assert real.resolver.load_for_rule("early", None) is True
         return x
 
     text = str(pytest.importorskip("bindax_transforms").make_jaxpr(function)(1.0))
@@ -310,9 +310,9 @@ def test_reports_are_plain_data(site: Any, real: Real, inverse: RuleKind) -> Non
     owner(site)
     extender(site, "rules", "inverse(lambda y: y)")
     site.distribution("future", "[bindax.v2]\nfuture = future\n")
-    primitive = real.discovery.find_primitive("owner.p")
-    plugins = {one["plugin"]: one for one in _report.plugins_report(real.discovery)}
-    rules = {one["kind"]: one for one in _report.rules_report(real.discovery, primitive)["rules"]}
+    primitive = real.resolver.find_primitive("owner.p")
+    plugins = {one["plugin"]: one for one in _report.plugins_report(real.resolver)}
+    rules = {one["kind"]: one for one in _report.rules_report(real.resolver, primitive)["rules"]}
 
     assert json.loads(json.dumps([plugins, rules])) == [plugins, rules]
     assert plugins["owner"]["status"] == "loaded"
@@ -327,7 +327,7 @@ def test_reports_are_plain_data(site: Any, real: Real, inverse: RuleKind) -> Non
 def test_a_misspelt_name_in_the_settings_is_noticed(site: Any, real: Real) -> None:
     owner(site)
     with configured(deny=["ownr"]):
-        (record,) = _doctor.doctor_report(real.discovery)
+        (record,) = _doctor.doctor_report(real.resolver)
 
     assert record["text"] == "the setting deny names 'ownr', which is not installed"
     assert record["severity"] == "notice"
@@ -356,12 +356,12 @@ def test_an_attribute_that_two_distributions_supply_raises_on_use(site: Any, rea
             f"[bindax.v1.operations]\n{name} = {name}\n",
         )
 
-    assert real.discovery.load_for_operations("of_one") is True
+    assert real.resolver.load_for_operations("of_one") is True
     assert bindax_core.Array.of_two(None) == 2
     with pytest.raises(
         PluginConflictError, match=r"the array attribute 'shared' is offered by one"
     ):
-        real.discovery.load_for_operations("shared")
+        real.resolver.load_for_operations("shared")
     assert not hasattr(bindax_core.Array, "shared")
 
 
@@ -370,9 +370,9 @@ def test_a_missing_rule_is_chained_to_the_plugin_that_failed(
 ) -> None:
     owner(site)
     site.plugin("broken", "raise OSError('no device')", "[bindax.v1.rules]\ninverse = broken\n")
-    primitive = real.discovery.find_primitive("owner.p")
+    primitive = real.resolver.find_primitive("owner.p")
     installed = InstalledPlugins()
-    installed._discovery = real.discovery
+    installed._resolver = real.resolver
     monkeypatch.setattr(runtime, "plugins", installed)
     with (
         pytest.warns(PluginWarning),
@@ -407,7 +407,7 @@ def test_what_is_offered_and_not_brought_is_noted(site: Any, real: Real) -> None
     )
     site.module("less", HEAD + "@hookimpl\ndef bindax_primitives(): return []\n")
     with pytest.raises(PluginError, match=r"less-dist 1\.0 \(but the plugin did not bring it\)"):
-        real.discovery.find_primitive("less.p")
+        real.resolver.find_primitive("less.p")
     (note,) = real.loader.named("less")[0].notes
 
     assert note == (

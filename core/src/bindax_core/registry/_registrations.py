@@ -1,4 +1,4 @@
-"""Who may have what: claims of distributions, and the conflicts between them.
+"""Who may have what: registrations of distributions, and the conflicts between them.
 
 The loader knows no table of the kernel: what a hook returned becomes declarations, each with how to
 install and remove it. A name that two distributions offer in their manifests is in conflict
@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from bindax_core.errors import PluginConflictError
-from bindax_core.registry._control import settings
 from bindax_core.registry._manifest import PLUGINS, Distribution, Entry, Manifest
+from bindax_core.registry._plugin_settings import settings
 from bindax_core.registry._provenance import Provenance, file_of
 from bindax_core.tree._definition import imported_object
 
 Key = tuple[str, Any]
 
 NAMED = ("primitive", "pytree", "value", "backend", "transformation")
-"""The kinds of claims that manifests offer by name, in a group called by the plural."""
+"""The kinds of registrations that manifests offer by name, in a group called by the plural."""
 
 
 def _nothing() -> None:
@@ -30,11 +30,11 @@ def _nothing() -> None:
 
 
 @dataclass(eq=False)
-class Staged:
+class Declaration:
     """One declaration of a plugin, checked and not yet installed.
 
     Two distributions with one key conflict, unless one is the ``owner``, which has the first right
-    to the claim: its rule card holds the rule that an extension gives again.
+    to the claim: its primitive definition has the rule that an extension gives again.
     """
 
     kind: str  # one of ``NAMED``, ``"rule"``, ``"operations"`` or ``"attribute"``
@@ -96,23 +96,23 @@ class Conflict:
         return f"{self.summary} It cannot be used until you choose: {self.remedy}."
 
 
-class Claims:
-    """The claims in force, and the conflicts found so far."""
+class Registrations:
+    """The registrations in force, and the conflicts found so far."""
 
     def __init__(self, read_manifest: Callable[[], Manifest]) -> None:
         self._manifest = read_manifest
-        self._held: dict[str, dict[Any, tuple[Entry, Staged]]] = defaultdict(dict)  # by kind
-        self._withheld: dict[Key, list[tuple[Entry, Staged]]] = {}
+        self._held: dict[str, dict[Any, tuple[Entry, Declaration]]] = defaultdict(dict)  # by kind
+        self._withheld: dict[Key, list[tuple[Entry, Declaration]]] = {}
         self.conflicts: dict[Key, Conflict] = {}
 
-    def held(self, kind: str, key: Any) -> Staged | None:
+    def held(self, kind: str, key: Any) -> Declaration | None:
         """The declaration in force under a key, or None."""
         found = self._held[kind].get(key)
         return None if found is None else found[1]
 
-    def of_kind(self, kind: str) -> list[Staged]:
+    def of_kind(self, kind: str) -> list[Declaration]:
         """The declarations of a kind that are in force, in the order of installation."""
-        return [staged for _, staged in list(self._held[kind].values())]
+        return [declaration for _, declaration in list(self._held[kind].values())]
 
     def check(self, kind: str, key: Any) -> None:
         """Raise when what is about to be used is in conflict and nobody won."""
@@ -120,57 +120,59 @@ class Claims:
         if conflict is not None and conflict.winner is None:
             raise PluginConflictError(conflict.message)
 
-    def take(self, plugin: Entry, staged: Staged) -> bool:
+    def register(self, plugin: Entry, declaration: Declaration) -> bool:
         """Install a declaration, unless another distribution has the better or an equal claim."""
-        place = (staged.kind, staged.key)
+        place = (declaration.kind, declaration.key)
         ours = plugin.distribution
-        owner = staged.owner
+        owner = declaration.owner
         former = owner if owner is not None and owner.distribution == ours.name else None
-        holder = self._held[staged.kind].get(staged.key)
+        holder = self._held[declaration.kind].get(declaration.key)
         if holder is not None and holder[0].distribution == ours:
-            if holder[1].value is staged.value:
+            if holder[1].value is declaration.value:
                 return False
             former = holder[1].provenance
         if former is not None:
             raise PluginConflictError(
-                f"{staged.label} is declared twice by {ours.label}: in {former} and in "
-                f"{staged.provenance}. Remove one of them."
+                f"{declaration.label} is declared twice by {ours.label}: in {former} and in "
+                f"{declaration.provenance}. Remove one of them."
             )
-        rivals = self._rivals(plugin, staged)
+        rivals = self._rivals(plugin, declaration)
         if rivals or owner is not None:
             if owner is not None:
                 rivals.setdefault(str(owner.distribution), Claimant(None, str(owner)))
             winner, why = self._winner([ours.name, *rivals], owner)
-            rivals[ours.name] = _claimant(plugin, staged)
+            rivals[ours.name] = _claimant(plugin, declaration)
             claimants = tuple(rivals[name] for name in sorted(rivals))
-            self.conflicts[place] = Conflict(staged.kind, staged.label, claimants, winner, why)
+            self.conflicts[place] = Conflict(
+                declaration.kind, declaration.label, claimants, winner, why
+            )
             if winner in (None, ours.name):
                 self._evict(place)
             if winner != ours.name:
-                self._withheld.setdefault(place, []).append((plugin, staged))
+                self._withheld.setdefault(place, []).append((plugin, declaration))
                 return False
-        staged.install()
-        self._held[staged.kind][staged.key] = (plugin, staged)
+        declaration.install()
+        self._held[declaration.kind][declaration.key] = (plugin, declaration)
         return True
 
-    def give_back(self, plugin: Entry, staged: Staged) -> None:
-        """Undo ``take``."""
-        held = self._held[staged.kind]
-        holder = held.get(staged.key)
-        if holder is not None and holder[1] is staged:
-            del held[staged.key]
-            staged.remove()
+    def unregister(self, plugin: Entry, declaration: Declaration) -> None:
+        """Undo ``register``."""
+        held = self._held[declaration.kind]
+        holder = held.get(declaration.key)
+        if holder is not None and holder[1] is declaration:
+            del held[declaration.key]
+            declaration.remove()
 
     def forget(self, plugin: Entry) -> None:
-        """Drop the claims of a plugin that failed, and decide anew what they had put in doubt."""
+        """Drop what a plugin that failed declared, and decide its conflicts anew."""
         for place, withheld in list(self._withheld.items()):
             left = [one for one in withheld if one[0] != plugin]
             if self.held(*place) and len(left) == len(withheld):
                 continue
             del self._withheld[place]
             self.conflicts.pop(place, None)
-            for entry, staged in left:
-                self.take(entry, staged)
+            for entry, declaration in left:
+                self.register(entry, declaration)
 
     def _evict(self, place: Key) -> None:
         kind, key = place
@@ -179,26 +181,26 @@ class Claims:
             holder[1].remove()
             self._withheld.setdefault(place, []).append(holder)
 
-    def _rivals(self, plugin: Entry, staged: Staged) -> dict[str, Claimant]:
+    def _rivals(self, plugin: Entry, declaration: Declaration) -> dict[str, Claimant]:
         """The other distributions that claim the same, by name."""
-        place = (staged.kind, staged.key)
+        place = (declaration.kind, declaration.key)
         known = [*self._withheld.get(place, ())]
         if self.held(*place):
-            known.append(self._held[staged.kind][staged.key])
+            known.append(self._held[declaration.kind][declaration.key])
         rivals = {entry.distribution.name: _claimant(entry, one) for entry, one in known}
-        for entry in self._offers(staged):
+        for entry in self._offers(declaration):
             rivals.setdefault(entry.distribution.name, claimant_of(entry, self._manifest()))
         rivals.pop(plugin.distribution.name, None)
         return rivals
 
-    def _offers(self, staged: Staged) -> list[Entry]:
+    def _offers(self, declaration: Declaration) -> list[Entry]:
         """The manifest entries that offer the same, of distributions that may load."""
-        if staged.name is None or staged.kind not in NAMED:
+        if declaration.name is None or declaration.kind not in NAMED:
             return []
-        if staged.kind in ("pytree", "value"):
-            found = self._manifest().types(staged.name)
+        if declaration.kind in ("pytree", "value"):
+            found = self._manifest().types(declaration.name)
         else:
-            found = self._manifest().find(f"{staged.kind}s", staged.name)
+            found = self._manifest().find(f"{declaration.kind}s", declaration.name)
         return [entry for entry in found if self.may_load(entry.distribution)]
 
     def may_load(self, distribution: Distribution) -> bool:
@@ -224,9 +226,9 @@ class Claims:
         return None, ""
 
 
-def _claimant(plugin: Entry, staged: Staged) -> Claimant:
+def _claimant(plugin: Entry, declaration: Declaration) -> Claimant:
     """A side of a conflict, as its plugin declares it."""
-    label, text = plugin.distribution.label, str(staged.provenance)
+    label, text = plugin.distribution.label, str(declaration.provenance)
     if not text.startswith(label):
         text = f"{label} (plugin {plugin.name!r}, {text})"
     return Claimant(plugin.distribution, text)

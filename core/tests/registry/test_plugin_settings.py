@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bindax_core.errors import PluginError
-from bindax_core.registry._control import configured, reload_settings, settings
+from bindax_core.registry._plugin_settings import configured, reload_settings, settings
 
 
 def test_defaults() -> None:
@@ -125,20 +125,20 @@ def test_deny_and_allow_lists_name_plugins_or_distributions(site: Any, tables: A
         site.plugin(name, PLUGIN, f"[bindax.v1.primitives]\n{name} = {name}:p\n")
     with configured(deny=["one-dist"]):
         with pytest.raises(PluginError, match=r"'one' is offered by one-dist 1.0 \(not loaded: it"):
-            tables.discovery.find_primitive("one")
-        assert tables.discovery.find_primitive("two") == "two"
+            tables.resolver.find_primitive("one")
+        assert tables.resolver.find_primitive("two") == "two"
     with configured(allow=["two"]), pytest.raises(PluginError, match="not on the allow list"):
-        tables.discovery.find_primitive("one")
-    assert tables.discovery.find_primitive("one") == "one"
+        tables.resolver.find_primitive("one")
+    assert tables.resolver.find_primitive("one") == "one"
 
 
 def test_without_autoload_only_an_explicit_load_loads(site: Any, tables: Any) -> None:
     site.plugin("one", PLUGIN, "[bindax.v1.primitives]\none = one:p\n")
     with configured(autoload=False):
         with pytest.raises(PluginError, match=r"autoload is off by code; load_plugins\('one'\)"):
-            tables.discovery.find_primitive("one")
+            tables.resolver.find_primitive("one")
         tables.loader.load_named("one")
-        assert tables.discovery.find_primitive("one") == "one"
+        assert tables.resolver.find_primitive("one") == "one"
 
 
 def test_an_explicit_load_of_what_may_not_load_is_an_error(site: Any, tables: Any) -> None:

@@ -18,9 +18,9 @@ from bindax_core.kernel._definitions import Extension
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._primitives_by_name import declared_primitives
 from bindax_core.kernel._rule_tables import Rule
-from bindax_core.registry._claims import Staged, offers
 from bindax_core.registry._manifest import Entry
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
+from bindax_core.registry._registrations import Declaration, offers
 from bindax_core.tree import _registry as tree
 from bindax_core.tree._definition import NodeDefinition
 
@@ -63,12 +63,12 @@ class DeclarationKind(NamedTuple):
 
     hook: str
     returns: str
-    declare: Callable[..., Iterable[Staged]]
+    declare: Callable[..., Iterable[Declaration]]
     type: type = object
     group: str = ""
     items: Callable[[Any], list[Any] | None] = _listed
 
-    def of_hook(self, result: Any, plugin: Entry) -> list[Staged]:
+    def of_hook(self, result: Any, plugin: Entry) -> list[Declaration]:
         """The declarations in the result of the hook."""
         must = f"the hook {self.hook} of {plugin.value} must return {self.returns}, but"
         items = self.items(result)
@@ -79,7 +79,7 @@ class DeclarationKind(NamedTuple):
                 raise PluginError(f"{must} one of them is {item[-1]!r:.200}.")
         return [one for item in items for one in self.declare(*item, plugin)]
 
-    def of_entry(self, entry: Entry, value: Any, plugin: Entry) -> list[Staged]:
+    def of_entry(self, entry: Entry, value: Any, plugin: Entry) -> list[Declaration]:
         """The declaration of the object that an entry names."""
         if not isinstance(value, self.type):
             raise PluginError(f"{entry.label} names {value!r:.200}, no {self.type.__name__}.")
@@ -98,12 +98,12 @@ def _means(entry: Entry, key: Any) -> bool:
 # -------------------------------------------------------------------------- primitives and rules
 
 
-def _primitive(primitive: Primitive, plugin: Entry) -> Iterator[Staged]:
+def _primitive(primitive: Primitive, plugin: Entry) -> Iterator[Declaration]:
     name, owner = primitive.name, None
     for present in declared_primitives.get(name, ()):
         if present is not primitive and present.site.module.startswith("bindax_core."):
             owner = provenance_of(present.site)
-    yield Staged(
+    yield Declaration(
         kind="primitive",
         key=name,
         label=f"the primitive {name!r}",
@@ -118,24 +118,24 @@ _extended: set[Rule] = set()
 """The rules in force that extensions gave."""
 
 
-def _extension(extension: Extension, plugin: Entry) -> Iterator[Staged]:
+def _extension(extension: Extension, plugin: Entry) -> Iterator[Declaration]:
     """Rules for a primitive of another package."""
     return (_rule(extension.primitive, rule) for rule in extension.rules)
 
 
-def _rule(primitive: Any, rule: Rule) -> Staged:
+def _rule(primitive: Any, rule: Rule) -> Declaration:
     if not rule.is_present:
         raise PluginError(
             f"the extension of {primitive.name} at {rule.site} says that the {rule.kind.name} "
-            f"rule is absent or elsewhere; only the primitive's own card can say so. Leave it "
-            f"out."
+            f"rule is absent or elsewhere; only the primitive's own definition can say so. Leave "
+            f"it out."
         )
     present = _present(primitive, rule)
     owner = None
     if present is not None and present.is_present and present.derived is None:
         owner = None if present in _extended else provenance_of(present.site)
     platform = f" on {rule.platform}" if rule.platform else ""
-    return Staged(
+    return Declaration(
         kind="rule",
         key=(rule.kind.name, primitive, rule.platform),
         label=f"the {rule.kind.name} rule of {primitive.name}{platform}",
@@ -180,7 +180,7 @@ def _present(primitive: Any, rule: Rule) -> Rule | None:
 # ------------------------------------------------------------------------------------- types
 
 
-def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Iterator[Staged]:
+def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Iterator[Declaration]:
     kind = definition.type
     name = f"{kind.__module__}:{kind.__qualname__}"
     provenance = tree.provenance(definition)
@@ -204,7 +204,7 @@ def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Iterator[Staged]:
         if tree._definitions.get(kind) is definition:
             tree.unregister_pytree_node(kind)
 
-    yield Staged(
+    yield Declaration(
         kind="pytree",
         key=kind,
         label=f"the pytree type {name}",
@@ -217,13 +217,13 @@ def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Iterator[Staged]:
     )
 
 
-def _value_type(value_type: _aval.ValueType, plugin: Entry) -> Iterator[Staged]:
+def _value_type(value_type: _aval.ValueType, plugin: Entry) -> Iterator[Declaration]:
     name = f"{value_type.type.__module__}:{value_type.type.__qualname__}"
     present = _aval.value_types.get(value_type.type)
     owner = None
     if present is not None and present is not value_type:
         owner = provenance_of(_site_of(present.typeof) or Site("bindax_core", "?", 0))
-    yield Staged(
+    yield Declaration(
         kind="value",
         key=value_type.type,
         label=f"the value type {name}",
@@ -239,7 +239,7 @@ def _value_type(value_type: _aval.ValueType, plugin: Entry) -> Iterator[Staged]:
 # ------------------------------------------------------- backends, operations, transformations
 
 
-def _backend_of(backend: Any, plugin: Entry) -> Iterator[Staged]:
+def _backend_of(backend: Any, plugin: Entry) -> Iterator[Declaration]:
     missing = [
         name
         for name in ("name", "priority", "platform", "compile", "lower", "to_host", "put")
@@ -255,7 +255,7 @@ def _backend_of(backend: Any, plugin: Entry) -> Iterator[Staged]:
     if present is not None and present is not backend:
         owner = provenance_of(_site_of(type(present).compile) or Site("bindax_core", "?", 0))
         owner = owner if owner.distribution == "bindax-core" else None
-    yield Staged(
+    yield Declaration(
         kind="backend",
         key=backend.name,
         label=f"the backend {backend.name!r}",
@@ -270,8 +270,8 @@ def _backend_of(backend: Any, plugin: Entry) -> Iterator[Staged]:
 
 def _array_operations(
     aval_type: type[Any], operations: _operations.ArrayOperations, plugin: Entry
-) -> Iterator[Staged]:
-    yield Staged(
+) -> Iterator[Declaration]:
+    yield Declaration(
         kind="operations",
         key=aval_type,
         label=f"the array operations for {aval_type.__name__}",
@@ -282,10 +282,10 @@ def _array_operations(
     )
 
 
-def _array_attribute(name: str, attribute: Any, plugin: Entry) -> Iterator[Staged]:
+def _array_attribute(name: str, attribute: Any, plugin: Entry) -> Iterator[Declaration]:
     supplied = {name: attribute}
     function = attribute.fget if isinstance(attribute, property) else attribute
-    yield Staged(
+    yield Declaration(
         kind="attribute",
         key=name,
         label=f"the array attribute {name!r}",
@@ -296,13 +296,13 @@ def _array_attribute(name: str, attribute: Any, plugin: Entry) -> Iterator[Stage
     )
 
 
-def _transformation(name: str, transformation: Any, plugin: Entry) -> Iterator[Staged]:
+def _transformation(name: str, transformation: Any, plugin: Entry) -> Iterator[Declaration]:
     if not callable(transformation):
         raise PluginError(
             f"{plugin.value} offers the transformation {name!r} as {transformation!r:.200}, which "
             f"cannot be called."
         )
-    yield Staged(
+    yield Declaration(
         kind="transformation",
         key=name,
         label=f"the transformation {name!r}",
