@@ -150,10 +150,10 @@ not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 
 if _typing.TYPE_CHECKING:
-    from bindax_core.registry._contents import PluginContents as PluginContents
-    from bindax_core.registry._contents import plugin_contents as plugin_contents
-    from bindax_core.registry._contents import unresolved_conflicts as unresolved_conflicts
+    from bindax_core.registry._doctor import unresolved_conflicts as unresolved_conflicts
     from bindax_core.registry._hooks import hookimpl as hookimpl
+    from bindax_core.registry._report import PluginContents as PluginContents
+    from bindax_core.registry._report import plugin_contents as plugin_contents
     from bindax_core.rules import dce as dce
     from bindax_core.rules import jvp as jvp
     from bindax_core.rules import partial_eval as partial_eval
@@ -169,9 +169,9 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms.zeros import is_undef_primal as is_undef_primal
 
 _FROM_REGISTRY = {
-    "PluginContents": "_contents",
-    "plugin_contents": "_contents",
-    "unresolved_conflicts": "_contents",
+    "PluginContents": "_report",
+    "plugin_contents": "_report",
+    "unresolved_conflicts": "_doctor",
     "hookimpl": "_hooks",
 }
 

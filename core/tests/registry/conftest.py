@@ -87,7 +87,7 @@ class FakeInstaller:
 
     def __init__(self, kind: str, hook: str, table: dict[Any, Any], key: Callable[[Any], Any]):
         self.kind, self.table, self._key = kind, table, key
-        self.declarations = DeclarationKind(hook, "a list", self._declare, group=f"{kind}s")
+        self.declarations = DeclarationKind(hook, self._declare, group=f"{kind}s")
 
     def _declare(self, value: Any, plugin: Entry) -> Iterator[Declaration]:
         if value == "invalid":
@@ -103,6 +103,7 @@ class FakeInstaller:
             self.table[key] = value
 
         yield Declaration(
+            plugin=plugin,
             kind=self.kind,
             key=key,
             label=f"the {self.kind} {name!r}",

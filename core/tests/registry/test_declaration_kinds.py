@@ -68,7 +68,7 @@ def real(site: Any) -> Iterator[Real]:
     yield made
     for plugin in made.loader.plugins():
         for declaration in reversed(plugin.installed):
-            made.loader.registrations.unregister(plugin.entry, declaration)
+            made.loader.registrations.unregister(declaration)
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_a_missing_rule_is_brought_by_another_distribution(
     assert kind.functions[primitive](2, [1], [0]) == ([1], [0])
     plugin = real.loader.named("rules")[0]
     for declaration in reversed(plugin.installed):
-        real.loader.registrations.unregister(plugin.entry, declaration)
+        real.loader.registrations.unregister(declaration)
     assert primitive not in inverse.functions
     assert kind.rule_of(primitive).provider == "rules-dist"
 
@@ -172,7 +172,7 @@ def test_the_rule_of_a_card_stays_in_force_and_the_conflict_is_reported(
         assert float(primitive.bind(1.0)) == 2.0
         for plugin in other.loader.plugins():
             for declaration in reversed(plugin.installed):
-                other.loader.registrations.unregister(plugin.entry, declaration)
+                other.loader.registrations.unregister(declaration)
     assert rule_kinds["impl"].rule_of(primitive) is before
 
 

@@ -55,7 +55,7 @@ RAISING = {
     ),
     "hook that returns a number": (
         "@hookimpl\ndef bindax_primitives(): return 7",
-        "the hook bindax_primitives of mine must return a list, but returned 7.",
+        "the hook bindax_primitives of mine must return an iterable of object, but returned 7.",
     ),
     "hook with an argument": (
         "@hookimpl\ndef bindax_primitives(x): return []",

@@ -72,7 +72,7 @@ def real(site: Any) -> Iterator[Real]:
     yield made
     for plugin in made.loader.plugins():
         for declaration in reversed(plugin.installed):
-            made.loader.registrations.unregister(plugin.entry, declaration)
+            made.loader.registrations.unregister(declaration)
 
 
 def package(site: Any, entries: str, text: str = MODULE, name: str = "mine") -> None:

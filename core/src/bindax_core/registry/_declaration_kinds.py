@@ -54,23 +54,24 @@ class DeclarationKind(NamedTuple):
 
     Attributes:
         hook: the hook.
-        returns: what it returns, in words.
         declare: makes declarations of one of the ``items``.
         type: the type of the objects.
         group: the group of entries that may name the objects, if there is one.
+        returns: what the hook returns, in words, if not an iterable of the type.
         items: the parts of a result, or None if it is not what the hook returns.
     """
 
     hook: str
-    returns: str
     declare: Callable[..., Iterable[Declaration]]
     type: type = object
     group: str = ""
+    returns: str = ""
     items: Callable[[Any], list[Any] | None] = _listed
 
     def of_hook(self, result: Any, plugin: Entry) -> list[Declaration]:
         """The declarations in the result of the hook."""
-        must = f"the hook {self.hook} of {plugin.value} must return {self.returns}, but"
+        returns = self.returns or f"an iterable of {self.type.__name__}"
+        must = f"the hook {self.hook} of {plugin.value} must return {returns}, but"
         items = self.items(result)
         if items is None:
             raise PluginError(f"{must} returned {result!r:.200}.")
@@ -103,15 +104,8 @@ def _primitive(primitive: Primitive, plugin: Entry) -> Iterator[Declaration]:
     for present in declared_primitives.get(name, ()):
         if present is not primitive and present.site.module.startswith("bindax_core."):
             owner = provenance_of(present.site)
-    yield Declaration(
-        kind="primitive",
-        key=name,
-        label=f"the primitive {name!r}",
-        value=primitive,
-        provenance=provenance_of(primitive.site),
-        name=name,
-        owner=owner,
-    )
+    provenance = provenance_of(primitive.site)
+    yield Declaration(plugin, "primitive", name, primitive, provenance, name, owner=owner)
 
 
 _extended: set[Rule] = set()
@@ -120,10 +114,10 @@ _extended: set[Rule] = set()
 
 def _extension(extension: Extension, plugin: Entry) -> Iterator[Declaration]:
     """Rules for a primitive of another package."""
-    return (_rule(extension.primitive, rule) for rule in extension.rules)
+    return (_rule(extension.primitive, rule, plugin) for rule in extension.rules)
 
 
-def _rule(primitive: Any, rule: Rule) -> Declaration:
+def _rule(primitive: Any, rule: Rule, plugin: Entry) -> Declaration:
     if not rule.is_present:
         raise PluginError(
             f"the extension of {primitive.name} at {rule.site} says that the {rule.kind.name} "
@@ -136,11 +130,9 @@ def _rule(primitive: Any, rule: Rule) -> Declaration:
         owner = None if present in _extended else provenance_of(present.site)
     platform = f" on {rule.platform}" if rule.platform else ""
     return Declaration(
-        kind="rule",
-        key=(rule.kind.name, primitive, rule.platform),
+        *(plugin, "rule", (rule.kind.name, primitive, rule.platform)),
+        *(rule, provenance_of(rule.site)),
         label=f"the {rule.kind.name} rule of {primitive.name}{platform}",
-        value=rule,
-        provenance=provenance_of(rule.site),
         install=lambda: _install_rule(primitive, rule),
         remove=lambda: _remove_rule(primitive, rule, present),
         owner=owner,
@@ -180,9 +172,12 @@ def _present(primitive: Any, rule: Rule) -> Rule | None:
 # ------------------------------------------------------------------------------------- types
 
 
+def _qualified(type_: type) -> str:
+    return f"{type_.__module__}:{type_.__qualname__}"
+
+
 def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Iterator[Declaration]:
     kind = definition.type
-    name = f"{kind.__module__}:{kind.__qualname__}"
     provenance = tree.provenance(definition)
     # Not find_definition: that would ask for the plugin that is being loaded.
     present = tree._definitions.get(kind)
@@ -205,46 +200,35 @@ def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Iterator[Declarat
             tree.unregister_pytree_node(kind)
 
     yield Declaration(
-        kind="pytree",
-        key=kind,
-        label=f"the pytree type {name}",
-        value=definition,
-        provenance=provenance,
+        *(plugin, "pytree", kind, definition, provenance, _qualified(kind)),
         install=install,
         remove=remove,
-        name=name,
         owner=owner,
     )
 
 
 def _value_type(value_type: _aval.ValueType, plugin: Entry) -> Iterator[Declaration]:
-    name = f"{value_type.type.__module__}:{value_type.type.__qualname__}"
-    present = _aval.value_types.get(value_type.type)
+    kind = value_type.type
+    present = _aval.value_types.get(kind)
     owner = None
     if present is not None and present is not value_type:
         owner = provenance_of(_site_of(present.typeof) or Site("bindax_core", "?", 0))
+    provenance = _provenance(value_type.typeof, plugin)
     yield Declaration(
-        kind="value",
-        key=value_type.type,
-        label=f"the value type {name}",
-        value=value_type,
-        provenance=_provenance(value_type.typeof, plugin),
+        *(plugin, "value", kind, value_type, provenance, _qualified(kind)),
         install=lambda: _aval.register_value_type(value_type),
         remove=lambda: _aval.unregister_value_type(value_type),
-        name=name,
         owner=owner,
     )
 
 
 # ------------------------------------------------------- backends, operations, transformations
 
+_OF_BACKENDS = ("name", "priority", "platform", "compile", "lower", "to_host", "put")
+
 
 def _backend_of(backend: Any, plugin: Entry) -> Iterator[Declaration]:
-    missing = [
-        name
-        for name in ("name", "priority", "platform", "compile", "lower", "to_host", "put")
-        if not hasattr(backend, name)
-    ]
+    missing = [name for name in _OF_BACKENDS if not hasattr(backend, name)]
     if missing:
         raise PluginError(
             f"the backend {backend!r:.200} of {plugin.value} lacks {', '.join(missing)}; see "
@@ -255,15 +239,11 @@ def _backend_of(backend: Any, plugin: Entry) -> Iterator[Declaration]:
     if present is not None and present is not backend:
         owner = provenance_of(_site_of(type(present).compile) or Site("bindax_core", "?", 0))
         owner = owner if owner.distribution == "bindax-core" else None
+    provenance = _provenance(type(backend).compile, plugin)
     yield Declaration(
-        kind="backend",
-        key=backend.name,
-        label=f"the backend {backend.name!r}",
-        value=backend,
-        provenance=_provenance(type(backend).compile, plugin),
+        *(plugin, "backend", backend.name, backend, provenance, backend.name),
         install=lambda: _backend.register_backend(backend),
         remove=lambda: _backend.unregister_backend(backend),
-        name=backend.name,
         owner=owner,
     )
 
@@ -272,11 +252,8 @@ def _array_operations(
     aval_type: type[Any], operations: _operations.ArrayOperations, plugin: Entry
 ) -> Iterator[Declaration]:
     yield Declaration(
-        kind="operations",
-        key=aval_type,
+        *(plugin, "operations", aval_type, operations, _provenance(operations.add, plugin)),
         label=f"the array operations for {aval_type.__name__}",
-        value=operations,
-        provenance=_provenance(operations.add, plugin),
         install=lambda: _operations.register_array_operations(operations, aval_type),
         remove=lambda: _operations.unregister_array_operations(aval_type),
     )
@@ -286,11 +263,8 @@ def _array_attribute(name: str, attribute: Any, plugin: Entry) -> Iterator[Decla
     supplied = {name: attribute}
     function = attribute.fget if isinstance(attribute, property) else attribute
     yield Declaration(
-        kind="attribute",
-        key=name,
+        *(plugin, "attribute", name, attribute, _provenance(function, plugin)),
         label=f"the array attribute {name!r}",
-        value=attribute,
-        provenance=_provenance(function, plugin),
         install=lambda: _operators.install_array_attributes(supplied),
         remove=lambda: _operators.remove_array_attributes(supplied),
     )
@@ -302,53 +276,33 @@ def _transformation(name: str, transformation: Any, plugin: Entry) -> Iterator[D
             f"{plugin.value} offers the transformation {name!r} as {transformation!r:.200}, which "
             f"cannot be called."
         )
-    yield Declaration(
-        kind="transformation",
-        key=name,
-        label=f"the transformation {name!r}",
-        value=transformation,
-        provenance=_provenance(transformation, plugin),
-        name=name,
-    )
+    provenance = _provenance(transformation, plugin)
+    yield Declaration(plugin, "transformation", name, transformation, provenance, name)
 
 
 KINDS = (
+    DeclarationKind("bindax_primitives", _primitive, Primitive, "primitives"),
+    DeclarationKind("bindax_extensions", _extension, Extension),
+    DeclarationKind("bindax_pytree_nodes", _pytree_node, NodeDefinition, "pytrees"),
+    DeclarationKind("bindax_value_types", _value_type, _aval.ValueType, "values"),
+    DeclarationKind("bindax_backends", _backend_of, group="backends"),
     DeclarationKind(
-        "bindax_primitives", "an iterable of Primitive", _primitive, Primitive, "primitives"
-    ),
-    DeclarationKind("bindax_extensions", "an iterable of Extension", _extension, Extension),
-    DeclarationKind(
-        hook="bindax_pytree_nodes",
-        returns="an iterable of NodeDefinition",
-        declare=_pytree_node,
-        type=NodeDefinition,
-        group="pytrees",
-    ),
-    DeclarationKind(
-        hook="bindax_value_types",
-        returns="an iterable of ValueType",
-        declare=_value_type,
-        type=_aval.ValueType,
-        group="values",
-    ),
-    DeclarationKind("bindax_backends", "an iterable of object", _backend_of, group="backends"),
-    DeclarationKind(
-        hook="bindax_array_operations",
+        "bindax_array_operations",
+        _array_operations,
         returns="ArrayOperations, or a mapping to them from types of abstract values",
-        declare=_array_operations,
         items=_by_aval_type,
     ),
     DeclarationKind(
-        hook="bindax_array_attributes",
+        "bindax_array_attributes",
+        _array_attribute,
         returns="a mapping from names to functions and properties",
-        declare=_array_attribute,
         items=_named,
     ),
     DeclarationKind(
-        hook="bindax_transformations",
-        returns="a mapping from names to transformations",
-        declare=_transformation,
+        "bindax_transformations",
+        _transformation,
         group="transformations",
+        returns="a mapping from names to transformations",
         items=_named,
     ),
 )

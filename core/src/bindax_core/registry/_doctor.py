@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bindax_core.errors import PluginLoadError, PluginWarning
+from bindax_core.registry._installed import installed
 from bindax_core.registry._loader import LOADED, QUARANTINED, Loader, Plugin, described, missing_in
 from bindax_core.registry._manifest import KINDS, Entry, metadata_text, required
 from bindax_core.registry._provenance import distribution_of, file_of
@@ -46,6 +47,28 @@ def doctor_report(resolver: Resolver, *, load: bool = True) -> list[Report]:
     records.extend(_shared_names(loader))
     records.extend(_settings_records(resolver))
     return records
+
+
+def unresolved_conflicts(distributions: frozenset[str]) -> list[str]:
+    """Sentences on what some distributions do to others.
+
+    These are conflicts that no setting decides, and functions of others that they replace.
+    """
+    replaced = [
+        f"{one.distribution.label} replaces {one.name} by a function of its own ({one.file}:"
+        f"{one.line}), which changes programs that do not use it."
+        for one in replaced_functions(installed.resolver.loader.manifest())
+        if one.distribution.name in distributions
+    ]
+    return replaced + [
+        conflict.message
+        for conflict in installed.resolver.conflicts()
+        if conflict.winner is None
+        and any(
+            one.distribution and one.distribution.name in distributions
+            for one in conflict.claimants
+        )
+    ]
 
 
 def _shared_names(loader: Loader) -> Iterator[Report]:

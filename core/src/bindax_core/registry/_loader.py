@@ -276,13 +276,13 @@ class Loader:
 
     def _install(self, plugin: Plugin, declared: list[Declaration]) -> None:
         for declaration in declared:
-            if self.registrations.register(plugin.entry, declaration):
+            if self.registrations.register(declaration):
                 plugin.installed.append(declaration)
         plugin.notes.extend(_differences(self.manifest(), plugin, declared))
 
     def _roll_back(self, plugin: Plugin) -> None:
         for declaration in reversed(plugin.installed):
-            self.registrations.unregister(plugin.entry, declaration)
+            self.registrations.unregister(declaration)
         self.registrations.forget(plugin.entry)
         self._manager.unregister(name=plugin.label)
         plugin.installed.clear()

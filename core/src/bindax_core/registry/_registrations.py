@@ -1,6 +1,6 @@
-"""Who may have what: registrations of distributions, and the conflicts between them.
+"""Registrations: the declarations of distributions, and the conflicts between them.
 
-The loader knows no table of the kernel: what a hook returned becomes declarations, each with how to
+The loader knows no table of the kernel: what a plugin brings becomes declarations, each with how to
 install and remove it. A name that two distributions offer in their manifests is in conflict
 whatever is loaded, so that the outcome does not depend on the order of loading. Unranked, neither
 gets it, and using it raises.
@@ -9,7 +9,7 @@ gets it, and using it raises.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,30 +22,47 @@ from bindax_core.tree._definition import imported_object
 Key = tuple[str, Any]
 
 NAMED = ("primitive", "pytree", "value", "backend", "transformation")
-"""The kinds of registrations that manifests offer by name, in a group called by the plural."""
-
-
-def _nothing() -> None:
-    """Offering something under a name is the claim itself."""
+"""The kinds of declarations that manifests offer by name, in a group called by the plural."""
 
 
 @dataclass(eq=False)
 class Declaration:
     """One declaration of a plugin, checked and not yet installed.
 
-    Two distributions with one key conflict, unless one is the ``owner``, which has the first right
-    to the claim: its primitive definition has the rule that an extension gives again.
+    Two distributions with one key conflict, unless one is the ``owner``, which has the first right:
+    its primitive definition has the rule that an extension gives again.
+
+    Attributes:
+        plugin: the entry of the plugin.
+        kind: one of ``NAMED``, ``"rule"``, ``"operations"`` or ``"attribute"``.
+        key: identifies the declaration within its kind.
+        value: what was declared.
+        name: under which manifests offer it, or None when they do not.
+        label: the declaration in words, for messages, where that is not the kind and the name.
+        install: may raise, and then leaves nothing behind.
     """
 
-    kind: str  # one of ``NAMED``, ``"rule"``, ``"operations"`` or ``"attribute"``
-    key: Any  # identifies the claim within its kind
-    label: str  # in words, for messages: ``"the primitive 'sin'"``
-    value: Any  # what was declared
+    plugin: Entry
+    kind: str
+    key: Any
+    value: Any
     provenance: Provenance
-    install: Callable[[], None] = _nothing  # may raise, and then leaves nothing behind
-    remove: Callable[[], None] = _nothing
-    name: str | None = None  # under which manifests offer it, or None when they do not
+    name: str | None = None
+    label: str = ""
+    install: Callable[[], None] = lambda: None
+    remove: Callable[[], None] = lambda: None
     owner: Provenance | None = None
+
+    def __post_init__(self) -> None:
+        self.label = self.label or label_of(self.kind, str(self.name))
+
+    @property
+    def claimant(self) -> Claimant:
+        """A side of a conflict, as the plugin declares it."""
+        label, text = self.plugin.distribution.label, str(self.provenance)
+        if not text.startswith(label):
+            text = f"{label} (plugin {self.plugin.name!r}, {text})"
+        return Claimant(self.plugin.distribution, text)
 
 
 @dataclass(eq=False)
@@ -97,22 +114,21 @@ class Conflict:
 
 
 class Registrations:
-    """The registrations in force, and the conflicts found so far."""
+    """The declarations in force, and the conflicts found so far."""
 
     def __init__(self, read_manifest: Callable[[], Manifest]) -> None:
         self._manifest = read_manifest
-        self._held: dict[str, dict[Any, tuple[Entry, Declaration]]] = defaultdict(dict)  # by kind
-        self._withheld: dict[Key, list[tuple[Entry, Declaration]]] = {}
+        self._held: dict[str, dict[Any, Declaration]] = defaultdict(dict)  # by kind and key
+        self._withheld: dict[Key, list[Declaration]] = {}
         self.conflicts: dict[Key, Conflict] = {}
 
     def held(self, kind: str, key: Any) -> Declaration | None:
         """The declaration in force under a key, or None."""
-        found = self._held[kind].get(key)
-        return None if found is None else found[1]
+        return self._held[kind].get(key)
 
     def of_kind(self, kind: str) -> list[Declaration]:
         """The declarations of a kind that are in force, in the order of installation."""
-        return [declaration for _, declaration in list(self._held[kind].values())]
+        return list(self._held[kind].values())
 
     def check(self, kind: str, key: Any) -> None:
         """Raise when what is about to be used is in conflict and nobody won."""
@@ -120,104 +136,92 @@ class Registrations:
         if conflict is not None and conflict.winner is None:
             raise PluginConflictError(conflict.message)
 
-    def register(self, plugin: Entry, declaration: Declaration) -> bool:
+    def register(self, new: Declaration) -> bool:
         """Install a declaration, unless another distribution has the better or an equal claim."""
-        place = (declaration.kind, declaration.key)
-        ours = plugin.distribution
-        owner = declaration.owner
+        key, ours, owner = (new.kind, new.key), new.plugin.distribution, new.owner
+        held = self.held(*key)
         former = owner if owner is not None and owner.distribution == ours.name else None
-        holder = self._held[declaration.kind].get(declaration.key)
-        if holder is not None and holder[0].distribution == ours:
-            if holder[1].value is declaration.value:
+        if held is not None and held.plugin.distribution == ours:
+            if held.value is new.value:
                 return False
-            former = holder[1].provenance
+            former = held.provenance
         if former is not None:
             raise PluginConflictError(
-                f"{declaration.label} is declared twice by {ours.label}: in {former} and in "
-                f"{declaration.provenance}. Remove one of them."
+                f"{new.label} is declared twice by {ours.label}: in {former} and in "
+                f"{new.provenance}. Remove one of them."
             )
-        rivals = self._rivals(plugin, declaration)
-        if rivals or owner is not None:
-            if owner is not None:
-                rivals.setdefault(str(owner.distribution), Claimant(None, str(owner)))
+        rivals = self._rivals(new)
+        if rivals:
             winner, why = self._winner([ours.name, *rivals], owner)
-            rivals[ours.name] = _claimant(plugin, declaration)
+            rivals[ours.name] = new.claimant
             claimants = tuple(rivals[name] for name in sorted(rivals))
-            self.conflicts[place] = Conflict(
-                declaration.kind, declaration.label, claimants, winner, why
-            )
-            if winner in (None, ours.name):
-                self._evict(place)
+            self.conflicts[key] = Conflict(new.kind, new.label, claimants, winner, why)
+            if winner in (None, ours.name) and held is not None:
+                self.unregister(held)
+                self._withheld.setdefault(key, []).append(held)
             if winner != ours.name:
-                self._withheld.setdefault(place, []).append((plugin, declaration))
+                self._withheld.setdefault(key, []).append(new)
                 return False
-        declaration.install()
-        self._held[declaration.kind][declaration.key] = (plugin, declaration)
+        new.install()
+        self._held[new.kind][new.key] = new
         return True
 
-    def unregister(self, plugin: Entry, declaration: Declaration) -> None:
+    def unregister(self, declaration: Declaration) -> None:
         """Undo ``register``."""
-        held = self._held[declaration.kind]
-        holder = held.get(declaration.key)
-        if holder is not None and holder[1] is declaration:
-            del held[declaration.key]
+        if self.held(declaration.kind, declaration.key) is declaration:
+            del self._held[declaration.kind][declaration.key]
             declaration.remove()
 
     def forget(self, plugin: Entry) -> None:
         """Drop what a plugin that failed declared, and decide its conflicts anew."""
-        for place, withheld in list(self._withheld.items()):
-            left = [one for one in withheld if one[0] != plugin]
-            if self.held(*place) and len(left) == len(withheld):
-                continue
-            del self._withheld[place]
-            self.conflicts.pop(place, None)
-            for entry, declaration in left:
-                self.register(entry, declaration)
+        for key, withheld in list(self._withheld.items()):
+            left = [one for one in withheld if one.plugin != plugin]
+            if self.held(*key) is None or len(left) != len(withheld):
+                del self._withheld[key]
+                self.conflicts.pop(key, None)
+                for declaration in left:
+                    self.register(declaration)
 
-    def _evict(self, place: Key) -> None:
-        kind, key = place
-        holder = self._held[kind].pop(key, None)
-        if holder is not None:
-            holder[1].remove()
-            self._withheld.setdefault(place, []).append(holder)
-
-    def _rivals(self, plugin: Entry, declaration: Declaration) -> dict[str, Claimant]:
-        """The other distributions that claim the same, by name."""
-        place = (declaration.kind, declaration.key)
-        known = [*self._withheld.get(place, ())]
-        if self.held(*place):
-            known.append(self._held[declaration.kind][declaration.key])
-        rivals = {entry.distribution.name: _claimant(entry, one) for entry, one in known}
-        for entry in self._offers(declaration):
-            rivals.setdefault(entry.distribution.name, claimant_of(entry, self._manifest()))
-        rivals.pop(plugin.distribution.name, None)
+    def _rivals(self, new: Declaration) -> dict[str, Claimant]:
+        """The others that claim the same, by the name of the distribution."""
+        known = [*self._withheld.get((new.kind, new.key), ()), self.held(new.kind, new.key)]
+        rivals = {one.plugin.distribution.name: one.claimant for one in known if one is not None}
+        for entry in self._offers(new):
+            if self.may_load(entry.distribution):
+                rivals.setdefault(entry.distribution.name, claimant_of(entry, self._manifest()))
+        rivals.pop(new.plugin.distribution.name, None)
+        if new.owner is not None:
+            rivals.setdefault(str(new.owner.distribution), Claimant(None, str(new.owner)))
         return rivals
 
-    def _offers(self, declaration: Declaration) -> list[Entry]:
-        """The manifest entries that offer the same, of distributions that may load."""
-        if declaration.name is None or declaration.kind not in NAMED:
-            return []
-        if declaration.kind in ("pytree", "value"):
-            found = self._manifest().types(declaration.name)
-        else:
-            found = self._manifest().find(f"{declaration.kind}s", declaration.name)
-        return [entry for entry in found if self.may_load(entry.distribution)]
+    def _offers(self, new: Declaration) -> Sequence[Entry]:
+        if new.name is None or new.kind not in NAMED:
+            return ()
+        if new.kind in ("pytree", "value"):
+            return self._manifest().types(new.name)
+        return self._manifest().find(f"{new.kind}s", new.name)
 
     def may_load(self, distribution: Distribution) -> bool:
         """Tell whether a distribution has a plugin that the settings let load."""
         given = settings()
         return any(
-            given.refusal(one) is None
+            one.distribution.name == distribution.name and given.refusal(one) is None
             for one in self._manifest().entries(PLUGINS)
-            if one.distribution.name == distribution.name
         )
 
-    def best(self, names: list[str]) -> str | None:
-        """The first of some distributions in the ranking, or None when none is ranked."""
-        return next((name for name in settings().prefer if name in names), None)
+    def offered_conflict(self, entries: Sequence[Entry]) -> Conflict | None:
+        """The conflict of entries that offer the same; None if one distribution has them all."""
+        names = list(dict.fromkeys(entry.distribution.name for entry in entries))
+        if len(names) < 2:
+            return None
+        winner = _first_ranked(names)
+        why = "" if winner is None else "it is ranked first"
+        claimants = tuple(claimant_of(entry, self._manifest()) for entry in entries)
+        kind = entries[0].kind.removesuffix("s")
+        return Conflict(kind, label_of(kind, entries[0].offered_name), claimants, winner, why)
 
     def _winner(self, names: list[str], owner: Provenance | None) -> tuple[str | None, str]:
-        ranked = self.best(names)
+        ranked = _first_ranked(names)
         if ranked is not None:
             return ranked, f"it is ranked first ({settings().sources.get('prefer', 'code')})"
         if owner is not None:
@@ -226,12 +230,14 @@ class Registrations:
         return None, ""
 
 
-def _claimant(plugin: Entry, declaration: Declaration) -> Claimant:
-    """A side of a conflict, as its plugin declares it."""
-    label, text = plugin.distribution.label, str(declaration.provenance)
-    if not text.startswith(label):
-        text = f"{label} (plugin {plugin.name!r}, {text})"
-    return Claimant(plugin.distribution, text)
+def _first_ranked(names: list[str]) -> str | None:
+    """The first of some distributions in the ranking, or None when none is ranked."""
+    return next((name for name in settings().prefer if name in names), None)
+
+
+def label_of(kind: str, name: str) -> str:
+    """What a manifest offers, in words."""
+    return f"the {kind} type {name}" if kind in ("pytree", "value") else f"the {kind} {name!r}"
 
 
 def claimant_of(entry: Entry, current: Manifest) -> Claimant:

@@ -7,7 +7,8 @@ changes programs that do not use it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,21 +39,18 @@ def replaced_functions(manifest: Manifest) -> list[Replaced]:
 
     A package may put in its modules what is of the distributions that it requires.
     """
-    owners = _Owners(_directories(manifest))
-    allowed_in: dict[str, set[str]] = {}
+    owner_of = _owners(manifest)
+    allowed_in = cache(lambda name: _allowed(manifest, name))
     found: dict[tuple[str, int, str, str], Replaced] = {}
     for module_name, module in sorted(sys.modules.items()):
         package = module_name.partition(".")[0]
-        own = owners[getattr(module, "__file__", None) or ""]
+        own = owner_of(getattr(module, "__file__", None) or "")
         if own is None and package not in ("numpy", "bindax", "bindax_core"):
             continue
-        name_of_own = normalized(package) if own is None else own.name
-        if name_of_own not in allowed_in:
-            allowed_in[name_of_own] = _allowed(manifest, name_of_own)
-        allowed = allowed_in[name_of_own]
+        allowed = allowed_in(normalized(package) if own is None else own.name)
         for name, function in _functions(module_name, module):
             code = code_of(function)
-            by = None if code is None else owners[code.co_filename]
+            by = None if code is None else owner_of(code.co_filename)
             if code is None or by is None or by.name in allowed:
                 continue
             place = (code.co_filename, code.co_firstlineno)
@@ -63,28 +61,26 @@ def replaced_functions(manifest: Manifest) -> list[Replaced]:
     return sorted(found.values())
 
 
-def _directories(manifest: Manifest) -> Iterator[tuple[str, Distribution]]:
-    """The directories or files of the packages that plugins are in, with the distribution."""
+def _owners(manifest: Manifest) -> Callable[[str], Distribution | None]:
+    """Return a function from files to the distributions of the plugins whose packages have them."""
+    roots: list[tuple[str, Distribution]] = []
     for entry in manifest.entries(PLUGINS):
         file = file_of(entry.module.partition(".")[0])
         if file is not None:
             path = Path(file)
             root = f"{path.parent}/" if path.name == "__init__.py" else str(path)
-            yield root, entry.distribution
+            roots.append((root, entry.distribution))
 
+    @cache
+    def owner_of(file: str) -> Distribution | None:
+        owners = (
+            distribution
+            for root, distribution in roots
+            if file == root or (root.endswith("/") and file.startswith(root))
+        )
+        return next(owners, None)
 
-class _Owners(dict[str, Distribution | None]):
-    """The distribution that a file is of, or None, for the files that were asked for."""
-
-    def __init__(self, directories: Iterable[tuple[str, Distribution]]) -> None:
-        super().__init__()
-        self._directories = list(directories)
-
-    def __missing__(self, file: str) -> Distribution | None:
-        for root, distribution in self._directories:
-            if file == root or (root.endswith("/") and file.startswith(root)):
-                return self.setdefault(file, distribution)
-        return self.setdefault(file, None)
+    return owner_of
 
 
 def _allowed(manifest: Manifest, name: str) -> set[str]:

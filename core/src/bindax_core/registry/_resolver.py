@@ -17,7 +17,7 @@ from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader,
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
 from bindax_core.registry._plugin_settings import Settings
 from bindax_core.registry._provenance import Provenance, provenance_of
-from bindax_core.registry._registrations import NAMED, Conflict, Declaration, claimant_of, offers
+from bindax_core.registry._registrations import NAMED, Conflict, Declaration, label_of, offers
 
 _RULE_KINDS = ("rule_kinds", "canonical_rule_kinds")
 
@@ -165,23 +165,23 @@ class Resolver(Plugins):
 
     def physical_jaxpr(self, jaxpr: Any) -> Any:
         """The program that represents one with extended dtypes, by the transformation."""
-        turn = self.find_transformation("physical_jaxpr")
-        if turn is None:
-            raise PluginError(
-                "a program with extended dtypes is to be compiled, but no installed plugin offers "
-                "the transformation 'physical_jaxpr': install bindax-transforms."
-            )
-        return turn(jaxpr)
+        why = "a program with extended dtypes is to be compiled"
+        return self._of_transforms("transformation", "physical_jaxpr", why)(jaxpr)
 
     def constrained(self, x: Any, sharding: Any) -> Any:
         """An array with another sharding on its devices, by the primitive."""
-        constraint = self.find_primitive("sharding_constraint")
-        if constraint is None:
+        why = "an array is to be divided anew among its devices"
+        found = self._of_transforms("primitive", "sharding_constraint", why)
+        return found.bind(x, sharding=sharding)
+
+    def _of_transforms(self, kind: str, name: str, why: str) -> Any:
+        found = self._find_named(kind, name)
+        if found is None:
             raise PluginError(
-                "an array is to be divided anew among its devices, but no installed plugin offers "
-                "the primitive 'sharding_constraint': install bindax-transforms."
+                f"{why}, but no installed plugin offers {label_of(kind, name)}: install "
+                f"bindax-transforms."
             )
-        return constraint.bind(x, sharding=sharding)
+        return found
 
     def load_distribution(self, name: str) -> None:
         """Load the plugins of a distribution, as far as they may load."""
@@ -196,7 +196,7 @@ class Resolver(Plugins):
     def _find_named(self, kind: str, name: str) -> Any:
         registrations = self.loader.registrations
         registrations.check(kind, name)
-        label, current = _label(kind, name), self.loader.manifest()
+        label, current = label_of(kind, name), self.loader.manifest()
         offered: Sequence[Entry] = ()
         held = registrations.held(kind, name)
         if held is None:
@@ -256,7 +256,7 @@ class Resolver(Plugins):
     def _load_for(self, kind: str, key: Any, entries: Sequence[Entry]) -> Declaration | None:
         """Load what the one distribution offers that is to provide something; its declaration."""
         chosen = entries
-        conflict = self._conflict(kind, entries)
+        conflict = self.loader.registrations.offered_conflict(entries)
         if conflict is not None:
             if conflict.winner is None:
                 raise PluginConflictError(conflict.message)
@@ -268,22 +268,12 @@ class Resolver(Plugins):
             self._raise_failure(chosen)
             waiting = self._waiting(chosen) if kind in ("pytree", "value") else []
             if waiting:
+                label = label_of(kind, chosen[0].offered_name)
                 raise PluginError(
-                    f"{_label(kind, chosen[0].offered_name)} is offered by the {waiting[0].label}, "
-                    f"which is being imported right now. Use it after the import, not in the body "
-                    f"of the module."
+                    f"{label} is offered by the {waiting[0].label}, which is being imported right "
+                    f"now. Use it after the import, not in the body of the module."
                 )
         return held
-
-    def _conflict(self, kind: str, entries: Sequence[Entry]) -> Conflict | None:
-        """The conflict between distributions that offer the same; None when there is one alone."""
-        names = list(dict.fromkeys(entry.distribution.name for entry in entries))
-        if len(names) < 2:
-            return None
-        winner = self.loader.registrations.best(names)
-        why = "" if winner is None else "it is ranked first"
-        claimants = tuple(claimant_of(entry, self.loader.manifest()) for entry in entries)
-        return Conflict(kind, _label(kind, entries[0].offered_name), claimants, winner, why)
 
     def _failure(self, entries: Iterable[Entry]) -> PluginError | None:
         failed = (one for one in self._plugins(entries) if one.status == QUARANTINED)
@@ -314,16 +304,12 @@ class Resolver(Plugins):
 
     def conflicts(self) -> list[Conflict]:
         """All conflicts: those that the manifests show, and those found while loading."""
-        every: list[Conflict | None] = []
+        registrations = self.loader.registrations
+        offers: dict[tuple[str, str], list[Entry]] = {}
         for kind in NAMED:
-            offers: dict[str, list[Entry]] = {}
             for entry in self._allowed(self.loader.manifest().entries(f"{kind}s")):
-                offers.setdefault(entry.offered_name, []).append(entry)
-            every.extend(self._conflict(kind, entries) for entries in offers.values())
-        every.extend(list(self.loader.registrations.conflicts.values()))
+                offers.setdefault((kind, entry.offered_name), []).append(entry)
+        every = [registrations.offered_conflict(entries) for entries in offers.values()]
+        every.extend(list(registrations.conflicts.values()))
         found = {(one.kind, one.label): one for one in every if one is not None}
         return [found[key] for key in sorted(found)]
-
-
-def _label(kind: str, name: str) -> str:
-    return f"the {kind} type {name}" if kind in ("pytree", "value") else f"the {kind} {name!r}"
