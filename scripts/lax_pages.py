@@ -1,6 +1,6 @@
 """Write the pages of `docs/lax/`: what each array primitive takes, and which of its rules ran.
 
-Everything on the pages comes from the package: signatures and docstrings, the cards of the
+Everything on the pages comes from the package: signatures and docstrings, the definitions of the
 primitives, the dtypes that abstract evaluation accepts, the formulas of the derivatives, and the
 record of a conformance run, `docs/lax/conformance.json`.
 
@@ -320,8 +320,8 @@ def index(record: Mapping[str, Any]) -> str:
         rows.append([title, " ".join(f"`{name}`" for name in names), f"{ran} of {planned}"])
     notation = inspect.cleandoc(bindax_lax_basic.formulas.__doc__ or "")
     origin = (
-        "These pages are written by `scripts/lax_pages.py` from the cards of the primitives, their "
-        "samples, and the record of a run of the conformance kit "
+        "These pages are written by `scripts/lax_pages.py` from the definitions of the primitives, "
+        "their samples, and the record of a run of the conformance kit "
         f"([conformance.json](conformance.json): seed {record['seed']}, "
         f"compiler {record['compiler']}).\n"
     )

@@ -1,4 +1,4 @@
-"""The pages of docs/lax are those that the cards of the primitives give."""
+"""The pages of docs/lax are those that the definitions of the primitives give."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _is_about_the_form(
 ) -> bool:
     """Tell whether calling a rule or unpacking its results failed, and nothing inside the rule."""
     code, declared = codes_of(error)[0], kind.rule_of(primitive)
-    # What interpreters call may be an adapter, which calls the function of the card.
+    # What interpreters call may be an adapter, which calls the function of the definition.
     is_adapter = declared is None or declared.function is not function
     return code.co_filename == __file__ or (is_adapter and code is code_of(function))
 

@@ -282,10 +282,10 @@ def _uncovered(plan: Plan, groups: list[Group]) -> Iterator[RuleResult]:
             continue
         if rule.is_present and rule.derived is None:
             text = f"no sample exercises the rule: {'; '.join(sorted(set(why)))}. Add a sample "
-            text += "that does, or state on the card that the rule is absent."
+            text += "that does, or state in the definition that the rule is absent."
             if not any(case.operands for case in plan.cases[primitive]):
                 text = f"the rule is never called, because {primitive.name} has no operands; state "
-                text += f"that on the card: {kind}.absent('it has no operand')."
+                text += f"that in the definition: {kind}.absent('it has no operand')."
             yield RuleResult(
                 primitive.name,
                 kind,

@@ -1,1 +1,1 @@
-"""The kernel: bind, traces, types, jaxprs, rules and their cards. It knows no operation."""
+"""The kernel: bind, traces, types, jaxprs, rules and their definitions. It knows no operation."""

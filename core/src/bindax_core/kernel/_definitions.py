@@ -1,4 +1,4 @@
-"""The rule card: a primitive and all the rules its package has for it, in one declaration.
+"""Definitions: a primitive and all the rules its package has for it, in one declaration.
 
 A package that brings rules for a primitive it does not own uses the same words in ``extend``.
 """
@@ -27,10 +27,11 @@ def _flatten(name: str, rules: tuple[RuleOrRules, ...], site: Site) -> list[Rule
         for rule in entry if isinstance(entry, (list, tuple)) else (entry,):
             if not isinstance(rule, Rule):
                 raise TypeError(
-                    f"the card of {name!r} ({site}) holds {rule!r}, which is not a rule: write "
-                    f"kind(function), kind.absent('reason') or kind.elsewhere('distribution')."
+                    f"the definition of {name!r} ({site}) holds {rule!r}, which is not a rule: "
+                    f"write kind(function), kind.absent('reason') or "
+                    f"kind.elsewhere('distribution')."
                 )
-            # A rule made by a helper is declared where the card is, not inside the helper.
+            # A rule made by a helper is declared where the definition is, not inside the helper.
             flat.append(rule if rule.site.file == site.file else rule.replace(site=site))
     return flat
 
@@ -81,8 +82,8 @@ def primitive(
     missing = [name for name in _canonical_names() if name not in mentioned]
     if missing:
         raise TypeError(
-            f"the card of {name!r} ({site}) does not mention {', '.join(missing)}. Give each as "
-            f"kind(function), or say why there is none: kind.absent('reason')."
+            f"the definition of {name!r} ({site}) does not mention {', '.join(missing)}. Give each "
+            f"as kind(function), or say why there is none: kind.absent('reason')."
         )
     made = type(name, multiple_results=multiple_results, site=site)
     try:
@@ -112,7 +113,7 @@ def extend(primitive: Primitive, *rules: RuleOrRules) -> Extension:
 
     Args:
         primitive: the primitive to extend.
-        rules: rules made by rule kinds, as on a card.
+        rules: rules made by rule kinds, as in a definition.
     """
     site = caller_site()
     flat = _flatten(primitive.name, rules, site)

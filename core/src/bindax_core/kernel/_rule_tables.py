@@ -88,8 +88,8 @@ class RuleKind:
     Args:
         name: the word, unique among the kinds in a process.
         adapt: makes the form that interpreters call (it deals in sequences of results) from the
-            function of a card, given the primitive, the function and the rule's options.
-        canonical: whether every card must mention the kind.
+            function of a definition, given the primitive, the function and the rule's options.
+        canonical: whether every definition must mention the kind.
         signature: what a rule looks like, for messages.
         instead_of: the name of a kind whose rules these replace: a primitive has one of both.
 
@@ -143,7 +143,7 @@ class RuleKind:
         """Make a rule of this kind from a function with the kind's signature.
 
         With ``takes_primitive=True`` the function is given the primitive before all else, so that
-        one function serves many cards.
+        one function serves many definitions.
         """
         if not callable(function):
             raise TypeError(
@@ -403,6 +403,7 @@ def missing_rule_message(kind: RuleKind, primitive: Primitive, platform: str | N
         lines.append(f"Installed distributions that offer {kind.name}: {', '.join(candidates)}.")
     lines.append(
         f"Add {kind.name}(...) with the signature {kind.signature or '(see the kind)'} to the "
-        f"primitive's card, or bring it from another package with extend({primitive.name}_p, ...)."
+        f"primitive's definition, or bring it from another package with "
+        f"extend({primitive.name}_p, ...)."
     )
     return " ".join(lines)

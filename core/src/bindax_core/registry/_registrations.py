@@ -236,7 +236,7 @@ def _first_ranked(names: list[str]) -> str | None:
 
 
 def label_of(kind: str, name: str) -> str:
-    """What a manifest offers, in words."""
+    """Return in words what a manifest offers."""
     return f"the {kind} type {name}" if kind in ("pytree", "value") else f"the {kind} {name!r}"
 
 

@@ -29,8 +29,8 @@ def ffi_lowering(
 ) -> Callable[..., Any]:
     """A ``lowering["stablehlo"]`` rule that calls a kernel.
 
-    For the card of a primitive of your own. The parameters of the primitive, and what the rule is
-    called with by keyword, become attributes.
+    For the definition of a primitive of your own. The parameters of the primitive, and what the
+    rule is called with by keyword, become attributes.
 
     Args:
         call_target_name: the name that the kernel is registered by.

@@ -1,4 +1,4 @@
-"""Parts of the cards of primitives, for packages that bring array primitives of their own.
+"""Parts of the definitions of primitives, for packages that bring array primitives of their own.
 
 >>> import numpy as np
 >>> from bindax_core.extend import lowering, primitive, transpose

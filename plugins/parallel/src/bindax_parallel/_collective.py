@@ -1,4 +1,4 @@
-"""Shared parts of the collectives: cards, groups, and the batching rule.
+"""Shared parts of the collectives: definitions, groups, and the batching rule.
 
 A collective takes two operands: what each element contributes, and the element's index along the
 axis. The index is mapped by the ``vmap`` that names the axis, and by no other; that is how the

@@ -29,7 +29,7 @@ class _Composition:
         return lambda *operands: [self.function(*operands, **params)]
 
     def unflat(self, results: Sequence[Any]) -> Any:
-        """Return a sequence of results as a rule on the card returns it."""
+        """Return a sequence of results as a rule in the definition returns it."""
         return list(results) if self.multiple_results else results[0]
 
     def staged(self, avals: Sequence[Any], params: dict[str, Any]) -> ClosedJaxpr:

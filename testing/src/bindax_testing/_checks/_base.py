@@ -125,7 +125,7 @@ def has_reverse_mode(case: Case) -> bool:
 
 
 def why_not_called(primitive: Primitive) -> str | None:
-    """Why no check can call a primitive on values, where its card says so; None where it can.
+    """Why no check can call a primitive on values, where its definition says so; None where it can.
 
     Those of named axes, for one, are gone when the transformation that knows the axis is done.
     """

@@ -1,4 +1,4 @@
-"""The function that users call, and the rule card of its primitive."""
+"""The function that users call, and the definition of its primitive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The softsign function: the function that users call, and its rule card."""
+"""The softsign function: the function that users call, and its definition."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The words of cards: what families of primitives have in common, for each rule kind."""
+"""The words of definitions: what families of primitives have in common, for each rule kind."""

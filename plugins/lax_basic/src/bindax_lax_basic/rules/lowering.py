@@ -1,4 +1,4 @@
-"""Parts of ``lowering["stablehlo"]`` rules. No rule here or on a card imports a compiler."""
+"""Parts of ``lowering["stablehlo"]`` rules. No rule here or in a definition imports a compiler."""
 
 from __future__ import annotations
 

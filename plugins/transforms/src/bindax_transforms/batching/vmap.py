@@ -420,7 +420,7 @@ _noticed: set[Primitive] = set()
 def _notice(primitive: Primitive) -> None:
     message = (
         f"{primitive.name} has no vmap rule, so vmap runs it in a loop over the elements; add "
-        f"vmap(...) to its card to make it fast, or set config.derived_rules to 'silent'."
+        f"vmap(...) to its definition to make it fast, or set config.derived_rules to 'silent'."
     )
     if config.derived_rules == "error":
         raise MissingRuleError(message)
