@@ -14,7 +14,7 @@ import numpy as np
 
 from bindax_core.extend import LoweringContext, Primitive, Rule, ShapedArray, rules
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.rules.lowering import inlined
+from bindax_lax_basic.extend import inlined
 from bindax_linalg import _matrices as m
 
 Function = Callable[..., Any]

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
-from bindax_lax_basic.extend import NumPyArray
-from bindax_lax_basic.rules.lowering import inlined
+from bindax_lax_basic.extend import NumPyArray, inlined
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import triangular_solve

@@ -14,11 +14,11 @@ from bindax_lax_basic.extend import (
     compare,
     filled,
     full,
+    inlined,
     no_derivative,
     static_int,
     zero_tangent,
 )
-from bindax_lax_basic.rules.lowering import inlined
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import solve_array, triangular_solve

@@ -9,9 +9,14 @@ import numpy as np
 
 from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import complex_p, dtypes, imag_p
-from bindax_lax_basic.extend import NumPyArray, describe, filled, zero_tangent
-from bindax_lax_basic.rules.composites import composite_jvp
-from bindax_lax_basic.rules.lowering import inlined
+from bindax_lax_basic.extend import (
+    NumPyArray,
+    composite_jvp,
+    describe,
+    filled,
+    inlined,
+    zero_tangent,
+)
 from bindax_linalg import _householder, _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import triangular_solve

@@ -125,9 +125,11 @@ class _Together:
 
     def check(self) -> None:
         """Raise what this process or another one failed with."""
-        from bindax_parallel.multihost_utils import process_allgather
+        from bindax_parallel import multihost_utils
 
-        failed = np.flatnonzero(process_allgather(np.array(self._failure is not None)))
+        failed = np.flatnonzero(
+            multihost_utils.process_allgather(np.array(self._failure is not None))
+        )
         if self._failure is not None:
             raise self._failure
         if len(failed):

@@ -16,8 +16,8 @@ from bindax_core import device_put
 from bindax_core.errors import ConcretizationTypeError, TracerArrayConversionError
 from bindax_core.extend import is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import as_operand as as_operand
 from bindax_lax_basic.extend import (
+    ComplexOperandError,
     axis_argument,
     broadcast_arrays,
     convert,
@@ -25,9 +25,9 @@ from bindax_lax_basic.extend import (
     promote_inexact,
     static_ints,
 )
+from bindax_lax_basic.extend import as_operand as as_operand
 from bindax_lax_basic.extend import constant as constant
 from bindax_lax_basic.extend import settled as settled
-from bindax_lax_basic.rules.errors import ComplexOperandError
 
 
 def require_values(name: str, *operands: Any) -> None:

@@ -10,8 +10,7 @@ from ml_dtypes import finfo
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import RoundingMethod, dtypes
-from bindax_lax_basic.array.reductions import refuse_out
-from bindax_lax_basic.extend import broadcast_to, convert, operators, static_int
+from bindax_lax_basic.extend import broadcast_to, convert, operators, refuse_out, static_int
 from bindax_numpy._operands import (
     array_operand,
     as_operand,

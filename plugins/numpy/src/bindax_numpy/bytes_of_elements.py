@@ -9,8 +9,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import DType, canonical_dtype
-from bindax_lax_basic.extend import convert
+from bindax_lax_basic.extend import DType, canonical_dtype, convert
 from bindax_numpy.reshaping import flip, ravel, reshape
 
 _BYTE = np.dtype(np.uint8)

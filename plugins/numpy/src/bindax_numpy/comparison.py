@@ -10,8 +10,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array.reductions import refuse_out
-from bindax_lax_basic.extend import broadcast_to, comparisons, convert
+from bindax_lax_basic.extend import broadcast_to, comparisons, convert, refuse_out
 from bindax_numpy._operands import (
     array_operand,
     as_operand,

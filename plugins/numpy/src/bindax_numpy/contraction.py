@@ -7,9 +7,14 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.errors import ShapeError
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.array.reductions import refuse_out
-from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes, static_int
+from bindax_lax_basic.extend import (
+    broadcast_to,
+    canonical_dtype,
+    convert,
+    promote_dtypes,
+    refuse_out,
+    static_int,
+)
 from bindax_numpy._operands import array_operand, listed_axes
 from bindax_numpy.arithmetic import conj, multiply
 from bindax_numpy.reshaping import ravel

@@ -11,8 +11,7 @@ import bindax_lax_basic as lax
 from bindax_core.errors import clause
 from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import canonical_dtype, default_dtype, named_dtype
-from bindax_lax_basic.extend import convert
+from bindax_lax_basic.extend import canonical_dtype, convert, default_dtype, named_dtype
 from bindax_numpy._operands import array_operand, placed
 from bindax_numpy.creation import asarray
 from bindax_numpy.index_grids import indices

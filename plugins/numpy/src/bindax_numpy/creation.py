@@ -7,9 +7,8 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, float0, is_extended, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import DType, canonical_dtype
+from bindax_lax_basic.extend import DType, canonical_dtype, convert, from_value, shape_argument
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
-from bindax_lax_basic.extend import convert, from_value, shape_argument
 from bindax_lax_basic.extend import scalar as scalar_of_dtype
 from bindax_numpy._operands import (
     array_operand,

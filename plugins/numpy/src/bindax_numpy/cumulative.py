@@ -8,9 +8,17 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array.reductions import refuse_out, running
-from bindax_lax_basic.dtypes import canonical_dtype, result_type, summed_dtype
-from bindax_lax_basic.extend import axis_argument, broadcast_to, convert, static_int
+from bindax_lax_basic.extend import (
+    axis_argument,
+    broadcast_to,
+    canonical_dtype,
+    convert,
+    refuse_out,
+    result_type,
+    running,
+    static_int,
+    summed_dtype,
+)
 from bindax_numpy._operands import array_operand, inexact, listed_axes, require_real, strong_operand
 from bindax_numpy.arithmetic import absolute, remainder, subtract
 from bindax_numpy.comparison import isnan, not_equal, where

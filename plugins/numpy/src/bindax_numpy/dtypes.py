@@ -18,11 +18,9 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes as lax_dtypes
-from bindax_lax_basic.dtypes import default_dtype, named_dtype
-from bindax_lax_basic.dtypes import promote_types as promote_types
-from bindax_lax_basic.dtypes import result_type as result_type
-from bindax_lax_basic.elementwise.bit_patterns import bits_of
-from bindax_lax_basic.extend import axes_argument
+from bindax_lax_basic.extend import axes_argument, bits_of, default_dtype, named_dtype
+from bindax_lax_basic.extend import promote_types as promote_types
+from bindax_lax_basic.extend import result_type as result_type
 from bindax_numpy._operands import require_values
 from bindax_numpy.creation import array
 

@@ -14,8 +14,14 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import axes_argument, convert, static_int, static_ints
+from bindax_lax_basic.extend import (
+    axes_argument,
+    canonical_dtype,
+    convert,
+    default_dtype,
+    static_int,
+    static_ints,
+)
 from bindax_numpy._operands import listed_axes, placed, strong_operand
 from bindax_numpy.arithmetic import conj
 from bindax_numpy.reshaping import moveaxis, roll

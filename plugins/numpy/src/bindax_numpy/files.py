@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from bindax_core.extend import Array, is_value, typeof
-from bindax_lax_basic.dtypes import canonical_dtype, named_dtype
+from bindax_lax_basic.extend import canonical_dtype, named_dtype
 from bindax_numpy.creation import asarray
 
 

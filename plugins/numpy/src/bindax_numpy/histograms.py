@@ -9,8 +9,7 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import convert, larger, static_int
+from bindax_lax_basic.extend import convert, default_dtype, larger, static_int
 from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
 from bindax_numpy.arithmetic import clip, maximum
 from bindax_numpy.comparison import equal, where

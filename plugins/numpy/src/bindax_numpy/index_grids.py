@@ -9,8 +9,14 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, shape_argument
+from bindax_lax_basic.extend import (
+    axis_argument,
+    canonical_dtype,
+    convert,
+    default_dtype,
+    promote_dtypes,
+    shape_argument,
+)
 from bindax_numpy._operands import array_operand
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.creation import asarray

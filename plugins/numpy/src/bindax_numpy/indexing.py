@@ -11,9 +11,14 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array.reductions import refuse_out
-from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import axis_argument, convert, shape_argument, static_int
+from bindax_lax_basic.extend import (
+    axis_argument,
+    convert,
+    default_dtype,
+    refuse_out,
+    shape_argument,
+    static_int,
+)
 from bindax_numpy._operands import array_operand, known
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.reductions import sum

@@ -9,8 +9,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import integer_limits
-from bindax_lax_basic.extend import convert, operators, static_int
+from bindax_lax_basic.extend import convert, integer_limits, operators, static_int
 from bindax_numpy._operands import array_operand, promoted
 from bindax_numpy.arithmetic import abs
 from bindax_numpy.comparison import choice

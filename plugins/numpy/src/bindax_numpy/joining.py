@@ -12,11 +12,17 @@ import bindax_lax_basic as lax
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array.reductions import refuse_out
-from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes, static_int, static_ints
+from bindax_lax_basic.extend import (
+    DivisorError,
+    axis_argument,
+    canonical_dtype,
+    convert,
+    promote_dtypes,
+    refuse_out,
+    static_int,
+    static_ints,
+)
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
-from bindax_lax_basic.rules.errors import DivisorError
 from bindax_numpy._operands import array_operand, require_values, settled
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 

@@ -7,9 +7,14 @@ from typing import Any
 
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array.reductions import initial_operand, mask_operand, refuse_out
-from bindax_lax_basic.dtypes import largest, smallest
-from bindax_lax_basic.extend import axes_argument
+from bindax_lax_basic.extend import (
+    axes_argument,
+    initial_operand,
+    largest,
+    mask_operand,
+    refuse_out,
+    smallest,
+)
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.comparison import isnan, logical_and, logical_not, where
 from bindax_numpy.reductions import all, argmax, argmin, max, min, prod, sum

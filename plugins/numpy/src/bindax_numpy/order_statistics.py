@@ -9,8 +9,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array.reductions import refuse_out
-from bindax_lax_basic.extend import axes_argument, convert
+from bindax_lax_basic.extend import axes_argument, convert, refuse_out
 from bindax_numpy._operands import constant, require_real, strong_operand
 from bindax_numpy.comparison import isnan, where
 from bindax_numpy.indexing import take_along_axis

@@ -10,8 +10,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import result_type
-from bindax_lax_basic.extend import convert, promote_dtypes, static_int
+from bindax_lax_basic.extend import convert, promote_dtypes, result_type, static_int
 from bindax_numpy._operands import array_operand, inexact, strong_operand
 from bindax_numpy.arithmetic import abs
 from bindax_numpy.comparison import where

@@ -8,8 +8,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axis_argument, convert, static_int
+from bindax_lax_basic.extend import axis_argument, canonical_dtype, convert, static_int
 from bindax_numpy._operands import inexact_operand
 from bindax_numpy.arithmetic import conj, multiply
 from bindax_numpy.contraction import matmul, operands

@@ -10,10 +10,17 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import canonical_dtype, result_type
-from bindax_lax_basic.extend import axis_argument, convert, larger, static_int, static_ints
+from bindax_lax_basic.extend import (
+    DivisorError,
+    axis_argument,
+    canonical_dtype,
+    convert,
+    larger,
+    result_type,
+    static_int,
+    static_ints,
+)
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
-from bindax_lax_basic.rules.errors import DivisorError
 from bindax_numpy._operands import array_operand, constant, placed, require_values
 from bindax_numpy.arithmetic import power
 from bindax_numpy.creation import array

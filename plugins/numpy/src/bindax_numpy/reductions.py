@@ -9,8 +9,7 @@ from typing import Any
 
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array import reductions
-from bindax_lax_basic.extend import axes_argument, convert
+from bindax_lax_basic.extend import axes_argument, convert, reductions
 from bindax_numpy._operands import array_operand, checked, strong_operand
 from bindax_numpy.arithmetic import subtract
 

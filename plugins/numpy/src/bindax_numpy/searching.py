@@ -15,9 +15,14 @@ import bindax_lax_basic as lax
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array, Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array.reductions import refuse_out
-from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes, static_int
+from bindax_lax_basic.extend import (
+    broadcast_to,
+    convert,
+    default_dtype,
+    promote_dtypes,
+    refuse_out,
+    static_int,
+)
 from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.index_grids import unravel_index
 from bindax_numpy.indexing import take

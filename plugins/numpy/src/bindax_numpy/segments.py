@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.dtypes import is_integer, largest, real_dtype, smallest
+from bindax_lax_basic.extend import is_integer, largest, real_dtype, smallest
 from bindax_numpy.comparison import where
 from bindax_numpy.creation import asarray, full
 from bindax_numpy.reshaping import broadcast_to

@@ -10,8 +10,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array.reductions import refuse_out
-from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes
+from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes, refuse_out
 from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.comparison import where

@@ -13,8 +13,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import axis_argument, convert, promote_dtypes
+from bindax_lax_basic.extend import axis_argument, convert, default_dtype, promote_dtypes
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.comparison import logical_and, logical_not, logical_or, where
 from bindax_numpy.indexing import take

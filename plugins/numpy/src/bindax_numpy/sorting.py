@@ -7,8 +7,13 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import canonical_dtype, default_dtype
-from bindax_lax_basic.extend import axis_argument, convert, static_int
+from bindax_lax_basic.extend import (
+    axis_argument,
+    canonical_dtype,
+    convert,
+    default_dtype,
+    static_int,
+)
 from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.reshaping import along
 

@@ -11,8 +11,7 @@ from ml_dtypes import finfo
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.dtypes import integer_limits
-from bindax_lax_basic.extend import convert
+from bindax_lax_basic.extend import convert, integer_limits
 from bindax_numpy._operands import (
     array_operand,
     as_operand,

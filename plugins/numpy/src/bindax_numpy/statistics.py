@@ -8,10 +8,20 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Dimension, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array import reductions
-from bindax_lax_basic.array.reductions import averaged, mask_operand, reduced, refuse_out, selected
-from bindax_lax_basic.dtypes import canonical_dtype, result_type
-from bindax_lax_basic.extend import axes_argument, broadcast_to, convert, promote_dtypes
+from bindax_lax_basic.extend import (
+    averaged,
+    axes_argument,
+    broadcast_to,
+    canonical_dtype,
+    convert,
+    mask_operand,
+    promote_dtypes,
+    reduced,
+    reductions,
+    refuse_out,
+    result_type,
+    selected,
+)
 from bindax_numpy._operands import array_operand, checked, constant, strong_operand
 from bindax_numpy.arithmetic import absolute_squares, clip, conj, real
 from bindax_numpy.contraction import dot

@@ -10,9 +10,14 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, is_value, typeof
-from bindax_lax_basic.array.reductions import refuse_out
-from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import broadcast_to, constant, convert, promote_dtypes
+from bindax_lax_basic.extend import (
+    broadcast_to,
+    canonical_dtype,
+    constant,
+    convert,
+    promote_dtypes,
+    refuse_out,
+)
 from bindax_numpy._operands import array_operand
 from bindax_numpy.contraction import contract
 

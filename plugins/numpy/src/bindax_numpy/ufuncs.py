@@ -11,15 +11,18 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_control_flow import scan
 from bindax_core.extend import is_value, typeof
-from bindax_lax_basic.array.reductions import (
+from bindax_lax_basic.extend import (
+    axes_argument,
+    axis_argument,
+    canonical_dtype,
+    convert,
+    from_value,
     initial_operand,
     mask_operand,
     reduced,
     refuse_out,
     selected,
 )
-from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import axes_argument, axis_argument, convert, from_value
 from bindax_numpy import arithmetic, comparison, functions, reductions, special
 from bindax_numpy._operands import array_operand
 from bindax_numpy.comparison import where as choose

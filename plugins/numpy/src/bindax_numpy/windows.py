@@ -9,8 +9,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array
-from bindax_lax_basic.dtypes import default_dtype
-from bindax_lax_basic.extend import static_int
+from bindax_lax_basic.extend import default_dtype, static_int
 from bindax_numpy._operands import array_operand
 from bindax_numpy.special import i0
 

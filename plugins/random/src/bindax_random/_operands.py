@@ -9,8 +9,9 @@ import numpy as np
 
 from bindax_core.extend import Array, as_array, is_extended, typeof
 from bindax_lax_basic import broadcast_shapes, convert_element_type
-from bindax_lax_basic.dtypes import (
+from bindax_lax_basic.extend import (
     DType,
+    DtypeError,
     canonical_dtype,
     default_dtype,
     inexact_dtype,
@@ -18,9 +19,8 @@ from bindax_lax_basic.dtypes import (
     kind_of,
     promote_types,
     result_type,
+    shape_argument,
 )
-from bindax_lax_basic.extend import shape_argument
-from bindax_lax_basic.rules.errors import DtypeError
 
 Shape = tuple[int, ...]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bindax_core.extend import Array, config, typeof
 from bindax_lax_basic import bitcast_convert_type, concatenate, convert_element_type, reshape
-from bindax_lax_basic.dtypes import is_integer
+from bindax_lax_basic.extend import is_integer
 
 _LEAST = -(1 << 63)
 _GREATEST = ((1 << 64) - 1, (1 << 63) - 1)

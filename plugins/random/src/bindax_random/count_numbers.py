@@ -16,8 +16,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_control_flow import scan, while_loop
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.dtypes import DType, integer_limits
-from bindax_lax_basic.extend import broadcast_to
+from bindax_lax_basic.extend import DType, broadcast_to, integer_limits
 from bindax_numpy import clip, isinf, moveaxis, where
 from bindax_random._compiled import compiled
 from bindax_random._operands import (

@@ -27,8 +27,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic.dtypes import DType
-from bindax_lax_basic.extend import broadcast_to, leading_batch, zero_tangent
+from bindax_lax_basic.extend import DType, broadcast_to, leading_batch, zero_tangent
 from bindax_random._compiled import compiled, drawn
 from bindax_random._operands import (
     Shape,

@@ -7,8 +7,7 @@ from typing import Any
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import abs as magnitude
 from bindax_lax_basic import convert_element_type, expand_dims, sign
-from bindax_lax_basic.dtypes import DType, float32
-from bindax_lax_basic.extend import shape_argument
+from bindax_lax_basic.extend import DType, float32, shape_argument
 from bindax_numpy import diagonal
 from bindax_numpy.linalg import qr
 from bindax_random._compiled import compiled

@@ -9,8 +9,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.dtypes import DType
-from bindax_lax_basic.extend import broadcast_to, shape_argument
+from bindax_lax_basic.extend import DType, broadcast_to, shape_argument
 from bindax_numpy import power, where
 from bindax_random._compiled import compiled, drawn
 from bindax_random._operands import (

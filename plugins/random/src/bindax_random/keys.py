@@ -22,8 +22,7 @@ from bindax_core.extend import (
     unwrapped,
 )
 from bindax_lax_basic import convert_element_type, reshape
-from bindax_lax_basic.dtypes import is_integer
-from bindax_lax_basic.extend import leading_batch, no_derivative, shape_argument
+from bindax_lax_basic.extend import is_integer, leading_batch, no_derivative, shape_argument
 from bindax_random._operands import is_arraylike, is_key
 from bindax_random._prng import PRNG, find_prng, prng_of, register_prng
 from bindax_random._seeds import seed_array

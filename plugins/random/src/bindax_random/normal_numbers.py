@@ -8,8 +8,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.dtypes import DType, real_dtype
-from bindax_lax_basic.extend import broadcast_to, shape_argument
+from bindax_lax_basic.extend import DType, broadcast_to, real_dtype, shape_argument
 from bindax_numpy import einsum
 from bindax_numpy.linalg import cholesky, eigh, svd
 from bindax_random._compiled import compiled, drawn

@@ -11,8 +11,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.dtypes import DType, default_dtype, is_integer
-from bindax_lax_basic.extend import axis_argument, shape_argument
+from bindax_lax_basic.extend import DType, axis_argument, default_dtype, is_integer, shape_argument
 from bindax_numpy import argmax, cumsum, moveaxis, searchsorted, take, where
 from bindax_random._compiled import compiled
 from bindax_random._operands import (

@@ -9,10 +9,14 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Primitive, ShapedArray, config, primitive, rules, typeof
-from bindax_lax_basic.dtypes import DType, canonical_dtype, default_dtype, integer_limits, kind_of
 from bindax_lax_basic.extend import (
+    DType,
     broadcast_to,
+    canonical_dtype,
     composition,
+    default_dtype,
+    integer_limits,
+    kind_of,
     no_derivative,
     same_dims,
     shape_argument,

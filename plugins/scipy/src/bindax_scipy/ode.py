@@ -12,7 +12,7 @@ import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_control_flow import scan, while_loop
 from bindax_core.extend import tree_map
-from bindax_numpy.flattening import ravel_pytree
+from bindax_numpy.extend import ravel_pytree
 from bindax_transforms import closure_convert, custom_vjp, vjp, vmap
 
 __all__ = ["odeint"]

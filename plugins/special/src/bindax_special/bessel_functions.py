@@ -8,8 +8,8 @@ import numpy as np
 
 from bindax_core.extend import Array, Primitive, primitive, typeof
 from bindax_lax_basic import add_p, div_p, dtypes, eq_p, mul_p, sign_p, sub_p
-from bindax_lax_basic.dtypes import FLOAT
 from bindax_lax_basic.extend import (
+    FLOAT,
     broadcast_to,
     constant,
     elementwise,

@@ -7,8 +7,8 @@ from typing import Any
 
 from bindax_core.extend import Array, LoweringContext, Primitive, Rule, primitive, typeof
 from bindax_lax_basic import add_p, mul_p, neg_p
-from bindax_lax_basic.dtypes import FLOAT
 from bindax_lax_basic.extend import (
+    FLOAT,
     adopt_type,
     broadcast_to,
     compare,

@@ -24,7 +24,7 @@ from bindax_core.extend import (
     tree_unflatten,
     zeros_like_aval,
 )
-from bindax_lax_basic.dtypes import is_integer, kind_of
+from bindax_lax_basic.extend import is_integer, kind_of
 from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
 
 

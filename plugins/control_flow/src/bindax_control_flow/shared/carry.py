@@ -19,7 +19,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_lax_basic.dtypes import kind_of, promote_avals
+from bindax_lax_basic.extend import kind_of, promote_avals
 from bindax_transforms import argument_names, trace_to_jaxpr, traced_once
 
 

@@ -27,7 +27,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import add, lt
-from bindax_lax_basic.dtypes import is_complex, is_inexact, is_integer, promote_avals
+from bindax_lax_basic.extend import is_complex, is_inexact, is_integer, promote_avals
 from bindax_transforms import check_function, trace_to_jaxpr
 
 __all__ = ["fori_loop"]

@@ -11,8 +11,7 @@ import numpy as np
 import bindax_numpy as jnp
 from bindax_core.extend import api_boundary
 from bindax_experimental.sparse.bcoo import BCOO
-from bindax_lax_basic.dtypes import canonical_dtype
-from bindax_lax_basic.extend import static_int
+from bindax_lax_basic.extend import canonical_dtype, static_int
 
 
 def _require_bcoo_format(caller: str, sparse_format: str) -> None:

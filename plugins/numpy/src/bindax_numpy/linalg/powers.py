@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.elementwise.powers import by_squaring
-from bindax_lax_basic.extend import promote_dtypes, static_int
+from bindax_lax_basic.extend import by_squaring, promote_dtypes, static_int
 from bindax_numpy import contraction, indexing, products
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.linalg._matrices import require_matrix

@@ -8,9 +8,8 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
-from bindax_lax_basic.dtypes import real_dtype
-from bindax_lax_basic.extend import broadcast_to, convert, static_int
-from bindax_linalg.lu import solve as solve_by_lu
+from bindax_lax_basic.extend import broadcast_to, convert, real_dtype, static_int
+from bindax_linalg.extend import solve as solve_by_lu
 from bindax_numpy._operands import listed_axes, strong_operand
 from bindax_numpy.arithmetic import absolute_squares
 from bindax_numpy.comparison import where

@@ -17,7 +17,7 @@ import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_control_flow import custom_linear_solve, fori_loop, while_loop
 from bindax_core.extend import tree_leaves
-from bindax_numpy.flattening import ravel_pytree
+from bindax_numpy.extend import ravel_pytree
 from bindax_scipy._operands import epsilon, promoted
 
 __all__ = ["bicgstab", "cg", "gmres"]

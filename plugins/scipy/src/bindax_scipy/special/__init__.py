@@ -7,7 +7,7 @@ Array([0.5], dtype=float32)
 """
 
 from bindax_core.extend import public_names as _public_names
-from bindax_nn.normalization import logsumexp as logsumexp
+from bindax_nn import logsumexp as logsumexp
 from bindax_scipy.special.bessel import bessel_jn as bessel_jn
 from bindax_scipy.special.bessel import i0 as i0
 from bindax_scipy.special.bessel import i0e as i0e

@@ -19,8 +19,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic.extend import broadcast_to, convert, in_double
-from bindax_lax_basic.rules.operands import scalar_array
+from bindax_lax_basic.extend import broadcast_to, convert, in_double, scalar_array
 from bindax_special.evaluation import gamma
 from bindax_special.evaluation.functions import Functions, State
 from bindax_transforms import trace_to_jaxpr
