@@ -13,7 +13,8 @@ import pytest
 
 from bindax_core import ShapedArray, config
 from bindax_transforms import make_jaxpr
-from bindax_xla_backend import _cache, _loading
+from bindax_xla_backend.execution import compilation
+from bindax_xla_backend.execution import compilation_cache as caches
 from bindax_xla_backend.extend import XlaBackend
 
 MAPPINGS = Path("/proc/self/maps")
@@ -46,7 +47,7 @@ def test_one_program_is_compiled_once(ops):
 def test_stored_program_is_loaded(ops, directory, monkeypatch):
     run(ops, XlaBackend())
     assert len(entries(directory)) == 1
-    monkeypatch.setattr(_loading, "_compile", lambda *args: pytest.fail("was compiled anew"))
+    monkeypatch.setattr(compilation, "_compile", lambda *args: pytest.fail("was compiled anew"))
     run(ops, XlaBackend())
 
 
@@ -58,14 +59,14 @@ def test_damaged_entry_is_ignored_and_replaced(ops, directory, damage):
     changed = whole[:-1] + bytes([whole[-1] ^ 1])
     entry.write_bytes({"empty": b"", "cut": whole[: len(whole) // 2], "changed": changed}[damage])
     run(ops, XlaBackend())
-    assert entry.read_bytes()[:24] == _cache._MAGIC
+    assert entry.read_bytes()[:24] == caches._MAGIC
     assert len(entry.read_bytes()) == len(whole)
     assert not list(directory.glob("*.tmp"))
 
 
 def test_damages_anywhere_are_noticed_before_anything_is_loaded(directory):
     key, payload = bytes(32), np.random.default_rng(0).bytes(700)
-    _cache.write_entry(directory, key, payload)
+    caches.write_entry(directory, key, payload)
     (entry,) = entries(directory)
     whole = entry.read_bytes()
     for i in range(len(whole)):
@@ -73,17 +74,17 @@ def test_damages_anywhere_are_noticed_before_anything_is_loaded(directory):
         swapped = whole[i:] + whole[:i]
         for damaged in (flipped, whole[:i], swapped, whole[:i] + whole[i + 1 :], whole + whole[:i]):
             entry.write_bytes(damaged)
-            found = _cache.read_entry(directory, key)
+            found = caches.read_entry(directory, key)
             assert found is None or damaged == whole
     entry.write_bytes(whole)
-    assert _cache.read_entry(directory, key) == payload
+    assert caches.read_entry(directory, key) == payload
 
 
 def test_entry_of_another_version_is_ignored(ops, directory):
     run(ops, XlaBackend())
     (entry,) = entries(directory)
     key = bytes.fromhex(entry.stem)
-    _cache.write_entry(directory, key, b"not an executable")
+    caches.write_entry(directory, key, b"not an executable")
     run(ops, XlaBackend())
     assert len(entry.read_bytes()) > 1000
 
@@ -92,7 +93,7 @@ def test_entry_of_another_version_is_ignored(ops, directory):
 def test_directory_that_others_can_write_to_is_not_used(ops, directory, mode):
     directory.mkdir()
     directory.chmod(mode)
-    _cache._warn_once.cache_clear()
+    caches._warn_once.cache_clear()
     with pytest.warns(UserWarning, match="other users own it or can write"):
         run(ops, XlaBackend())
     assert not entries(directory)
@@ -100,7 +101,7 @@ def test_directory_that_others_can_write_to_is_not_used(ops, directory, mode):
 
 def test_directory_that_cannot_be_made(ops, directory):
     directory.write_text("a file")
-    _cache._warn_once.cache_clear()
+    caches._warn_once.cache_clear()
     with pytest.warns(UserWarning, match="could not be stored"):
         run(ops, XlaBackend())
     with warnings.catch_warnings():
@@ -133,29 +134,29 @@ def test_the_oldest_entries_are_removed(directory):
     with config.override(compilation_cache_bytes=4 * 1100):
         for i, key in enumerate(keys):
             if i == 4:  # reading makes young
-                assert _cache.read_entry(directory, keys[0]) == bytes(1000)
-            _cache.write_entry(directory, key, bytes(1000))
-            path = _cache._path(directory, key)
+                assert caches.read_entry(directory, keys[0]) == bytes(1000)
+            caches.write_entry(directory, key, bytes(1000))
+            path = caches._path(directory, key)
             if i < 4:
                 os.utime(path, (i + 1, i + 1))
-        found = [_cache.read_entry(directory, key) is not None for key in keys]
+        found = [caches.read_entry(directory, key) is not None for key in keys]
         assert found == [True, False, False, True, True, True]
-        _cache.write_entry(directory, b"l" * 32, bytes(10_000))
+        caches.write_entry(directory, b"l" * 32, bytes(10_000))
     assert [path.name for path in entries(directory)] == [(b"l" * 32).hex() + ".xla"]
 
 
 def test_setting(tmp_path):
-    assert _cache.compilation_cache_dir() is None
+    assert caches.compilation_cache_dir() is None
     with config.override(compilation_cache_dir=tmp_path):
-        assert _cache.compilation_cache_dir() == tmp_path
+        assert caches.compilation_cache_dir() == tmp_path
     with config.override(compilation_cache_dir="~/cache"):
-        assert _cache.compilation_cache_dir() == Path.home() / "cache"
+        assert caches.compilation_cache_dir() == Path.home() / "cache"
     with pytest.raises(ValueError, match="must be the path of a directory or None, but got 3"):
         config.compilation_cache_dir = 3
 
 
 def test_limit_and_threads():
-    cache = _cache.MemoryCache(limit=2)
+    cache = caches.MemoryCache(limit=2)
     made = []
 
     def make():
@@ -180,7 +181,7 @@ def test_limit_and_threads():
 
 
 def test_limit_of_the_size_of_all_programs():
-    cache = _cache.MemoryCache(size_limit=100)
+    cache = caches.MemoryCache(size_limit=100)
     for key, size, kept in ((b"1", 60, 1), (b"2", 40, 2), (b"3", 30, 2), (b"4", 500, 1)):
         cache.get(key, size, object)
         assert len(cache) == kept
@@ -202,7 +203,7 @@ def mappings_of_code():
 def test_programs_that_nobody_uses_give_their_memory_mappings_back(ops):
     def grown(size_limit):
         backend = XlaBackend()
-        backend.compiled = _cache.MemoryCache(size_limit=size_limit)
+        backend.compiled = caches.MemoryCache(size_limit=size_limit)
         gc.collect()
         before = mappings_of_code()
         for size in range(3, 33):
@@ -216,15 +217,15 @@ def test_programs_that_nobody_uses_give_their_memory_mappings_back(ops):
 
 
 def test_failure_is_not_kept():
-    cache = _cache.MemoryCache()
+    cache = caches.MemoryCache()
     with pytest.raises(ZeroDivisionError):
         cache.get(b"k", 10, lambda: 1 / 0)
     assert cache.get(b"k", 10, lambda: 3) == 3
 
 
 def test_key_depends_on_everything(monkeypatch):
-    keys = {_cache.program_key("a", b"o", "1"), _cache.program_key("b", b"o", "1")}
-    keys |= {_cache.program_key("a", b"p", "1"), _cache.program_key("a", b"o", "2")}
+    keys = {caches.program_key("a", b"o", "1"), caches.program_key("b", b"o", "1")}
+    keys |= {caches.program_key("a", b"p", "1"), caches.program_key("a", b"o", "2")}
     monkeypatch.setenv("XLA_FLAGS", "--xla_something")
-    keys.add(_cache.program_key("a", b"o", "1"))
+    keys.add(caches.program_key("a", b"o", "1"))
     assert len(keys) == 5

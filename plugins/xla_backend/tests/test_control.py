@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from bindax_xla_backend._control import Control
+from bindax_xla_backend.distributed.coordination_service import CoordinationService
 
 
 @pytest.mark.parametrize("held", [True, False])
@@ -17,7 +17,7 @@ def test_a_connection_that_is_held_outlives_what_python_frees(held: bool) -> Non
         free.bind(("127.0.0.1", 0))
         address = free.getsockname()
         free.close()
-        first, second = (Control(address, 2, index, 20.0) for index in (0, 1))
+        first, second = (CoordinationService(address, 2, index, 20.0) for index in (0, 1))
         first.listen(address, service.getsockname()[1])
         gathered = threading.Thread(target=first.gather, args=(20.0,))
         gathered.start()

@@ -15,10 +15,11 @@ from bindax_core import config
 from bindax_core.errors import BackendError
 from bindax_core.extend import register_backend, unregister_backend
 from bindax_transforms import grad, jit, make_jaxpr, vmap
-from bindax_xla_backend import _jaxlib, _plugin_client
-from bindax_xla_backend._backend import XlaBackend
-from bindax_xla_backend._pjrt import discover
-from bindax_xla_backend._platforms import plugin_backends
+from bindax_xla_backend import _jaxlib
+from bindax_xla_backend.execution.backend import XlaBackend
+from bindax_xla_backend.platforms import plugin_client
+from bindax_xla_backend.platforms.pjrt_plugins import discover
+from bindax_xla_backend.platforms.plugin_backends import plugin_backends
 
 IMPORTED = "raise SystemExit('a plugin was imported')\n"
 
@@ -70,12 +71,12 @@ def test_discovery(plugins, monkeypatch):
 def fake(plugins, monkeypatch):
     """A plugin whose devices are those of the CPU."""
     install(plugins, "jax_plugins.fake", b"GetPjrtApi")
-    real = _plugin_client.make_plugin_client
+    real = plugin_client.make_plugin_client
 
     def make(platform, library):
         return XlaBackend().make_client() if platform == "fake" else real(platform, library)
 
-    monkeypatch.setattr(_plugin_client, "make_plugin_client", make)
+    monkeypatch.setattr(plugin_client, "make_plugin_client", make)
 
 
 def run(backend):
@@ -167,8 +168,8 @@ def test_memory_settings_reach_cuda(monkeypatch, variables, options):
     monkeypatch.setattr(client, "pjrt_plugin_loaded", lambda name: True)
     monkeypatch.setattr(client, "pjrt_plugin_initialized", lambda name: True)
     monkeypatch.setattr(client, "make_c_api_client", lambda name, o, _: given.update({name: o}))
-    _plugin_client.make_plugin_client("cuda", "plugin.so")
-    _plugin_client.make_plugin_client("other", "plugin.so")
+    plugin_client.make_plugin_client("cuda", "plugin.so")
+    plugin_client.make_plugin_client("other", "plugin.so")
     chosen = given["bindax_cuda"]
     assert chosen["platform_name"] == "cuda"
     assert {**chosen, **options} == chosen

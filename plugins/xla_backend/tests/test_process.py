@@ -128,8 +128,8 @@ def test_disk_cache_serves_another_process(run_python, tmp_path):
     run_python(PROGRAM + "run(sin_p, np.ones(3))", **environment)
     run_python(
         PROGRAM
-        + "from bindax_xla_backend import _loading\n"
-        + "_loading._compile = lambda *args: 1 / 0\n"
+        + "from bindax_xla_backend.execution import compilation\n"
+        + "compilation._compile = lambda *args: 1 / 0\n"
         + "np.testing.assert_allclose(run(sin_p, np.ones(3)), np.sin(np.ones(3)))",
         **environment,
     )

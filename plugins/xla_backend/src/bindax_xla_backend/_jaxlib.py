@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import DeviceMemories, ShapedArray
+from bindax_xla_backend._element_types import LAST_NUMPY_DTYPE, storage_dtype
 from bindax_xla_backend._errors import InstallationError
-from bindax_xla_backend._types import LAST_NUMPY_DTYPE, storage_dtype
 
 
 @contextmanager

@@ -7,7 +7,8 @@ with.
 from __future__ import annotations
 
 from bindax_core.extend import public_names as _public_names
-from bindax_xla_backend._backend import XlaBackend as XlaBackend
+from bindax_xla_backend._element_types import element_type as element_type
+from bindax_xla_backend._element_types import tensor_text as tensor_text
 from bindax_xla_backend._errors import ArgumentError as ArgumentError
 from bindax_xla_backend._errors import CallbackResultError as CallbackResultError
 from bindax_xla_backend._errors import CompilationError as CompilationError
@@ -15,7 +16,6 @@ from bindax_xla_backend._errors import ExecutionError as ExecutionError
 from bindax_xla_backend._errors import InstallationError as InstallationError
 from bindax_xla_backend._errors import LoweringError as LoweringError
 from bindax_xla_backend._errors import UnsupportedTypeError as UnsupportedTypeError
-from bindax_xla_backend._types import element_type as element_type
-from bindax_xla_backend._types import tensor_text as tensor_text
+from bindax_xla_backend.execution.backend import XlaBackend as XlaBackend
 
 vars()["__all__"] = _public_names(vars())

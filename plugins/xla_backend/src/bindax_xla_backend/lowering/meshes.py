@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from bindax_core.errors import PlacementError
 from bindax_core.extend import ShapedArray, default_sharding
 from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec, Sharding, open_axes
-from bindax_xla_backend import _mlir, _partitions
+from bindax_xla_backend.lowering import mlir, shardings
 
 if TYPE_CHECKING:
-    from bindax_xla_backend._lowering import ModuleBuilder
+    from bindax_xla_backend.lowering.module_builder import ModuleBuilder
 
 
 class DeviceOperations:
@@ -64,13 +64,13 @@ class DeviceOperations:
             callback(single or default_sharding())
             return
         (aval,) = self.avals_in
-        key, keeper = _partitions.inspector(callback, layout.mesh, aval.ndim)
+        key, keeper = shardings.inspector(callback, layout.mesh, aval.ndim)
         builder.inspectors.append(keeper)
         attributes = {
             "call_target_name": '"InspectSharding"',
             "has_side_effect": "true",
             "api_version": "1 : i32",
-            "backend_config": _mlir.quoted_bytes(key),
+            "backend_config": mlir.quoted_bytes(key),
         }
         self.op("stablehlo.custom_call", [value], [aval], attributes)
 
@@ -78,7 +78,7 @@ class DeviceOperations:
 class Meshes:
     """The meshes that a module declares."""
 
-    def __init__(self, context: _mlir.Context, module: Any, count: int) -> None:
+    def __init__(self, context: mlir.Context, module: Any, count: int) -> None:
         self._context = context
         self._count = count  # of the devices of the program
         self._module = module
@@ -109,24 +109,24 @@ class Meshes:
     def clashing(self, module: Any) -> dict[str, str]:
         """New symbols for the meshes of another module whose own mean other meshes here."""
         found: dict[str, str] = {}
-        for symbol, mesh in _mlir.meshes_of(module).items():
+        for symbol, mesh in mlir.meshes_of(module).items():
             if self._declared.get(symbol, mesh) != mesh:
                 found[symbol] = f"{symbol}_{len(self._declared) + len(found)}"
         return found
 
     def adopt(self, module: Any) -> None:
         """Declare the meshes of another module, whose operations move here."""
-        for symbol, mesh in _mlir.meshes_of(module).items():
+        for symbol, mesh in mlir.meshes_of(module).items():
             if symbol not in self._declared:
                 self._declare(symbol, mesh)
 
     def _declare(self, symbol: str, mesh: str) -> None:
-        attributes = {"sym_name": _mlir.quoted(symbol), "mesh": mesh}
+        attributes = {"sym_name": mlir.quoted(symbol), "mesh": mesh}
         parsed = {name: self._context.attribute(text) for name, text in attributes.items()}
         self._declared[symbol] = str(parsed["mesh"])
-        point = _mlir.begin_of(self._module.body)
+        point = mlir.begin_of(self._module.body)
         location = self._context.unknown_location
-        _mlir.create_operation("sdy.mesh", [], [], parsed, None, 0, location, point)
+        mlir.create_operation("sdy.mesh", [], [], parsed, None, 0, location, point)
 
     def on_first_device(self, count: int) -> str:
         """An operation with ``count`` results, run once on the first device, as an attribute."""
@@ -148,4 +148,4 @@ class Meshes:
 
 def axis_text(name: Any) -> str:
     """The name of a mesh axis, as a string of MLIR."""
-    return _mlir.quoted(name if isinstance(name, str) else repr(name))
+    return mlir.quoted(name if isinstance(name, str) else repr(name))

@@ -10,15 +10,17 @@ import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, ShapedArray
 from bindax_core.sharding import NamedSharding, PartitionSpec, Space
-from bindax_xla_backend import _jaxlib, _mlir
-from bindax_xla_backend._callbacks import HostCallback
+from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import LoweringError, excerpt
-from bindax_xla_backend._layout import Layout
-from bindax_xla_backend._lowering import EMBEDDED_CONSTANT_SIZE, LoweringContext, ModuleBuilder
+from bindax_xla_backend.lowering import mlir
+from bindax_xla_backend.lowering.callbacks import HostCallback
+from bindax_xla_backend.lowering.context import EMBEDDED_CONSTANT_SIZE, LoweringContext
+from bindax_xla_backend.lowering.layout import Layout
+from bindax_xla_backend.lowering.module_builder import ModuleBuilder
 
 if TYPE_CHECKING:
-    from bindax_xla_backend._backend import XlaBackend
-    from bindax_xla_backend._executable import Executable
+    from bindax_xla_backend.execution.backend import XlaBackend
+    from bindax_xla_backend.execution.executable import Executable
 
 
 @attrs.frozen(eq=False)
@@ -41,8 +43,8 @@ class LoweredProgram:
 
     def text(self, *, debug_info: bool = False) -> str:
         """The module as text; without locations, programs with one text are the same."""
-        with _mlir.Context.borrow() as context:
-            return _mlir.to_text(context.parse_module(self.bytecode), debug_info=debug_info)
+        with mlir.Context.borrow() as context:
+            return mlir.to_text(context.parse_module(self.bytecode), debug_info=debug_info)
 
 
 class Lowered:
@@ -69,8 +71,8 @@ class Lowered:
         """The program as an object of jaxlib's: an MLIR module, or an XLA computation."""
         _check_dialect(dialect or "stablehlo")
         if dialect == "hlo":
-            return _mlir.to_computation(self._program.bytecode)
-        return _mlir.Context().parse_module(self._program.bytecode)
+            return mlir.to_computation(self._program.bytecode)
+        return mlir.Context().parse_module(self._program.bytecode)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimates for the program before optimizations."""
@@ -93,6 +95,16 @@ def _check_dialect(dialect: str) -> None:
         )
 
 
+@attrs.frozen
+class _Signature:
+    """The parameters and results of the function ``main`` of a program."""
+
+    hoisted: Mapping[int, np.ndarray[Any, Any]]  # constants that are parameters, by position
+    kept: tuple[int, ...]  # the positions of the operands that are parameters
+    aliases: Mapping[int, int]  # from donated operands to the results that take their memory
+    memories: tuple[str | None, ...]  # of the results
+
+
 def lower_program(
     jaxpr: ClosedJaxpr,
     *,
@@ -107,56 +119,74 @@ def lower_program(
 
     It is for the first device without a layout. With ``checks_types`` what rules return is checked.
     """
-    in_avals, out_avals = tuple(jaxpr.in_avals), tuple(jaxpr.out_avals)
-    kept = _kept_operands(jaxpr.jaxpr, keep_unused)
-    memories = _memories(jaxpr.jaxpr)
-    aliases = _aliases(in_avals, out_avals, kept, donated, memories)
-    constants = [np.asarray(_mlir.host_constant(const)) for const in jaxpr.consts]
-    # Large constants are parameters, so that the program does not depend on their values.
-    hoisted = [i for i, array in enumerate(constants) if array.size > EMBEDDED_CONSTANT_SIZE]
-    hoisted_avals = [ShapedArray(constants[i].shape, constants[i].dtype) for i in hoisted]
-    with _mlir.Context.borrow() as context:
+    constants = [np.asarray(mlir.host_constant(const)) for const in jaxpr.consts]
+    signature = _signature(jaxpr, constants, donated, keep_unused)
+    with mlir.Context.borrow() as context:
         builder = ModuleBuilder(context, f"jit_{name}", platform, layout)
         builder.expected_type = builder.type if checks_types else None
-        operands = {i: in_avals[i] for i in kept}
-        attributes = _attributes(builder, layout, hoisted_avals, operands, aliases)
-        kinds = ["" if kind is None else f'mhlo.memory_kind = "{kind}"' for kind in memories]
-        taken_avals = [*hoisted_avals, *operands.values()]
-        block = builder.open_main(taken_avals, out_avals, attributes, kinds)
-        ctx, arguments = LoweringContext(builder, block), list(block.arguments)
-        given = dict(zip(hoisted, arguments, strict=False))
-        consts = [given.get(i) or ctx.constant(array) for i, array in enumerate(constants)]
-        taken = dict(zip(kept, arguments[len(hoisted) :], strict=True))
-        values = [taken.get(i) for i in range(len(in_avals))]
-        results = ctx.lower(jaxpr.jaxpr, consts, values)
-        ctx.finish("func.return", _placed(ctx, results, out_avals, memories))
-        _verify(builder.module, name)
+        _build_main(builder, jaxpr, constants, signature)
+        verify(builder.module, name)
         return LoweredProgram(
             name=name,
-            bytecode=_mlir.to_bytecode(builder.module),
-            in_avals=in_avals,
-            out_avals=out_avals,
-            kept=kept,
-            donated=tuple(sorted(aliases)),
-            constants=tuple(constants[i] for i in hoisted),
+            bytecode=mlir.to_bytecode(builder.module),
+            in_avals=tuple(jaxpr.in_avals),
+            out_avals=tuple(jaxpr.out_avals),
+            kept=signature.kept,
+            donated=tuple(sorted(signature.aliases)),
+            constants=tuple(signature.hoisted.values()),
             callbacks=tuple(builder.callbacks),
             has_effects=bool(jaxpr.jaxpr.effects),
             layout=layout,
             names_meshes=bool(builder.meshes),
             inspectors=tuple(builder.inspectors),
-            memories=memories,
+            memories=signature.memories,
         )
+
+
+def _signature(
+    jaxpr: ClosedJaxpr,
+    constants: Sequence[np.ndarray[Any, Any]],
+    donated: Sequence[bool],
+    keep_unused: bool,
+) -> _Signature:
+    # Large constants are parameters, so that the program does not depend on their values.
+    hoisted = {i: x for i, x in enumerate(constants) if x.size > EMBEDDED_CONSTANT_SIZE}
+    kept, memories = kept_operands(jaxpr.jaxpr, keep_unused), _memories(jaxpr.jaxpr)
+    aliases = _aliases(jaxpr.in_avals, jaxpr.out_avals, kept, donated, memories)
+    return _Signature(hoisted, kept, aliases, memories)
+
+
+def _build_main(
+    builder: ModuleBuilder,
+    jaxpr: ClosedJaxpr,
+    constants: Sequence[np.ndarray[Any, Any]],
+    signature: _Signature,
+) -> None:
+    in_avals, out_avals, memories = jaxpr.in_avals, jaxpr.out_avals, signature.memories
+    hoisted = {i: ShapedArray(x.shape, x.dtype) for i, x in signature.hoisted.items()}
+    operands = {i: in_avals[i] for i in signature.kept}
+    block = builder.open_main(
+        [*hoisted.values(), *operands.values()],
+        out_avals,
+        _attributes(builder, list(hoisted.values()), operands, signature.aliases),
+        ["" if kind is None else f'mhlo.memory_kind = "{kind}"' for kind in memories],
+    )
+    ctx, arguments = LoweringContext(builder, block), list(block.arguments)
+    given = dict(zip(hoisted, arguments, strict=False))
+    consts = [given.get(i) or ctx.constant(array) for i, array in enumerate(constants)]
+    taken = dict(zip(operands, arguments[len(hoisted) :], strict=True))
+    results = ctx.lower(jaxpr.jaxpr, consts, [taken.get(i) for i in range(len(in_avals))])
+    ctx.finish("func.return", _placed(ctx, results, out_avals, memories))
 
 
 def _attributes(
     builder: ModuleBuilder,
-    layout: Layout | None,
     constants: Sequence[ShapedArray],
     operands: Mapping[int, ShapedArray],
     aliases: Mapping[int, int],
 ) -> list[str]:
     """For each parameter what XLA is to know of it: its sharding, and the use of its memory."""
-    everywhere = None
+    layout, everywhere = builder.layout, None
     if layout and builder.several and constants:
         everywhere = NamedSharding(layout.mesh, PartitionSpec())
     made = [builder.sharded(everywhere, aval) for aval in constants]
@@ -206,10 +236,11 @@ def _placed(
     return placed
 
 
-def _verify(module: Any, name: str) -> None:
+def verify(module: Any, name: str) -> None:
+    """Raise unless a module is valid."""
     try:
         module.operation.verify()
-    except _mlir.InvalidIR as error:
+    except mlir.InvalidIR as error:
         raise LoweringError(
             f"the lowering of {name} is not a valid program; the first line names the operation "
             f"and the place in your program it comes from. The lowering rule of that primitive is "
@@ -217,7 +248,7 @@ def _verify(module: Any, name: str) -> None:
         ) from error
 
 
-def _kept_operands(jaxpr: Jaxpr, keep_unused: bool) -> tuple[int, ...]:
+def kept_operands(jaxpr: Jaxpr, keep_unused: bool) -> tuple[int, ...]:
     """The positions of the operands that the program takes."""
     used = {atom for eqn in jaxpr.eqns for atom in eqn.invars if type(atom) is not Literal}
     used.update(atom for atom in jaxpr.outvars if type(atom) is not Literal)

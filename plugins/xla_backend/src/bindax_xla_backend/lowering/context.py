@@ -1,4 +1,4 @@
-"""From a jaxpr to a StableHLO module.
+"""Lowering of jaxprs to StableHLO, and the context that lowering rules are called with.
 
 Operations are created one by one through ``jaxlib``'s generic constructor; each carries the place
 in the user's program that it comes from. A nested ``jit`` becomes a function of the module, one
@@ -8,7 +8,7 @@ for each jaxpr, however often it is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,126 +16,37 @@ from bindax_core.extend import (
     ClosedJaxpr,
     Jaxpr,
     Literal,
-    Primitive,
     Region,
     ShapedArray,
     float0,
-    lowering,
 )
-from bindax_xla_backend import _mlir
-from bindax_xla_backend._callbacks import HostCallback, callback_attributes, callback_lowering
+from bindax_xla_backend._element_types import LAST_NUMPY_DTYPE, element_type
 from bindax_xla_backend._errors import LoweringError, excerpt
-from bindax_xla_backend._meshes import DeviceOperations, Meshes
-from bindax_xla_backend._order import THREADED, Order, is_ordered
-from bindax_xla_backend._rule_results import check_results, explain_operation, explain_rule
-from bindax_xla_backend._types import LAST_NUMPY_DTYPE, element_type
-
-if TYPE_CHECKING:
-    from bindax_core.sharding import Sharding
-    from bindax_xla_backend._layout import Layout
+from bindax_xla_backend.lowering import mlir
+from bindax_xla_backend.lowering.callbacks import (
+    HostCallback,
+    callback_attributes,
+)
+from bindax_xla_backend.lowering.effect_tokens import (
+    THREADED,
+    EffectToken,
+    TokenOperations,
+    is_ordered,
+)
+from bindax_xla_backend.lowering.meshes import DeviceOperations
+from bindax_xla_backend.lowering.module_builder import ModuleBuilder
+from bindax_xla_backend.lowering.rule_results import check_results, explain_operation, explain_rule
 
 Value = Any
 """A value of the program that is being built; opaque outside of ``_jaxlib``."""
 
-_stablehlo = lowering["stablehlo"]
-_Value = _mlir.Value
+_Value = mlir.Value
 _NO_ATTRIBUTES: Mapping[str, str] = {}
 EMBEDDED_CONSTANT_SIZE = 16
 """Constants with more elements become hidden arguments, and are not part of the program."""
 
 
-class ModuleBuilder:
-    """State that the functions of one module share."""
-
-    def __init__(
-        self, context: _mlir.Context, name: str, platform: str, layout: Layout | None = None
-    ) -> None:
-        self.context = context
-        self.module = context.new_module(name)
-        self.platform = platform
-        self.layout = layout
-        self.device_count = 1 if layout is None else len(layout.devices)
-        self.several = self.device_count > 1
-        self.meshes = Meshes(context, self.module, self.device_count)
-        self.inspectors: list[Any] = []
-        self.callbacks: list[HostCallback] = []
-        self.rules: dict[Primitive, Callable[..., Any]] = {}
-        # What the types of results are compared with, once a program has turned out to be wrong.
-        self.expected_type: Callable[[ShapedArray], Any] | None = None
-        self._symbols: dict[str, int] = {"main": 1}
-        # The jaxpr is part of the value so that its id stays taken while the module is built.
-        self._functions: dict[tuple[int, str], tuple[Any, str]] = {}
-
-    def type(self, aval: ShapedArray) -> Any:
-        """The tensor type of an abstract array."""
-        types = self.context.tensor_types
-        found = types.get(aval)
-        if found is None:
-            found = self.context.tensor_type(aval.shape, element_type(aval.dtype))
-            types[aval] = found
-        return found
-
-    def types(self, avals: Sequence[ShapedArray]) -> list[Any]:
-        """The tensor types of abstract arrays."""
-        return [self.type(aval) for aval in avals]
-
-    def rule(self, primitive: Primitive) -> Callable[..., Any]:
-        """The lowering rule of a primitive for the platform; a host callback if it has none."""
-        found = _stablehlo.find(primitive, self.platform) or callback_lowering(primitive)
-        self.rules[primitive] = found
-        return found
-
-    def open_main(
-        self,
-        in_avals: Sequence[ShapedArray],
-        out_avals: Sequence[ShapedArray],
-        of_arguments: Sequence[str] = (),
-        of_results: Sequence[str] = (),
-    ) -> Any:
-        """Start the function that is called from outside; the texts are attributes of each."""
-        attributes = {"sym_visibility": '"public"'}
-        for key, texts in (("arg_attrs", of_arguments), ("res_attrs", of_results)):
-            if any(texts):
-                attributes[key] = f"[{', '.join([f'{{{text}}}' for text in texts])}]"
-        types = self.types(in_avals), self.types(out_avals)
-        return self.context.function(self.module, "main", types, attributes)
-
-    def sharded(self, sharding: Sharding | None, aval: ShapedArray) -> str:
-        """The attribute of an argument or a result with a sharding; empty where none is needed."""
-        if sharding is None or not self.several:
-            return ""
-        return f"sdy.sharding = {self.meshes.sharding(sharding, aval.ndim)}"
-
-    def function(self, closed_jaxpr: ClosedJaxpr, name: str) -> str:
-        """The symbol of the function for a jaxpr, which is lowered on the first request."""
-        key = (id(closed_jaxpr.jaxpr), name)
-        found = self._functions.get(key)
-        if found is None:
-            symbol = self._new_symbol(_mlir.symbol_name(name))
-            ordered = is_ordered(closed_jaxpr.jaxpr.effects)
-            tokens = [self.context.token_type] if ordered else []
-            types = (
-                [*tokens, *self.types(closed_jaxpr.in_avals)],
-                [*tokens, *self.types(closed_jaxpr.out_avals)],
-            )
-            private = {"sym_visibility": '"private"'}
-            block = self.context.function(self.module, symbol, types, private)
-            ctx = LoweringContext(self, block)
-            arguments = list(block.arguments)
-            if ordered:
-                ctx._order.token = arguments.pop(0)
-            results = ctx.inline(closed_jaxpr, arguments)
-            ctx.finish("func.return", [ctx.token(), *results] if ordered else results)
-            found = self._functions[key] = (closed_jaxpr, symbol)
-        return found[1]
-
-    def _new_symbol(self, name: str) -> str:
-        count = self._symbols.get(name, 0)
-        self._symbols[name] = count + 1
-        return name if count == 0 else self._new_symbol(f"{name}_{count}")
-
-
-class LoweringContext(DeviceOperations):
+class LoweringContext(DeviceOperations, TokenOperations):
     """The context of a lowering rule: the equation's types, and the means to add operations.
 
     A rule uses the context during its call only. Values that it gets and returns are opaque.
@@ -150,10 +61,10 @@ class LoweringContext(DeviceOperations):
         "_block",
         "_builder",
         "_constants",
+        "_effect_token",
         "_is_manual",
         "_is_ordered",
         "_location",
-        "_order",
         "_point",
         "_types",
         "avals_in",
@@ -171,11 +82,11 @@ class LoweringContext(DeviceOperations):
         self.platform = builder.platform
         self._builder = builder
         self._block = block
-        self._point = _mlir.end_of(block)
+        self._point = mlir.end_of(block)
         self._location = builder.context.unknown_location
         self._types = builder.context.tensor_types
         self._constants: dict[Any, Value] = {}
-        self._order = Order()
+        self._effect_token = EffectToken()
         self._is_manual = False  # whether each device runs the operations on its own part
         self._is_ordered = False  # whether the equation that is being lowered has ordered effects
 
@@ -241,7 +152,7 @@ class LoweringContext(DeviceOperations):
         """
         if aval_from.shape == aval_to.shape and tuple(dimensions) == tuple(range(aval_to.ndim)):
             return value
-        attributes = {"broadcast_dimensions": _mlir.int_array(dimensions)}
+        attributes = {"broadcast_dimensions": mlir.int_array(dimensions)}
         return self.op("stablehlo.broadcast_in_dim", [value], [aval_to], attributes)[0]
 
     def inline(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value]) -> list[Value]:
@@ -250,16 +161,16 @@ class LoweringContext(DeviceOperations):
         body._point = self._point
         body._location = self._location
         body._constants = self._constants
-        body._order = self._order
+        body._effect_token = self._effect_token
         body._is_manual = self._is_manual
-        consts = [body.constant(_mlir.host_constant(const)) for const in closed_jaxpr.consts]
+        consts = [body.constant(mlir.host_constant(const)) for const in closed_jaxpr.consts]
         return body.lower(closed_jaxpr.jaxpr, consts, values)
 
     def call(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value], name: str) -> list[Value]:
         """Call the function for a jaxpr, made once for each jaxpr and name; give its results."""
-        symbol = self._builder.function(closed_jaxpr, name)
+        symbol = self._function(closed_jaxpr, name)
         ordered = is_ordered(closed_jaxpr.jaxpr.effects)
-        attributes = {"callee": f"@{_mlir.quoted(symbol)}"}
+        attributes = {"callee": f"@{mlir.quoted(symbol)}"}
         return self._ordered_op("func.call", values, closed_jaxpr.out_avals, attributes, ordered)
 
     def callback(
@@ -330,13 +241,30 @@ class LoweringContext(DeviceOperations):
         """End the block."""
         self._create(terminator, list(values), [])
 
-    def token(self) -> Value:
-        """The token that the next ordered effect depends on."""
-        order = self._order
-        if order.token is None:
-            types = [self._builder.context.token_type]
-            order.token = self._create("stablehlo.create_token", [], types).results[0]
-        return order.token
+    def _function(self, closed_jaxpr: ClosedJaxpr, name: str) -> str:
+        """The symbol of the function for a jaxpr, which is lowered on the first request."""
+        builder = self._builder
+        key = (id(closed_jaxpr.jaxpr), name)
+        found = builder.functions.get(key)
+        if found is not None:
+            return found[1]
+        symbol = builder.new_symbol(mlir.symbol_name(name))
+        ordered = is_ordered(closed_jaxpr.jaxpr.effects)
+        tokens = [builder.context.token_type] if ordered else []
+        types = (
+            [*tokens, *builder.types(closed_jaxpr.in_avals)],
+            [*tokens, *builder.types(closed_jaxpr.out_avals)],
+        )
+        private = {"sym_visibility": '"private"'}
+        block = builder.context.function(builder.module, symbol, types, private)
+        ctx = LoweringContext(builder, block)
+        arguments = list(block.arguments)
+        if ordered:
+            ctx._effect_token.token = arguments.pop(0)
+        results = ctx.inline(closed_jaxpr, arguments)
+        ctx.finish("func.return", [ctx.token(), *results] if ordered else results)
+        builder.functions[key] = (closed_jaxpr, symbol)
+        return symbol
 
     def _nested(self, block: Any) -> LoweringContext:
         """The context of another block, or of another program in this one."""
@@ -345,49 +273,12 @@ class LoweringContext(DeviceOperations):
     def _create(
         self, name: str, operands: Any, types: Any, attributes: Any = None, regions: int = 0
     ) -> Any:
-        return _mlir.create_operation(
+        return mlir.create_operation(
             name, types, operands, attributes, None, regions, self._location, self._point
         )
 
-    def _ordered_op(
-        self,
-        name: str,
-        operands: Sequence[Value],
-        result_avals: Sequence[ShapedArray],
-        attributes: Mapping[str, str],
-        ordered: bool,
-    ) -> list[Value]:
-        """An operation that, if ordered, takes a token as first operand and gives the next one."""
-        if not ordered:
-            return self.op(name, operands, result_avals, attributes)
-        types = [self._builder.context.token_type, *self._builder.types(result_avals)]
-        parsed = self._parsed(name, attributes)
-        made = self._create(name, [self.token(), *operands], types, parsed)
-        self._order.token = made.results[0]
-        return list(made.results)[1:]
-
-    def _threaded_op(
-        self,
-        name: str,
-        operands: list[Value],
-        types: list[Any],
-        attributes: Any,
-        regions: Sequence[Region],
-    ) -> list[Value]:
-        """A loop or conditional whose last result is the token of what its regions did."""
-        token, is_loop = self.token(), name == "stablehlo.while"
-        given = [*operands, token] if is_loop else operands
-        types = [*types, self._builder.context.token_type]
-        made = self._create(name, given, types, attributes, len(regions))
-        for i, (region, body) in enumerate(zip(regions, made.regions, strict=True)):
-            # The first region of a loop is its condition, which returns nothing but that.
-            order = Order(None if is_loop else token)
-            self._build_region(region, body, name, order, returns=not (is_loop and i == 0))
-        self._order.token = made.results[len(types) - 1]
-        return list(made.results)[:-1]
-
     def _literal(self, literal: Literal) -> Value:
-        return self.constant(np.asarray(_mlir.host_constant(literal.val), literal.aval.dtype))
+        return self.constant(np.asarray(mlir.host_constant(literal.val), literal.aval.dtype))
 
     def _new_constant(self, array: np.ndarray[Any, Any]) -> Value:
         aval = ShapedArray(array.shape, array.dtype)
@@ -405,7 +296,7 @@ class LoweringContext(DeviceOperations):
         parse = self._builder.context.attribute
         try:
             return {key: parse(text) for key, text in attributes.items()}
-        except _mlir.InvalidIR as error:
+        except mlir.InvalidIR as error:
             raise LoweringError(
                 f"an attribute of {name} is not MLIR attribute text: {dict(attributes)}. "
                 f"{excerpt(str(error))}"
@@ -416,7 +307,7 @@ class LoweringContext(DeviceOperations):
         region: Region,
         body: Any,
         operation_name: str,
-        order: Order | None = None,
+        order: EffectToken | None = None,
         returns: bool = False,
     ) -> None:
         """Build a region; with ``order`` it keeps one, and ``returns`` its last token.
@@ -433,11 +324,11 @@ class LoweringContext(DeviceOperations):
         inner._is_manual = self._is_manual or operation_name == "sdy.manual_computation"
         arguments = list(block.arguments)
         if order is not None:
-            inner._order = order
+            inner._effect_token = order
             # What a rule adds by itself, outside of a program that it inlines, keeps the order too.
             inner._is_ordered = True
         if takes:
-            inner._order.token = arguments.pop()
+            inner._effect_token.token = arguments.pop()
         values = list(region.build(inner, *arguments))
         if returns:
             values.append(inner.token())

@@ -16,7 +16,8 @@ import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Dimension, Literal, Region, ShapedArray
 from bindax_xla_backend._errors import LoweringError
-from bindax_xla_backend._lowering import _NO_ATTRIBUTES, LoweringContext, ModuleBuilder, Value
+from bindax_xla_backend.lowering.context import _NO_ATTRIBUTES, LoweringContext, Value
+from bindax_xla_backend.lowering.module_builder import ModuleBuilder
 
 SIZE = ShapedArray((), np.int64)
 """The type in which sizes are computed."""
@@ -35,6 +36,10 @@ class Dimensions(Protocol):
         """The conditions on calls: two numbers, ``"EQ"`` or ``"GE"`` between them, and a text."""
 
 
+def _operator(name: str) -> Callable[[Number, Any], Number]:
+    return lambda self, other: self.ctx.number(name, self, other)
+
+
 class Number:
     """A size as a value of a program, with arithmetic."""
 
@@ -44,21 +49,12 @@ class Number:
         self.ctx = ctx
         self.value = value
 
-    def __add__(self, other: Any) -> Number:
-        return self.ctx.number("add", self, other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Number:
-        return self.ctx.number("subtract", self, other)
+    __add__ = __radd__ = _operator("add")
+    __sub__ = _operator("subtract")
+    __mul__ = __rmul__ = _operator("multiply")
 
     def __rsub__(self, other: Any) -> Number:
         return self.ctx.number("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Number:
-        return self.ctx.number("multiply", self, other)
-
-    __rmul__ = __mul__
 
     def __mod__(self, other: Any) -> Number:
         # StableHLO's remainder has the sign of the dividend; divisors here are positive.
@@ -95,6 +91,7 @@ class SymbolicContext(LoweringContext):
         return SymbolicContext(self._builder, block, self._dimensions, self._variables)
 
     def constant(self, value: Any) -> Value:
+        """A constant, which may be a size."""
         if isinstance(value, Dimension):
             return self.size(value)
         return super().constant(value)
@@ -120,6 +117,7 @@ class SymbolicContext(LoweringContext):
         attributes: Mapping[str, str] = _NO_ATTRIBUTES,
         regions: Sequence[Region] = (),
     ) -> list[Value]:
+        """Add one operation, in the form that takes sizes as operands where it has such."""
         avals = self.avals_out if result_avals is None else result_avals
         symbolic = any(is_symbolic(aval) for aval in avals)
         build = _DYNAMIC.get(name)
@@ -179,12 +177,16 @@ def is_symbolic(aval: Any) -> bool:
     return any(isinstance(size, Dimension) for size in aval.shape)
 
 
+_add = LoweringContext.op
+"""Adds an operation as it is, whatever its sizes are."""
+
+
 def _resized(name: str) -> Callable[..., list[Value]]:
     """An operation that takes the shape of its result as last operand."""
 
     def build(ctx: Any, operands: Any, avals: Any, attributes: Any) -> list[Value]:
         shape = ctx.sizes(avals[0].shape)
-        return LoweringContext.op(ctx, name, [*operands, shape], avals, attributes)
+        return _add(ctx, name, [*operands, shape], avals, attributes)
 
     return build
 
@@ -195,7 +197,7 @@ def _with_sizes(name: str, *keys: str) -> Callable[..., list[Value]]:
     def build(ctx: Any, operands: Any, avals: Any, attributes: Any) -> list[Value]:
         sizes = [ctx.sizes(ctx.parsed_sizes(attributes[key])) for key in keys]
         rest = {key: text for key, text in attributes.items() if key not in keys}
-        return LoweringContext.op(ctx, name, [*operands, *sizes], avals, rest)
+        return _add(ctx, name, [*operands, *sizes], avals, rest)
 
     return build
 
@@ -204,44 +206,42 @@ def _dynamic_slice(ctx: Any, operands: Any, avals: Any, attributes: Any) -> list
     x, *starts = operands
     sizes = ctx.parsed_sizes(attributes["slice_sizes"])
     vector = SIZE.update(shape=(len(sizes),))
-    add = LoweringContext.op
     parts = []
     for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
         whole = _dimension_size(ctx, x, axis)
-        (last,) = add(ctx, "stablehlo.subtract", [whole, ctx.size(size)], [SIZE])
-        (given,) = add(ctx, "stablehlo.convert", [start], [SIZE])
+        (last,) = _add(ctx, "stablehlo.subtract", [whole, ctx.size(size)], [SIZE])
+        (given,) = _add(ctx, "stablehlo.convert", [start], [SIZE])
         bounds = [ctx.constant(np.int64(0)), given, last]
-        parts += add(ctx, "stablehlo.clamp", bounds, [SIZE])
+        parts += _add(ctx, "stablehlo.clamp", bounds, [SIZE])
     first = _vector(ctx, parts)
-    (limit,) = add(ctx, "stablehlo.add", [first, ctx.sizes(sizes)], [vector])
+    (limit,) = _add(ctx, "stablehlo.add", [first, ctx.sizes(sizes)], [vector])
     strides = ctx.constant(np.ones(len(sizes), np.int64))
-    return add(ctx, "stablehlo.real_dynamic_slice", [x, first, limit, strides], avals)
+    return _add(ctx, "stablehlo.real_dynamic_slice", [x, first, limit, strides], avals)
 
 
 def _vector(ctx: Any, scalars: Sequence[Value]) -> Value:
     one, whole = SIZE.update(shape=(1,)), SIZE.update(shape=(len(scalars),))
-    add = LoweringContext.op
-    parts = [add(ctx, "stablehlo.reshape", [x], [one])[0] for x in scalars]
+    parts = [_add(ctx, "stablehlo.reshape", [x], [one])[0] for x in scalars]
     if len(parts) == 1:
         return parts[0]
-    return add(ctx, "stablehlo.concatenate", parts, [whole], {"dimension": "0 : i64"})[0]
+    return _add(ctx, "stablehlo.concatenate", parts, [whole], {"dimension": "0 : i64"})[0]
 
 
 def _dimension_size(ctx: Any, x: Value, axis: int) -> Value:
     narrow = ShapedArray((), np.int32)
     attributes = {"dimension": f"{axis} : i64"}
-    (size,) = LoweringContext.op(ctx, "stablehlo.get_dimension_size", [x], [narrow], attributes)
-    return LoweringContext.op(ctx, "stablehlo.convert", [size], [SIZE])[0]
+    (size,) = _add(ctx, "stablehlo.get_dimension_size", [x], [narrow], attributes)
+    return _add(ctx, "stablehlo.convert", [size], [SIZE])[0]
 
 
 def _convolution(ctx: Any, operands: Any, avals: Any, attributes: Any) -> list[Value]:
     padding = ctx.parsed_sizes(attributes["padding"])
     if not any(isinstance(size, Dimension) for size in padding):
-        return LoweringContext.op(ctx, "stablehlo.convolution", operands, avals, attributes)
+        return _add(ctx, "stablehlo.convolution", operands, avals, attributes)
     pairs = SIZE.update(shape=(len(padding) // 2, 2))
-    (widths,) = LoweringContext.op(ctx, "stablehlo.reshape", [ctx.sizes(padding)], [pairs])
+    (widths,) = _add(ctx, "stablehlo.reshape", [ctx.sizes(padding)], [pairs])
     rest = {key: text for key, text in attributes.items() if key != "padding"}
-    return LoweringContext.op(ctx, "stablehlo.dynamic_conv", [*operands, widths], avals, rest)
+    return _add(ctx, "stablehlo.dynamic_conv", [*operands, widths], avals, rest)
 
 
 def _with_shapes(

@@ -13,23 +13,24 @@ import numpy as np
 from bindax_core.errors import clause
 from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray, kernel_sources
 from bindax_core.sharding import Sharding
-from bindax_xla_backend import _jaxlib, _mlir
+from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import LoweringError, excerpt
-from bindax_xla_backend._layout import Layout
-from bindax_xla_backend._lowering import LoweringContext, ModuleBuilder, Value
-from bindax_xla_backend._partitions import hlo_sharding as hlo_sharding
-from bindax_xla_backend._program import _kept_operands, _verify
-from bindax_xla_backend._symbolic import (
+from bindax_xla_backend.lowering import mlir
+from bindax_xla_backend.lowering.context import LoweringContext, Value
+from bindax_xla_backend.lowering.layout import Layout, layout_of
+from bindax_xla_backend.lowering.module_builder import ModuleBuilder
+from bindax_xla_backend.lowering.program import kept_operands, verify
+from bindax_xla_backend.lowering.shardings import hlo_sharding as hlo_sharding
+from bindax_xla_backend.lowering.symbolic import (
     Dimensions,
     Number,
     SymbolicContext,
     _dimension_size,
     is_symbolic,
 )
-from bindax_xla_backend._variants import Program
 
 if TYPE_CHECKING:
-    from bindax_xla_backend._backend import XlaBackend
+    from bindax_xla_backend.execution.backend import XlaBackend
 
 INDEX = ShapedArray((), np.int32)
 """The type of the position of the platform among those that a program is for."""
@@ -62,28 +63,28 @@ def export_program(
     the platform as first operand. The compiler decides where results lie that have no sharding.
     """
     bound = in_shardings or [None] * len(jaxpr.in_avals)
-    layout = Program(backend, jaxpr, name, (), False).layout_for(bound)
+    layout = layout_of(backend, jaxpr, name, bound)
     avals = [*jaxpr.in_avals, *(v.aval for eqn in jaxpr.jaxpr.eqns for v in eqn.outvars)]
     symbolic = any(map(is_symbolic, avals))
     # The variables are computed from the shapes, so a program with them keeps all operands.
-    kept = _kept_operands(jaxpr.jaxpr, symbolic)
+    kept = kept_operands(jaxpr.jaxpr, symbolic)
     out_shardings = out_shardings or [None] * len(jaxpr.out_avals)
     program = _Program(jaxpr, name, dimensions, kept, symbolic, layout, out_shardings)
-    with _mlir.Context.borrow() as context:
+    with mlir.Context.borrow() as context:
         texts = set()
         if len(platforms) > 1:
             for platform in platforms:
                 builder = program.module(context, [platform])
-                texts.add(_mlir.to_text(builder.module, debug_info=False))
+                texts.add(mlir.to_text(builder.module, debug_info=False))
         builder = program.module(context, platforms, shared=len(texts) == 1)
-        _verify(builder.module, name)
+        verify(builder.module, name)
         if builder.callbacks:
             raise LoweringError(
                 f"{name} calls the Python function {builder.callbacks[0].name}, which a file "
                 f"cannot hold; leave callbacks out, or give the primitive a lowering."
             )
         calls = frozenset(custom_call_targets(builder.module))
-        module = _mlir.to_artifact(builder.module, with_meshes=bool(builder.meshes))
+        module = mlir.to_artifact(builder.module, with_meshes=bool(builder.meshes))
         return Artifact(module, kept, calls, symbolic, builder.device_count)
 
 
@@ -100,7 +101,7 @@ class _Program:
     out_shardings: Sequence[Sharding | None]
 
     def module(
-        self, context: _mlir.Context, platforms: Sequence[str], *, shared: bool = False
+        self, context: mlir.Context, platforms: Sequence[str], *, shared: bool = False
     ) -> ModuleBuilder:
         """A module for some platforms; ``shared`` when the program is the same for all."""
         jaxpr, layout, kept = self.jaxpr, self.layout, self.kept
@@ -157,7 +158,7 @@ class _Program:
             def build(inner: LoweringContext) -> Sequence[Value]:
                 builder.platform = inner.platform = platform
                 builder.rules.clear()
-                builder._functions.clear()
+                builder.functions.clear()
                 return inner.inline(self.jaxpr, values)
 
             return Region([], build)
@@ -179,14 +180,14 @@ def _assert(ctx: SymbolicContext, left: Value, direction: str, right: Value, mes
         "call_target_name": '"shape_assertion"',
         "api_version": "2 : i32",
         "has_side_effect": "true",
-        "error_message": _mlir.quoted(message),
+        "error_message": mlir.quoted(message),
     }
     ctx.op("stablehlo.custom_call", [holds, *sizes], [], attributes)
 
 
 def custom_call_targets(module: Any) -> list[str]:
     """The names of the functions that the custom calls of a module name."""
-    text = _mlir.to_text(module, debug_info=False)
+    text = mlir.to_text(module, debug_info=False)
     pretty = re.findall(r"custom_call @(\"(?:[^\"\\]|\\.)*\"|[\w$.]+)", text)
     generic = re.findall(r'call_target_name = "([^"]*)"', text)
     return [name.strip('"') for name in pretty] + generic
@@ -197,14 +198,14 @@ def custom_call_targets(module: Any) -> list[str]:
 
 def artifact_text(artifact: bytes) -> str:
     """The StableHLO module of an artifact."""
-    with _mlir.Context.borrow() as context:
-        return _mlir.to_text(_read(artifact, context), debug_info=False)
+    with mlir.Context.borrow() as context:
+        return mlir.to_text(_read(artifact, context), debug_info=False)
 
 
-def _read(artifact: bytes, context: _mlir.Context) -> Any:
+def _read(artifact: bytes, context: mlir.Context) -> Any:
     try:
         return context.parse_artifact(artifact)
-    except (_jaxlib.RuntimeFailure, _mlir.InvalidIR, ValueError) as error:
+    except (_jaxlib.RuntimeFailure, mlir.InvalidIR, ValueError) as error:
         raise BackendError(
             f"the program is no StableHLO artifact that this version of jaxlib "
             f"({_jaxlib.VERSION}) reads: {clause(excerpt(str(error)))}. It is damaged, or "
@@ -239,7 +240,7 @@ def call_artifact(
         fixed = [INDEX] * len(indices) + list(operand_avals)
         refined = _refined(artifact, tuple(fixed), tuple(result_avals), platform_index)
         module = context.parse_module(refined)
-    attributes = {"callee": f"@{_mlir.quoted(_merge(builder, module, name))}"}
+    attributes = {"callee": f"@{mlir.quoted(_merge(builder, module, name))}"}
     if not is_open:
         return ctx.op("func.call", list(values), result_avals, attributes)
     given = [*indices, *_converted(ctx, values, operand_avals, parameter_avals)]
@@ -269,12 +270,12 @@ def _refined(
     platform_index: int | None,
 ) -> bytes:
     """The program for operands of these types, as bytecode; its sizes are numbers."""
-    with _mlir.Context.borrow() as context:
+    with mlir.Context.borrow() as context:
         module = _read(artifact, context)
         builder = ModuleBuilder(context, "refined", "")
         builder.module = module
-        old = _mlir.rename_function(module, "main", "exported_main")
-        inputs, outputs = _mlir.function_types(old)
+        old = mlir.rename_function(module, "main", "exported_main")
+        inputs, outputs = mlir.function_types(old)
         visible = avals if platform_index is None else avals[1:]
         block = builder.open_main(visible, results)
         ctx = LoweringContext(builder, block)
@@ -286,9 +287,9 @@ def _refined(
         outs = list(ctx._create("func.call", given, outputs, attributes).results)
         types = builder.types(results)
         ctx.finish("func.return", [_cast(ctx, x, to) for x, to in zip(outs, types, strict=True)])
-        bytecode = _mlir.to_bytecode(module)
+        bytecode = mlir.to_bytecode(module)
     try:
-        return _mlir.refine_shapes(bytecode)
+        return mlir.refine_shapes(bytecode)
     except _jaxlib.RuntimeFailure as error:
         raise BackendError(
             f"the sizes of an exported program could not be computed for operands of the types "
@@ -307,7 +308,7 @@ def _merge(builder: ModuleBuilder, module: Any, name: str) -> str:
             any(has_kernel(target, builder.platform) for has_kernel in kernel_sources)
     clashing = builder.meshes.clashing(module)
     if clashing:
-        text = _mlir.to_text(module, debug_info=False)
+        text = mlir.to_text(module, debug_info=False)
         for old, new in clashing.items():
             text = re.sub(rf"@{re.escape(old)}(?![\w$.-])", f"@{new}", text)
         module = builder.context.parse_module(text)
@@ -315,14 +316,14 @@ def _merge(builder: ModuleBuilder, module: Any, name: str) -> str:
     functions = [op for op in module.body.operations if op.operation.name == "func.func"]
     names = {}
     for function in functions:
-        old = _mlir.symbol_of(function)
-        new = builder._new_symbol(_mlir.symbol_name(name if old == "main" else f"{name}_{old}"))
+        old = mlir.symbol_of(function)
+        new = builder.new_symbol(mlir.symbol_name(name if old == "main" else f"{name}_{old}"))
         names[old] = new
     # Renamed in two steps, because a new name can be the old name of another function.
     for i, old in enumerate(names):
-        _mlir.rename_function(module, old, f"moving.{i}")
+        mlir.rename_function(module, old, f"moving.{i}")
     for i, new in enumerate(names.values()):
-        _mlir.rename_function(module, f"moving.{i}", new)
+        mlir.rename_function(module, f"moving.{i}", new)
     for function in functions:
         builder.module.body.append(function)
     return names["main"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -20,11 +21,19 @@ from bindax_core.extend import (
     lowering,
     warn_user,
 )
-from bindax_xla_backend import _pending
+from bindax_xla_backend._element_types import storage_dtype
 from bindax_xla_backend._errors import CallbackResultError
-from bindax_xla_backend._types import storage_dtype
 
 _noticed: set[Primitive] = set()
+
+
+class _ThisThread(threading.local):
+    """The state of the current thread: in how many host callbacks it is."""
+
+    callbacks = 0
+
+
+this_thread = _ThisThread()
 
 
 @attrs.define(eq=False)
@@ -54,8 +63,9 @@ class HostCallback:
         return str(getattr(self.function, "__name__", repr(self.function)))
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        """Call the function with NumPy arrays; check what it returns."""
         token = (None,) if self.ordered else ()  # it comes and goes as None
-        _pending.this_thread.callbacks += 1
+        this_thread.callbacks += 1
         try:
             with config.override(**self.settings) if self.settings else nullcontext():
                 return *token, *self._call(arrays[len(token) :])
@@ -66,7 +76,7 @@ class HostCallback:
             zeros = [np.zeros(a.shape, storage_dtype(a.dtype)) for a in self.avals_out]
             return *token, *zeros
         finally:
-            _pending.this_thread.callbacks -= 1
+            this_thread.callbacks -= 1
 
     def _call(self, arrays: Sequence[Any]) -> tuple[np.ndarray[Any, Any], ...]:
         operands = [

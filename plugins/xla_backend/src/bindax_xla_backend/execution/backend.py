@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,19 +21,38 @@ from bindax_core.extend import (
     float0,
     warn_user,
 )
-from bindax_xla_backend import _cache
-from bindax_xla_backend._errors import FORKED, ArgumentError, execution_error, joined
-from bindax_xla_backend._types import element_type, storage_dtype
+from bindax_xla_backend._element_types import element_type, storage_dtype
+from bindax_xla_backend._errors import FORKED, ArgumentError
+from bindax_xla_backend.distributed.failures import execution_error, joined
+from bindax_xla_backend.execution import compilation_cache
 
 # jaxlib takes 0.1 s to import, so whatever needs it is imported by the first use of the backend.
 if TYPE_CHECKING:
     from bindax_core.sharding import Sharding
-    from bindax_xla_backend._executable import Executable
     from bindax_xla_backend._jaxlib import Device
-    from bindax_xla_backend._places import DevicePlace
-    from bindax_xla_backend._program import Lowered, LoweredProgram
-    from bindax_xla_backend._variants import Program
+    from bindax_xla_backend.execution.executable import Executable
+    from bindax_xla_backend.execution.placement import DevicePlacement
+    from bindax_xla_backend.execution.sharded_executable import ShardedExecutable
+    from bindax_xla_backend.lowering.program import Lowered, LoweredProgram
 _FAILED = "the computation of an array failed, in the program that gave it"
+
+
+class _LazyModule:
+    """An attribute of a backend: a module of this package, imported by the first use."""
+
+    def __init__(self, name: str) -> None:
+        self._module = f"{__package__.rpartition('.')[0]}.{name}"
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._attribute = name
+
+    def __get__(self, backend: Any, owner: type | None = None) -> Any:
+        """Import the module; later uses find it among the attributes of the backend."""
+        if backend is None:
+            return self
+        module = import_module(self._module)
+        vars(backend)[self._attribute] = module
+        return module
 
 
 class XlaBackend:
@@ -52,47 +72,31 @@ class XlaBackend:
     platform = "cpu"
     host_accessible = True
 
+    foreign = _LazyModule("platforms.ffi_targets")
+    """The registry of kernels of other languages."""
+    exporting = _LazyModule("lowering.exporting")
+    """The functions that write portable artifacts, and read and call them."""
+    profiler = _LazyModule("execution.profiler")
+    """The profiler of XLA."""
+    distributed: Any = _LazyModule("distributed.processes")
+    """The way to join other processes, whose devices are then used too; None without one."""
+    _jaxlib = _LazyModule("_jaxlib")
+    _sharded = _LazyModule("execution.sharded_buffers")
+
     def __init__(self) -> None:
-        self.compiled = _cache.MemoryCache()
+        self.compiled = compilation_cache.MemoryCache()
         self._lock = threading.Lock()
-        self.executables: weakref.WeakSet[Executable | Program] = weakref.WeakSet()
+        self.executables: weakref.WeakSet[Executable | ShardedExecutable] = weakref.WeakSet()
         self._client: Any = None
         self._forked = False
         self._abandoned: Any = None
         self._devices: list[Device] = []
         self._first: Device | None = None
-        self._places: weakref.WeakValueDictionary[Any, DevicePlace] = weakref.WeakValueDictionary()
+        self._placements: weakref.WeakValueDictionary[Any, DevicePlacement]
+        self._placements = weakref.WeakValueDictionary()
 
     def __repr__(self) -> str:
         return f"XlaBackend(platform={self.platform!r})"
-
-    @property
-    def foreign(self) -> Any:
-        """The registry of kernels of other languages."""
-        from bindax_xla_backend import _foreign
-
-        return _foreign
-
-    @property
-    def exporting(self) -> Any:
-        """The functions that write portable artifacts, and read and call them."""
-        from bindax_xla_backend import _exporting
-
-        return _exporting
-
-    @property
-    def profiler(self) -> Any:
-        """The profiler of XLA."""
-        from bindax_xla_backend import _profiler
-
-        return _profiler
-
-    @property
-    def distributed(self) -> Any:
-        """The way to join other processes, whose devices are then used too; None without one."""
-        from bindax_xla_backend import _processes
-
-        return _processes
 
     def compile(
         self,
@@ -102,7 +106,7 @@ class XlaBackend:
         donated: Sequence[bool] = (),
         keep_unused: bool = False,
         in_shardings: Sequence[Sharding | None] | None = None,
-    ) -> Program:
+    ) -> ShardedExecutable:
         """Compile a program; called with operands that are bound to other places, it is for these.
 
         Args:
@@ -121,12 +125,12 @@ class XlaBackend:
             CompilationError: when XLA rejects the program.
             PlacementError: when it names devices that do not fit together.
         """
-        from bindax_xla_backend._variants import Program
+        from bindax_xla_backend.execution.sharded_executable import ShardedExecutable
 
-        program = Program(self, jaxpr, name, donated, keep_unused)
-        return program.start(self._places_for(jaxpr, in_shardings))
+        program = ShardedExecutable(self, jaxpr, name, donated, keep_unused)
+        return program.start(self._placements_for(jaxpr, in_shardings))
 
-    def _places_for(
+    def _placements_for(
         self, jaxpr: ClosedJaxpr, in_shardings: Sequence[Sharding | None] | None
     ) -> tuple[Any, ...]:
         given = in_shardings or [None] * len(jaxpr.in_avals)
@@ -144,38 +148,37 @@ class XlaBackend:
         in_shardings: Sequence[Sharding | None] | None = None,
     ) -> Lowered:
         """Lower a program to StableHLO without compiling it; arguments as for ``compile``."""
-        from bindax_xla_backend._program import Lowered
-        from bindax_xla_backend._variants import Program
+        from bindax_xla_backend.execution.sharded_executable import ShardedExecutable
+        from bindax_xla_backend.lowering.program import Lowered
 
-        program = Program(self, jaxpr, name, donated, keep_unused)
-        return Lowered(self, program.lower(self._places_for(jaxpr, in_shardings)))
+        program = ShardedExecutable(self, jaxpr, name, donated, keep_unused)
+        return Lowered(self, program.lower(self._placements_for(jaxpr, in_shardings)))
 
     def compile_lowered(
         self, program: LoweredProgram, compiler_options: Mapping[str, Any] | None = None
     ) -> Executable:
         """Compile a program that was lowered, or take it from a cache; options are XLA's."""
-        from bindax_xla_backend import _jaxlib
-        from bindax_xla_backend._executable import Executable
-        from bindax_xla_backend._loading import load, places_of
+        from bindax_xla_backend.execution.compilation import load, placements_of
+        from bindax_xla_backend.execution.executable import Executable
 
         if b"lapack_" in program.bytecode:
-            _jaxlib.enable_lapack()
+            self._jaxlib.enable_lapack()
         loaded = load(self, program, compiler_options or {})
-        return Executable(self, program, loaded, places_of(self, program, loaded))
+        return Executable(self, program, loaded, placements_of(self, program, loaded))
 
-    def place(self, sharding: Sharding, *, committed: bool = True) -> DevicePlace:
+    def place(self, sharding: Sharding, *, committed: bool = True) -> DevicePlacement:
         """The place of a sharding; equal ones are one object.
 
         Raises:
             PlacementError: when it has devices that are not of this backend.
         """
-        from bindax_xla_backend._places import DevicePlace
+        from bindax_xla_backend.execution.placement import DevicePlacement
 
         key = (sharding, committed)
-        found = self._places.get(key)
+        found = self._placements.get(key)
         if found is None:
             self.check_devices(sharding.device_assignment, "place")
-            found = self._places.setdefault(key, DevicePlace(self, sharding, committed))
+            found = self._placements.setdefault(key, DevicePlacement(self, sharding, committed))
         return found
 
     def check_devices(self, devices: Sequence[Any], what: str) -> None:
@@ -242,23 +245,20 @@ class XlaBackend:
             DeletedArrayError: when the buffer was deleted or donated.
             ExecutionError: when the computation of the buffer failed.
         """
-        from bindax_xla_backend import _jaxlib
-
         self.check_alive(buffer, aval)
         if aval.dtype == float0:
             self.block_until_ready(buffer)
             return np.zeros(aval.shape, float0)
         try:
-            return _jaxlib.to_numpy(buffer, aval.shape, aval.dtype)
-        except (_jaxlib.RuntimeFailure, BufferError) as error:
+            array: np.ndarray[Any, Any] = self._jaxlib.to_numpy(buffer, aval.shape, aval.dtype)
+            return array
+        except (self._jaxlib.RuntimeFailure, BufferError) as error:
             raise execution_error(_FAILED, error) from error
 
     def copy(self, buffer: Any, aval: ShapedArray) -> Any:
         """A buffer on the first device with memory of its own."""
-        from bindax_xla_backend import _partitions
-
         self.check_alive(buffer, aval)
-        return _partitions.copied(buffer, self.raw(aval.ndim))
+        return self._sharded.copied(buffer, self.raw(aval.ndim))
 
     def check_alive(self, buffer: Any, aval: ShapedArray) -> None:
         """Raise when a buffer was deleted or donated."""
@@ -279,11 +279,9 @@ class XlaBackend:
 
     def wait_for(self, buffers: Sequence[Any]) -> None:
         """``block_until_ready`` of many buffers at once."""
-        from bindax_xla_backend import _jaxlib
-
         try:
-            _jaxlib.block_until_ready(buffers)
-        except _jaxlib.RuntimeFailure as error:
+            self._jaxlib.block_until_ready(buffers)
+        except self._jaxlib.RuntimeFailure as error:
             if any(map(self.is_deleted, buffers)):
                 message = "an array was waited for that was deleted or donated before."
                 raise DeletedArrayError(message) from error
@@ -292,21 +290,17 @@ class XlaBackend:
     def effects_barrier(self) -> None:
         """Wait until the host functions that running programs call have returned."""
         if self._client is not None:
-            from bindax_xla_backend import _pending
+            from bindax_xla_backend.execution import async_dispatch
 
-            _pending.barrier()
+            async_dispatch.barrier()
 
     def delete(self, buffer: Any) -> None:
         """Give the memory of a buffer back, as soon as no NumPy view needs it."""
-        from bindax_xla_backend import _jaxlib
-
-        _jaxlib.delete(buffer)
+        self._jaxlib.delete(buffer)
 
     def is_deleted(self, buffer: Any) -> bool:
         """Tell whether a buffer was deleted or donated."""
-        from bindax_xla_backend import _partitions
-
-        return _partitions.is_deleted(buffer)
+        return bool(self._sharded.is_deleted(buffer))
 
     def devices(self) -> list[Device]:
         """The devices that programs can run on."""
@@ -330,10 +324,8 @@ class XlaBackend:
                 raise BackendError(FORKED)
             with self._lock:
                 if self._client is None:
-                    from bindax_xla_backend import _jaxlib
-
                     client = self.make_client()
-                    self._devices = _jaxlib.all_devices(client)
+                    self._devices = self._jaxlib.all_devices(client)
                     self._first = next(d for d in self._devices if d.is_local)
                     self._client = client
                     compiler_started(self._settle, self._abandon)
@@ -352,18 +344,14 @@ class XlaBackend:
 
     def make_client(self) -> Any:
         """A new PJRT client for the platform."""
-        from bindax_xla_backend import _jaxlib
-
         if joined.connection is not None:
             return joined.connection.make_cpu_client(config.num_cpu_devices)
-        return _jaxlib.make_cpu_client(config.num_cpu_devices)
+        return self._jaxlib.make_cpu_client(config.num_cpu_devices)
 
     def _settle(self) -> None:
         """Wait for what is being computed, so that a forked process can read it."""
-        from bindax_xla_backend import _jaxlib
-
         self.effects_barrier()
-        _jaxlib.settle(self._client)
+        self._jaxlib.settle(self._client)
 
     def _abandon(self) -> None:
         """Refuse to compile or to run anything, in a process that lacks the client's threads."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.extend import AbstractValue, JaxprEqn, describe_rule, explain_failure
-from bindax_xla_backend import _mlir
 from bindax_xla_backend._errors import LoweringError, excerpt
+from bindax_xla_backend.lowering import mlir
 
-_Value = _mlir.Value
+_Value = mlir.Value
 
 
 def explain_rule(error: Exception, eqn: JaxprEqn, args: Sequence[Any]) -> None:
@@ -36,7 +36,7 @@ def check_results(eqn: JaxprEqn, results: Any, type_of: Callable[[Any], Any] | N
     for i, (x, var) in enumerate(zip(results, eqn.outvars, strict=True)):
         if type_of is None:
             continue
-        fault = _mlir.fault_behind(x)
+        fault = mlir.fault_behind(x)
         if fault is not None:
             text = _wrong_rule(eqn, "built an operation that is not valid")
             raise LoweringError(f"{text}\n{excerpt(fault)}")

@@ -1,4 +1,4 @@
-"""Control connections between the processes of one computation: who is there, and who is lost.
+"""Connections between the processes of one computation: who is there, and who is lost.
 
 Process 0, the coordinator, listens at the address that all know; each other process holds one
 connection to it. What is said are lines of JSON: ``hello``, ``refused``, ``ready``, ``beat``,
@@ -24,9 +24,9 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from bindax_xla_backend._agreement import Agreement
+from bindax_xla_backend.distributed.program_consistency import ProgramConsistency
 
-_HERE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent.parent)
 _LINE = 1 << 16
 _Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 
@@ -35,7 +35,7 @@ class Refused(Exception):
     """A process cannot take part; the message is for its user."""
 
 
-class Control:
+class CoordinationService:
     """The place of this process, number ``index`` of ``count``, among several."""
 
     def __init__(self, address: tuple[str, int], count: int, index: int, silence: float) -> None:
@@ -50,7 +50,7 @@ class Control:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._servers: list[asyncio.Server] = []
         self._doors: list[asyncio.StreamWriter] = []  # to the client of jaxlib in this process
-        self._programs = Agreement(self._tell)
+        self._programs = ProgramConsistency(self._tell)
         self._service = 0
         self._closing = False
         self._loop = asyncio.new_event_loop()
@@ -389,5 +389,5 @@ def _waiting() -> dict[int, Any]:
     return {
         thread: (id(frame), frame.f_lasti)
         for thread, frame in sys._current_frames().items()
-        if thread != own and frame.f_code.co_filename.startswith(_HERE)
+        if thread != own and frame.f_code.co_filename.startswith(_PACKAGE)
     }

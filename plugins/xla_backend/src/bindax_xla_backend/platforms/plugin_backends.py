@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import BackendError, ShapedArray, config, float0
-from bindax_xla_backend._backend import XlaBackend
-from bindax_xla_backend._pjrt import PATHS_VARIABLE, PjrtPlugin, discover
+from bindax_xla_backend.execution.backend import XlaBackend
+from bindax_xla_backend.platforms.pjrt_plugins import PATHS_VARIABLE, PjrtPlugin, discover
 
 _log = logging.getLogger("bindax")
 _ABOVE_CPU, _STEP = 200, 10
@@ -35,7 +35,7 @@ class PluginBackend(XlaBackend):
         """Start the plugin; the error, when it fails, has the reason as its cause."""
         if self.failure is None:
             try:
-                from bindax_xla_backend._plugin_client import make_plugin_client
+                from bindax_xla_backend.platforms.plugin_client import make_plugin_client
 
                 return make_plugin_client(self.platform, str(self._library()))
             except Exception as error:
@@ -67,12 +67,11 @@ class PluginBackend(XlaBackend):
 
     def to_host(self, buffer: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
         """The values of a buffer as a NumPy array of its own memory."""
-        from bindax_xla_backend import _jaxlib
-
         if aval.dtype == float0 or self.is_deleted(buffer):
             return super().to_host(buffer, aval)
         self.block_until_ready(buffer)
-        return _jaxlib.copy_to_host(buffer)
+        array: np.ndarray[Any, Any] = self._jaxlib.copy_to_host(buffer)
+        return array
 
 
 def plugin_backends(cpu: XlaBackend) -> list[XlaBackend]:

@@ -21,14 +21,17 @@ from bindax_core.extend import (
     typeof,
     unwrapped,
 )
-from bindax_xla_backend import _jaxlib, _partitions, _pending
-from bindax_xla_backend._errors import FORKED, ArgumentError, ExecutionError, execution_error
-from bindax_xla_backend._layout import Layout, ProgramPlaces, in_own_memory, place_of
-from bindax_xla_backend._processes import agreed, failure_elsewhere
-from bindax_xla_backend._program import LoweredProgram
+from bindax_xla_backend import _jaxlib
+from bindax_xla_backend._errors import FORKED, ArgumentError, ExecutionError
+from bindax_xla_backend.distributed.failures import execution_error
+from bindax_xla_backend.distributed.processes import agreed, failure_elsewhere
+from bindax_xla_backend.execution import async_dispatch, sharded_buffers
+from bindax_xla_backend.execution.placement import ProgramPlacements, in_own_memory, place_of
+from bindax_xla_backend.lowering.layout import Layout
+from bindax_xla_backend.lowering.program import LoweredProgram
 
 if TYPE_CHECKING:
-    from bindax_xla_backend._backend import XlaBackend
+    from bindax_xla_backend.execution.backend import XlaBackend
 
 
 _EXCHANGE = re.compile(r" (all-(reduce|gather|to-all)|reduce-scatter|collective-\w+)(-start)?\(")
@@ -45,7 +48,7 @@ class Executable:
     """
 
     def __init__(
-        self, backend: XlaBackend, program: LoweredProgram, loaded: Any, places: ProgramPlaces
+        self, backend: XlaBackend, program: LoweredProgram, loaded: Any, places: ProgramPlacements
     ) -> None:
         self.name = program.name
         self.in_avals = program.in_avals
@@ -57,15 +60,15 @@ class Executable:
         self._run = loaded.execute_sharded
         several = program.layout is not None and len(program.layout.devices) > 1
         if program.callbacks:
-            self._run = _pending.tracked(loaded, wait=program.has_effects or several)
+            self._run = async_dispatch.tracked(loaded, wait=program.has_effects or several)
             if several:
-                self._run = _pending.after_others(self._run)
+                self._run = async_dispatch.after_others(self._run)
                 self._run = self._all_or_nothing(self._run, program.layout)
         elif several and backend.platform == "cpu" and _EXCHANGE.search(self.as_text()):
-            self._run = _pending.in_turn(loaded)
+            self._run = async_dispatch.in_turn(loaded)
         self._run = agreed(self._run, program)
         if several:
-            self._run = _partitions.on_living_buffers(self._run)
+            self._run = sharded_buffers.on_living_buffers(self._run)
         self._constants = [
             places.constants.put(array, typeof(array), copy=True) for array in program.constants
         ]

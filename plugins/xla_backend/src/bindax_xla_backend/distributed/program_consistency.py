@@ -14,7 +14,7 @@ FAILED = "failed: "
 """The beginning of what a process says of a program that failed in it."""
 
 
-class Agreement:
+class ProgramConsistency:
     """Programs that processes are about to run; ``tell`` sends a process a key and a verdict."""
 
     def __init__(self, tell: Callable[[int, str, str], None]) -> None:

@@ -1,22 +1,38 @@
-"""Places: where buffers are that are not simply on the first device."""
+"""Placements: where buffers are that are not simply on the first device."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
-from bindax_core.extend import BackendError, ShapedArray, float0
+from bindax_core import device_put
+from bindax_core.extend import Array, BackendError, ShapedArray, float0
 from bindax_core.sharding import Sharding
-from bindax_xla_backend import _jaxlib, _partitions
-from bindax_xla_backend._types import element_type, storage_dtype
+from bindax_xla_backend import _jaxlib
+from bindax_xla_backend._element_types import element_type, storage_dtype
+from bindax_xla_backend.execution import sharded_buffers
+from bindax_xla_backend.lowering import shardings
 
 if TYPE_CHECKING:
-    from bindax_xla_backend._backend import XlaBackend
+    from bindax_xla_backend.execution.backend import XlaBackend
 
 
-class DevicePlace:
+@attrs.frozen
+class ProgramPlacements:
+    """Where a compiled program takes operands and constants, and leaves results.
+
+    The place of an operand that may be anywhere is what XLA chose, and not committed.
+    """
+
+    operands: Sequence[Any]
+    results: Sequence[Any]
+    constants: Any
+
+
+class DevicePlacement:
     """The devices that buffers are on, and their parts there; see ``bindax_core.extend.Place``."""
 
     def __init__(self, backend: XlaBackend, sharding: Sharding, committed: bool) -> None:
@@ -33,13 +49,13 @@ class DevicePlace:
         self._raw: dict[int, _jaxlib.RawSharding] = {}
 
     def __repr__(self) -> str:
-        return f"DevicePlace({self.sharding!r}, committed={self.committed})"
+        return f"DevicePlacement({self.sharding!r}, committed={self.committed})"
 
     def raw(self, ndim: int) -> _jaxlib.RawSharding:
         """The sharding of buffers with ``ndim`` axes, as jaxlib takes it."""
         found = self._raw.get(ndim)
         if found is None:
-            parts = _partitions.hlo_sharding(self.sharding, ndim)
+            parts = shardings.hlo_sharding(self.sharding, ndim)
             devices, memory = self.sharding.device_assignment, self.sharding.other_memory
             found = _jaxlib.RawSharding(devices, parts, memory)
             self._raw[ndim] = found
@@ -56,12 +72,12 @@ class DevicePlace:
         own = {str(index): array[index] for index in indices.values()}
         own = {key: np.array(part, order="C") for key, part in own.items()}
         parts = [own[str(index)] for index in indices.values()]
-        return _partitions.put_parts(parts, aval, self.raw(aval.ndim))
+        return sharded_buffers.put_parts(parts, aval, self.raw(aval.ndim))
 
     def assemble(self, aval: ShapedArray, buffers: Sequence[Any]) -> Any:
         """One buffer of those of the devices of this process, in the order of the devices."""
-        made = _partitions.put_parts(buffers, aval, self.raw(aval.ndim))
-        _partitions.note_parts(made, [x for x in buffers if not isinstance(x, np.ndarray)])
+        made = sharded_buffers.put_parts(buffers, aval, self.raw(aval.ndim))
+        sharded_buffers.note_parts(made, [x for x in buffers if not isinstance(x, np.ndarray)])
         return made
 
     def shards(self, buffer: Any) -> list[tuple[Any, Any]]:
@@ -69,14 +85,14 @@ class DevicePlace:
         local = [device for device in self.sharding.device_assignment if device.is_local]
         if self.sharding.num_devices == 1:
             return [(local[0], buffer)]
-        parts = _partitions.single_buffers(buffer)
-        _partitions.note_parts(buffer, parts)
+        parts = sharded_buffers.single_buffers(buffer)
+        sharded_buffers.note_parts(buffer, parts)
         return list(zip(local, parts, strict=True))
 
     def copy(self, buffer: Any, aval: ShapedArray) -> Any:
         """A buffer in the same place with memory of its own."""
         self.backend.check_alive(buffer, aval)
-        return _partitions.copied(buffer, self.raw(aval.ndim))
+        return sharded_buffers.copied(buffer, self.raw(aval.ndim))
 
     def receive(self, buffer: Any, aval: ShapedArray, sharding: Sharding) -> Any:
         """A copy here of a buffer of the same parts on other devices; None if it has others."""
@@ -110,3 +126,21 @@ class DevicePlace:
             whole[indices[device]] = backend.to_host(shard, part)
         whole.flags.writeable = False
         return whole
+
+
+def place_of(x: Any) -> Any:
+    """The place that an operand is bound to, or None."""
+    if isinstance(x, Array) and x.committed:
+        return x.place
+    return None
+
+
+def in_own_memory(operands: Sequence[Any]) -> Sequence[Any]:
+    """The operands, with copies of those that are in another memory of their devices."""
+    memories = [place and place.sharding.other_memory for place in map(place_of, operands)]
+    if not any(memories):
+        return operands
+    return [
+        x if memory is None else device_put(x, x.sharding.with_memory_kind(None))
+        for x, memory in zip(operands, memories, strict=True)
+    ]

@@ -16,21 +16,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_xla_backend import _jaxlib
+from bindax_xla_backend.lowering.callbacks import this_thread
 
 _MOST_PENDING = 64
 
 _tokens: deque[Any] = deque()
 _running: list[Any] = []
 _turn = threading.Lock()
-
-
-class _ThisThread(threading.local):
-    """The state of the current thread: in how many host callbacks it is."""
-
-    callbacks = 0
-
-
-this_thread = _ThisThread()
 
 
 def tracked(loaded: Any, *, wait: bool) -> Callable[[Sequence[Any]], Any]:

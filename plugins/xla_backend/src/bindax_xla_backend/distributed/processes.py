@@ -10,20 +10,21 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import BackendError, config
-from bindax_xla_backend._agreement import FAILED
-from bindax_xla_backend._control import Control, Refused
-from bindax_xla_backend._errors import ProcessLostError, joined
+from bindax_xla_backend._errors import ProcessLostError
+from bindax_xla_backend.distributed.coordination_service import CoordinationService, Refused
+from bindax_xla_backend.distributed.failures import joined
+from bindax_xla_backend.distributed.program_consistency import FAILED
 
 if TYPE_CHECKING:
-    from bindax_xla_backend._backend import XlaBackend
-    from bindax_xla_backend._layout import Layout
-    from bindax_xla_backend._program import LoweredProgram
+    from bindax_xla_backend.execution.backend import XlaBackend
+    from bindax_xla_backend.lowering.layout import Layout
+    from bindax_xla_backend.lowering.program import LoweredProgram
 
 _NEVER = 10_000_000
-"""Seconds of silence after which jaxlib takes a process for dead: who is lost, Control finds."""
+"""Seconds of silence after which jaxlib takes a process for dead; CoordinationService is faster."""
 
 _ANSWER = 10
-"""Seconds in which the service answers that somebody leaves; Control has waited for the others."""
+"""Seconds in which the service of jaxlib answers that a process leaves."""
 
 
 class Connection:
@@ -32,7 +33,7 @@ class Connection:
     All processes have been found to run the programs in ``agreed``.
     """
 
-    def __init__(self, control: Control, shutdown_timeout: int) -> None:
+    def __init__(self, control: CoordinationService, shutdown_timeout: int) -> None:
         self.control = control
         self.agreed: set[str] = set()
         self._shutdown_timeout = shutdown_timeout
@@ -161,7 +162,7 @@ def initialize(
             f"{len(backend.devices())} device(s) of this process alone. Call initialize before "
             f"anything that uses a device: jit, device_put, devices()."
         )
-    control = Control(address, count, index, heartbeat_timeout)
+    control = CoordinationService(address, count, index, heartbeat_timeout)
     connection = Connection(control, shutdown_timeout)
     try:
         connection.open(bind, initialization_timeout)

@@ -6,14 +6,18 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bindax_core.sharding import NamedSharding, PartitionSpec
-from bindax_xla_backend import _cache, _jaxlib, _mlir, _partitions
+from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import CompilationError, excerpt
-from bindax_xla_backend._layout import ProgramPlaces
-from bindax_xla_backend._program import LoweredProgram
+from bindax_xla_backend.execution import compilation_cache
+from bindax_xla_backend.execution.placement import ProgramPlacements
+from bindax_xla_backend.lowering import mlir, shardings
+from bindax_xla_backend.lowering.program import LoweredProgram
 
 if TYPE_CHECKING:
-    from bindax_xla_backend._backend import XlaBackend
+    from bindax_xla_backend.execution.backend import XlaBackend
 
 
 def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping[str, Any]) -> Any:
@@ -24,7 +28,7 @@ def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping
     if program.callbacks or program.inspectors:
         # It calls Python functions of this process, so it can be used by nobody else.
         return _compile(client, devices, program, options)
-    key = _cache.program_key(
+    key = compilation_cache.program_key(
         program.text(),
         options.SerializeAsString(),
         f"jaxlib {_jaxlib.VERSION} {backend.platform} {len(backend.devices())} {devices} "
@@ -32,23 +36,23 @@ def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping
     )
 
     def load_or_compile() -> Any:
-        directory = _cache.compilation_cache_dir()
+        directory = compilation_cache.compilation_cache_dir()
         if directory is None:
             return _compile(client, devices, program, options)
-        stored = _cache.read_entry(directory, key)
+        stored = compilation_cache.read_entry(directory, key)
         if stored is not None:
             try:
                 return _jaxlib.load_executable(client, devices, stored, options)
             except _jaxlib.RuntimeFailure:
                 pass  # written by something that is not quite this version: compile it anew
         loaded = _compile(client, devices, program, options)
-        _cache.write_entry(directory, key, bytes(loaded.serialize()))
+        compilation_cache.write_entry(directory, key, bytes(loaded.serialize()))
         return loaded
 
     return backend.compiled.get(key, len(program.bytecode), load_or_compile)
 
 
-def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> ProgramPlaces:
+def placements_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> ProgramPlacements:
     """Where a loaded program takes its parameters, and leaves its results."""
     layout, kept, results = program.layout, program.kept, program.out_avals
     if layout is None:
@@ -56,7 +60,7 @@ def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> Prog
             backend if kind is None else backend.place(backend.sharding.with_memory_kind(kind))
             for kind in program.memories
         ]
-        return ProgramPlaces([backend] * len(kept), left, backend)
+        return ProgramPlacements([backend] * len(kept), left, backend)
     everywhere: Any
     if layout.mesh is None:
         everywhere = layout.single
@@ -64,11 +68,11 @@ def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> Prog
     else:
         everywhere = NamedSharding(layout.mesh, PartitionSpec())
         given = [*program.constants, *(program.in_avals[i] for i in kept)]
-        taken = _partitions.chosen(loaded.get_parameter_shardings(), layout.mesh, given)
+        taken = shardings.chosen(loaded.get_parameter_shardings(), layout.mesh, given)
         taken = taken[len(program.constants) :]
-        chosen = _partitions.chosen(loaded.get_output_shardings(), layout.mesh, results)
+        chosen = shardings.chosen(loaded.get_output_shardings(), layout.mesh, results)
     bound = [layout.operands[i] for i in kept]
-    return ProgramPlaces(
+    return ProgramPlacements(
         [
             backend.place(free, committed=False) if own is None else backend.place(own)
             for own, free in zip(bound, taken, strict=True)
@@ -82,20 +86,35 @@ def places_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> Prog
 
 
 def _options(program: LoweredProgram) -> Any:
+    """The options of a program.
+
+    On several devices XLA chooses the shardings of the results, and of the operands that are bound
+    to none. Its partitioner Shardy reads the mesh that a program names.
+    """
     layout = program.layout
     if layout is None:
         return _jaxlib.compile_options()
-    free = [False] * len(program.constants)
-    free += [layout.operands[i] is None for i in program.kept]
-    results = len(program.out_avals)
-    return _partitions.compile_options(layout.devices, free, results, program.names_meshes)
+    options = _jaxlib.compile_options(len(layout.devices))
+    build, several = options.executable_build_options, len(layout.devices) > 1
+    build.use_spmd_partitioning = several
+    build.use_shardy_partitioner = program.names_meshes or several
+    if several:
+        build.allow_spmd_sharding_propagation_to_parameters = [
+            *([False] * len(program.constants)),
+            *(layout.operands[i] is None for i in program.kept),
+        ]
+        results = max(len(program.out_avals), 1)
+        build.allow_spmd_sharding_propagation_to_output = [True] * results
+    ids = np.array([[device.id for device in layout.devices]])
+    options.device_assignment = _jaxlib.xla_client.DeviceAssignment.create(ids)
+    return options
 
 
 def _compile(client: Any, devices: Any, program: LoweredProgram, options: Any) -> Any:
     try:
         if not program.callbacks:
             return _jaxlib.compile_program(client, devices, program.bytecode, options)
-        with _mlir.Context.borrow() as context:
+        with mlir.Context.borrow() as context:
             module, called = context.parse_module(program.bytecode), list(program.callbacks)
             return _jaxlib.compile_program(client, devices, module, options, called)
     except _jaxlib.RuntimeFailure as error:

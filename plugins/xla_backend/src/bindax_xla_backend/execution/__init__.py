@@ -1,0 +1,1 @@
+"""Compilation of StableHLO modules, and calls of what XLA has compiled."""

@@ -1,0 +1,1 @@
+"""Lowering of jaxprs to StableHLO modules."""

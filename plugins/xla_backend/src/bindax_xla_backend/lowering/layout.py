@@ -1,0 +1,112 @@
+"""The devices that a program runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from bindax_core.errors import PlacementError
+from bindax_core.extend import ClosedJaxpr, HostDevice, Jaxpr, config
+from bindax_core.sharding import (
+    AbstractMesh,
+    Mesh,
+    NamedSharding,
+    Sharding,
+    SingleDeviceSharding,
+)
+
+if TYPE_CHECKING:
+    from bindax_xla_backend.execution.backend import XlaBackend
+
+
+@attrs.frozen(eq=False)
+class Layout:
+    """The devices of a program in its order, and for each operand its sharding or None.
+
+    The mesh names the axes of results, which are bound to the devices if the layout is committed.
+    """
+
+    devices: tuple[Any, ...] = attrs.field(converter=tuple)
+    mesh: Any
+    operands: tuple[Sharding | None, ...]
+    committed: bool = attrs.field(kw_only=True)
+
+    @property
+    def single(self) -> SingleDeviceSharding | None:
+        """The sharding of all that there is on one device without a mesh."""
+        one = len(self.devices) == 1 and self.mesh is None
+        return SingleDeviceSharding(self.devices[0]) if one else None
+
+
+def layout_of(
+    backend: XlaBackend, jaxpr: ClosedJaxpr, name: str, bound: Sequence[Sharding | None]
+) -> Layout | None:
+    """Where a program with operands of some shardings runs; None for the first device by default.
+
+    The first of these that says something decides, and the others must agree with it.
+
+    1. The shardings of operands that are bound to devices.
+    2. The meshes and shardings among the parameters of the program's equations, at any depth: a
+       primitive that brings one places its program. (``jit``'s own shardings are such equations.)
+    3. ``config.default_device``, or the first device.
+
+    Operands that are bound to nothing are moved there; of several devices XLA decides which part
+    goes where. Shardings of results are read from the compiled program.
+    """
+    said: list[tuple[str, Any]] = [
+        (f"operand {i} ({aval.str_short()})", sharding)
+        for i, (sharding, aval) in enumerate(zip(bound, jaxpr.in_avals, strict=True))
+        if sharding is not None
+    ]
+    said += [(f"an operation {operation}", given) for operation, given in _placing(jaxpr.jaxpr)]
+    devices: Sequence[Any] = ()
+    first, mesh = "", None
+    for what, given in said:
+        on_mesh = given.mesh if isinstance(given, NamedSharding) else given
+        if isinstance(on_mesh, AbstractMesh) and not isinstance(on_mesh, Mesh):
+            continue  # it says nothing of devices
+        own = on_mesh.device_assignment
+        if all(isinstance(device, HostDevice) for device in own):
+            continue  # made where nothing compiles: a program for one device, whichever
+        if devices and own != devices:
+            raise PlacementError(_disagreement(name, first, devices, what, own))
+        devices, first = own, first or what
+        mesh = mesh or (on_mesh if isinstance(on_mesh, Mesh) else None)
+    if devices:
+        backend.check_devices(devices, name)
+        return Layout(devices, mesh, tuple(bound), committed=True)
+    device = config.default_device
+    if device is None or device is backend.device():
+        return None
+    return Layout((device,), None, tuple(bound), committed=False)
+
+
+def _placing(jaxpr: Jaxpr) -> Iterator[tuple[str, Any]]:
+    """The meshes and shardings that equations name, with the name of the primitive."""
+    for eqn in jaxpr.eqns:
+        for value in eqn.params.values():
+            if isinstance(value, (Sharding, AbstractMesh)):
+                yield eqn.primitive.name, value
+    for program in jaxpr.programs:
+        yield from _placing(program.jaxpr)
+
+
+def _disagreement(
+    name: str, first: str, devices: Sequence[Any], other: str, own: Sequence[Any]
+) -> str:
+    if set(devices) == set(own):
+        return (
+            f"{name}: {first} and {other} are on the same devices in another order: "
+            f"{_listed(devices)} and {_listed(own)}. Make their meshes of the devices in one order."
+        )
+    return (
+        f"{name}: {first} is on {_listed(devices)}, but {other} is on {_listed(own)}. Put both on "
+        f"the same devices with device_put."
+    )
+
+
+def _listed(devices: Sequence[Any]) -> str:
+    shown = ", ".join(map(repr, devices[:8]))
+    return f"[{shown}, …]" if len(devices) > 8 else f"[{shown}]"

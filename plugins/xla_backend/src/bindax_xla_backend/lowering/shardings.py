@@ -1,0 +1,94 @@
+"""Shardings in the terms of XLA.
+
+From a ``Sharding`` there are two ways into XLA, and one back:
+
+- ``hlo_sharding`` describes the parts of a buffer (what ``RawSharding`` takes);
+- ``Meshes.sharding`` is the attribute by which a program names them;
+- ``named_sharding`` reads what XLA decided for an operand or a result of a compiled program.
+
+All count devices by their position in ``Sharding.device_assignment``, which is the device
+assignment of the program too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bindax_core.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
+from bindax_xla_backend import _jaxlib
+
+
+def hlo_sharding(sharding: Sharding, ndim: int) -> Any:
+    """The parts of an array of ``ndim`` axes, as XLA describes them; opaque."""
+    kind = _jaxlib._hlo.HloSharding
+    counts = sharding.partitions(ndim)
+    if not isinstance(sharding, NamedSharding) or all(count == 1 for count in counts):
+        return kind.replicate()
+    mesh = sharding.mesh
+    dividing = [mesh.axis_names.index(name) for axes in sharding.spec.axes for name in axes]
+    copying = [i for i in range(len(mesh.axis_names)) if i not in dividing]
+    copies = math.prod([mesh.axis_sizes[i] for i in copying])
+    return kind.iota_tile(
+        (*counts, copies) if copies > 1 else counts,
+        mesh.axis_sizes,
+        (*dividing, *copying),
+        (_jaxlib._hlo.OpSharding_Type.REPLICATED,) if copies > 1 else (),
+    )
+
+
+def named_sharding(proto: Any, mesh: Mesh, ndim: int) -> NamedSharding:
+    """The sharding that XLA chose, with the axes of a mesh.
+
+    Where XLA divides by a part of an axis, the mesh of the result has other axes.
+    """
+    parts = _jaxlib._hlo.HloSharding.from_proto(proto)
+    if parts.is_replicated():
+        return NamedSharding(mesh, PartitionSpec())
+    sizes = tuple(parts.tile_assignment_dimensions())
+    order = np.array(parts.tile_assignment_devices(), np.int64).reshape(sizes)
+    place = np.empty((order.size, order.ndim), np.int64)
+    place[order.ravel()] = np.indices(sizes).reshape(order.ndim, -1).T
+    entries = []
+    for i in range(ndim):
+        grid = place[:, i].reshape(mesh.axis_sizes)
+        origin = (0,) * grid.ndim
+        steps = {
+            name: int(grid[(*origin[:k], 1, *origin[k + 1 :])])
+            for k, (name, size) in enumerate(mesh.shape_tuple)
+            if size > 1
+        }
+        entries.append(tuple(sorted((n for n in steps if steps[n]), key=lambda n: -steps[n])))
+    while entries and not entries[-1]:
+        entries.pop()
+    names = [name for entry in entries for name in entry]
+    if len(set(names)) == len(names):
+        found = NamedSharding(mesh, PartitionSpec(*entries))
+        fits = found.partitions(ndim) == sizes[:ndim]
+        if fits and (found._coordinates(ndim) == place[:, :ndim]).all():
+            return found
+    devices = np.array(mesh.device_assignment, dtype=object)[order]
+    axes = tuple(f"axis_{i}" for i in range(order.ndim))
+    return NamedSharding(Mesh(devices, axes), PartitionSpec(*axes[:ndim]))
+
+
+def chosen(protos: Sequence[Any] | None, mesh: Mesh, arrays: Sequence[Any]) -> list[Any]:
+    """The shardings that XLA chose for parameters or results; None where it copies all of them."""
+    if protos is None:
+        return [NamedSharding(mesh, PartitionSpec())] * len(arrays)
+    return [named_sharding(proto, mesh, x.ndim) for proto, x in zip(protos, arrays, strict=True)]
+
+
+def inspector(callback: Callable[[Any], None], mesh: Mesh, ndim: int) -> tuple[bytes, Any]:
+    """The key by which XLA's partitioner calls a function with the sharding of a value.
+
+    With it comes what must live until the program is compiled.
+    """
+
+    def called(parts: Any) -> None:
+        callback(named_sharding(parts.to_proto(), mesh, ndim))
+
+    return bytes(_jaxlib.xla_client.encode_inspect_sharding_callback(called)), called

@@ -1,0 +1,1 @@
+"""Platforms beside the CPU: PJRT plugins and kernels of other languages."""
