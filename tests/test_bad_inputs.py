@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 
 import bindax
+from bindax._aliases import ALIASES
 from bindax.errors import BindaxError
 from bindax.tree_util import scoped_registration
 
@@ -90,9 +91,9 @@ class Called(NamedTuple):
 
 def callables() -> Iterator[Called]:
     """Every public callable of the doors for users, once."""
-    names = [one.name for one in pkgutil.walk_packages(bindax.__path__, "bindax.")]
+    names = {*ALIASES, *(one.name for one in pkgutil.walk_packages(bindax.__path__, "bindax."))}
     seen: set[int] = set()
-    for module in ["bindax", *names]:
+    for module in ["bindax", *sorted(names)]:
         if LEFT_OUT.search(module):
             continue
         door = importlib.import_module(module)

@@ -15,6 +15,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from bindax._aliases import ALIASES
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -30,6 +32,7 @@ def _modules(package: Path) -> Iterator[str]:
 def _doors() -> Iterator[str]:
     """The facade's modules, the kernel's doors, the kit, and each plugin's package."""
     yield from _modules(ROOT / "src/bindax")
+    yield from ALIASES
     yield from ("bindax_core", "bindax_core.errors", "bindax_core.extend", "bindax_testing")
     yield from ("bindax_core.tree", "bindax_core.tree_util", "bindax_callbacks.debug")
     for package in (ROOT / "plugins").glob("*/src/bindax_*"):
@@ -54,6 +57,16 @@ def test_door_lists_its_words(name: str) -> None:
     shown = {*re.findall(r"\w+", pydoc.plain(pydoc.render_doc(door)))}
     # pydoc shows modules only where they are files of the package.
     assert not [w for w, x in values.items() if w not in shown and not isinstance(x, ModuleType)]
+
+
+def test_type_checkers_see_what_the_table_of_aliases_says() -> None:
+    stubs = {
+        ".".join(file.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__"): (
+            file.read_text(encoding="utf-8").splitlines()[-1]
+        )
+        for file in (ROOT / "src/bindax").rglob("*.pyi")
+    }
+    assert stubs == {name: f"from {source} import *" for name, source in ALIASES.items()}
 
 
 def test_the_door_of_bindax_has_what_plugins_bring() -> None:

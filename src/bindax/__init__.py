@@ -15,9 +15,7 @@ bring operations, containers, backends or transformations of their own.
 import typing as _typing
 from importlib import import_module as _import_module
 
-from bindax import errors as errors
-from bindax import tree as tree
-from bindax import tree_util as tree_util
+from bindax import _aliases as _aliases  # by which modules are found that have no file
 from bindax_core import ClosedJaxpr as ClosedJaxpr
 from bindax_core import Jaxpr as Jaxpr
 from bindax_core import ShapedArray as ShapedArray
@@ -87,6 +85,7 @@ if _typing.TYPE_CHECKING:
     from bindax import distributed as distributed
     from bindax import dlpack as dlpack
     from bindax import dtypes as dtypes
+    from bindax import errors as errors
     from bindax import experimental as experimental
     from bindax import export as export
     from bindax import extend as extend
@@ -104,6 +103,8 @@ if _typing.TYPE_CHECKING:
     from bindax import random as random
     from bindax import scipy as scipy
     from bindax import sharding as sharding
+    from bindax import tree as tree
+    from bindax import tree_util as tree_util
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_core import Array as Array
@@ -144,30 +145,10 @@ else:
 __version__ = "0.1.0"
 
 _MODULES = (
-    "ad_checkpoint",
-    "custom_batching",
-    "custom_derivatives",
-    "debug",
-    "distributed",
-    "dlpack",
-    "dtypes",
-    "experimental",
-    "export",
-    "extend",
-    "ffi",
-    "flatten_util",
-    "image",
-    "lax",
-    "meta",
-    "nn",
-    "nnx",
-    "optimizers",
-    "numpy",
-    "ops",
-    "profiler",
-    "random",
-    "scipy",
-    "sharding",
+    *("ad_checkpoint", "custom_batching", "custom_derivatives", "debug", "distributed", "dlpack"),
+    *("dtypes", "errors", "experimental", "export", "extend", "ffi", "flatten_util", "image"),
+    *("lax", "meta", "nn", "nnx", "numpy", "ops", "optimizers", "profiler", "random", "scipy"),
+    *("sharding", "tree", "tree_util"),
 )
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",

@@ -1,14 +1,13 @@
 """The operations of bindax: array primitives and control flow, with JAX's names."""
 
+import typing as _typing
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 from bindax_control_flow import *
 from bindax_core.extend import missing_attribute as _missing_attribute
 from bindax_lax_basic import *
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from bindax.lax import linalg as linalg
     from bindax_parallel import *
     from bindax_special import *
@@ -37,7 +36,7 @@ __all__ = [name for name in list(vars()) if not name.startswith("_")]
 __all__ += [*(name for names in _LAZY.values() for name in names), "linalg"]
 
 
-def __getattr__(name: str) -> _Any:
+def __getattr__(name: str) -> _typing.Any:
     if name == "linalg":
         return _import_module("bindax.lax.linalg")
     for package, names in _LAZY.items():

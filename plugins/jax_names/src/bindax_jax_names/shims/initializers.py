@@ -13,7 +13,7 @@ _INITIALIZERS = ("Initializer", "ones", "zeros")
 
 
 def __getattr__(name: str) -> Any:
-    if name not in own.__all__ or name in _INITIALIZERS:
+    if name not in vars(own)["__all__"] or name in _INITIALIZERS:
         return tolerant("bindax.nn.initializers", name)
     return _tolerant_factory(getattr(own, name))
 

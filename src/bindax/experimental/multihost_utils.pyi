@@ -1,0 +1,1 @@
+from bindax_parallel.multihost_utils import *

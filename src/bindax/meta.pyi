@@ -1,0 +1,1 @@
+from bindax_axis_metadata import *

@@ -1,0 +1,2 @@
+from bindax.nn import initializers as initializers
+from bindax_nn import *

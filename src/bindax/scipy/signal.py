@@ -1,6 +1,0 @@
-"""Signals."""
-
-from bindax_core.extend import public_names as _public_names
-from bindax_scipy.signal import *  # noqa: F403 -- everything there is public
-
-vars()["__all__"] = _public_names(vars())

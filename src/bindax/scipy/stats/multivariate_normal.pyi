@@ -1,0 +1,1 @@
+from bindax_scipy.stats.multivariate_normal import *
