@@ -87,7 +87,7 @@ def workspace() -> dict[str, Path]:
     plugins = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
     return {
         read_project(path)["name"]: path
-        for path in (ROOT, ROOT / "core", ROOT / "testing", *plugins)
+        for path in (ROOT, ROOT / "core", ROOT / "testing", ROOT / "mutation", *plugins)
     }
 
 

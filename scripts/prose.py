@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ("src", "core/src", "testing/src", "plugins/*/src", "examples/plugins/*/src", "scripts")
+SOURCES = (
+    *("src", "core/src", "testing/src", "mutation/src"),
+    *("plugins/*/src", "examples/plugins/*/src", "scripts"),
+)
 OPENING = re.compile(r"\s*(What|How|Whether|Which|That|Says|So)\b")
 
 

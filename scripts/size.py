@@ -27,6 +27,7 @@ PACKAGES = {
     "bindax": ROOT / "src/bindax",
     **{f"core/{room.parent.name}": room.parent for room in sorted(CORE.glob("*/__init__.py"))},
     "testing": ROOT / "testing/src/bindax_testing",
+    "mutation": ROOT / "mutation/src/bindax_mutation",
     **{path.name: path for path in sorted(ROOT.glob("plugins/*/src/bindax_*"))},
 }
 

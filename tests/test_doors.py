@@ -34,6 +34,7 @@ def _doors() -> Iterator[str]:
     yield from _modules(ROOT / "src/bindax")
     yield from ALIASES
     yield from ("bindax_core", "bindax_core.errors", "bindax_core.extend", "bindax_testing")
+    yield from ("bindax_testing.extend", "bindax_mutation")
     yield from ("bindax_core.tree", "bindax_core.tree_util", "bindax_callbacks.debug")
     for package in (ROOT / "plugins").glob("*/src/bindax_*"):
         yield package.name

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from bindax._cli import main
-from bindax_testing import mutate_plugin
+from bindax_mutation import mutate_plugin
 
 # The nightly run tries them all: BINDAX_MUTANTS=0 python -m pytest tests/test_mutation.py
 COUNT = int(os.environ.get("BINDAX_MUTANTS", "6")) or None

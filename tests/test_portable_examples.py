@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = [ROOT / "src", ROOT / "core", ROOT / "testing", *ROOT.glob("plugins/*/src")]
+PACKAGES = [
+    *(ROOT / "src", ROOT / "core", ROOT / "testing", ROOT / "mutation"),
+    *ROOT.glob("plugins/*/src"),
+]
 MADE = ROOT / "docs/lax"  # of docstrings
 PAGES = [ROOT / "README.md", *(p for p in ROOT.glob("docs/**/*.md") if MADE not in p.parents)]
 # Their results are put together from bits, or rounded once as IEEE 754 says.

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PROJECTS = [ROOT, ROOT / "core", ROOT / "testing", *sorted((ROOT / "plugins").iterdir())]
+PROJECTS = [
+    *(ROOT, ROOT / "core", ROOT / "testing", ROOT / "mutation"),
+    *sorted((ROOT / "plugins").iterdir()),
+]
 
 
 def project(directory: Path) -> dict[str, Any]:

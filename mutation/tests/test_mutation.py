@@ -9,14 +9,8 @@ import pytest
 from planted import declare
 
 from bindax_core.errors import PluginError
-from bindax_testing import (
-    EquivalentMutant,
-    array,
-    elementwise,
-    mutate_plugin,
-    mutate_rules,
-    sample,
-)
+from bindax_mutation import mutate_plugin, mutate_rules
+from bindax_testing import EquivalentMutant, array, elementwise, sample
 
 pytestmark = pytest.mark.usefixtures("toy_operations")
 
@@ -83,3 +77,18 @@ def test_the_same_seed_draws_the_same_mutants() -> None:
 def test_unknown_plugins_and_primitives_are_errors() -> None:
     with pytest.raises(PluginError, match="no-such-plugin"):
         mutate_plugin("no-such-plugin")
+
+
+def test_mutation_of_nothing_says_so() -> None:
+    report = mutate_plugin("containers")
+
+    assert not report.mutants
+    assert "declares no primitive" in report.summary
+
+
+def test_the_conformance_suite_forwards_its_former_names() -> None:
+    import bindax_mutation
+    import bindax_testing
+
+    assert bindax_testing.mutate_plugin is bindax_mutation.mutate_plugin
+    assert "mutate_rules" in dir(bindax_testing)

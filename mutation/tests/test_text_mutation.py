@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from bindax_testing import mutate_text
-from bindax_testing._mutation._text import changed_codes, edits_of, in_force, reached, watched
+from bindax_mutation import mutate_text
+from bindax_mutation._text import changed_codes, edits_of, in_force, reached, watched
 
 
 def scaled(x: Any, factor: int = 3) -> Any:

@@ -10,7 +10,7 @@ from planted import declare
 
 from bindax_core.extend import abstract_eval, impl, jvp, lowering, primitive, transpose, vmap
 from bindax_core.tree_util import register_pytree_node
-from bindax_testing import array, check_pytree, check_rules, elementwise, mutate_plugin, sample
+from bindax_testing import array, check_pytree, check_rules, elementwise, sample
 
 pytestmark = pytest.mark.usefixtures("toy_operations")
 
@@ -88,13 +88,6 @@ def test_the_message_is_that_of_the_shrunk_case() -> None:
 
     assert first.case == "planted.triple(float32[])"
     assert "(3 of 3 elements differ)" in first.reason  # one for each draw
-
-
-def test_mutation_of_nothing_says_so() -> None:
-    report = mutate_plugin("containers")
-
-    assert not report.mutants
-    assert "declares no primitive" in report.summary
 
 
 class Dropping:

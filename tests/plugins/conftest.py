@@ -94,7 +94,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     wheels.mkdir()
     names = ("softsign", "intervals", "onnx_target", "broken", "clashing")
     plugins = [path.parent for path in ROOT.glob("plugins/*/pyproject.toml")]
-    projects = [ROOT, ROOT / "core", ROOT / "testing", *plugins, *(EXAMPLES / x for x in names)]
+    own = (ROOT, ROOT / "core", ROOT / "testing", ROOT / "mutation")
+    projects = [*own, *plugins, *(EXAMPLES / x for x in names)]
     python = ("run", "--no-project", "--with", "hatchling>=1.25,<2", "--python", sys.executable)
     _uv(*python, "python", "-c", BUILD, str(wheels), *map(str, projects))
     python = base / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from bindax_core.extend import ClosedJaxpr, Primitive, RuleKind
-from bindax_testing._mutation._transformations import (
+from bindax_mutation._transformations import (
     Damage,
     Rule,
     backwards,

@@ -12,15 +12,21 @@ import numpy as np
 
 from bindax_core.errors import PluginError
 from bindax_core.extend import Primitive, RuleKind, rule_kinds, subjaxprs
-from bindax_testing._cases import Case
-from bindax_testing._checks import Check
-from bindax_testing._compare import NotApplicable
-from bindax_testing._limits import run_limited
-from bindax_testing._mutation._damages import damages_for
-from bindax_testing._mutation._report import EQUIVALENT, KILLED, SURVIVED, Mutant, MutationReport
-from bindax_testing._mutation._transformations import Damage
-from bindax_testing._plan import Plan, checking, make_plan
-from bindax_testing._subjects import Subject, subject_of, subject_with
+from bindax_mutation._damages import damages_for
+from bindax_mutation._report import EQUIVALENT, KILLED, SURVIVED, Mutant, MutationReport
+from bindax_mutation._transformations import Damage
+from bindax_testing.extend import (
+    Case,
+    Check,
+    NotApplicable,
+    Plan,
+    Subject,
+    checking,
+    make_plan,
+    run_limited,
+    subject_of,
+    subject_with,
+)
 
 SECONDS = 6.0
 MANY = 12

@@ -15,9 +15,9 @@ import attrs
 import numpy as np
 
 from bindax_core.extend import Primitive, plugin_contents
-from bindax_testing._mutation._report import KILLED, SURVIVED, Mutant, MutationReport
-from bindax_testing._mutation._run import SECONDS, Progress, Step, fails, forget, gathered, narrowed
-from bindax_testing._mutation._text import (
+from bindax_mutation._report import KILLED, SURVIVED, Mutant, MutationReport
+from bindax_mutation._run import SECONDS, Progress, Step, fails, forget, gathered, narrowed
+from bindax_mutation._text import (
     Edit,
     changed_codes,
     edits_of,
@@ -25,8 +25,7 @@ from bindax_testing._mutation._text import (
     reached,
     watched,
 )
-from bindax_testing._plan import Plan, checking, make_plan
-from bindax_testing._subjects import subject_of
+from bindax_testing.extend import Plan, checking, make_plan, subject_of
 from bindax_transforms import clear_caches
 
 Users = dict[CodeType, dict[Primitive, set[str]]]

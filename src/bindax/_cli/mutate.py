@@ -10,7 +10,7 @@ import click
 from bindax._cli._output import SECONDS, STYLES, console, json_option, print_json
 
 if TYPE_CHECKING:
-    from bindax_testing import Mutant
+    from bindax_mutation import Mutant
 
 
 @click.command()
@@ -43,7 +43,10 @@ def mutate(
     With --text, constants are off by one, operators and operands exchanged and comparisons turned,
     in 80 places unless --count is given; equivalent ones survive, and the exit code is 0.
     """
-    from bindax_testing import mutate_plugin, mutate_text
+    try:
+        from bindax_mutation import mutate_plugin, mutate_text
+    except ModuleNotFoundError as error:
+        raise click.ClickException(f"install the package bindax-mutation: {error}.") from error
 
     options: dict[str, Any] = {
         "seed": seed,

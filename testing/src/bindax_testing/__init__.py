@@ -12,6 +12,10 @@ failed: has nodes, dict at the root: the examples hold no node of a registered t
 was checked. Register the type first, and pass an instance of it.
 """
 
+import typing as _typing
+from importlib import import_module as _import_module
+
+from bindax_core.extend import missing_attribute as _missing_attribute
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_testing._cases import Case as Case
@@ -22,11 +26,6 @@ from bindax_testing._conformance import check_rules as check_rules
 from bindax_testing._conformance import check_sample as check_sample
 from bindax_testing._conformance import conformance as conformance
 from bindax_testing._debug import checked_rule as checked_rule
-from bindax_testing._mutation._report import Mutant as Mutant
-from bindax_testing._mutation._report import MutationReport as MutationReport
-from bindax_testing._mutation._run import mutate_plugin as mutate_plugin
-from bindax_testing._mutation._run import mutate_rules as mutate_rules
-from bindax_testing._mutation._run_text import mutate_text as mutate_text
 from bindax_testing._pytrees._report import PyTreeCheck as PyTreeCheck
 from bindax_testing._pytrees._report import PyTreeConformanceError as PyTreeConformanceError
 from bindax_testing._pytrees._report import PyTreeReport as PyTreeReport
@@ -53,5 +52,30 @@ from bindax_testing._samples import elementwise as elementwise
 from bindax_testing._samples import rule_check as rule_check
 from bindax_testing._samples import sample as sample
 
+if _typing.TYPE_CHECKING:
+    from bindax_mutation import Mutant as Mutant
+    from bindax_mutation import MutationReport as MutationReport
+    from bindax_mutation import mutate_plugin as mutate_plugin
+    from bindax_mutation import mutate_rules as mutate_rules
+    from bindax_mutation import mutate_text as mutate_text
+
 vars()["__all__"] = _public_names(vars())
 _register_internal(__file__)
+
+_MUTATION = ("Mutant", "MutationReport", "mutate_plugin", "mutate_rules", "mutate_text")
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name not in _MUTATION:
+        raise _missing_attribute(__name__, name, vars())
+    try:
+        return getattr(_import_module("bindax_mutation"), name)
+    except ModuleNotFoundError as error:
+        if error.name != "bindax_mutation":
+            raise
+        message = f"bindax_testing.{name} needs the package bindax-mutation: pip install it."
+        raise ModuleNotFoundError(message, name=error.name) from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MUTATION})

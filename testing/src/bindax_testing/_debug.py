@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,10 +29,10 @@ from bindax_core.extend import (
 from bindax_testing._blame import codes_of
 from bindax_testing._checks._base import value
 from bindax_testing._compare import Mismatch, require_same, wide
-from bindax_testing._mutation._transformations import Rule
 from bindax_transforms.zeros import Zero, instantiate_zeros, is_undef_primal
 
 Function = Callable[..., Any]
+Rule: TypeAlias = "partial[Any]"
 Checker = Callable[[Primitive, Rule, Sequence[Any]], Any]
 
 

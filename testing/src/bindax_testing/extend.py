@@ -1,0 +1,15 @@
+"""The names of the conformance suite that packages need which plan and run checks themselves."""
+
+from bindax_core.extend import public_names as _public_names
+from bindax_testing._cases import Case as Case
+from bindax_testing._checks import Check as Check
+from bindax_testing._compare import NotApplicable as NotApplicable
+from bindax_testing._limits import run_limited as run_limited
+from bindax_testing._plan import Plan as Plan
+from bindax_testing._plan import checking as checking
+from bindax_testing._plan import make_plan as make_plan
+from bindax_testing._subjects import Subject as Subject
+from bindax_testing._subjects import subject_of as subject_of
+from bindax_testing._subjects import subject_with as subject_with
+
+vars()["__all__"] = _public_names(vars())
