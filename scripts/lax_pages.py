@@ -1,12 +1,10 @@
-"""Write the pages of `docs/lax/`: what each array primitive takes, and which of its rules ran.
+"""The pages of `lax/` on the site: what each array primitive takes, and which of its rules ran.
 
 Everything on the pages comes from the package: signatures and docstrings, the definitions of the
 primitives, the dtypes that abstract evaluation accepts, the formulas of the derivatives, and the
-record of a conformance run, `docs/lax/conformance.json`.
+record of a conformance run, `scripts/lax_conformance.json`.
 
-    uv run python scripts/lax_pages.py               # write the pages again
-    uv run python scripts/lax_pages.py --check       # compare only
-    uv run python scripts/lax_pages.py --conformance 600  # run the kit for so long, and record it
+    uv run python scripts/lax_pages.py --conformance 600  # run the suite for so long, and record it
 """
 
 from __future__ import annotations
@@ -38,8 +36,7 @@ from bindax_lax_basic.dtypes import canonical_dtype
 from bindax_testing import Sample, check_plugin
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ROOT / "docs/lax"
-RECORD = PAGES / "conformance.json"
+RECORD = ROOT / "scripts/lax_conformance.json"
 RULES = ("impl", "abstract_eval", "jvp", "vmap", "transpose", "lowering.stablehlo")
 KINDS = {
     "bool": ("bool",),
@@ -321,8 +318,8 @@ def index(record: Mapping[str, Any]) -> str:
     notation = inspect.cleandoc(bindax_lax_basic.formulas.__doc__ or "")
     origin = (
         "These pages are written by `scripts/lax_pages.py` from the definitions of the primitives, "
-        "their samples, and the record of a run of the conformance kit "
-        f"([conformance.json](conformance.json): seed {record['seed']}, "
+        "their samples, and the record of a run of the conformance suite "
+        f"([record](../../scripts/lax_conformance.json): seed {record['seed']}, "
         f"compiler {record['compiler']}).\n"
     )
     example = ">>> from bindax import lax\n>>> print(lax.add(1.0, 2.0))\n3.0"
@@ -362,38 +359,15 @@ def run_conformance(budget: float) -> None:
     lines = (f"  {json.dumps(name)}: {json.dumps(found[name])}" for name in sorted(found))
     head = json.dumps({"seed": report.seed, "compiler": report.compiler})[:-1]
     text = head + ', "primitives": {\n' + ",\n".join(lines) + "\n}}\n"
-    PAGES.mkdir(parents=True, exist_ok=True)
     RECORD.write_text(text, encoding="utf-8")
     print(*reports, sep="\n")
 
 
-def outdated() -> list[str]:
-    """Return the names of pages that are not what would be written now."""
-    wanted = pages()
-    there = {path.name: path.read_text(encoding="utf-8") for path in PAGES.glob("*.md")}
-    return sorted(name for name in wanted.keys() | there if wanted.get(name) != there.get(name))
-
-
 def main() -> None:
-    """Write or compare the pages."""
+    """Run the conformance suite and record what ran."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="compare only")
-    parser.add_argument("--conformance", type=float, metavar="SECONDS", help="run the kit first")
-    arguments = parser.parse_args()
-    if arguments.conformance:
-        run_conformance(arguments.conformance)
-    names = outdated()
-    if arguments.check:
-        if names:
-            print(f"out of date: {', '.join(names)}; run uv run python scripts/lax_pages.py")
-        sys.exit(bool(names))
-    wanted = pages()
-    for name in names:
-        if name in wanted:
-            (PAGES / name).write_text(wanted[name], encoding="utf-8")
-        else:
-            (PAGES / name).unlink()
-    print(f"{len(names)} of {len(wanted)} pages written to {PAGES.relative_to(ROOT)}")
+    parser.add_argument("--conformance", type=float, metavar="SECONDS", required=True)
+    run_conformance(parser.parse_args().conformance)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Write the pages of names: every public name of a module of JAX, and what bindax has for it.
+"""The pages of names: every public name of a module of JAX, and what bindax has for it.
 
 A name is the same where a call for one is a call for the other: each parameter is there, with the
 same default, given in the same ways. What differs or is absent needs a reason, here. Each release
 of ``REFERENCES`` has a stored table of its own, from which the pages are written without it.
 
-    uv run python scripts/name_tables.py          # store tables of what is installed, write pages
+    uv run python scripts/name_tables.py          # store tables of what is installed
     uv run python scripts/name_tables.py --check  # compare only
 """
 
@@ -354,7 +354,7 @@ def update(path: Path, content: str, check: bool) -> bool:
 
 
 def main() -> int:
-    """Write tables and pages, or compare them."""
+    """Write tables, or compare them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare only")
     check = parser.parse_args().check
@@ -374,8 +374,6 @@ def main() -> int:
             update(path, "".join("\t".join(row) + "\n" for row in found), check)
             stale.append(path.name)
         print(f"{package} {release}: compared")
-    pages = {page.file: update(ROOT / "docs" / page.file, text(page), check) for page in PAGES}
-    stale += [file for file, changed in pages.items() if changed]
     if stale and check:
         print(f"{', '.join(stale)}: out of date; run: uv run python scripts/name_tables.py")
     return 1 if stale and check else 0

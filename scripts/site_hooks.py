@@ -1,5 +1,6 @@
-"""MkDocs hooks: links out of the documentation, and lists of the names of a module.
+"""MkDocs hooks: pages that are written when the site is built, links, lists of names.
 
+- The pages and pictures of `site_pages.py` are added to those that are stored.
 - Links of pages to files that are not pages lead to the repository, where `repo_url` in mkdocs.yml
   says where that is; without it their text stays. A link to a file that is not there is a warning,
   which a strict build refuses.
@@ -31,6 +32,20 @@ ONE = """::: {place}
 """
 
 log = logging.getLogger("mkdocs.hooks.bindax")
+
+
+# ------------------------------------------------------------------------------------- pages
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages and pictures that follow from the code."""
+    sys.path.append(str(Path(__file__).parent))
+    import site_pages
+
+    File = import_module("mkdocs.structure.files").File  # not installed where types are checked
+    for name, content in {**site_pages.pages(), **site_pages.pictures()}.items():
+        files.append(File.generated(config, name, content=content))
+    return files
 
 
 # ------------------------------------------------------------------------------------- links
@@ -114,5 +129,5 @@ def group(module: ModuleType, home: str, names: list[str]) -> Iterator[str]:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Rewrite the links of a page, and list the names that it asks for."""
     docs = Path(config["docs_dir"]).resolve()
-    linked = rewrite(markdown, Path(page.file.abs_src_path), docs, config["repo_url"] or None)
+    linked = rewrite(markdown, docs / page.file.src_uri, docs, config["repo_url"] or None)
     return NAMES.sub(lambda match: reference(match[1]), linked)

@@ -171,7 +171,6 @@ def test_pictures_are_drawn_by_their_program(tmp_path: Path) -> None:
         r"\.\./pictures/(\w+\.svg)", (ROOT / "docs/guides/rules.md").read_text(encoding="utf-8")
     )
     assert [file.name for file in drawn] == shown
-    assert {file.name for file in folder.glob("*.svg")} == {*shown}
     first = drawn[-1].read_bytes()
     program["draw"](tmp_path, pictures=[program["lowering"]])
     assert drawn[-1].read_bytes() == first

@@ -1,33 +1,29 @@
-"""The pages of docs/lax are those that the definitions of the primitives give."""
+"""The pages of operations are those that the definitions of the primitives give."""
 
 from __future__ import annotations
 
-import importlib.util
+import doctest
 import json
-import sys
-from pathlib import Path
-from types import ModuleType
+import re
 
-import pytest
-
-
-@pytest.fixture(scope="module")
-def lax_pages() -> ModuleType:
-    path = Path(__file__).resolve().parent.parent / "scripts/lax_pages.py"
-    specification = importlib.util.spec_from_file_location("lax_pages", path)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    sys.modules["lax_pages"] = module
-    specification.loader.exec_module(module)
-    return module
+import lax_pages
+import site_pages
 
 
-def test_pages_are_up_to_date(lax_pages: ModuleType) -> None:
-    assert not lax_pages.outdated(), "run: uv run python scripts/lax_pages.py"
+def test_pages_have_every_primitive_and_code_that_runs() -> None:
+    written = site_pages.pages()
+    assert written.keys() == {name for name in site_pages.names() if name.endswith(".md")}
+    operations = [text for name, text in written.items() if name.startswith("lax/")]
+    text = "\n".join(operations)
+    assert all(f"`{name}`" in text for name in lax_pages.declared())
+    for page in operations:
+        code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        test = doctest.DocTestParser().get_doctest(code, {}, "operations", None, 0)
+        assert not doctest.DocTestRunner(optionflags=flags).run(test).failed
 
 
-def test_record_covers_every_primitive_and_nothing_failed(lax_pages: ModuleType) -> None:
+def test_record_covers_every_primitive_and_nothing_failed() -> None:
     record = json.loads(lax_pages.RECORD.read_text(encoding="utf-8"))["primitives"]
     assert set(record) == set(lax_pages.declared())
     for name, checks in record.items():
