@@ -28,6 +28,7 @@ from _random_programs.comparison import rounding, tolerance
 from _random_programs.generation import Case, random_case, smaller
 from _random_programs.programs import STEPS, Program
 from _random_programs.transformations import reverses, transformed
+from jax_calls import FAST_COMPILER
 
 jax: Any = pytest.importorskip("jax", reason="JAX is the reference of differential tests")
 
@@ -35,11 +36,6 @@ COUNT = int(os.environ.get("BINDAX_RANDOM_PROGRAMS", "10"))
 FIRST_SEED = int(os.environ.get("BINDAX_RANDOM_SEED", "0"))
 SHRINK = bool(os.environ.get("BINDAX_RANDOM_SHRINK"))
 PARTS = 4 if COUNT > 10 else 2  # tests, so that several processes share the work
-# Compiling well takes longer than running slowly, for programs that run once.
-COMPILER_OPTIONS = {
-    "xla_backend_optimization_level": 0,
-    "xla_llvm_disable_expensive_passes": True,
-}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -69,7 +65,7 @@ def check_types(program: Program, arguments: Any, reverse: bool) -> None:
 def compiled_by_jax(function: Any, arguments: Any) -> Any:
     """What JAX computes, compiled quickly, or step by step where XLA cannot; None if JAX fails."""
     try:
-        return jax.jit(function, compiler_options=COMPILER_OPTIONS)(*arguments)
+        return jax.jit(function, compiler_options=FAST_COMPILER)(*arguments)
     except jax.errors.JaxRuntimeError:  # XLA has no code for `mulhi` inside of a fusion
         return function(*arguments)
     except TypeError as error:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 from _dtype_cases import UNSIGNED_FLOATS
+from jax_calls import FAST_COMPILER
 
 import bindax_core as bx
 import bindax_transforms as bt
@@ -20,13 +21,9 @@ from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 from bindax_linalg.samples import linalg_samples
 from bindax_special.samples import conformance_samples as special_samples
 
-# Programs of many samples: nothing is gained by compiling them well. Without the last option the
-# compiler keeps float32 where a program says bfloat16, and results are not those of the operations.
-COMPILER_OPTIONS = {
-    "xla_backend_optimization_level": 0,
-    "xla_llvm_disable_expensive_passes": True,
-    "xla_allow_excess_precision": False,
-}
+# Otherwise the compiler keeps float32 where a program says bfloat16, and results are not those of
+# the operations.
+COMPILER_OPTIONS = {**FAST_COMPILER, "xla_allow_excess_precision": False}
 
 
 class Subject(NamedTuple):

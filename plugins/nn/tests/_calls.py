@@ -14,20 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jax_calls import FAST_COMPILER, WIDER, split_calls
 
 import bindax as bx
 from bindax_core.extend import tree_leaves, typeof
 
 # Relative to the largest element.
 TOLERANCE = {1: 0.2, 2: 1e-2, 4: 1e-4, 8: 1e-9}
-WIDER = {"float32": "float64", "int32": "int64", "complex64": "complex128"}
 STORABLE = "biufc"
 # To compile each operation that NumPy has no function for takes longer than all else.
 BACKEND = None if os.environ.get("BINDAX_NIGHTLY") else "numpy"
-FAST_COMPILER = {
-    "xla_backend_optimization_level": 0,
-    "xla_llvm_disable_expensive_passes": True,
-}
 
 
 def operand(shape: Any, dtype: str, seed: int, low: float = -2.0, high: float = 2.0) -> Any:
@@ -40,18 +36,6 @@ def operand(shape: Any, dtype: str, seed: int, low: float = -2.0, high: float = 
     if kind == "c":
         drawn = drawn + 1j * random.uniform(low, high, shape)
     return np.asarray(np.round(drawn) if kind in "iu" else drawn).astype(dtype)
-
-
-def split_calls(text: str) -> list[str]:
-    """The calls in a text, which are separated by spaces outside of brackets."""
-    found, depth, start = [], 0, 0
-    text = " ".join(text.split()) + " "
-    for i, char in enumerate(text):
-        depth += (char in "([{") - (char in ")]}")
-        if char == " " and depth == 0:
-            found.append(text[start:i])
-            start = i + 1
-    return [call for call in found if call]
 
 
 class Table:

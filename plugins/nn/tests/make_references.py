@@ -3,7 +3,10 @@
 Run it in this directory after a change of the calls: ``uv run python make_references.py``.
 """
 
+import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[3] / "scripts"))
 
 from _calls import store
 from _nn_tables import TABLES

@@ -1,6 +1,7 @@
 """Calls that `test_against_jax.py` compares with JAX, and their operands."""
 
 import numpy as np
+from jax_calls import split_calls as calls
 
 
 def operand(shape, dtype, seed, low=-2.0, high=2.0):
@@ -161,18 +162,6 @@ stack([1.0, 2.0]) tile(1.0, 3) where(K, 1.0, 0) mean(1.0) sum(1.0) reshape(1.0, 
 expand_dims(1, 0) atleast_1d(2.0) array([True, 2]) array(range(3)) arange(5.0)
 concatenate([V.astype('int32'), V])[:0] rint(I) tri(3) max(2) argmax(K)
 """
-
-
-def calls(text):
-    """The calls in a text, which are separated by spaces outside of brackets."""
-    found, depth, start = [], 0, 0
-    text = " ".join(text.split()) + " "
-    for i, char in enumerate(text):
-        depth += (char in "([") - (char in ")]")
-        if char == " " and depth == 0:
-            found.append(text[start:i])
-            start = i + 1
-    return found
 
 
 FAMILIES = {

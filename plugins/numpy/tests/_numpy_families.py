@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from jax_calls import WIDER, split_calls
 
 import bindax_core as bx
 import bindax_numpy as jnp
@@ -19,7 +20,6 @@ from bindax_core.extend import tree_leaves, typeof
 
 # Relative to the largest element, as errors of decompositions are.
 TOLERANCE = {2: 1e-2, 4: 1e-4, 8: 1e-10}
-WIDER = {"float32": "float64", "int32": "int64", "complex64": "complex128"}
 
 
 def operand(shape: Any, dtype: str, seed: int, scale: float = 1.0) -> Any:
@@ -33,18 +33,6 @@ def operand(shape: Any, dtype: str, seed: int, scale: float = 1.0) -> Any:
     if kind in "iu":
         drawn = np.clip(np.round(drawn * 2), 0 if kind == "u" else -4, 4)
     return drawn.astype(dtype)
-
-
-def split_calls(text: str) -> list[str]:
-    """The calls in a text, which are separated by spaces outside of brackets."""
-    found, depth, start = [], 0, 0
-    text = " ".join(text.split()) + " "
-    for i, char in enumerate(text):
-        depth += (char in "([{") - (char in ")]}")
-        if char == " " and depth == 0:
-            found.append(text[start:i])
-            start = i + 1
-    return [call for call in found if call]
 
 
 class Family:

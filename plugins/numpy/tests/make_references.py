@@ -11,16 +11,13 @@ import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "scripts"))
 
 import _jax_calls as calls
 import test_families
 from _numpy_families import loss, make
 from _references import save
-
-FAST_COMPILER = {
-    "xla_backend_optimization_level": 0,
-    "xla_llvm_disable_expensive_passes": True,
-}
+from jax_calls import FAST_COMPILER
 
 
 def compiled(program):

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
-from _jax_calls import calls
+from jax_calls import split_calls as calls
 
 import bindax_numpy as jnp
 from bindax_core import config

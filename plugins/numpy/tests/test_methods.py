@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from _jax_calls import calls
+from jax_calls import split_calls as calls
 
 import bindax_core as bx
 import bindax_numpy as jnp

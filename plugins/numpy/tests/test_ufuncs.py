@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from _jax_calls import calls
+from jax_calls import split_calls as calls
 
 import bindax_numpy as jnp
 import bindax_transforms as bt

@@ -7,7 +7,8 @@ names of tables for these alone.
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[2] / "nn" / "tests"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "nn" / "tests"))
+sys.path.append(str(Path(__file__).resolve().parents[3] / "scripts"))
 
 from _calls import store
 from _tables import TABLES

@@ -1,0 +1,28 @@
+"""Calls as text, which tests make with bindax and with JAX, and how JAX compiles many of them."""
+
+from __future__ import annotations
+
+WIDER = {"float32": "float64", "int32": "int64", "complex64": "complex128"}
+"""The dtypes of operands in the calls of 64 bits, by those in the calls of 32."""
+
+FAST_COMPILER = {
+    "xla_backend_optimization_level": 0,
+    "xla_llvm_disable_expensive_passes": True,
+}
+"""Options of the compiler: for what runs once, compiling well takes longer than running slowly."""
+
+
+def split_calls(text: str) -> list[str]:
+    """Return the calls in a text, which are separated by spaces outside of brackets.
+
+    >>> split_calls("sin(A) concatenate([A, B], axis=1)")
+    ['sin(A)', 'concatenate([A, B], axis=1)']
+    """
+    found, depth, start = [], 0, 0
+    text = " ".join(text.split()) + " "
+    for i, char in enumerate(text):
+        depth += (char in "([{") - (char in ")]}")
+        if char == " " and depth == 0:
+            found.append(text[start:i])
+            start = i + 1
+    return [call for call in found if call]
