@@ -241,7 +241,7 @@ class CoordinationService:
                 self._start(self._end_waits())
             self.lost.add(index)
         self._changed.set()
-        self._programs.left(index, f"process {index} of {self.count} {what}")
+        self._programs.left(index, self._fate(index))
         if self.index == 0:
             for peer in self._peers.values():
                 _say(peer, gone={index: (what, is_lost)})
@@ -267,9 +267,10 @@ class CoordinationService:
 
     def describe(self) -> str:
         """The processes that are gone, with what happened to them; empty when all are there."""
-        return ", ".join(
-            f"process {index} of {self.count} {what}" for index, what in sorted(self.gone.items())
-        )
+        return ", ".join(map(self._fate, sorted(self.gone)))
+
+    def _fate(self, index: int) -> str:
+        return f"process {index} of {self.count} {self.gone[index]}"
 
     def wait_for_news(self, timeout: float) -> None:
         """Wait until a process is gone, for a while."""
@@ -287,7 +288,7 @@ class CoordinationService:
         async def wait() -> str:
             for index in members:
                 if index in self.gone:
-                    return f"process {index} of {self.count} {self.gone[index]}"
+                    return self._fate(index)
             key, verdict = self._programs.awaited(members)
             if self.index == 0:
                 self._programs.arrived(0, key, members, digest, name)

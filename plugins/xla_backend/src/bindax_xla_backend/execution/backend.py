@@ -125,10 +125,15 @@ class XlaBackend:
             CompilationError: when XLA rejects the program.
             PlacementError: when it names devices that do not fit together.
         """
-        from bindax_xla_backend.execution.sharded_executable import ShardedExecutable
+        executable = self._executable(jaxpr, name, donated, keep_unused)
+        return executable.start(self._placements_for(jaxpr, in_shardings))
 
-        program = ShardedExecutable(self, jaxpr, name, donated, keep_unused)
-        return program.start(self._placements_for(jaxpr, in_shardings))
+    def _executable(self, jaxpr: ClosedJaxpr, *options: Any) -> ShardedExecutable:
+        from bindax_xla_backend.execution.sharded_executable import ShardedExecutable
+        from bindax_xla_backend.lowering.program import Request
+
+        # Not the same jaxpr: its cache may hold the executables, which refer to this one.
+        return ShardedExecutable(self, Request(ClosedJaxpr(jaxpr.jaxpr, jaxpr.consts), *options))
 
     def _placements_for(
         self, jaxpr: ClosedJaxpr, in_shardings: Sequence[Sharding | None] | None
@@ -148,11 +153,10 @@ class XlaBackend:
         in_shardings: Sequence[Sharding | None] | None = None,
     ) -> Lowered:
         """Lower a program to StableHLO without compiling it; arguments as for ``compile``."""
-        from bindax_xla_backend.execution.sharded_executable import ShardedExecutable
         from bindax_xla_backend.lowering.program import Lowered
 
-        program = ShardedExecutable(self, jaxpr, name, donated, keep_unused)
-        return Lowered(self, program.lower(self._placements_for(jaxpr, in_shardings)))
+        executable = self._executable(jaxpr, name, donated, keep_unused)
+        return Lowered(self, executable.lower(self._placements_for(jaxpr, in_shardings)))
 
     def compile_lowered(
         self, program: LoweredProgram, compiler_options: Mapping[str, Any] | None = None

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import (
     Array,
-    ClosedJaxpr,
     Kept,
     PlacedElsewhereError,
     recent_programs,
@@ -18,7 +16,7 @@ from bindax_core.extend import (
 from bindax_xla_backend._errors import LoweringError
 from bindax_xla_backend.execution.placement import in_own_memory, place_of
 from bindax_xla_backend.lowering.layout import layout_of
-from bindax_xla_backend.lowering.program import LoweredProgram, lower_program
+from bindax_xla_backend.lowering.program import LoweredProgram, Request, lower_program
 
 if TYPE_CHECKING:
     from bindax_xla_backend.execution.backend import XlaBackend
@@ -35,23 +33,14 @@ class ShardedExecutable:
     XLA would reinterpret the bytes of others.
     """
 
-    def __init__(
-        self,
-        backend: XlaBackend,
-        jaxpr: ClosedJaxpr,
-        name: str,
-        donated: Sequence[bool],
-        keep_unused: bool,
-    ) -> None:
+    current: Executable  # the one that was used last
+
+    def __init__(self, backend: XlaBackend, request: Request) -> None:
         self.backend = backend
-        # Not the same object: its cache may hold the executables, which refer to this one.
-        self.jaxpr = ClosedJaxpr(jaxpr.jaxpr, jaxpr.consts)
-        self.name = name
-        self.donated = donated
-        self.keep_unused = keep_unused
-        self.in_avals = tuple(jaxpr.in_avals)
-        self.out_avals = tuple(jaxpr.out_avals)
-        self.current: Executable  # the one that was used last
+        self.request = request
+        self.name = request.name
+        self.in_avals = tuple(request.jaxpr.in_avals)
+        self.out_avals = tuple(request.jaxpr.out_avals)
         self._known: dict[Places, Kept] = {}
         self.size = 0  # of the first executable, in bytes
 
@@ -67,11 +56,10 @@ class ShardedExecutable:
 
     def __call__(self, *operands: Any) -> list[Array]:
         """Run the program where its operands are; see ``Executable``."""
-        operands = tuple(in_own_memory(operands))
-        places = tuple([place_of(x) for x in operands])
-        if len(places) != len(self.in_avals):
+        if len(operands) != len(self.in_avals):
             return self.current(*operands)  # raises
-        return self.of(places)(*operands)
+        operands = tuple(in_own_memory(operands))
+        return self._for(operands)(*operands)
 
     def __repr__(self) -> str:
         return repr(self.current)
@@ -80,8 +68,9 @@ class ShardedExecutable:
         """Have every call raise, in a process that has none of the threads that would run it."""
         self.run_unchecked = self.current.abandon()
 
-    def of(self, places: Places) -> Executable:
-        """The executable for operands in places, compiled at the first request."""
+    def _for(self, operands: Sequence[Any]) -> Executable:
+        """The executable for where operands are, compiled at the first request."""
+        places = tuple([place_of(x) for x in operands])
         first, executable = self._first
         if places != first:
             kept = self._known.get(places)
@@ -99,23 +88,15 @@ class ShardedExecutable:
 
     def lower(self, places: Places) -> LoweredProgram:
         """The program, lowered for operands in places."""
+        backend, request = self.backend, self.request
         bound = [None if place is None else place.sharding for place in places]
-        lowered = partial(
-            lower_program,
-            self.jaxpr,
-            name=self.name,
-            donated=self.donated,
-            keep_unused=self.keep_unused,
-            platform=self.backend.platform,
-            layout=layout_of(self.backend, self.jaxpr, self.name, bound),
-        )
-        program: LoweredProgram | None = None
+        layout = layout_of(backend, request.jaxpr, self.name, bound)
         with contextlib.suppress(LoweringError):
-            program = lowered()
-        if program is None:
-            program = lowered(checks_types=True)  # raises, and names the rule where it can
-        self.backend.warn_of_unused(program, self.donated)
-        return program
+            program = lower_program(request, backend.platform, layout)
+            backend.warn_of_unused(program, request.donated)
+            return program
+        # This raises, and names the rule where it can.
+        return lower_program(request, backend.platform, layout, checks_types=True)
 
 
 class _Specialization(Kept):
@@ -147,7 +128,6 @@ def _runner(program: ShardedExecutable) -> Callable[[Sequence[Any]], list[Array]
             return program.current.run_unchecked(operands)
         except PlacedElsewhereError:
             operands = in_own_memory(operands)
-            places = tuple([place_of(x) for x in operands])
-            return program.of(places).run_unchecked(operands)
+            return program._for(operands).run_unchecked(operands)
 
     return run

@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen(eq=False)
+class Request:
+    """A jaxpr to compile, and what the caller says of its operands."""
+
+    jaxpr: ClosedJaxpr
+    name: str
+    donated: Sequence[bool]  # whether the memory of each may be reused
+    keep_unused: bool  # whether the program takes those that it does not use
+
+
+@attrs.frozen(eq=False)
 class LoweredProgram:
     """A StableHLO program and what is needed to call it."""
 
@@ -106,21 +116,15 @@ class _Signature:
 
 
 def lower_program(
-    jaxpr: ClosedJaxpr,
-    *,
-    name: str,
-    donated: Sequence[bool],
-    keep_unused: bool,
-    platform: str,
-    layout: Layout | None,
-    checks_types: bool = False,
+    request: Request, platform: str, layout: Layout | None, *, checks_types: bool = False
 ) -> LoweredProgram:
     """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
 
     It is for the first device without a layout. With ``checks_types`` what rules return is checked.
     """
+    jaxpr, name = request.jaxpr, request.name
     constants = [np.asarray(mlir.host_constant(const)) for const in jaxpr.consts]
-    signature = _signature(jaxpr, constants, donated, keep_unused)
+    signature = _signature(request, constants)
     with mlir.Context.borrow() as context:
         builder = ModuleBuilder(context, f"jit_{name}", platform, layout)
         builder.expected_type = builder.type if checks_types else None
@@ -143,16 +147,12 @@ def lower_program(
         )
 
 
-def _signature(
-    jaxpr: ClosedJaxpr,
-    constants: Sequence[np.ndarray[Any, Any]],
-    donated: Sequence[bool],
-    keep_unused: bool,
-) -> _Signature:
+def _signature(request: Request, constants: Sequence[np.ndarray[Any, Any]]) -> _Signature:
+    jaxpr = request.jaxpr
     # Large constants are parameters, so that the program does not depend on their values.
     hoisted = {i: x for i, x in enumerate(constants) if x.size > EMBEDDED_CONSTANT_SIZE}
-    kept, memories = kept_operands(jaxpr.jaxpr, keep_unused), _memories(jaxpr.jaxpr)
-    aliases = _aliases(jaxpr.in_avals, jaxpr.out_avals, kept, donated, memories)
+    kept, memories = kept_operands(jaxpr.jaxpr, request.keep_unused), _memories(jaxpr.jaxpr)
+    aliases = _aliases(jaxpr.in_avals, jaxpr.out_avals, kept, request.donated, memories)
     return _Signature(hoisted, kept, aliases, memories)
 
 
