@@ -12,6 +12,7 @@ from bindax_core._exports import global_name as global_name
 from bindax_core._exports import public_names as public_names
 from bindax_core.arrays._array import Array as Array
 from bindax_core.arrays._array_tracer import ArrayTracer as ArrayTracer
+from bindax_core.arrays._array_tracer import ValueTracer as ValueTracer
 from bindax_core.arrays._array_type import AnyArray as AnyArray
 from bindax_core.arrays._backend import Backend as Backend
 from bindax_core.arrays._backend import InterpretedProgram as InterpretedProgram
@@ -70,6 +71,7 @@ from bindax_core.kernel._config import config as config
 from bindax_core.kernel._definitions import Extension as Extension
 from bindax_core.kernel._definitions import extend as extend
 from bindax_core.kernel._definitions import primitive as primitive
+from bindax_core.kernel._eval_jaxpr import bind_flat as bind_flat
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._eval_jaxpr import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.kernel._functions import code_of as code_of

@@ -12,7 +12,9 @@ from bindax_core.errors import (
     TracerBoolConversionError,
     TracerIntegerConversionError,
 )
-from bindax_core.kernel._trace import Tracer
+from bindax_core.kernel._aval import typeof
+from bindax_core.kernel._stack import full_lower
+from bindax_core.kernel._trace import Trace, Tracer
 
 
 class ArrayTracer(ArrayOperators, Tracer):
@@ -110,3 +112,42 @@ class ArrayTracer(ArrayOperators, Tracer):
             "arrays are immutable, so x[i] = y is not possible; make a changed copy with "
             "x.at[i].set(y)."
         )
+
+
+class ValueTracer(ArrayTracer):
+    """A tracer of an interpreter whose boxes hold a value, and what more is known of it.
+
+    Subclasses override ``is_plain``, or the methods that do not follow from the value.
+    """
+
+    __slots__ = ("value",)
+
+    value: Any
+
+    def __init__(self, trace: Trace, value: Any) -> None:
+        self._trace = trace
+        self.value = value
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether nothing is known beside the value."""
+        return False
+
+    @property
+    def aval(self) -> Any:
+        """The type of the value."""
+        return typeof(self.value)
+
+    def full_lower(self) -> Any:
+        """The value without this box, when it is plain."""
+        return full_lower(self.value) if self.is_plain else self
+
+    def concrete(self) -> Any:
+        """The value, where no interpreter below traces it."""
+        value = self.value
+        return value.concrete() if isinstance(value, Tracer) else value
+
+    def history(self) -> str:
+        """Where the interpreter below has the value from."""
+        value = self.value
+        return value.history() if isinstance(value, Tracer) else ""

@@ -7,6 +7,15 @@ from typing import Any
 
 from bindax_core.errors import NonFiniteError
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, Var, require_program
+from bindax_core.kernel._primitive import Primitive
+
+
+def bind_flat(
+    primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
+) -> Sequence[Any]:
+    """Apply a primitive; returns a list also where it has one result."""
+    outs = primitive.bind(*operands, **params)
+    return outs if primitive.multiple_results else [outs]
 
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:

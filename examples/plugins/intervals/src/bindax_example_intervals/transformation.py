@@ -14,10 +14,10 @@ from bindax_core.extend import (
     Primitive,
     RuleKind,
     Trace,
-    Tracer,
+    ValueTracer,
     api_boundary,
+    bind_flat,
     call_rule,
-    full_lower,
     full_raise,
     new_main,
     tree_flatten,
@@ -45,23 +45,23 @@ interval = RuleKind("interval", adapt=_adapt, signature="(*intervals, **params) 
 takes the trace first and gives a list, to interpret the programs among its parameters."""
 
 
-class IntervalTracer(Tracer):
-    """A value of which bounds are known."""
+class IntervalTracer(ValueTracer):
+    """A value of which bounds are known; the lower one has its type."""
 
     __slots__ = ("interval",)
 
     def __init__(self, trace: Trace, known: Interval) -> None:
-        super().__init__(trace)
+        super().__init__(trace, known.lower)
         self.interval = known
 
     @property
-    def aval(self) -> Any:
-        """The type that both bounds have."""
-        return typeof(self.interval.lower)
+    def is_plain(self) -> bool:
+        """Tell whether the value depends on no interval."""
+        return self.interval.is_exact
 
-    def full_lower(self) -> Any:
-        """Box a value that depends on no interval, like any other."""
-        return full_lower(self.interval.lower) if self.interval.is_exact else self
+    def concrete(self) -> Any:
+        """None: bounds are no value."""
+        return None
 
 
 class IntervalTrace(Trace):
@@ -79,8 +79,8 @@ class IntervalTrace(Trace):
         """Bound the results of a primitive."""
         operands = [tracer.interval for tracer in tracers]
         if all(one.is_exact for one in operands):
-            out = primitive.bind(*[one.lower for one in operands], **params)
-            return [self.pure(x) for x in (out if primitive.multiple_results else [out])]
+            exact_outs = bind_flat(primitive, [one.lower for one in operands], params)
+            return [self.pure(x) for x in exact_outs]
         rule = interval.find(primitive)
         if rule is not None:
             outs = rule(self, operands, params)

@@ -20,8 +20,9 @@ from bindax_core.extend import (
     Primitive,
     RuleKind,
     Trace,
-    Tracer,
+    ValueTracer,
     api_boundary,
+    bind_flat,
     call_rule,
     full_raise,
     is_value,
@@ -125,23 +126,10 @@ checked = RuleKind("checkify", adapt=_adapt, signature="(checks, *operands, **pa
 them. A primitive without the rule is applied as it is."""
 
 
-class CheckTracer(Tracer):
+class CheckTracer(ValueTracer):
     """A value of a function that is checked; Python code may look at it, if it is concrete."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, trace: Trace, value: Any) -> None:
-        super().__init__(trace)
-        self.value = value
-
-    @property
-    def aval(self) -> Any:
-        """The type of the value."""
-        return typeof(self.value)
-
-    def concrete(self) -> Any:
-        """The value, where nothing below traces it."""
-        return self.value.concrete() if isinstance(self.value, Tracer) else self.value
+    __slots__ = ()
 
 
 class CheckTrace(Trace):
@@ -164,8 +152,7 @@ class CheckTrace(Trace):
             if rule is not None:
                 outs = rule(checks, operands, params)
             else:
-                out = primitive.bind(*operands, **params)
-                outs = out if primitive.multiple_results else [out]
+                outs = bind_flat(primitive, operands, params)
         return [CheckTracer(self, x) for x in outs]
 
 

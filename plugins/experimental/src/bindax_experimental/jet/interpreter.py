@@ -13,10 +13,11 @@ from bindax_core.extend import (
     RuleKind,
     Trace,
     Tracer,
+    ValueTracer,
     api_boundary,
     as_array,
+    bind_flat,
     call_rule,
-    full_lower,
     full_raise,
     is_differentiable,
     is_value,
@@ -47,28 +48,19 @@ taylor = RuleKind("jet", adapt=_adapt, signature="(*taylors, **params) -> Taylor
 constant. Coefficients are those of the polynomial, without factorials."""
 
 
-class JetTracer(Tracer):
+class JetTracer(ValueTracer):
     """A value that moves along a curve."""
 
     __slots__ = ("taylor",)
 
-    def __init__(self, trace: Trace, known: Taylor) -> None:
-        super().__init__(trace)
-        self.taylor = known
+    def __init__(self, trace: Trace, taylor: Taylor) -> None:
+        super().__init__(trace, taylor.value)
+        self.taylor = taylor
 
     @property
-    def aval(self) -> Any:
-        """The type of the value."""
-        return typeof(self.taylor.value)
-
-    def full_lower(self) -> Any:
-        """Box no constant."""
-        return full_lower(self.taylor.value) if self.taylor.is_constant else self
-
-    def concrete(self) -> Any:
-        """The value at the start, where nothing below traces it."""
-        value = self.taylor.value
-        return value.concrete() if isinstance(value, Tracer) else value
+    def is_plain(self) -> bool:
+        """Tell whether the value is a constant."""
+        return self.taylor.is_constant
 
 
 class JetTrace(Trace):
@@ -86,10 +78,10 @@ class JetTrace(Trace):
         """Apply the rule of a primitive, if anything moves."""
         operands = [tracer.taylor for tracer in tracers]
         if all(x.is_constant for x in operands):
-            out = primitive.bind(*[x.value for x in operands], **params)
-            return [self.pure(x) for x in (out if primitive.multiple_results else [out])]
-        outs = taylor.get(primitive)(operands, params)
-        return [JetTracer(self, _without_steps(x)) for x in outs]
+            outs = bind_flat(primitive, [x.value for x in operands], params)
+            return [self.pure(x) for x in outs]
+        results = taylor.get(primitive)(operands, params)
+        return [JetTracer(self, _without_steps(x)) for x in results]
 
 
 def _without_steps(x: Taylor) -> Taylor:

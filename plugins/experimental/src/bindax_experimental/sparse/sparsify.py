@@ -19,18 +19,17 @@ from bindax_core.extend import (
     Primitive,
     RuleKind,
     Trace,
-    Tracer,
+    ValueTracer,
     api_boundary,
+    bind_flat,
     call_rule,
     extend,
-    full_lower,
     full_raise,
     is_value,
     jaxpr_as_fun,
     new_main,
     tree_flatten,
     tree_unflatten,
-    typeof,
 )
 from bindax_experimental.sparse import arithmetic, layout, structure
 from bindax_experimental.sparse.bcoo import BCOO
@@ -58,23 +57,24 @@ sparse = RuleKind("sparse", adapt=_adapt, signature="(*arrays_or_BCOO, **params)
 """The result of a primitive of which at least one operand is sparse."""
 
 
-class SparseTracer(Tracer):
+class SparseTracer(ValueTracer):
     """A value that may be sparse."""
 
-    __slots__ = ("value",)
+    __slots__ = ()
 
-    def __init__(self, trace: Trace, value: Any) -> None:
-        super().__init__(trace)
-        self.value = value
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether the value is not sparse."""
+        return not isinstance(self.value, BCOO)
 
     @property
     def aval(self) -> Any:
         """The type of the array, sparse or not."""
-        return self.value.aval if isinstance(self.value, BCOO) else typeof(self.value)
+        return super().aval if self.is_plain else self.value.aval
 
-    def full_lower(self) -> Any:
-        """Box what is sparse alone."""
-        return self if isinstance(self.value, BCOO) else full_lower(self.value)
+    def concrete(self) -> Any:
+        """The value, if it is not sparse."""
+        return super().concrete() if self.is_plain else None
 
 
 class SparseTrace(Trace):
@@ -94,8 +94,7 @@ class SparseTrace(Trace):
         if any(isinstance(x, BCOO) for x in operands):
             outs = self._rule(primitive)(operands, params)
         else:
-            out = primitive.bind(*operands, **params)
-            outs = out if primitive.multiple_results else [out]
+            outs = bind_flat(primitive, operands, params)
         return [SparseTracer(self, x) for x in outs]
 
     def _rule(self, primitive: Primitive) -> Callable[..., Any]:

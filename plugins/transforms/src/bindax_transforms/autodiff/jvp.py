@@ -15,11 +15,11 @@ from bindax_core.extend import (
     Primitive,
     Trace,
     Tracer,
+    ValueTracer,
     api_boundary,
     as_array,
     explain_failure,
     float0,
-    full_lower,
     full_raise,
     is_differentiable,
     is_value,
@@ -51,30 +51,24 @@ from bindax_transforms.zeros import Zero, instantiate_zeros
 _rules = rules.jvp.functions
 
 
-class JVPTracer(Tracer):
-    """A primal and its tangent, which may be a symbolic ``Zero``."""
+class JVPTracer(ValueTracer):
+    """A primal, which is its value, and the tangent, which may be a symbolic ``Zero``."""
 
-    __slots__ = ("primal", "tangent")
+    __slots__ = ("tangent",)
 
     def __init__(self, trace: Trace, primal: Any, tangent: Any) -> None:
         self._trace = trace
-        self.primal = primal
+        self.value = primal
         self.tangent = tangent
 
     @property
-    def aval(self) -> Any:
-        return typeof(self.primal)
+    def primal(self) -> Any:
+        """The value."""
+        return self.value
 
-    def full_lower(self) -> Any:
-        return full_lower(self.primal) if type(self.tangent) is Zero else self
-
-    def concrete(self) -> Any:
-        primal = self.primal
-        return primal.concrete() if isinstance(primal, Tracer) else primal
-
-    def history(self) -> str:
-        primal = self.primal
-        return primal.history() if isinstance(primal, Tracer) else ""
+    @property
+    def is_plain(self) -> bool:
+        return type(self.tangent) is Zero
 
 
 class JVPTrace(Trace):
@@ -88,7 +82,7 @@ class JVPTrace(Trace):
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[JVPTracer], params: dict[str, Any]
     ) -> list[Any]:
-        primals = [t.primal for t in tracers]
+        primals = [t.value for t in tracers]
         tangents = [t.tangent for t in tracers]
         rule = _rules.get(primitive) or rules.jvp.get(primitive)
         try:
@@ -121,7 +115,7 @@ def jvp_flat(
             for x, t in zip(primals, tangents, strict=True)
         ]
         outs = [full_raise(trace, out) for out in function(*tracers)]
-        return [out.primal for out in outs], [out.tangent for out in outs]
+        return [out.value for out in outs], [out.tangent for out in outs]
 
 
 @api_boundary
@@ -239,8 +233,8 @@ def lower_aux(aux: Any) -> Any:
 
 
 def _own_primal(x: Any) -> Any:
-    while isinstance(x, Tracer) and not x._trace.main.alive and hasattr(x, "primal"):
-        x = x.primal
+    while isinstance(x, JVPTracer) and not x._trace.main.alive:
+        x = x.value
     try:
         return own_value(x)
     except AbstractionError:  # it may be anything, an array of strings too

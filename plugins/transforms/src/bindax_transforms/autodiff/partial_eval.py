@@ -16,8 +16,9 @@ from bindax_core.extend import (
     JaxprEqn,
     Primitive,
     Trace,
-    Tracer,
+    ValueTracer,
     Var,
+    bind_flat,
     full_lower,
     rules,
     typeof,
@@ -29,10 +30,10 @@ from bindax_transforms.staging.trace import JaxprBuilder
 _rules = rules.partial_eval.functions
 
 
-class PartialEvalTracer(Tracer):
+class PartialEvalTracer(ValueTracer):
     """A known value (``atom`` is None), or an unknown one (``value`` is None)."""
 
-    __slots__ = ("atom", "aval", "value")
+    __slots__ = ("atom", "aval")
 
     aval: Any  # a slot, in place of the property of the base
 
@@ -47,13 +48,7 @@ class PartialEvalTracer(Tracer):
         """True if the value can be computed now."""
         return self.atom is None
 
-    def full_lower(self) -> Any:
-        return full_lower(self.value) if self.atom is None else self
-
-    def concrete(self) -> Any:
-        if self.atom is not None:
-            return None
-        return self.value.concrete() if isinstance(self.value, Tracer) else self.value
+    is_plain = is_known
 
 
 class PartialEvalTrace(Trace):
@@ -101,8 +96,7 @@ class PartialEvalTrace(Trace):
         self, primitive: Primitive, tracers: Sequence[PartialEvalTracer], params: dict[str, Any]
     ) -> Sequence[Any]:
         if all(t.atom is None for t in tracers):
-            out = primitive.bind(*[full_lower(t.value) for t in tracers], **params)
-            return out if primitive.multiple_results else [out]
+            return bind_flat(primitive, [full_lower(t.value) for t in tracers], params)
         rule = _rules.get(primitive)
         if rule is not None:
             return rule(self, tracers, **params)  # type: ignore[no-any-return]

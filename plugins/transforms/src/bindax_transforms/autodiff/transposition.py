@@ -12,6 +12,7 @@ from bindax_core.extend import (
     MissingRuleError,
     Origin,
     Var,
+    bind_flat,
     explain_failure,
     rules,
 )
@@ -64,10 +65,8 @@ def _evaluate_nonlinear(jaxpr: Jaxpr, primals: dict[Var, Any]) -> list[JaxprEqn]
             linear.append(eqn)
             continue
         operands = [primals[x] if type(x) is Var else x.val for x in eqn.invars]  # type: ignore[union-attr]
-        outs = eqn.primitive.bind(*operands, **eqn.params)
-        primals.update(
-            zip(eqn.outvars, outs if eqn.primitive.multiple_results else [outs], strict=True)
-        )
+        outs = bind_flat(eqn.primitive, operands, eqn.params)
+        primals.update(zip(eqn.outvars, outs, strict=True))
     return linear
 
 

@@ -17,13 +17,12 @@ from bindax_core.extend import (
     Primitive,
     Rule,
     Trace,
-    Tracer,
+    ValueTracer,
     api_boundary,
     as_array,
     config,
     explain_failure,
     flatten_prefix,
-    full_lower,
     full_raise,
     is_value,
     new_main,
@@ -61,14 +60,14 @@ class AxisData:
         self.index: BatchTracer | None = None
 
 
-class BatchTracer(Tracer):
+class BatchTracer(ValueTracer):
     """A value with a batch axis, or with none (``batch_dim`` is None)."""
 
-    __slots__ = ("_aval", "batch_dim", "val")
+    __slots__ = ("_aval", "batch_dim")
 
     def __init__(self, trace: Trace, val: Any, batch_dim: BatchDim) -> None:
         self._trace = trace
-        self.val = val
+        self.value = val
         self.batch_dim = batch_dim
         self._aval: Any = None
 
@@ -76,19 +75,15 @@ class BatchTracer(Tracer):
     def aval(self) -> Any:
         aval = self._aval
         if aval is None:
-            aval = self._aval = mapped_aval(self.batch_dim, typeof(self.val))
+            aval = self._aval = mapped_aval(self.batch_dim, typeof(self.value))
         return aval
 
-    def full_lower(self) -> Any:
-        return full_lower(self.val) if self.batch_dim is None else self
+    @property
+    def is_plain(self) -> bool:
+        return self.batch_dim is None
 
     def concrete(self) -> Any:
-        if self.batch_dim is not None:
-            return None
-        return self.val.concrete() if isinstance(self.val, Tracer) else self.val
-
-    def history(self) -> str:
-        return self.val.history() if isinstance(self.val, Tracer) else ""
+        return super().concrete() if self.batch_dim is None else None
 
 
 class BatchTrace(Trace):
@@ -110,7 +105,7 @@ class BatchTrace(Trace):
     ) -> list[Any]:
         rule = _rules.get(primitive) or rules.vmap.get(primitive)
         size = self.axis_size
-        given = (size, [t.val for t in tracers], [t.batch_dim for t in tracers])
+        given = (size, [t.value for t in tracers], [t.batch_dim for t in tracers])
         try:
             outs, out_dims = rule(*given, **params)
         except Exception as error:
@@ -168,7 +163,7 @@ def vmap_flat(
             for x, d in zip(operands, in_dims, strict=True)
         ]
         outs = [full_raise(trace, out) for out in function(*tracers)]
-        return [out.val for out in outs], [out.batch_dim for out in outs]
+        return [out.value for out in outs], [out.batch_dim for out in outs]
 
 
 @api_boundary

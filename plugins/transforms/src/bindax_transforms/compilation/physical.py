@@ -13,7 +13,7 @@ from bindax_core.extend import (
     JaxprEqn,
     Literal,
     Origin,
-    Primitive,
+    bind_flat,
     has_extended_dtypes,
     is_extended,
     subjaxprs,
@@ -69,13 +69,13 @@ def _apply(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
     }
     programs = subjaxprs(eqn.params)
     if not shapes and not any(has_extended_dtypes(program) for _, program in programs):
-        return _bind(eqn.primitive, operands, eqn.params)
+        return bind_flat(eqn.primitive, operands, eqn.params)
     rule = kinds.physical.find(eqn.primitive)
     if rule is not None:
         return list(rule(avals_in, *operands, **eqn.params))
     if programs:
         params = {name: _physical_parameter(value) for name, value in eqn.params.items()}
-        return _bind(eqn.primitive, operands, params)
+        return bind_flat(eqn.primitive, operands, params)
     if len(shapes) != 1:
         raise _meaningless(eqn, "its operands have elements of several shapes")
     return _structural(eqn, operands, shapes.pop())
@@ -94,7 +94,7 @@ def _structural(eqn: JaxprEqn, operands: Sequence[Any], shape: tuple[int, ...]) 
 
     def along(axes: Sequence[int], values: Sequence[Any]) -> Sequence[Any]:
         if not axes:
-            return _bind(eqn.primitive, values, eqn.params)
+            return bind_flat(eqn.primitive, values, eqn.params)
         size, rest = axes[-1], axes[:-1]
         ranks = [len(aval.shape) + len(rest) if extended else None for aval, extended in typed]
         outs, dims = vmap_flat(lambda *xs: along(rest, xs), AxisData(size), values, ranks, _ORIGIN)
@@ -119,8 +119,3 @@ def _meaningless(eqn: JaxprEqn, reason: str) -> TypeError:
         f"{eqn.primitive.name} of ({types}) has no meaning on the arrays that represent its "
         f"operands: {reason}. If it does mean something, give the primitive a 'physical' rule."
     )
-
-
-def _bind(primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]) -> Sequence[Any]:
-    outs = primitive.bind(*operands, **params)
-    return outs if primitive.multiple_results else [outs]

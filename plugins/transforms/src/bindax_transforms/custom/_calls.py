@@ -175,7 +175,7 @@ def without_tangents(call: CustomCall, main: MainTrace | None, result: Any) -> A
     if isinstance(result, JVPTracer) and result._trace.main is main:
         if type(result.tangent) is not Zero:
             raise closed_over_error(call.name)
-        return result.primal
+        return result.value
     return result
 
 
@@ -212,7 +212,7 @@ class Batching:
     def _placed(self, x: Any) -> Any:
         if type(x) is Zero:
             return Zero(unmapped_aval(self.size, self.out_dim, x.aval))
-        return move_batch_axis(self.size, x.batch_dim, 0, x.val) if self.is_batched else x.val
+        return move_batch_axis(self.size, x.batch_dim, 0, x.value) if self.is_batched else x.value
 
     @property
     def out_dim(self) -> BatchDim:

@@ -140,10 +140,10 @@ def _matched(size: int, cotangent: Any, dim: BatchDim) -> Any:
     if type(cotangent) is Zero:
         return cotangent
     if dim is not None:
-        return move_batch_axis(size, cotangent.batch_dim, dim, cotangent.val)
+        return move_batch_axis(size, cotangent.batch_dim, dim, cotangent.value)
     if cotangent.batch_dim is None:
-        return cotangent.val
-    return _sum_axis(cotangent.val, cotangent.batch_dim)
+        return cotangent.value
+    return _sum_axis(cotangent.value, cotangent.batch_dim)
 
 
 def _sum_axis(x: Any, axis: int) -> Any:

@@ -71,7 +71,7 @@ class CustomVJPCall(_calls.CustomCall):
                 placed = batching.unbox(trace, outs)
                 tracers = [full_raise(trace, x) for x in residuals]
             new_state = BatchedState(state, [t.batch_dim for t in tracers], batching.out_dim)
-            return placed, [t.val for t in tracers], new_state
+            return placed, [t.value for t in tracers], new_state
 
         return {"rule": rule, "backward": batched_backward(self.backward, batching, dims)}
 

@@ -149,10 +149,10 @@ class _Derivative:
             pairs = zip(differentiated, tangents, strict=True)
             boxed = merge(self.nonzeros, fixed, [JVPTracer(trace, x, t) for x, t in pairs])
             outs = [full_raise(trace, x) for x in function(*consts, *boxed)]
-        avals = [typeof(t.primal).tangent_aval() for t in outs]
+        avals = [typeof(t.value).tangent_aval() for t in outs]
         self.outs_differentiable = [aval.dtype != float0 for aval in avals]
         found = [instantiate_zeros(t.tangent) for t in partition(self.outs_differentiable, outs)[1]]
-        return [*(t.primal for t in outs), *found]
+        return [*(t.value for t in outs), *found]
 
     def split(self, outs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Results and tangents, from the results of the derivative."""
