@@ -73,6 +73,7 @@ from bindax_core.kernel._definitions import extend as extend
 from bindax_core.kernel._definitions import primitive as primitive
 from bindax_core.kernel._eval_jaxpr import bind_flat as bind_flat
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
+from bindax_core.kernel._eval_jaxpr import interpret_jaxpr as interpret_jaxpr
 from bindax_core.kernel._eval_jaxpr import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.kernel._functions import code_of as code_of
 from bindax_core.kernel._functions import describe_function as describe_function

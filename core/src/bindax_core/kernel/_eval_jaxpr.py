@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 from bindax_core.errors import NonFiniteError
-from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, Var, require_program
+from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, require_program
 from bindax_core.kernel._primitive import Primitive
 
 
@@ -38,19 +39,45 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
             f"a jaxpr of {len(jaxpr.constvars)} constants and {len(jaxpr.invars)} arguments was "
             f"applied to {len(consts)} constants and {len(args)} arguments."
         )
+    return interpret_jaxpr(jaxpr, consts, args, _bind_equation, frees_values=True)
+
+
+def _bind_equation(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
+    try:
+        outs = eqn.primitive.bind(*operands, **eqn.params)
+        return outs if eqn.primitive.multiple_results else [outs]
+    except NonFiniteError as error:
+        error.comes_from(eqn.source_info)
+        raise
+
+
+def interpret_jaxpr(
+    jaxpr: Jaxpr,
+    consts: Iterable[Any],
+    args: Iterable[Any],
+    apply: Callable[[JaxprEqn, list[Any]], Sequence[Any]],
+    *,
+    frees_values: bool = False,
+) -> list[Any]:
+    """Evaluate a jaxpr, each equation by a function.
+
+    Args:
+        jaxpr: the jaxpr.
+        consts: one value for each of its constants.
+        args: one value for each of its arguments.
+        apply: takes an equation and the values of its operands, returns those of its results.
+        frees_values: whether to drop each value after its last use, which pays where memory counts.
+    """
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
-    for eqn, freed in zip(jaxpr.eqns, jaxpr.last_uses, strict=True):
+    unused = jaxpr.last_uses if frees_values else repeat(())
+    for eqn, freed in zip(jaxpr.eqns, unused, strict=False):
         operands = [env[x] if isinstance(x, Var) else x.val for x in eqn.invars]
-        try:
-            outs = eqn.primitive.bind(*operands, **eqn.params)
-        except NonFiniteError as error:
-            error.comes_from(eqn.source_info)
-            raise
-        if eqn.primitive.multiple_results:
-            env.update(zip(eqn.outvars, outs, strict=True))
+        outvars, outs = eqn.outvars, apply(eqn, operands)
+        if len(outvars) == 1:
+            (env[outvars[0]],) = outs
         else:
-            env[eqn.outvars[0]] = outs
+            env.update(zip(outvars, outs, strict=True))
         del operands, outs
         for v in freed:
             env.pop(v, None)

@@ -14,6 +14,7 @@ from bindax_core.extend import (
     Var,
     bind_flat,
     explain_failure,
+    interpret_jaxpr,
     rules,
 )
 from bindax_transforms._flat import merge, partition, remembered, split, with_zeros
@@ -29,11 +30,15 @@ def eval_jaxpr_transposed(
 
     It is linear in those; ``Zero`` also stands for results that have no cotangent.
     """
-    primals: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
-    primals.update(
-        (v, x) for v, x in zip(jaxpr.invars, args, strict=True) if type(x) is not UndefPrimal
-    )
-    linear_eqns = _evaluate_nonlinear(jaxpr, primals)
+    linear: list[tuple[JaxprEqn, list[Any]]] = []
+
+    def apply(eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
+        if any(type(x) is UndefPrimal for x in operands):
+            linear.append((eqn, operands))
+            return [UndefPrimal(v.aval) for v in eqn.outvars]
+        return bind_flat(eqn.primitive, operands, eqn.params)
+
+    outs = interpret_jaxpr(jaxpr, consts, args, apply)
     collected: dict[Var, Any] = {}
 
     def collect(x: Any, cotangent: Any) -> None:
@@ -41,14 +46,16 @@ def eval_jaxpr_transposed(
             present = collected.get(x)
             collected[x] = cotangent if present is None else add_tangents(present, cotangent)
 
-    for x, cotangent in zip(jaxpr.outvars, cotangents, strict=True):
-        if x not in primals:
+    for x, out, cotangent in zip(jaxpr.outvars, outs, cotangents, strict=True):
+        if type(out) is UndefPrimal:
             collect(x, cotangent)
-    for eqn in reversed(linear_eqns):
+    while linear:
+        eqn, operands = linear.pop()
         cts_out = [collected.pop(v, None) for v in eqn.outvars]
         # What has effects on linear values is never dropped in silence: its rule says why not.
         if any(ct is not None for ct in cts_out) or eqn.effects:
-            for x, cotangent in zip(eqn.invars, _transpose_eqn(eqn, cts_out, primals), strict=True):
+            found = _transpose_eqn(eqn, operands, cts_out)
+            for x, cotangent in zip(eqn.invars, found, strict=True):
                 collect(x, cotangent)
     return [
         collected.get(v, Zero(v.aval.tangent_aval()))
@@ -57,29 +64,10 @@ def eval_jaxpr_transposed(
     ]
 
 
-def _evaluate_nonlinear(jaxpr: Jaxpr, primals: dict[Var, Any]) -> list[JaxprEqn]:
-    """Evaluate what depends on no linear argument; gives the equations that remain."""
-    linear = []
-    for eqn in jaxpr.eqns:
-        if any(type(x) is Var and x not in primals for x in eqn.invars):
-            linear.append(eqn)
-            continue
-        operands = [primals[x] if type(x) is Var else x.val for x in eqn.invars]  # type: ignore[union-attr]
-        outs = bind_flat(eqn.primitive, operands, eqn.params)
-        primals.update(zip(eqn.outvars, outs, strict=True))
-    return linear
-
-
 def _transpose_eqn(
-    eqn: JaxprEqn, cotangents: Sequence[Any], primals: dict[Var, Any]
+    eqn: JaxprEqn, operands: Sequence[Any], cotangents: Sequence[Any]
 ) -> Sequence[Any]:
     primitive = eqn.primitive
-    operands: list[Any] = []
-    for x in eqn.invars:
-        if type(x) is not Var:
-            operands.append(x.val)  # type: ignore[union-attr]
-        else:
-            operands.append(primals[x] if x in primals else UndefPrimal(x.aval))
     cts = [
         Zero(v.aval.tangent_aval()) if ct is None else ct
         for v, ct in zip(eqn.outvars, cotangents, strict=True)

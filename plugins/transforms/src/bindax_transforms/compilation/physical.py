@@ -11,10 +11,10 @@ from bindax_core.extend import (
     Array,
     ClosedJaxpr,
     JaxprEqn,
-    Literal,
     Origin,
     bind_flat,
     has_extended_dtypes,
+    interpret_jaxpr,
     is_extended,
     subjaxprs,
 )
@@ -43,17 +43,8 @@ def physical_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def _evaluate(closed: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
-    jaxpr = closed.jaxpr
-    env: dict[Any, Any] = dict(zip(jaxpr.constvars, map(_physical, closed.consts), strict=True))
-    env.update(zip(jaxpr.invars, values, strict=True))
-
-    def read(atom: Any) -> Any:
-        return _physical(atom.val) if type(atom) is Literal else env[atom]
-
-    for eqn in jaxpr.eqns:
-        outs = _apply(eqn, [read(x) for x in eqn.invars])
-        env.update(zip(eqn.outvars, outs, strict=True))
-    return [read(x) for x in jaxpr.outvars]
+    outs = interpret_jaxpr(closed.jaxpr, map(_physical, closed.consts), values, _apply)
+    return [_physical(x) for x in outs]
 
 
 def _physical(value: Any) -> Any:
@@ -61,6 +52,7 @@ def _physical(value: Any) -> Any:
 
 
 def _apply(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
+    operands = [_physical(x) for x in operands]  # a literal may be of an extended dtype
     avals_in = [x.aval for x in eqn.invars]
     shapes = {
         aval.dtype[0].shape

@@ -22,8 +22,10 @@ from bindax_core.extend import (
     Trace,
     Tracer,
     Var,
+    bind_flat,
     config,
     full_raise,
+    interpret_jaxpr,
     is_extended,
     new_main,
     rules,
@@ -164,22 +166,18 @@ _replayed = _Replayed()
 
 def replay_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
     """A program as a function, for tracing: what it stages keeps the lines of the program."""
-    jaxpr = closed.jaxpr
 
     def replay(*args: Any) -> list[Any]:
-        env: dict[Any, Any] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
-        env.update(zip(jaxpr.invars, args, strict=True))
         outer = _replayed.source
+
+        def apply(eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
+            _replayed.source = eqn.source_info or outer
+            return bind_flat(eqn.primitive, operands, eqn.params)
+
         try:
-            for eqn in jaxpr.eqns:
-                _replayed.source = eqn.source_info or outer
-                operands = [x.val if type(x) is Literal else env[x] for x in eqn.invars]
-                outs = eqn.primitive.bind(*operands, **eqn.params)
-                outs = outs if eqn.primitive.multiple_results else [outs]
-                env.update(zip(eqn.outvars, outs, strict=True))
+            return interpret_jaxpr(closed.jaxpr, closed.consts, args, apply)
         finally:
             _replayed.source = outer
-        return [x.val if type(x) is Literal else env[x] for x in jaxpr.outvars]
 
     return replay
 
