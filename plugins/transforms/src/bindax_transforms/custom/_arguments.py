@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import update_wrapper
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from bindax_core.errors import TreeError, clause
 from bindax_core.extend import (
     PyTreeDef,
     Tracer,
+    api_boundary,
     describe_function,
     flatten_prefix,
     float0,
@@ -31,6 +33,8 @@ from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, check_values, merge, parameter_roots
 from bindax_transforms.staging.static_arguments import positions, words
 from bindax_transforms.zeros import Zero, instantiate_zeros
+
+R = TypeVar("R")
 
 
 class SymbolicZero:
@@ -143,6 +147,8 @@ class Arguments:
 
     def join(self, nondiff: Sequence[Any], others: Sequence[Any]) -> list[Any]:
         """The inverse of ``split``."""
+        if not nondiff:
+            return list(others)
         count = len(nondiff) + len(others)
         return merge([i in self.nondiff for i in range(count)], others, nondiff)
 
@@ -165,13 +171,54 @@ class Arguments:
         return [path for root, x in pairs for path in argument_names(x, root)]
 
 
-class Output:
-    """The structure and types of what one call returns, from the function or from a rule."""
+class CustomFunction(Generic[R]):
+    """A function that brings rules of its own."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    __name__: str
+
+    _decorator: ClassVar[str]
+
+    @api_boundary
+    def __init__(
+        self,
+        fun: Callable[..., R],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
+        self._arguments = Arguments(self._decorator, fun, nondiff_argnums, nondiff_argnames)
+        self.fun = fun
+        self.nondiff_argnums = self._arguments.nondiff
+        update_wrapper(self, fun)  # type: ignore[arg-type]
+
+
+class FlatCall:
+    """One call of a function, as a function and rules of flat operands.
+
+    It finds the structure and the types of the output when the function or a rule runs. Rules keep
+    it, so it keeps no operands.
+    """
+
+    def __init__(
+        self,
+        arguments: Arguments,
+        num_lifted: int,
+        restore: Callable[[Sequence[Any]], Any],
+        in_tree: PyTreeDef,
+    ) -> None:
+        self.arguments, self.name = arguments, arguments.name
+        self.num_lifted, self.restore, self.in_tree = num_lifted, restore, in_tree
         self._tree: PyTreeDef | None = None
         self.avals: list[Any] | None = None  # until the function has run
+
+    @classmethod
+    def of(
+        cls, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[FlatCall, list[Any]]:
+        """The call, and its operands: traced values in arguments of ``nondiff_argnums`` first."""
+        nondiff, others = arguments.split(arguments.resolve(args, kwargs))
+        lifted, restore = lift_tracers(nondiff)
+        leaves, in_tree = arguments.flatten(others)
+        return cls(arguments, len(lifted), restore, in_tree), [*lifted, *leaves]
 
     @property
     def tree(self) -> PyTreeDef:
@@ -180,42 +227,50 @@ class Output:
             raise RuntimeError(f"the {self.name} has not run yet.")
         return self._tree
 
+    def split(self, operands: Sequence[Any]) -> tuple[Sequence[Any], Any]:
+        """The arguments that rules take as they are, and the tuple of the others."""
+        count = self.num_lifted
+        return self.restore(operands[:count]), tree_unflatten(self.in_tree, operands[count:])
+
+    def function(self, *operands: Any) -> list[Any]:
+        """Call the function; returns the leaves of its output."""
+        return self.of_function(
+            self.arguments.function(*self.arguments.join(*self.split(operands)))
+        )
+
     def of_function(self, result: Any) -> list[Any]:
         """The leaves of what the function returned."""
         leaves, self._tree = self._flatten(result, f"the {self.name} returned")
         self.avals = [typeof(x) for x in leaves]
         return leaves
 
-    def of_rule(self, result: Any, rule: str) -> list[Any]:
-        """The leaves of a rule's primal output, which must be as the function's."""
-        leaves, tree = self._flatten(result, f"the {rule} returned as primal output")
+    def of_rule(self, result: Any, rule: str, *, batched: bool = False) -> list[Any]:
+        """The leaves of a rule's output; types are the function's, except those of a batch."""
+        what = "what" if batched else "the primal output that"
+        end = "" if batched else " as primal output"
+        leaves, tree = self._flatten(result, f"the {rule} returned{end}")
         if self.avals is None:
             self._tree = tree
             return leaves
         if tree != self._tree:
             raise TypeError(
-                f"the {rule} must return the primal output that the function returns, with the "
-                f"structure {self._tree}, but it returned {tree}."
+                f"the {rule} must return {what} the function returns, with the structure "
+                f"{self._tree}, but it returned {tree}."
             )
         for i, (x, aval) in enumerate(zip(leaves, self.avals, strict=True)):
-            if typeof(x).strip_weak_type() != aval.strip_weak_type():
+            if not batched and typeof(x).strip_weak_type() != aval.strip_weak_type():
                 raise TypeError(
-                    f"the {rule} must return the primal output that the function returns: at "
+                    f"the {rule} must return {what} the function returns: at "
                     f"{argument_names(result, 'output')[i]} that is {aval.str_short()}, but the "
                     f"rule returned {typeof(x).str_short()}."
                 )
         return leaves
 
-    def of_vmap_rule(self, result: Any, rule: str) -> list[Any]:
-        """The leaves of a vmap rule's output, which has the function's structure."""
-        leaves, tree = self._flatten(result, f"the {rule} returned")
-        if self.avals is not None and tree != self._tree:
-            raise TypeError(
-                f"the {rule} must return what the function returns, with the structure "
-                f"{self._tree}, but it returned {tree}."
-            )
-        self._tree = tree
-        return leaves
+    def cotangents(self, given: Any, in_avals: Sequence[Any], rule: str) -> list[Any]:
+        """The cotangents of the operands, from the tuple of cotangents that a rule returned."""
+        leaves = match_leaves(given, self.in_tree, rule, "the tuple of cotangents")
+        full = tree_unflatten(self.in_tree, in_avals)
+        return as_tangents(leaves, in_avals, lambda: self.arguments.paths(full), rule)
 
     def _flatten(self, result: Any, what: str) -> tuple[list[Any], PyTreeDef]:
         leaves, tree = tree_flatten(result)
@@ -316,10 +371,14 @@ def check_pair(pair: Any, returner: str, parts: str) -> None:
 
 def lift_tracers(tree: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
     """The traced leaves of a tree, and a function that puts others in their places."""
+    if not tree:
+        return [], lambda values: tree
     leaves, structure = tree_flatten(tree)
     traced = [i for i, x in enumerate(leaves) if isinstance(x, Tracer)]
 
     def restore(values: Sequence[Any]) -> Any:
+        if not traced:
+            return tree
         full = list(leaves)
         for i, x in zip(traced, values, strict=True):
             full[i] = x

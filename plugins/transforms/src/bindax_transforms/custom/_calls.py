@@ -91,14 +91,14 @@ class CustomCall:
     ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
         """Results and their batch axes."""
         batching = Batching(main, dims)
-        rules = self.batched_rules(batching, dims[self.num_consts :])
-        batched = replace(self, function=batching.function(self.function), **rules)
+        rule = self.batched_rule(batching, dims[self.num_consts :])
+        batched = replace(self, function=batching.function(self.function), rule=rule)
         outs = apply_call(batched, operands, main)
         return outs, [batching.out_dim] * len(outs)
 
-    def batched_rules(self, batching: Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
-        """The rules on batches, from where the batch axes of the arguments are."""
-        return {}
+    def batched_rule(self, batching: Batching, dims: Sequence[BatchDim]) -> Callable[..., Any]:
+        """The rule on batches, from where the batch axes of the arguments are."""
+        return self.rule
 
     def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
         """The same call with a check around its function and its rule."""
@@ -244,7 +244,11 @@ def _jvp(
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     if all(type(t) is Zero for t in tangents):
         if jaxpr is None:
-            outs = apply_call(_without_tangents_of(call), primals, call.main)
+            # Nothing in the call may depend on what is differentiated.
+            guarded = call.guarded(
+                lambda function: lambda *args: without_tangents(call, call.main, function(*args))
+            )
+            outs = apply_call(guarded, primals, call.main)
         else:
             outs = call.primitive.bind(*primals, call=call, jaxpr=jaxpr)
         return outs, [Zero.like(x) for x in outs]
@@ -252,15 +256,6 @@ def _jvp(
         return call.jvp(call.main, primals, tangents)
     with late_rule(call.name):
         return call.jvp(MainTrace(0, JVPTrace, None, Origin("jvp")), primals, tangents)
-
-
-def _without_tangents_of(call: CustomCall) -> CustomCall:
-    """The call with a check that no function in it depends on what is being differentiated."""
-
-    def guard(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *args: without_tangents(call, call.main, function(*args))
-
-    return call.guarded(guard)
 
 
 def _vmap(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from bindax_core.extend import (
     JaxprEqn,
@@ -42,8 +42,8 @@ from bindax_transforms.custom._calls import Batching, late_rule, resume_trace
 from bindax_transforms.staging.trace import trace_to_jaxpr
 from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
-Backward = Callable[[Any, Sequence[Any], Sequence[Any]], Sequence[Any]]
-"""``(state, residuals, cotangents) -> cotangents``; cotangents may be ``Zero``."""
+Backward = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
+"""``(residuals, cotangents) -> cotangents``; cotangents may be ``Zero``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,6 @@ class LinearMap:
 
     name: str  # of the function in messages
     backward: Backward  # the transpose
-    state: Any  # what that needs besides values
     num_residuals: int
     nonzeros: tuple[bool, ...]  # which arguments have a tangent among the operands
     out_avals: tuple[Any, ...]  # of all tangents of results; those of ``float0`` are no results
@@ -68,16 +67,16 @@ class LinearMap:
         given = iter(cotangents)
         full = [Zero(a) if a.dtype == float0 else next(given) for a in self.out_avals]
         with late_rule(self.name):
-            outs = self.backward(self.state, residuals, full)
+            outs = self.backward(residuals, full)
         return [ct for ct, nonzero in zip(outs, self.nonzeros, strict=True) if nonzero]
 
 
 def stage_backward(
     backward: Callable[..., Sequence[Any]], in_avals: Sequence[Any], outs: Any, origin: Origin
-) -> tuple[Callable[..., list[Any]], list[Any]]:
-    """A function from the cotangents of results to those of arguments, as a program.
+) -> tuple[Backward, list[Any]]:
+    """A backward rule, and its residuals, from a function of the results' cotangents alone.
 
-    Gives the state that ``run_backward`` runs, and the values it closes over: the residuals.
+    The residuals are the values that the function closes over.
     """
     flags = [is_differentiable(aval.dtype) for aval in in_avals]
 
@@ -94,13 +93,6 @@ def stage_backward(
     return run, residuals
 
 
-def run_backward(
-    state: Callable[..., list[Any]], residuals: Sequence[Any], cotangents: Sequence[Any]
-) -> list[Any]:
-    """The backward rule that ``stage_backward`` made."""
-    return state(residuals, cotangents)
-
-
 def apply_linear_map(
     linear: LinearMap, residuals: Sequence[Any], tangents: Sequence[Any]
 ) -> list[Any]:
@@ -110,25 +102,22 @@ def apply_linear_map(
     return [Zero(a) if a.dtype == float0 else next(outs) for a in linear.out_avals]
 
 
-class BatchedState(NamedTuple):
-    """The state of a batched backward rule: the plain one, and where batch axes are."""
-
-    state: Any
-    residual_dims: Sequence[BatchDim]
-    out_dim: BatchDim
-
-
-def batched_backward(backward: Backward, batching: Batching, dims: Sequence[BatchDim]) -> Backward:
+def batched_backward(
+    backward: Backward,
+    batching: Batching,
+    dims: Sequence[BatchDim],
+    residual_dims: Sequence[BatchDim],
+    out_dim: BatchDim,
+) -> Backward:
     """A backward rule on batches; what is the same for all elements gets the sum over them."""
     size = batching.size
 
-    def batched(state: BatchedState, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
+    def batched(residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         with resume_trace(batching.main) as trace:
-            boxed = batching.boxes(trace, residuals, state.residual_dims)
-            cts = [batching.box(trace, ct, state.out_dim) for ct in cotangents]
+            boxed = batching.boxes(trace, residuals, residual_dims)
+            cts = [batching.box(trace, ct, out_dim) for ct in cotangents]
             outs = [
-                ct if type(ct) is Zero else full_raise(trace, ct)
-                for ct in backward(state.state, boxed, cts)
+                ct if type(ct) is Zero else full_raise(trace, ct) for ct in backward(boxed, cts)
             ]
         return [_matched(size, ct, d) for ct, d in zip(outs, dims, strict=True)]
 
@@ -182,8 +171,7 @@ def _vmap(
     arg_dims = [next(given) if nonzero else None for nonzero in linear.nonzeros]
     batched = replace(
         linear,
-        backward=batched_backward(linear.backward, batching, arg_dims),
-        state=BatchedState(linear.state, dims[:count], 0),
+        backward=batched_backward(linear.backward, batching, arg_dims, dims[:count], 0),
         out_avals=tuple(a.update(shape=(axis_size, *a.shape)) for a in linear.out_avals),
     )
     outs = custom_vjp_linear_p.bind(*operands, linear=batched)
@@ -253,11 +241,10 @@ def _apply_vjp_rule(
         names = [f"operand {i}" for i in range(len(primals))]
         return as_tangents(cts, in_avals, lambda: names, name)
 
-    state, residuals = stage_backward(backward_of, in_avals, outs, Origin(f"the {name}"))
+    backward, residuals = stage_backward(backward_of, in_avals, outs, Origin(f"the {name}"))
     linear = LinearMap(
         f"primitive {primitive.name}, which has a vjp rule and no jvp rule",
-        run_backward,
-        state,
+        backward,
         len(residuals),
         tuple(type(t) is not Zero for t in tangents),
         tuple(typeof(x).tangent_aval() for x in outs),

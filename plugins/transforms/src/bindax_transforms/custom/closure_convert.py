@@ -9,7 +9,6 @@ from typing import Any
 from bindax_core.extend import (
     AbstractValue,
     Origin,
-    PyTreeDef,
     Tracer,
     api_boundary,
     describe_function,
@@ -23,15 +22,9 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function, merge, own_value, partition
-from bindax_transforms.custom._arguments import (
-    Arguments,
-    Output,
-    as_tangents,
-    check_pair,
-    match_leaves,
-)
+from bindax_transforms.custom._arguments import Arguments, FlatCall, check_pair
 from bindax_transforms.custom._calls import apply_call
-from bindax_transforms.custom._linear import run_backward, stage_backward
+from bindax_transforms.custom._linear import stage_backward
 from bindax_transforms.custom.custom_vjp import CustomVJPCall
 from bindax_transforms.staging.trace import trace_to_jaxpr
 
@@ -123,49 +116,45 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(fun)
     @api_boundary
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        _, others = arguments.split(arguments.resolve(args, kwargs))
-        return _apply(arguments, *arguments.flatten(others))
+        return _apply(*FlatCall.of(arguments, args, kwargs))
 
     return wrapped
 
 
-def _apply(arguments: Arguments, leaves: Sequence[Any], in_tree: PyTreeDef) -> Any:
+def _apply(call: FlatCall, operands: Sequence[Any]) -> Any:
     """One call of a ``custom_gradient`` function."""
-    output = Output(arguments.name)
-    name = f"vjp function of the {arguments.name}"
+    name = f"vjp function of the {call.name}"
 
     def checked_pair(operands: Sequence[Any]) -> tuple[Any, Callable[..., Any]]:
-        pair = arguments.function(*tree_unflatten(in_tree, operands))
-        check_pair(pair, arguments.name, "(output, vjp_function)")
+        pair = call.arguments.function(*tree_unflatten(call.in_tree, operands))
+        check_pair(pair, call.name, "(output, vjp_function)")
         if not callable(pair[1]):
             raise TypeError(
-                f"the second output of the {arguments.name} must be its vjp function, but it "
+                f"the second output of the {call.name} must be its vjp function, but it "
                 f"returned {pair[1]!r:.80} of type {type(pair[1]).__name__}. Return a function "
                 f"from the cotangent of the output to those of the arguments."
             )
         return pair[0], pair[1]
 
     def function(*operands: Any) -> list[Any]:
-        return output.of_function(checked_pair(operands)[0])
+        return call.of_function(checked_pair(operands)[0])
 
     def forward(
         perturbed: Sequence[bool], primals: Sequence[Any]
     ) -> tuple[list[Any], list[Any], Any]:
         out, vjp_function = checked_pair(primals)
-        outs = output.of_rule(out, arguments.name)
+        outs = call.of_rule(out, call.name)
         in_avals = [typeof(x) for x in primals]
 
         def flat_vjp(*cotangents: Any) -> list[Any]:
-            result = vjp_function(tree_unflatten(output.tree, cotangents))
-            if len(in_tree.children()) == 1 and not (type(result) is tuple and len(result) == 1):
+            result = vjp_function(tree_unflatten(call.tree, cotangents))
+            alone = len(call.in_tree.children()) == 1
+            if alone and not (type(result) is tuple and len(result) == 1):
                 result = (result,)
-            cts = match_leaves(result, in_tree, name, "the tuple of cotangents")
-            full = tree_unflatten(in_tree, in_avals)
-            return as_tangents(cts, in_avals, lambda: arguments.paths(full), name)
+            return call.cotangents(result, in_avals, name)
 
-        state, residuals = stage_backward(flat_vjp, in_avals, outs, Origin(f"the {name}"))
-        return outs, residuals, state
+        backward, residuals = stage_backward(flat_vjp, in_avals, outs, Origin(f"the {name}"))
+        return outs, residuals, backward
 
-    call = CustomVJPCall(arguments.name, function, forward, backward=run_backward)
-    outs = apply_call(call, leaves)
-    return tree_unflatten(output.tree, outs)
+    outs = apply_call(CustomVJPCall(call.name, function, forward), operands)
+    return tree_unflatten(call.tree, outs)

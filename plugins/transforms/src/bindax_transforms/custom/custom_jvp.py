@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
-from typing import Any, Generic, TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,16 +23,23 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names
 from bindax_transforms.batching.vmap import BatchDim
-from bindax_transforms.custom import _calls
 from bindax_transforms.custom._arguments import (
-    Arguments,
-    Output,
+    CustomFunction,
+    FlatCall,
     SymbolicZero,
     as_given,
     as_tangents,
     check_pair,
-    lift_tracers,
     match_leaves,
+)
+from bindax_transforms.custom._calls import (
+    Batching,
+    CustomCall,
+    apply_call,
+    call_primitive,
+    closed_over_error,
+    resume_trace,
+    without_tangents,
 )
 from bindax_transforms.zeros import Zero, add_tangents
 
@@ -40,32 +47,32 @@ R = TypeVar("R")
 JVPRule = Callable[..., Any]
 
 
-class CustomJVPCall(_calls.CustomCall):
+class CustomJVPCall(CustomCall):
     """A call with the rule ``(primals, tangents) -> (results, tangents)``."""
 
     def jvp(
         self, main: MainTrace, primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         pair = self.rule(primals[self.num_consts :], self.split_consts(tangents))
-        return _calls.without_tangents(self, main, pair)  # type: ignore[no-any-return]
+        return without_tangents(self, main, pair)  # type: ignore[no-any-return]
 
-    def batched_rules(self, batching: _calls.Batching, dims: Sequence[BatchDim]) -> dict[str, Any]:
+    def batched_rule(self, batching: Batching, dims: Sequence[BatchDim]) -> Callable[..., Any]:
         def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-            with _calls.resume_trace(batching.main) as trace:
+            with resume_trace(batching.main) as trace:
                 boxed = [batching.boxes(trace, xs, dims) for xs in (primals, tangents)]
                 outs, out_tangents = self.rule(*boxed)
                 both = batching.unbox(trace, [*outs, *out_tangents])
             return both[: len(outs)], both[len(outs) :]
 
-        return {"rule": rule}
+        return rule
 
 
-custom_jvp_call_p = _calls.call_primitive("custom_jvp_call", CustomJVPCall)
+custom_jvp_call_p = call_primitive("custom_jvp_call", CustomJVPCall)
 """A call of a ``custom_jvp`` function. Parameters: ``call``, with the rule; ``jaxpr``, the function
 as a program without constants."""
 
 
-class custom_jvp(Generic[R]):
+class custom_jvp(CustomFunction[R]):
     """A function with a derivative rule of its own, for forward and so for reverse mode.
 
     Whatever differentiates the function uses the rule: ``jvp``, ``grad``, ``vjp``, ``linearize``,
@@ -94,21 +101,10 @@ class custom_jvp(Generic[R]):
     (9.0, 10.0)
     """
 
-    __name__: str
+    _decorator = "custom_jvp"
 
-    @api_boundary
-    def __init__(
-        self,
-        fun: Callable[..., R],
-        nondiff_argnums: int | Sequence[int] = (),
-        nondiff_argnames: str | Sequence[str] = (),
-    ) -> None:
-        self._arguments = Arguments("custom_jvp", fun, nondiff_argnums, nondiff_argnames)
-        self.fun = fun
-        self.nondiff_argnums = self._arguments.nondiff
-        self.jvp: JVPRule | None = None
-        self.symbolic_zeros = False
-        update_wrapper(self, fun)
+    jvp: JVPRule | None = None
+    symbolic_zeros = False
 
     def traced_parts(self) -> tuple[Any, ...]:
         """The parts that programs with this depend on, for ``traced_once``."""
@@ -178,45 +174,36 @@ class custom_jvp(Generic[R]):
 
     @api_boundary
     def __call__(self, *args: Any, **kwargs: Any) -> R:
-        arguments, jvp = self._arguments, self.jvp
-        if jvp is None:
+        if self.jvp is None:
             raise AttributeError(
-                f"the {arguments.name} has no derivative rule; define one with defjvp or defjvps "
-                f"before calling it."
+                f"the {self._arguments.name} has no derivative rule; define one with defjvp or "
+                f"defjvps before calling it."
             )
-        args = arguments.resolve(args, kwargs)
-        nondiff, others = arguments.split(args)
-        leaves, tree = arguments.flatten(others)
-        lifted, restore = lift_tracers(nondiff)
-        output = Output(arguments.name)
-        count = len(lifted)
-
-        def function(*operands: Any) -> list[Any]:
-            fixed, dynamic = restore(operands[:count]), tree_unflatten(tree, operands[count:])
-            return output.of_function(self.fun(*arguments.join(fixed, dynamic)))
-
-        def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-            if any(type(t) is not Zero for t in tangents[:count]):
-                raise _calls.closed_over_error(arguments.name)
-            # Arithmetic of NumPy's arrays without axes gives scalars, whose types are weak.
-            values = [as_array(x) if type(x) is np.ndarray else x for x in primals[count:]]
-            trees = [
-                tree_unflatten(tree, values),
-                tree_unflatten(tree, [as_given(t, self.symbolic_zeros) for t in tangents[count:]]),
-            ]
-            return _apply_rule(jvp, [*restore(primals[:count]), *trees], output)
-
-        call = CustomJVPCall(arguments.name, function, rule)
-        outs = _calls.apply_call(call, [*lifted, *leaves])
-        return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
+        call, operands = FlatCall.of(self._arguments, args, kwargs)
+        rule = partial(_apply_rule, call, self.jvp, self.symbolic_zeros)
+        outs = apply_call(CustomJVPCall(call.name, call.function, rule), operands)
+        return tree_unflatten(call.tree, outs)  # type: ignore[no-any-return]
 
 
-def _apply_rule(jvp: JVPRule, args: Sequence[Any], output: Output) -> tuple[list[Any], list[Any]]:
-    name = f"jvp rule {describe_function(jvp)} of the {output.name}"
-    pair = jvp(*args)
+def _apply_rule(
+    call: FlatCall,
+    jvp: JVPRule,
+    symbolic_zeros: bool,
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+) -> tuple[list[Any], list[Any]]:
+    count = call.num_lifted
+    if any(type(t) is not Zero for t in tangents[:count]):
+        raise closed_over_error(call.name)
+    # Arithmetic of NumPy's arrays without axes gives scalars, whose types are weak.
+    values = [as_array(x) if type(x) is np.ndarray else x for x in primals[count:]]
+    given = [as_given(t, symbolic_zeros) for t in tangents[count:]]
+    nondiff, args = call.split([*primals[:count], *values])
+    name = f"jvp rule {describe_function(jvp)} of the {call.name}"
+    pair = jvp(*nondiff, args, tree_unflatten(call.in_tree, given))
     check_pair(pair, name, "(primal_out, tangent_out)")
-    outs = output.of_rule(pair[0], name)
-    return outs, _flat_tangents(pair[1], outs, output.tree, name)
+    outs = call.of_rule(pair[0], name)
+    return outs, _flat_tangents(pair[1], outs, call.tree, name)
 
 
 def _instantiated(tangents: Any) -> Any:

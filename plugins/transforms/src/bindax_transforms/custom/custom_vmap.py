@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
-from typing import Any, Generic, TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from bindax_core.extend import (
     MainTrace,
@@ -27,15 +27,26 @@ from bindax_transforms.batching.vmap import (
     move_batch_axis,
     vmap_flat,
 )
-from bindax_transforms.custom import _calls
-from bindax_transforms.custom._arguments import Arguments, Output, check_pair, match_flags
+from bindax_transforms.custom._arguments import (
+    CustomFunction,
+    FlatCall,
+    check_pair,
+    match_flags,
+)
+from bindax_transforms.custom._calls import (
+    CustomCall,
+    FlatFunction,
+    apply_call,
+    call_primitive,
+    resume_trace,
+)
 from bindax_transforms.staging.trace import trace_to_jaxpr
 from bindax_transforms.zeros import Zero, instantiate_zeros
 
 R = TypeVar("R")
 
 
-class CustomVmapCall(_calls.CustomCall):
+class CustomVmapCall(CustomCall):
     """A call with the rule ``(axis_size, batched, operands) -> (results, batched)``.
 
     It applies the function to a batch; batch axes are in front.
@@ -65,7 +76,7 @@ class CustomVmapCall(_calls.CustomCall):
         derivative = _Derivative(self, main, tangents)
         given = [t for t in tangents if type(t) is not Zero]
         call = CustomVmapCall(self.name, derivative.function, derivative.rule, self.num_consts)
-        outs = _calls.apply_call(call, [*primals, *given], main)
+        outs = apply_call(call, [*primals, *given], main)
         return derivative.split(outs)
 
 
@@ -140,12 +151,12 @@ class _Derivative:
 
         return self._derived(mapped, operands), out_flags
 
-    def _derived(self, function: _calls.FlatFunction, operands: Sequence[Any]) -> list[Any]:
+    def _derived(self, function: FlatFunction, operands: Sequence[Any]) -> list[Any]:
         """Results and tangents of a function, from its operands and those tangents there are."""
         primals, tangents = split(operands, len(operands) - sum(self.nonzeros))
         consts, arguments = split(primals, len(primals) - len(self.nonzeros))
         fixed, differentiated = partition(self.nonzeros, arguments)
-        with _calls.resume_trace(self.main) as trace:
+        with resume_trace(self.main) as trace:
             pairs = zip(differentiated, tangents, strict=True)
             boxed = merge(self.nonzeros, fixed, [JVPTracer(trace, x, t) for x, t in pairs])
             outs = [full_raise(trace, x) for x in function(*consts, *boxed)]
@@ -161,12 +172,12 @@ class _Derivative:
         return primals, with_zeros(self.outs_differentiable, rest, avals)
 
 
-custom_vmap_call_p = _calls.call_primitive("custom_vmap_call", CustomVmapCall)
+custom_vmap_call_p = call_primitive("custom_vmap_call", CustomVmapCall)
 """A call of a ``custom_vmap`` function. Parameters: ``call``, with the rule; ``jaxpr``, the
 function as a program without constants."""
 
 
-class custom_vmap(Generic[R]):
+class custom_vmap(CustomFunction[R]):
     """A function that ``vmap`` maps by a rule of its own.
 
     Differentiation and staging work as for any function: the derivative of the function is mapped
@@ -188,14 +199,13 @@ class custom_vmap(Generic[R]):
     (4.0, Array([10., 20.], dtype=float64))
     """
 
-    __name__: str
+    _decorator = "custom_vmap"
+
+    vmap_rule: Callable[..., tuple[Any, Any]] | None = None
 
     @api_boundary
     def __init__(self, fun: Callable[..., R]) -> None:
-        self._arguments = Arguments("custom_vmap", fun)
-        self.fun = fun
-        self.vmap_rule: Callable[..., tuple[Any, Any]] | None = None
-        update_wrapper(self, fun)
+        super().__init__(fun)
 
     @api_boundary
     def def_vmap(self, vmap_rule: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
@@ -216,36 +226,26 @@ class custom_vmap(Generic[R]):
 
     @api_boundary
     def __call__(self, *args: Any, **kwargs: Any) -> R:
-        arguments = self._arguments
-        _, others = arguments.split(arguments.resolve(args, kwargs))
-        leaves, tree = arguments.flatten(others)
-        output = Output(arguments.name)
+        call, operands = FlatCall.of(self._arguments, args, kwargs)
+        rule = partial(self._apply_rule, call)
+        outs = apply_call(CustomVmapCall(call.name, call.function, rule), operands)
+        return tree_unflatten(call.tree, outs)  # type: ignore[no-any-return]
 
-        def function(*operands: Any) -> list[Any]:
-            return output.of_function(self.fun(*tree_unflatten(tree, operands)))
-
-        def rule(axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
-            if output.avals is None:  # of one element, for the structure of what the rule returns
-                pairs = zip(batched, operands, strict=True)
-                avals = [mapped_aval(0 if flag else None, typeof(x)) for flag, x in pairs]
-                trace_to_jaxpr(function, avals, Origin("custom_vmap", self.fun))
-            in_batched = list(tree_unflatten(tree, batched))
-            return self._apply_rule(axis_size, in_batched, tree_unflatten(tree, operands), output)
-
-        call = CustomVmapCall(arguments.name, function, rule)
-        outs = _calls.apply_call(call, leaves)
-        return tree_unflatten(output.tree, outs)  # type: ignore[no-any-return]
-
-    def _apply_rule(self, axis_size: int, in_batched: Any, args: Any, output: Output) -> Any:
+    def _apply_rule(
+        self, call: FlatCall, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]
+    ) -> tuple[list[Any], list[bool]]:
+        if call.avals is None:  # of one element, for the structure of what the rule returns
+            pairs = zip(batched, operands, strict=True)
+            avals = [mapped_aval(0 if flag else None, typeof(x)) for flag, x in pairs]
+            trace_to_jaxpr(call.function, avals, Origin("custom_vmap", self.fun))
         if self.vmap_rule is None:
-            raise AttributeError(
-                f"the {self._arguments.name} has no vmap rule; define one with def_vmap."
-            )
-        name = f"vmap rule {describe_function(self.vmap_rule)} of the {self._arguments.name}"
-        pair = self.vmap_rule(axis_size, in_batched, *args)
+            raise AttributeError(f"the {call.name} has no vmap rule; define one with def_vmap.")
+        name = f"vmap rule {describe_function(self.vmap_rule)} of the {call.name}"
+        in_batched = list(tree_unflatten(call.in_tree, batched))
+        pair = self.vmap_rule(axis_size, in_batched, *tree_unflatten(call.in_tree, operands))
         check_pair(pair, name, "(out, out_batched)")
-        outs = output.of_vmap_rule(pair[0], name)
-        flags = match_flags(pair[1], output.tree, name)
+        outs = call.of_rule(pair[0], name, batched=True)
+        flags = match_flags(pair[1], call.tree, name)
         for i, (x, flag) in enumerate(zip(outs, flags, strict=True)):
             shape = typeof(x).shape
             if flag and (not shape or shape[0] != axis_size):
