@@ -62,3 +62,16 @@ def test_a_module_and_its_parts_are_those_of_a_new_one() -> None:
     expected = nnx.Linear(2, 3, rngs=nnx.Rngs(0))(x)
     np.testing.assert_array_equal(load("module")(x), expected)
     np.testing.assert_array_equal(nnx.merge(load("graphdef"), load("state"))(x), expected)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "expected"),
+    [
+        ("bindax_numpy.summation", "einsum", jnp.einsum),
+        ("bindax_numpy.linalg.norms", "norm", jnp.linalg.norm),
+    ],
+)
+def test_a_function_is_found_in_a_module_that_was_renamed(
+    module: str, name: str, expected: Any
+) -> None:
+    assert pickle.loads(f"c{module}\n{name}\n.".encode()) is expected

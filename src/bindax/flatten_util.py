@@ -1,5 +1,5 @@
 """Nested containers of arrays as one vector."""
 
-from bindax_numpy.flattening import ravel_pytree as ravel_pytree
+from bindax_numpy.ravel_pytree import ravel_pytree as ravel_pytree
 
 __all__ = ["ravel_pytree"]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -63,3 +66,32 @@ def global_name(value: Any) -> str | None:
     for part in name.split("."):
         found = getattr(found, part, None)
     return name if found is value else None
+
+
+class _FormerModules(MetaPathFinder, Loader):
+    """Import modules by the names that they had before they were renamed."""
+
+    renamed: dict[str, str] = {}  # noqa: RUF012
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return ModuleSpec(fullname, self) if fullname in self.renamed else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = import_module(self.renamed[module.__name__])
+
+
+_former = _FormerModules()
+
+
+def former_modules(package: str, names: Mapping[str, str]) -> None:
+    """Let pickles that earlier versions wrote find the modules of a package that are renamed.
+
+    Args:
+        package: the name of the package.
+        names: the former name of each module, and the one it has now.
+    """
+    _former.renamed.update({f"{package}.{old}": f"{package}.{new}" for old, new in names.items()})
+    if _former not in sys.meta_path:
+        sys.meta_path.append(_former)

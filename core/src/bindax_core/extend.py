@@ -8,6 +8,7 @@ import typing as _typing
 
 from bindax_core import rules as rules
 from bindax_core._exports import bound_functions as bound_functions
+from bindax_core._exports import former_modules as former_modules
 from bindax_core._exports import global_name as global_name
 from bindax_core._exports import public_names as public_names
 from bindax_core.arrays._array import Array as Array

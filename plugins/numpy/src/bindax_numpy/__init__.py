@@ -14,7 +14,7 @@ Array(1.5349, dtype=float32)
 # isort: off
 from numpy.exceptions import ComplexWarning
 
-from bindax_core.extend import register_internal
+from bindax_core.extend import former_modules, register_internal
 from bindax_numpy import fft, linalg
 from bindax_numpy.arithmetic import (
     abs, absolute, angle, around, ceil, clip, conj, conjugate, divide, divmod, floor, floor_divide,
@@ -26,7 +26,7 @@ from bindax_numpy.array_api import (
     __array_namespace_info__ as __array_namespace_info__,
     SUPPORTED_API_VERSIONS as SUPPORTED_API_VERSIONS,
 )
-from bindax_numpy.assembly import (
+from bindax_numpy.append_insert_delete import (
     append, block, delete, dsplit, hsplit, insert, resize, trim_zeros, unstack, vsplit,
 )
 from bindax_numpy.comparison import (
@@ -34,7 +34,7 @@ from bindax_numpy.comparison import (
     invert, isclose, isfinite, isinf, isnan, isneginf, isposinf, less, less_equal, logical_not,
     not_equal, where,
 )
-from bindax_numpy.contraction import dot, inner, matmul, outer, tensordot, vdot
+from bindax_numpy.dot_matmul import dot, inner, matmul, outer, tensordot, vdot
 from bindax_numpy.conversion import (
     astype, can_cast, copy, from_dlpack, frombuffer, fromfunction, iscomplexobj, isdtype, isrealobj,
     isscalar, iterable,
@@ -59,7 +59,7 @@ from bindax_numpy.files import (
     array_repr, array_str, fromfile, fromiter, fromstring, get_printoptions, load, printoptions,
     save, savez, set_printoptions,
 )
-from bindax_numpy.functions import (
+from bindax_numpy.exp_log_trigonometry import (
     acos, acosh, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, asin, asinh, atan,
     atan2, atanh, cbrt, cos, cosh, deg2rad, degrees, exp, exp2, expm1, heaviside, hypot, log, log10,
     log1p, log2, rad2deg, radians, reciprocal, sin, sinh, sqrt, tan, tanh,
@@ -79,21 +79,21 @@ from bindax_numpy.integers import (
     bitwise_count, bitwise_left_shift, bitwise_right_shift, gcd, lcm, left_shift, packbits,
     right_shift, unpackbits,
 )
-from bindax_numpy.joining import (
+from bindax_numpy.concatenate import (
     array_split, column_stack, concat, concatenate, dstack, hstack, repeat, split, stack, tile,
     vstack,
 )
 from bindax_numpy.nan_reductions import (
     nanargmax, nanargmin, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar,
 )
-from bindax_numpy.order_statistics import (
+from bindax_numpy.quantiles import (
     median, nanmedian, nanpercentile, nanquantile, percentile, quantile,
 )
-from bindax_numpy.padding import pad
+from bindax_numpy.pad import pad
 from bindax_numpy.polynomials import (
     poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots, vander,
 )
-from bindax_numpy.products import convolve, correlate, cross, kron, matvec, vecdot, vecmat
+from bindax_numpy.kron_convolve import convolve, correlate, cross, kron, matvec, vecdot, vecmat
 from bindax_numpy.ranges import (
     arange, eye, geomspace, identity, linspace, logspace, meshgrid, tri, tril, triu,
 )
@@ -105,7 +105,7 @@ from bindax_numpy.reshaping import (
     expand_dims, flip, fliplr, flipud, matrix_transpose, moveaxis, permute_dims, ravel, reshape,
     roll, rollaxis, rot90, squeeze, swapaxes, transpose,
 )
-from bindax_numpy.searching import (
+from bindax_numpy.nonzero_searchsorted import (
     argwhere, compress, digitize, extract, flatnonzero, mask_indices, nonzero, searchsorted,
 )
 from bindax_numpy.selection import choose, piecewise, place, put, select
@@ -119,15 +119,35 @@ from bindax_numpy.special import (
     signbit, sinc, spacing,
 )
 from bindax_numpy.statistics import average, corrcoef, cov, mean, std, var
-from bindax_numpy.summation import einsum, einsum_path
+from bindax_numpy.einsum import einsum, einsum_path
 from bindax_numpy.ufuncs import (
     add, bitwise_and, bitwise_or, bitwise_xor, frompyfunc, logaddexp, logaddexp2, logical_and,
     logical_or, logical_xor, maximum, minimum, multiply, negative, subtract, ufunc,
 )
-from bindax_numpy.vectorization import vectorize
+from bindax_numpy.vectorize import vectorize
 from bindax_numpy.windows import bartlett, blackman, hamming, hanning, kaiser
 
 register_internal(__file__)
+former_modules(
+    __name__,
+    {
+        "assembly": "append_insert_delete",
+        "bytes_of_elements": "view_byteswap",
+        "contraction": "dot_matmul",
+        "flattening": "ravel_pytree",
+        "functions": "exp_log_trigonometry",
+        "joining": "concatenate",
+        "order_statistics": "quantiles",
+        "padding": "pad",
+        "products": "kron_convolve",
+        "searching": "nonzero_searchsorted",
+        "summation": "einsum",
+        "vectorization": "vectorize",
+        "linalg.norms": "linalg.norm_det_rank",
+        "linalg.powers": "linalg.matrix_power",
+        "linalg.systems": "linalg.solve",
+    },
+)
 
 __all__ = [
     "ComplexWarning", "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult",

@@ -255,7 +255,7 @@ def where(
     """
     if x is None and y is None:
         # Late, as searching compares.
-        from bindax_numpy.searching import nonzero
+        from bindax_numpy.nonzero_searchsorted import nonzero
 
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:

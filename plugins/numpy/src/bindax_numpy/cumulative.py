@@ -22,7 +22,7 @@ from bindax_lax_basic.extend import (
 from bindax_numpy._operands import array_operand, inexact, listed_axes, require_real, strong_operand
 from bindax_numpy.arithmetic import absolute, remainder, subtract
 from bindax_numpy.comparison import isnan, not_equal, where
-from bindax_numpy.joining import concatenate
+from bindax_numpy.concatenate import concatenate
 from bindax_numpy.reductions import cumsum, sum
 from bindax_numpy.reshaping import moveaxis, ravel, reshape
 

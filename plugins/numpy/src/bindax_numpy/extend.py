@@ -16,9 +16,9 @@ from bindax_numpy._operands import promoted as promoted
 from bindax_numpy._operands import require_real as require_real
 from bindax_numpy._operands import require_values as require_values
 from bindax_numpy._operands import strong_operand as strong_operand
-from bindax_numpy.flattening import ravel_pytree as ravel_pytree
-from bindax_numpy.functions import right_abs as right_abs
-from bindax_numpy.functions import root as root
+from bindax_numpy.exp_log_trigonometry import right_abs as right_abs
+from bindax_numpy.exp_log_trigonometry import root as root
+from bindax_numpy.ravel_pytree import ravel_pytree as ravel_pytree
 from bindax_numpy.special import modified_bessel as modified_bessel
 
 vars()["__all__"] = _public_names(vars())

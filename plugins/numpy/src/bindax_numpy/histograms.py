@@ -13,14 +13,14 @@ from bindax_lax_basic.extend import convert, default_dtype, larger, static_int
 from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
 from bindax_numpy.arithmetic import clip, maximum
 from bindax_numpy.comparison import equal, where
+from bindax_numpy.concatenate import concatenate
 from bindax_numpy.cumulative import diff
 from bindax_numpy.indexing import index_operand, take
-from bindax_numpy.joining import concatenate
 from bindax_numpy.linalg._matrices import inexact_operands
+from bindax_numpy.nonzero_searchsorted import searchsorted, static_size
 from bindax_numpy.ranges import linspace
 from bindax_numpy.reductions import max, min, sum
 from bindax_numpy.reshaping import ravel, reshape
-from bindax_numpy.searching import searchsorted, static_size
 from bindax_numpy.sorting import argsort
 
 

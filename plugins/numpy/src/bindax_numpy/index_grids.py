@@ -19,9 +19,9 @@ from bindax_lax_basic.extend import (
 )
 from bindax_numpy._operands import array_operand
 from bindax_numpy.arithmetic import clip
+from bindax_numpy.concatenate import concatenate, stack
 from bindax_numpy.creation import asarray
 from bindax_numpy.indexing import bounded, index_operand
-from bindax_numpy.joining import concatenate, stack
 from bindax_numpy.ranges import arange, linspace, meshgrid
 from bindax_numpy.reshaping import atleast_1d, expand_dims, moveaxis
 from bindax_transforms import vmap

@@ -13,7 +13,7 @@ from bindax_lax_basic.extend import convert, integer_limits, operators, static_i
 from bindax_numpy._operands import array_operand, promoted
 from bindax_numpy.arithmetic import abs
 from bindax_numpy.comparison import choice
-from bindax_numpy.joining import concatenate
+from bindax_numpy.concatenate import concatenate
 from bindax_numpy.reductions import sum
 from bindax_numpy.reshaping import along, moveaxis, reshape
 

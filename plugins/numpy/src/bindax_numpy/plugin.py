@@ -87,14 +87,14 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
     """
     if type is not None:
         raise TypeError("view: there is one type of arrays, so type must be None.")
-    return importlib.import_module("bindax_numpy.bytes_of_elements").viewed(self, dtype)
+    return importlib.import_module("bindax_numpy.view_byteswap").viewed(self, dtype)
 
 
 def _byteswap(self: Any, inplace: bool = False) -> Any:
     """The elements with their bytes in reverse order."""
     if inplace:
         raise TypeError("byteswap: arrays are immutable, so inplace must be False.")
-    return importlib.import_module("bindax_numpy.bytes_of_elements").byteswapped(self)
+    return importlib.import_module("bindax_numpy.view_byteswap").byteswapped(self)
 
 
 def _tobytes(self: Any, order: str = "C") -> bytes:

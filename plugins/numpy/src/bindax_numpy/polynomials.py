@@ -14,16 +14,16 @@ from bindax_lax_basic.extend import convert, promote_dtypes, result_type, static
 from bindax_numpy._operands import array_operand, inexact, strong_operand
 from bindax_numpy.arithmetic import abs
 from bindax_numpy.comparison import where
+from bindax_numpy.concatenate import concatenate, stack
 from bindax_numpy.creation import zeros
 from bindax_numpy.indexing import diagflat
-from bindax_numpy.joining import concatenate, stack
+from bindax_numpy.kron_convolve import convolve
 from bindax_numpy.linalg import eigvals, inv, lstsq
 from bindax_numpy.linalg._matrices import rounding
-from bindax_numpy.products import convolve
+from bindax_numpy.nonzero_searchsorted import flatnonzero
 from bindax_numpy.ranges import arange
 from bindax_numpy.reductions import cumsum, sum
 from bindax_numpy.reshaping import atleast_1d, ravel, roll
-from bindax_numpy.searching import flatnonzero
 from bindax_numpy.sorting import argsort
 
 

@@ -16,11 +16,11 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axis_argument, convert, default_dtype, promote_dtypes
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.comparison import logical_and, logical_not, logical_or, where
+from bindax_numpy.concatenate import concatenate
 from bindax_numpy.indexing import take
-from bindax_numpy.joining import concatenate
+from bindax_numpy.nonzero_searchsorted import filled, present, searchsorted, true_places
 from bindax_numpy.reductions import count_nonzero
 from bindax_numpy.reshaping import moveaxis, ravel, reshape
-from bindax_numpy.searching import filled, present, searchsorted, true_places
 from bindax_numpy.sorting import argsort, sort
 
 

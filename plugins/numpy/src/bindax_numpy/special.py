@@ -25,7 +25,7 @@ from bindax_numpy._operands import (
 )
 from bindax_numpy.arithmetic import maximum, minimum, power, trunc
 from bindax_numpy.comparison import choice, isinf, isnan
-from bindax_numpy.functions import logaddexp, weak_if_all
+from bindax_numpy.exp_log_trigonometry import logaddexp, weak_if_all
 from bindax_special import bessel_i0e, bessel_i1e
 
 

@@ -24,10 +24,10 @@ from bindax_lax_basic.extend import (
 )
 from bindax_numpy._operands import array_operand, checked, constant, strong_operand
 from bindax_numpy.arithmetic import absolute_squares, clip, conj, real
-from bindax_numpy.contraction import dot
-from bindax_numpy.functions import root
+from bindax_numpy.concatenate import concatenate
+from bindax_numpy.dot_matmul import dot
+from bindax_numpy.exp_log_trigonometry import root
 from bindax_numpy.indexing import diagonal
-from bindax_numpy.joining import concatenate
 from bindax_numpy.reductions import sum as array_sum
 from bindax_numpy.reshaping import atleast_2d, expand_dims, squeeze
 

@@ -23,14 +23,14 @@ from bindax_lax_basic.extend import (
     refuse_out,
     selected,
 )
-from bindax_numpy import arithmetic, comparison, functions, reductions, special
+from bindax_numpy import arithmetic, comparison, exp_log_trigonometry, reductions, special
 from bindax_numpy._operands import array_operand
 from bindax_numpy.comparison import where as choose
+from bindax_numpy.concatenate import concatenate
 from bindax_numpy.cumulative import cumprod
 from bindax_numpy.indexing import index_operand
-from bindax_numpy.joining import concatenate
 from bindax_numpy.reshaping import as_last_axis, broadcast_to, expand_dims, moveaxis, ravel, reshape
-from bindax_numpy.vectorization import vectorize
+from bindax_numpy.vectorize import vectorize
 
 
 class ufunc:
@@ -359,5 +359,5 @@ bitwise_xor = _bitwise(comparison.bitwise_xor, lax.reduce_xor_p, 0)
 logical_and = _logical(comparison.logical_and, reductions.all, True)
 logical_or = _logical(comparison.logical_or, reductions.any, False)
 logical_xor = ufunc(comparison.logical_xor, 2, 1, identity=False)
-logaddexp = ufunc(functions.logaddexp, 2, 1, identity=-float("inf"))
+logaddexp = ufunc(exp_log_trigonometry.logaddexp, 2, 1, identity=-float("inf"))
 logaddexp2 = ufunc(special.logaddexp2, 2, 1, identity=-float("inf"))

@@ -11,8 +11,8 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic.extend import axis_argument, canonical_dtype, convert, static_int
 from bindax_numpy._operands import inexact_operand
 from bindax_numpy.arithmetic import conj, multiply
-from bindax_numpy.contraction import matmul, operands
-from bindax_numpy.joining import concatenate, stack
+from bindax_numpy.concatenate import concatenate, stack
+from bindax_numpy.dot_matmul import matmul, operands
 from bindax_numpy.reshaping import (
     broadcast_arrays,
     broadcast_to,

@@ -12,10 +12,10 @@ import numpy as np
 from bindax_core.extend import Array, tree_flatten, tree_unflatten, typeof
 from bindax_lax_basic import convert_element_type
 from bindax_numpy.arithmetic import real
+from bindax_numpy.concatenate import concatenate, split
 from bindax_numpy.conversion import iscomplexobj
 from bindax_numpy.creation import asarray, zeros
 from bindax_numpy.dtypes import result_type
-from bindax_numpy.joining import concatenate, split
 from bindax_numpy.reshaping import ravel, reshape
 
 
@@ -33,7 +33,7 @@ def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:
         ValueError: by the function, for a vector of another shape.
         TypeError: by the function, for a vector of another dtype where there are several.
 
-    >>> from bindax_numpy.flattening import ravel_pytree
+    >>> from bindax_numpy.ravel_pytree import ravel_pytree
     >>> flat, unravel = ravel_pytree({"a": jnp.ones(2), "b": 3.0})
     >>> flat
     Array([1., 1., 3.], dtype=float32)

@@ -19,7 +19,7 @@ from bindax_lax_basic.extend import (
     refuse_out,
 )
 from bindax_numpy._operands import array_operand
-from bindax_numpy.contraction import contract
+from bindax_numpy.dot_matmul import contract
 
 Labels = tuple[str, ...]
 Term = tuple[Any, Labels]

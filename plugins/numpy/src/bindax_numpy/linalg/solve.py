@@ -13,7 +13,7 @@ from bindax_linalg.extend import solve as solve_by_lu
 from bindax_numpy._operands import listed_axes, strong_operand
 from bindax_numpy.arithmetic import absolute_squares
 from bindax_numpy.comparison import where
-from bindax_numpy.contraction import dot
+from bindax_numpy.dot_matmul import dot
 from bindax_numpy.linalg._matrices import (
     adjoint,
     inexact_operands,

@@ -15,10 +15,10 @@ from bindax_lax_basic.extend import axis_argument, convert, static_int
 from bindax_numpy._operands import array_operand
 from bindax_numpy.arithmetic import clip, maximum, round
 from bindax_numpy.comparison import where
+from bindax_numpy.concatenate import concatenate
 from bindax_numpy.index_grids import apply_along_axis
 from bindax_numpy.indexing import take
-from bindax_numpy.joining import concatenate
-from bindax_numpy.order_statistics import median
+from bindax_numpy.quantiles import median
 from bindax_numpy.ranges import arange, linspace
 from bindax_numpy.reductions import max, min
 from bindax_numpy.reshaping import broadcast_to, flip

@@ -24,9 +24,9 @@ from bindax_lax_basic.extend import (
     static_int,
 )
 from bindax_numpy._operands import array_operand, strong_operand
+from bindax_numpy.concatenate import stack
 from bindax_numpy.index_grids import unravel_index
 from bindax_numpy.indexing import take
-from bindax_numpy.joining import stack
 from bindax_numpy.reshaping import along, moveaxis, ravel
 
 

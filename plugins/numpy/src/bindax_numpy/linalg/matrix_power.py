@@ -7,10 +7,10 @@ from typing import Any
 
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic.extend import by_squaring, promote_dtypes, static_int
-from bindax_numpy import contraction, indexing, products
+from bindax_numpy import dot_matmul, indexing, kron_convolve
 from bindax_numpy._operands import strong_operand
 from bindax_numpy.linalg._matrices import require_matrix
-from bindax_numpy.linalg.systems import inv
+from bindax_numpy.linalg.solve import inv
 from bindax_numpy.ranges import eye
 from bindax_numpy.reshaping import broadcast_to
 
@@ -34,7 +34,7 @@ def matrix_power(a: Any, n: int) -> Array:
         x, exponent = inv(x), -exponent
     if not exponent:
         return broadcast_to(eye(aval.shape[-1], dtype=aval.dtype), aval.shape)
-    return by_squaring(x, exponent, contraction.matmul)
+    return by_squaring(x, exponent, dot_matmul.matmul)
 
 
 def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
@@ -104,7 +104,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     for v in (typeof(x), typeof(y)):
         if not v.shape or v.shape[axis] != 3:
             raise ValueError(f"cross: axis {axis} must have 3 elements, but got {v.str_short()}.")
-    return products.cross(x, y, axis=axis)
+    return kron_convolve.cross(x, y, axis=axis)
 
 
 def outer(x1: Any, x2: Any, /) -> Array:
@@ -120,7 +120,7 @@ def outer(x1: Any, x2: Any, /) -> Array:
     for v in (typeof(strong_operand("outer", x)) for x in (x1, x2)):
         if v.ndim != 1:
             raise ValueError(f"linalg.outer takes vectors, but got {v.str_short()}; see outer.")
-    return contraction.outer(x1, x2)
+    return dot_matmul.outer(x1, x2)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Array:
@@ -149,7 +149,7 @@ def matmul(
     >>> jnp.linalg.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
-    return contraction.matmul(
+    return dot_matmul.matmul(
         x1, x2, precision=precision, preferred_element_type=preferred_element_type
     )
 
@@ -163,6 +163,6 @@ def tensordot(
     Array([[3., 3.],
            [3., 3.]], dtype=float32)
     """
-    return contraction.tensordot(
+    return dot_matmul.tensordot(
         x1, x2, axes, precision=precision, preferred_element_type=preferred_element_type
     )

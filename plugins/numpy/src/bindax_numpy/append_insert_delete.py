@@ -12,8 +12,8 @@ from bindax_core.extend import Array, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axes_argument, shape_argument
 from bindax_numpy._operands import array_operand, known
+from bindax_numpy.concatenate import concatenate, split
 from bindax_numpy.indexing import take
-from bindax_numpy.joining import concatenate, split
 from bindax_numpy.reshaping import along, broadcast_to, moveaxis, ravel, reshape
 
 

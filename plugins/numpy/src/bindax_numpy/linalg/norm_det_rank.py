@@ -17,12 +17,12 @@ from bindax_lax_basic.extend import axes_argument, convert
 from bindax_numpy._operands import constant, listed_axes, strong_operand
 from bindax_numpy.arithmetic import absolute, absolute_squares, conj, sign
 from bindax_numpy.comparison import isnan, where
-from bindax_numpy.functions import root
+from bindax_numpy.concatenate import concatenate
+from bindax_numpy.exp_log_trigonometry import root
 from bindax_numpy.indexing import diagonal
-from bindax_numpy.joining import concatenate
 from bindax_numpy.linalg._matrices import matrix_operand, rounding
 from bindax_numpy.linalg.decompositions import svdvals
-from bindax_numpy.linalg.systems import inv
+from bindax_numpy.linalg.solve import inv
 from bindax_numpy.reductions import all, any, count_nonzero, max, min, prod, sum
 from bindax_numpy.reshaping import as_last_axis, expand_dims, moveaxis, squeeze, swapaxes
 from bindax_transforms import custom_jvp
