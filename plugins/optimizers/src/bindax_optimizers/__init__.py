@@ -10,17 +10,8 @@
 Array([0.9, 0.9], dtype=float32)
 """
 
-from bindax_core.extend import register_internal
-from bindax_optimizers.losses import (
-    huber_loss,
-    l2_loss,
-    sigmoid_binary_cross_entropy,
-    softmax_cross_entropy,
-    softmax_cross_entropy_with_integer_labels,
-    squared_error,
-)
-from bindax_optimizers.optimizers import adagrad, adam, adamw, lion, rmsprop, sgd
-from bindax_optimizers.parts import (
+from bindax_core.extend import former_modules, register_internal
+from bindax_optimizers.gradient_transformations import (
     add_decayed_weights,
     clip,
     clip_by_global_norm,
@@ -33,6 +24,15 @@ from bindax_optimizers.parts import (
     scale_by_rss,
     trace,
 )
+from bindax_optimizers.losses import (
+    huber_loss,
+    l2_loss,
+    sigmoid_binary_cross_entropy,
+    softmax_cross_entropy,
+    softmax_cross_entropy_with_integer_labels,
+    squared_error,
+)
+from bindax_optimizers.optimizers import adagrad, adam, adamw, lion, rmsprop, sgd
 from bindax_optimizers.schedules import (
     constant_schedule,
     cosine_decay_schedule,
@@ -93,3 +93,4 @@ __all__ = [
 ]
 
 register_internal(__file__)
+former_modules(__name__, {"parts": "gradient_transformations"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_optimizers.parts import (
+from bindax_optimizers.gradient_transformations import (
     add_decayed_weights,
     scale_by_adam,
     scale_by_learning_rate,
