@@ -11,10 +11,22 @@ Array([0.    , 0.8427], dtype=float32)
 from importlib import import_module
 from typing import Any
 
+from bindax_core.extend import former_modules as _former_modules
 from bindax_core.extend import missing_attribute as _missing_attribute
 from bindax_core.extend import register_internal
 
 register_internal(__file__)
+_former_modules(
+    __name__,
+    {
+        "linalg.condensed_forms": "linalg.schur_hessenberg",
+        "linalg.systems": "linalg.solve_inv_det",
+        "signal.spectra": "signal.stft",
+        "special.entropy": "special.xlogy_softmax",
+        "special.integrals": "special.exponential_integrals",
+        "stats.summaries": "stats.mode_rankdata",
+    },
+)
 
 _MODULES = (
     "cluster",

@@ -4,9 +4,6 @@ Matrices are the last two axes of arrays.
 """
 
 from bindax_core.extend import public_names as _public_names
-from bindax_scipy.linalg.condensed_forms import hessenberg as hessenberg
-from bindax_scipy.linalg.condensed_forms import rsf2csf as rsf2csf
-from bindax_scipy.linalg.condensed_forms import schur as schur
 from bindax_scipy.linalg.decompositions import cho_factor as cho_factor
 from bindax_scipy.linalg.decompositions import cholesky as cholesky
 from bindax_scipy.linalg.decompositions import eigh as eigh
@@ -22,6 +19,15 @@ from bindax_scipy.linalg.matrix_functions import expm_frechet as expm_frechet
 from bindax_scipy.linalg.matrix_functions import funm as funm
 from bindax_scipy.linalg.matrix_functions import solve_sylvester as solve_sylvester
 from bindax_scipy.linalg.matrix_functions import sqrtm as sqrtm
+from bindax_scipy.linalg.schur_hessenberg import hessenberg as hessenberg
+from bindax_scipy.linalg.schur_hessenberg import rsf2csf as rsf2csf
+from bindax_scipy.linalg.schur_hessenberg import schur as schur
+from bindax_scipy.linalg.solve_inv_det import cho_solve as cho_solve
+from bindax_scipy.linalg.solve_inv_det import det as det
+from bindax_scipy.linalg.solve_inv_det import inv as inv
+from bindax_scipy.linalg.solve_inv_det import lu_solve as lu_solve
+from bindax_scipy.linalg.solve_inv_det import solve as solve
+from bindax_scipy.linalg.solve_inv_det import solve_triangular as solve_triangular
 from bindax_scipy.linalg.special_matrices import block_diag as block_diag
 from bindax_scipy.linalg.special_matrices import circulant as circulant
 from bindax_scipy.linalg.special_matrices import companion as companion
@@ -38,11 +44,5 @@ from bindax_scipy.linalg.special_matrices import invpascal as invpascal
 from bindax_scipy.linalg.special_matrices import leslie as leslie
 from bindax_scipy.linalg.special_matrices import pascal as pascal
 from bindax_scipy.linalg.special_matrices import toeplitz as toeplitz
-from bindax_scipy.linalg.systems import cho_solve as cho_solve
-from bindax_scipy.linalg.systems import det as det
-from bindax_scipy.linalg.systems import inv as inv
-from bindax_scipy.linalg.systems import lu_solve as lu_solve
-from bindax_scipy.linalg.systems import solve as solve
-from bindax_scipy.linalg.systems import solve_triangular as solve_triangular
 
 vars()["__all__"] = _public_names(vars())

@@ -15,7 +15,7 @@ from bindax_control_flow import cond, fori_loop, scan
 from bindax_core.extend import Array
 from bindax_scipy._operands import epsilon, is_double
 from bindax_scipy.linalg._matrices import adjoint, matrices, product, require_one_of
-from bindax_scipy.linalg.condensed_forms import schur
+from bindax_scipy.linalg.schur_hessenberg import schur
 from bindax_transforms import custom_jvp, jvp
 
 # Up to these norms the Padé approximant of that degree has the precision of the dtype

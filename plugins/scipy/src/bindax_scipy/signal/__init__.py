@@ -7,9 +7,9 @@ from bindax_scipy.signal.convolution import correlate as correlate
 from bindax_scipy.signal.convolution import correlate2d as correlate2d
 from bindax_scipy.signal.convolution import detrend as detrend
 from bindax_scipy.signal.convolution import fftconvolve as fftconvolve
-from bindax_scipy.signal.spectra import csd as csd
-from bindax_scipy.signal.spectra import istft as istft
-from bindax_scipy.signal.spectra import stft as stft
-from bindax_scipy.signal.spectra import welch as welch
+from bindax_scipy.signal.stft import csd as csd
+from bindax_scipy.signal.stft import istft as istft
+from bindax_scipy.signal.stft import stft as stft
+from bindax_scipy.signal.stft import welch as welch
 
 vars()["__all__"] = _public_names(vars())

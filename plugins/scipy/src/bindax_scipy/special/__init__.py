@@ -18,17 +18,6 @@ from bindax_scipy.special.beta_functions import betainc as betainc
 from bindax_scipy.special.beta_functions import betaln as betaln
 from bindax_scipy.special.beta_functions import comb as comb
 from bindax_scipy.special.beta_functions import poch as poch
-from bindax_scipy.special.entropy import boxcox as boxcox
-from bindax_scipy.special.entropy import boxcox1p as boxcox1p
-from bindax_scipy.special.entropy import entr as entr
-from bindax_scipy.special.entropy import expit as expit
-from bindax_scipy.special.entropy import kl_div as kl_div
-from bindax_scipy.special.entropy import log_softmax as log_softmax
-from bindax_scipy.special.entropy import logit as logit
-from bindax_scipy.special.entropy import rel_entr as rel_entr
-from bindax_scipy.special.entropy import softmax as softmax
-from bindax_scipy.special.entropy import xlog1py as xlog1py
-from bindax_scipy.special.entropy import xlogy as xlogy
 from bindax_scipy.special.error_functions import dawsn as dawsn
 from bindax_scipy.special.error_functions import erf as erf
 from bindax_scipy.special.error_functions import erfc as erfc
@@ -40,6 +29,11 @@ from bindax_scipy.special.error_functions import ndtr as ndtr
 from bindax_scipy.special.error_functions import ndtri as ndtri
 from bindax_scipy.special.error_functions import owens_t as owens_t
 from bindax_scipy.special.error_functions import wofz as wofz
+from bindax_scipy.special.exponential_integrals import exp1 as exp1
+from bindax_scipy.special.exponential_integrals import expi as expi
+from bindax_scipy.special.exponential_integrals import expn as expn
+from bindax_scipy.special.exponential_integrals import sici as sici
+from bindax_scipy.special.exponential_integrals import spence as spence
 from bindax_scipy.special.gamma_functions import bernoulli as bernoulli
 from bindax_scipy.special.gamma_functions import digamma as digamma
 from bindax_scipy.special.gamma_functions import factorial as factorial
@@ -54,11 +48,17 @@ from bindax_scipy.special.gamma_functions import polygamma as polygamma
 from bindax_scipy.special.gamma_functions import zeta as zeta
 from bindax_scipy.special.hypergeometric import hyp1f1 as hyp1f1
 from bindax_scipy.special.hypergeometric import hyp2f1 as hyp2f1
-from bindax_scipy.special.integrals import exp1 as exp1
-from bindax_scipy.special.integrals import expi as expi
-from bindax_scipy.special.integrals import expn as expn
-from bindax_scipy.special.integrals import sici as sici
-from bindax_scipy.special.integrals import spence as spence
 from bindax_scipy.special.spherical import sph_harm_y as sph_harm_y
+from bindax_scipy.special.xlogy_softmax import boxcox as boxcox
+from bindax_scipy.special.xlogy_softmax import boxcox1p as boxcox1p
+from bindax_scipy.special.xlogy_softmax import entr as entr
+from bindax_scipy.special.xlogy_softmax import expit as expit
+from bindax_scipy.special.xlogy_softmax import kl_div as kl_div
+from bindax_scipy.special.xlogy_softmax import log_softmax as log_softmax
+from bindax_scipy.special.xlogy_softmax import logit as logit
+from bindax_scipy.special.xlogy_softmax import rel_entr as rel_entr
+from bindax_scipy.special.xlogy_softmax import softmax as softmax
+from bindax_scipy.special.xlogy_softmax import xlog1py as xlog1py
+from bindax_scipy.special.xlogy_softmax import xlogy as xlogy
 
 vars()["__all__"] = _public_names(vars())

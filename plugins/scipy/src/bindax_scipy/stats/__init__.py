@@ -27,9 +27,9 @@ from bindax_scipy.stats import uniform as uniform
 from bindax_scipy.stats import vonmises as vonmises
 from bindax_scipy.stats import wrapcauchy as wrapcauchy
 from bindax_scipy.stats.kde import gaussian_kde as gaussian_kde
-from bindax_scipy.stats.summaries import mode as mode
-from bindax_scipy.stats.summaries import rankdata as rankdata
-from bindax_scipy.stats.summaries import sem as sem
+from bindax_scipy.stats.mode_rankdata import mode as mode
+from bindax_scipy.stats.mode_rankdata import rankdata as rankdata
+from bindax_scipy.stats.mode_rankdata import sem as sem
 
 __all__ = [
     "bernoulli",
