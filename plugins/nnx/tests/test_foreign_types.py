@@ -117,20 +117,20 @@ def test_a_type_is_registered_when_it_is_first_met(tmp_path):
     ids=["two", "broken", "silent"],
 )
 def test_a_bad_announcement_says_whose_it_is(entries, message, tmp_path, monkeypatch):
-    from bindax_nnx import foreign, split
+    from bindax_nnx import external_nodes, split
 
     modules = {"foreign_types": TYPES, "foreign_nodes": NODES, "foreign_broken": "1 / 0\n"}
     for name, value in entries.items():
         add_distribution(tmp_path, name, {"foreign_types.Cell": value}, **modules)
     monkeypatch.syspath_prepend(tmp_path)
-    foreign._announced.cache_clear()
+    external_nodes._announced.cache_clear()
     try:
         from foreign_types import Cell
 
-        with pytest.raises(foreign.GraphError) as info:
+        with pytest.raises(external_nodes.GraphError) as info:
             split(Cell())
         assert str(info.value) == message
     finally:
-        foreign._announced.cache_clear()
+        external_nodes._announced.cache_clear()
         for name in modules:
             sys.modules.pop(name, None)

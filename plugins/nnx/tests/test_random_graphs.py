@@ -13,7 +13,7 @@ import pytest
 import bindax.numpy as jnp
 from bindax import nnx
 from bindax_nnx.graph import Walk
-from bindax_nnx.lift.plan import plan_of
+from bindax_nnx.lift.cached_structure import plan_of
 
 COUNT = int(os.environ.get("BINDAX_RANDOM_GRAPHS", "200"))
 TRANSFORMATIONS = ("plain", "jit", "vmap", "scan", "cond", "grad", "remat")

@@ -16,6 +16,7 @@ Variable(
 )
 """
 
+from bindax_core.extend import former_modules as _former_modules
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_nn import celu as celu
@@ -52,20 +53,22 @@ from bindax_nnx.annotations import is_data as is_data
 from bindax_nnx.annotations import static as static
 from bindax_nnx.annotations import with_metadata as with_metadata
 from bindax_nnx.annotations import with_partitioning as with_partitioning
-from bindax_nnx.averages import EMA as EMA
 from bindax_nnx.checkpoint import load as load
 from bindax_nnx.checkpoint import save as save
-from bindax_nnx.copies import as_pure as as_pure
-from bindax_nnx.copies import map as map
-from bindax_nnx.copies import pure as pure
-from bindax_nnx.copies import recursive_map as recursive_map
-from bindax_nnx.copies import set_metadata as set_metadata
-from bindax_nnx.copies import with_attributes as with_attributes
+from bindax_nnx.copies_with_changes import as_pure as as_pure
+from bindax_nnx.copies_with_changes import map as map
+from bindax_nnx.copies_with_changes import pure as pure
+from bindax_nnx.copies_with_changes import recursive_map as recursive_map
+from bindax_nnx.copies_with_changes import set_metadata as set_metadata
+from bindax_nnx.copies_with_changes import with_attributes as with_attributes
 from bindax_nnx.display import display as display
+from bindax_nnx.ema import EMA as EMA
 from bindax_nnx.errors import AliasingError as AliasingError
 from bindax_nnx.errors import CheckpointError as CheckpointError
 from bindax_nnx.errors import GraphError as GraphError
 from bindax_nnx.errors import TraceContextError as TraceContextError
+from bindax_nnx.external_nodes import GraphNodeDefinition as GraphNodeDefinition
+from bindax_nnx.external_nodes import register_graph_node as register_graph_node
 from bindax_nnx.filters import All as All
 from bindax_nnx.filters import Any as Any
 from bindax_nnx.filters import Everything as Everything
@@ -76,22 +79,6 @@ from bindax_nnx.filters import PathContains as PathContains
 from bindax_nnx.filters import PathIn as PathIn
 from bindax_nnx.filters import WithTag as WithTag
 from bindax_nnx.filters import to_predicate as to_predicate
-from bindax_nnx.foreign import GraphNodeDefinition as GraphNodeDefinition
-from bindax_nnx.foreign import register_graph_node as register_graph_node
-from bindax_nnx.functional import GraphDef as GraphDef
-from bindax_nnx.functional import cached_partial as cached_partial
-from bindax_nnx.functional import clone as clone
-from bindax_nnx.functional import data as data
-from bindax_nnx.functional import find_duplicates as find_duplicates
-from bindax_nnx.functional import graphdef as graphdef
-from bindax_nnx.functional import merge as merge
-from bindax_nnx.functional import pop as pop
-from bindax_nnx.functional import replace_by_pure_dict as replace_by_pure_dict
-from bindax_nnx.functional import split as split
-from bindax_nnx.functional import state as state
-from bindax_nnx.functional import to_pure_dict as to_pure_dict
-from bindax_nnx.functional import update as update
-from bindax_nnx.functional import variables as variables
 from bindax_nnx.graph import iter_graph as iter_graph
 from bindax_nnx.layers.activations import PReLU as PReLU
 from bindax_nnx.layers.attention import MultiHeadAttention as MultiHeadAttention
@@ -101,6 +88,7 @@ from bindax_nnx.layers.attention import make_attention_mask as make_attention_ma
 from bindax_nnx.layers.attention import make_causal_mask as make_causal_mask
 from bindax_nnx.layers.convolution import Conv as Conv
 from bindax_nnx.layers.convolution import ConvTranspose as ConvTranspose
+from bindax_nnx.layers.dropout import Dropout as Dropout
 from bindax_nnx.layers.linear import Einsum as Einsum
 from bindax_nnx.layers.linear import Embed as Embed
 from bindax_nnx.layers.linear import Linear as Linear
@@ -126,9 +114,8 @@ from bindax_nnx.layers.recurrent import RNNCellBase as RNNCellBase
 from bindax_nnx.layers.recurrent import SimpleCell as SimpleCell
 from bindax_nnx.layers.recurrent import flip_sequences as flip_sequences
 from bindax_nnx.layers.sequential import Sequential as Sequential
-from bindax_nnx.layers.stochastic import Dropout as Dropout
-from bindax_nnx.layers.weights import SpectralNorm as SpectralNorm
-from bindax_nnx.layers.weights import WeightNorm as WeightNorm
+from bindax_nnx.layers.weight_norm import SpectralNorm as SpectralNorm
+from bindax_nnx.layers.weight_norm import WeightNorm as WeightNorm
 from bindax_nnx.lift.axes import Carry as Carry
 from bindax_nnx.lift.axes import StateAxes as StateAxes
 from bindax_nnx.lift.axes import StateSharding as StateSharding
@@ -138,18 +125,18 @@ from bindax_nnx.lift.control_flow import fori_loop as fori_loop
 from bindax_nnx.lift.control_flow import switch as switch
 from bindax_nnx.lift.control_flow import while_loop as while_loop
 from bindax_nnx.lift.custom_vjp import custom_vjp as custom_vjp
-from bindax_nnx.lift.derivatives import jvp as jvp
-from bindax_nnx.lift.derivatives import vjp as vjp
 from bindax_nnx.lift.gradient import DiffState as DiffState
 from bindax_nnx.lift.gradient import grad as grad
 from bindax_nnx.lift.gradient import value_and_grad as value_and_grad
 from bindax_nnx.lift.jit import jit as jit
 from bindax_nnx.lift.jit import jit_partial as jit_partial
+from bindax_nnx.lift.jvp_vjp import jvp as jvp
+from bindax_nnx.lift.jvp_vjp import vjp as vjp
 from bindax_nnx.lift.pmap import pmap as pmap
+from bindax_nnx.lift.remat_eval_shape import eval_shape as eval_shape
+from bindax_nnx.lift.remat_eval_shape import make_jaxpr as make_jaxpr
+from bindax_nnx.lift.remat_eval_shape import remat as remat
 from bindax_nnx.lift.scan import scan as scan
-from bindax_nnx.lift.shapes import eval_shape as eval_shape
-from bindax_nnx.lift.shapes import make_jaxpr as make_jaxpr
-from bindax_nnx.lift.shapes import remat as remat
 from bindax_nnx.lift.sharding import get_named_sharding as get_named_sharding
 from bindax_nnx.lift.sharding import get_partition_spec as get_partition_spec
 from bindax_nnx.lift.sharding import shard_map as shard_map
@@ -188,6 +175,20 @@ from bindax_nnx.rngs import restore_rngs as restore_rngs
 from bindax_nnx.rngs import split_rngs as split_rngs
 from bindax_nnx.safetensors import load_safetensors as load_safetensors
 from bindax_nnx.safetensors import save_safetensors as save_safetensors
+from bindax_nnx.split_merge import GraphDef as GraphDef
+from bindax_nnx.split_merge import cached_partial as cached_partial
+from bindax_nnx.split_merge import clone as clone
+from bindax_nnx.split_merge import data as data
+from bindax_nnx.split_merge import find_duplicates as find_duplicates
+from bindax_nnx.split_merge import graphdef as graphdef
+from bindax_nnx.split_merge import merge as merge
+from bindax_nnx.split_merge import pop as pop
+from bindax_nnx.split_merge import replace_by_pure_dict as replace_by_pure_dict
+from bindax_nnx.split_merge import split as split
+from bindax_nnx.split_merge import state as state
+from bindax_nnx.split_merge import to_pure_dict as to_pure_dict
+from bindax_nnx.split_merge import update as update
+from bindax_nnx.split_merge import variables as variables
 from bindax_nnx.state import State as State
 from bindax_nnx.state import filter_state as filter_state
 from bindax_nnx.state import from_flat_state as from_flat_state
@@ -208,3 +209,19 @@ from bindax_nnx.variables import VariableMetadata as VariableMetadata
 vars()["__all__"] = [*_public_names(vars()), "initializers", "metrics"]
 
 _register_internal(__file__)
+_former_modules(
+    __name__,
+    {
+        "averages": "ema",
+        "build": "unflatten",
+        "copies": "copies_with_changes",
+        "foreign": "external_nodes",
+        "functional": "split_merge",
+        "layers.stochastic": "layers.dropout",
+        "layers.weights": "layers.weight_norm",
+        "lift.derivatives": "lift.jvp_vjp",
+        "lift.plan": "lift.cached_structure",
+        "lift.shapes": "lift.remat_eval_shape",
+        "shards": "sharded_checkpoint",
+    },
+)

@@ -29,11 +29,10 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_nnx.errors import CheckpointError
-from bindax_nnx.functional import update
 from bindax_nnx.graph import iter_variables
 from bindax_nnx.object import Object
 from bindax_nnx.safetensors import decode, encode, read_file, write_atomically
-from bindax_nnx.shards import (
+from bindax_nnx.sharded_checkpoint import (
     VERSION,
     StoredArray,
     decoded,
@@ -43,6 +42,7 @@ from bindax_nnx.shards import (
     save_shards,
     write_index,
 )
+from bindax_nnx.split_merge import update
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable
 

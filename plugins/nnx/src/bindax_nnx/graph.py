@@ -19,7 +19,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.tree_util import flatten_one_level_with_keys, is_tree_node
-from bindax_nnx._places import full_name
+from bindax_nnx._paths import full_name
 from bindax_nnx._tokens import (
     SELF_EXPLAINING,
     branch_token,
@@ -30,7 +30,7 @@ from bindax_nnx._tokens import (
     sequence_token,
 )
 from bindax_nnx.errors import ArrayOutsideError, GraphError
-from bindax_nnx.foreign import find_foreign, on_registration
+from bindax_nnx.external_nodes import find_foreign, on_registration
 from bindax_nnx.object import List, Object
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable

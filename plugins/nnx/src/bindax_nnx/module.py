@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from bindax_core.extend import typeof, zeros_like_aval
-from bindax_nnx.build import Build
 from bindax_nnx.filters import Filter, Path, to_predicate
 from bindax_nnx.graph import Walk, iter_graph, iter_variables
 from bindax_nnx.object import Object
+from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Perturbation, Variable
 
 

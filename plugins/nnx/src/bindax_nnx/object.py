@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from weakref import ref
 
-from bindax_nnx._context import clock, current_trace, describe_trace
-from bindax_nnx._places import Place, full_name, name_places
+from bindax_nnx._mutation_counter import clock, current_trace, describe_trace
+from bindax_nnx._paths import Place, full_name, name_places
 from bindax_nnx._text import Parts, describe
 from bindax_nnx._tokens import NodeToken, node_token
 from bindax_nnx.errors import TraceContextError

@@ -9,8 +9,8 @@ import numpy as np
 import bindax_numpy as jnp
 from bindax_core.extend import tree_flatten, tree_leaves, tree_map, tree_structure, typeof
 from bindax_nnx.filters import Filter
-from bindax_nnx.functional import state, update
 from bindax_nnx.object import Object
+from bindax_nnx.split_merge import state, update
 from bindax_nnx.variables import Param, Variable
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import bindax_numpy as jnp
 import bindax_random as random
 from bindax_core.extend import is_extended, typeof
-from bindax_nnx._draws import Draws
-from bindax_nnx._places import layer_name
+from bindax_nnx._paths import layer_name
+from bindax_nnx._sampling_methods import Draws
 from bindax_nnx.filters import Filter, to_predicate
 from bindax_nnx.graph import iter_graph
 from bindax_nnx.object import Object

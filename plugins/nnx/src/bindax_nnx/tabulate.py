@@ -7,9 +7,9 @@ from typing import Any
 
 from bindax_core.extend import is_value, tree_leaves, typeof
 from bindax_nnx.filters import Path
-from bindax_nnx.functional import clone
-from bindax_nnx.lift.shapes import eval_shape
+from bindax_nnx.lift.remat_eval_shape import eval_shape
 from bindax_nnx.module import Module, iter_modules
+from bindax_nnx.split_merge import clone
 from bindax_nnx.variables import Variable
 
 Calls = dict[Path, tuple[str, str]]

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 from bindax_core.errors import UnexpectedTracerError, clause
 from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
-from bindax_nnx._context import clock, current_trace, describe_trace
+from bindax_nnx._mutation_counter import clock, current_trace, describe_trace
 from bindax_nnx._operators import VariableOperators
-from bindax_nnx._places import Place, full_name
+from bindax_nnx._paths import Place, full_name
 from bindax_nnx._text import Parts, describe
 from bindax_nnx._tokens import VariableToken, variable_token
 from bindax_nnx.errors import TraceContextError

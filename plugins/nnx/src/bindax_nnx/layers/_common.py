@@ -10,7 +10,7 @@ import numpy as np
 import bindax_numpy as jnp
 from bindax_core.extend import is_differentiable, typeof
 from bindax_nn import initializers
-from bindax_nnx._places import layer_name
+from bindax_nnx._paths import layer_name
 from bindax_nnx.rngs import Rngs, stream_for
 from bindax_nnx.variables import Param, Variable
 

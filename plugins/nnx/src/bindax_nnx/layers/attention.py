@@ -13,7 +13,7 @@ import bindax_nn as nn
 import bindax_numpy as jnp
 import bindax_random as random
 from bindax_core.extend import is_value
-from bindax_nnx._places import layer_name
+from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
     Metadata,

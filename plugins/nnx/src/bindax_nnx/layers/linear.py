@@ -12,7 +12,7 @@ import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import typeof
 from bindax_nn import initializers
-from bindax_nnx._places import layer_name
+from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
     Metadata,

@@ -11,7 +11,7 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import typeof
-from bindax_nnx._places import layer_name
+from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
     array_of,

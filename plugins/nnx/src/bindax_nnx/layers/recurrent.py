@@ -11,7 +11,7 @@ import bindax_nn as nn
 import bindax_numpy as jnp
 from bindax_core.extend import tree_map
 from bindax_nn import initializers
-from bindax_nnx._places import layer_name
+from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import Initializer, Metadata, array_of, default_kernel_init, zeros
 from bindax_nnx.layers.linear import Linear
 from bindax_nnx.lift.axes import Carry, StateAxes

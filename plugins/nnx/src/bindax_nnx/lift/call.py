@@ -7,11 +7,11 @@ from functools import wraps
 from typing import Any, cast
 
 from bindax_core.extend import api_boundary
-from bindax_nnx.build import Build
 from bindax_nnx.graph import walked
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.structure import Arguments, Exit, Inside, finish
 from bindax_nnx.object import Object
+from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Variable
 
 

@@ -13,9 +13,9 @@ from bindax_nnx.graph import iter_variables
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import name_at
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.derivatives import arrays_only, by_path, leaves_like
 from bindax_nnx.lift.gradient import DiffState, Template
-from bindax_nnx.lift.shapes import without_constants
+from bindax_nnx.lift.jvp_vjp import arrays_only, by_path, leaves_like
+from bindax_nnx.lift.remat_eval_shape import without_constants
 from bindax_nnx.lift.structure import Arguments, Inside
 from bindax_transforms import check_function
 

@@ -26,7 +26,7 @@ from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.ahead_of_time import Lowered, trace_with_states, with_statics
 from bindax_nnx.lift.axes import Axes, value_axes
-from bindax_nnx.lift.plan import plan_of
+from bindax_nnx.lift.cached_structure import plan_of
 from bindax_nnx.lift.sharding import Placement
 from bindax_nnx.lift.structure import Arguments, Form, Inside, Returned, finish
 from bindax_nnx.object import Object

@@ -11,13 +11,13 @@ import bindax_transforms
 from bindax_core.extend import api_boundary, tree_map
 from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec
 from bindax_nnx.errors import GraphError
-from bindax_nnx.functional import state
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.structure import Inside
 from bindax_nnx.object import Object
+from bindax_nnx.split_merge import state
 from bindax_nnx.variables import AXIS_NAMES, Variable
 from bindax_transforms import check_function
 

@@ -24,12 +24,12 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_core.tree_util import is_tree_node, register_node
-from bindax_nnx._context import clock
+from bindax_nnx._mutation_counter import clock
 from bindax_nnx._tokens import LEAF, Branch, Content, NodeToken, Seen, VariableToken, places_of
-from bindax_nnx.build import Build
 from bindax_nnx.graph import Walk, is_reference, walked
 from bindax_nnx.lift._names import changed_names, value_name
 from bindax_nnx.object import Object
+from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Variable, store_metadata, store_value
 
 

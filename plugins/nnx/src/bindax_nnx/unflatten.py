@@ -7,8 +7,8 @@ from typing import Any
 from weakref import ref
 
 from bindax_core.extend import tree_unflatten
-from bindax_nnx._context import current_trace
-from bindax_nnx._places import name_places
+from bindax_nnx._mutation_counter import current_trace
+from bindax_nnx._paths import name_places
 from bindax_nnx._tokens import (
     SELF_EXPLAINING,
     Branch,
@@ -20,7 +20,7 @@ from bindax_nnx._tokens import (
     VariableToken,
 )
 from bindax_nnx.errors import GraphError
-from bindax_nnx.foreign import find_foreign
+from bindax_nnx.external_nodes import find_foreign
 from bindax_nnx.object import Object, new_object
 from bindax_nnx.variables import Variable, restore_variable
 

@@ -150,7 +150,7 @@ def _part(values: Mapping[str, tuple[Any, dict[str, Any]]]) -> bytes:
             key = f"{name}@{','.join(map(str, start))}"
             arrays[key] = encodable(np.asarray(data))
             places[key] = [name, start]
-    return encode(arrays, {"format": "bindax_nnx.shards", "places": json.dumps(places)})
+    return encode(arrays, {"format": "bindax_nnx.sharded_checkpoint", "places": json.dumps(places)})
 
 
 def _own_parts(value: Any) -> list[tuple[list[int], Any]]:

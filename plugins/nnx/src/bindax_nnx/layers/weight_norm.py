@@ -11,9 +11,8 @@ import bindax_lax_basic as lax
 import bindax_numpy as jnp
 import bindax_random as random
 from bindax_nn import initializers
-from bindax_nnx._places import layer_name
+from bindax_nnx._paths import layer_name
 from bindax_nnx.filters import Filter, Path, PathContains, to_predicate
-from bindax_nnx.functional import clone
 from bindax_nnx.graph import iter_variables
 from bindax_nnx.layers._common import (
     Initializer,
@@ -25,6 +24,7 @@ from bindax_nnx.layers._common import (
 )
 from bindax_nnx.module import Module, copy_around
 from bindax_nnx.rngs import Rngs
+from bindax_nnx.split_merge import clone
 from bindax_nnx.variables import BatchStat, Param, Variable
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from bindax_core.extend import Array
 from bindax_core.tree_util import is_tree_node
-from bindax_nnx._context import clock
+from bindax_nnx._mutation_counter import clock
 from bindax_nnx._tokens import VariableToken
 from bindax_nnx.graph import static_token, walked
 from bindax_nnx.lift.structure import Structure, structure_of, structure_of_tokens

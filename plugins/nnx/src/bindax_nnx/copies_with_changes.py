@@ -7,11 +7,11 @@ from typing import Any
 
 from bindax_core.extend import tree_map
 from bindax_nnx.filters import Filter, Path, to_predicate
-from bindax_nnx.functional import clone, merge, split, state
 from bindax_nnx.graph import children_of, iter_variables
 from bindax_nnx.lift._names import name_at
 from bindax_nnx.module import Module, set_where_present, view
 from bindax_nnx.object import Object
+from bindax_nnx.split_merge import clone, merge, split, state
 from bindax_nnx.state import map_state
 from bindax_nnx.variables import Variable
 

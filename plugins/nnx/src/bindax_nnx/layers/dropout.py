@@ -7,7 +7,7 @@ from typing import Any
 
 import bindax_numpy as jnp
 import bindax_random as random
-from bindax_nnx._places import layer_name
+from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import array_of, first_given, positive
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs, RngStream, own_stream, stream_for

@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 from bindax_core.tree_util import register_static
-from bindax_nnx._context import clock
+from bindax_nnx._mutation_counter import clock
 from bindax_nnx._tokens import NodeToken, VariableToken
-from bindax_nnx.build import Build
 from bindax_nnx.errors import GraphError
 from bindax_nnx.filters import Filter, Path, to_predicate
 from bindax_nnx.graph import children_of, iter_graph, iter_variables, walked
 from bindax_nnx.object import Object
 from bindax_nnx.state import State, required_state, split_flat, states_of
+from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Variable, store_metadata, store_value
 
 T = TypeVar("T")

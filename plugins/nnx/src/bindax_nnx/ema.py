@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_nnx.filters import Filter
-from bindax_nnx.functional import merge, split, state
 from bindax_nnx.object import Object
+from bindax_nnx.split_merge import merge, split, state
 from bindax_nnx.state import merge_state
 from bindax_nnx.variables import Variable
 
