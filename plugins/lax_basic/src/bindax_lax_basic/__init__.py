@@ -10,6 +10,7 @@ Array(1., dtype=float32)
 """
 
 from bindax_core.extend import bound_functions as _bound_functions
+from bindax_core.extend import former_modules as _former_modules
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_lax_basic.contract.dot_general import *
@@ -35,11 +36,11 @@ from bindax_lax_basic.elementwise.selection import *
 from bindax_lax_basic.elementwise.sign import *
 from bindax_lax_basic.elementwise.trigonometry import *
 from bindax_lax_basic.fourier import *
+from bindax_lax_basic.gather_scatter.dimension_numbers import *
 from bindax_lax_basic.gather_scatter.dynamic_slice import *
 from bindax_lax_basic.gather_scatter.gather_and_scatter_add import *
 from bindax_lax_basic.gather_scatter.scatter import *
 from bindax_lax_basic.gather_scatter.take import *
-from bindax_lax_basic.gather_scatter.windows import *
 from bindax_lax_basic.random_bits.rng_bit_generator import *
 from bindax_lax_basic.random_bits.rng_uniform import *
 from bindax_lax_basic.reductions.arg_reductions import *
@@ -58,7 +59,7 @@ from bindax_lax_basic.shape.transpose import *
 from bindax_lax_basic.sorting.sort import *
 from bindax_lax_basic.sorting.top_k import *
 from bindax_lax_basic.window.convolution.conv_general_dilated import *
-from bindax_lax_basic.window.convolution.numbers import *
+from bindax_lax_basic.window.convolution.dimension_numbers import *
 from bindax_lax_basic.window.convolution.patches import *
 from bindax_lax_basic.window.reduce_window.pooling import *
 from bindax_lax_basic.window.reduce_window.reduce_window import *
@@ -70,3 +71,13 @@ vars()["__all__"] = _public_names(vars())
 _bound_functions(vars())
 
 _register_internal(__file__)
+_former_modules(
+    __name__,
+    {
+        "array.updates": "array.at_updates",
+        "gather_scatter.windows": "gather_scatter.dimension_numbers",
+        "promotion_lattice": "dtype_promotion",
+        "reductions.computations": "reductions.reduction_computations",
+        "window.convolution.numbers": "window.convolution.dimension_numbers",
+    },
+)

@@ -27,7 +27,7 @@ from bindax_core.extend import (
     user_source_info,
     warn_user,
 )
-from bindax_lax_basic.promotion_lattice import (
+from bindax_lax_basic.dtype_promotion import (
     BOUNDS,
     COMPLEX_DTYPES,
     FLOAT_DTYPES,
@@ -38,10 +38,10 @@ from bindax_lax_basic.promotion_lattice import (
     UNSIGNED_DTYPES,
     require_one_dtype,
 )
-from bindax_lax_basic.promotion_lattice import DType as DType
-from bindax_lax_basic.promotion_lattice import bfloat16 as bfloat16
-from bindax_lax_basic.promotion_lattice import bool_ as bool_
-from bindax_lax_basic.promotion_lattice import float32 as float32
+from bindax_lax_basic.dtype_promotion import DType as DType
+from bindax_lax_basic.dtype_promotion import bfloat16 as bfloat16
+from bindax_lax_basic.dtype_promotion import bool_ as bool_
+from bindax_lax_basic.dtype_promotion import float32 as float32
 
 __all__ = ["promote_types", "result_type"]
 

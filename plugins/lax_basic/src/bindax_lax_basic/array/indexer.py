@@ -18,8 +18,8 @@ from bindax_lax_basic.array.index_parsing import Item, NewAxis, Positions, Run
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.selection import clamp_p
+from bindax_lax_basic.gather_scatter.dimension_numbers import GatherDimensionNumbers
 from bindax_lax_basic.gather_scatter.take import widened, wrap_index
-from bindax_lax_basic.gather_scatter.windows import GatherDimensionNumbers
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.operands import broadcast_shapes, scalar_array
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p

@@ -12,8 +12,8 @@ from typing import Any
 from bindax_core.extend import Tracer, config, typeof
 from bindax_lax_basic.array.index_parsing import Item, NewAxis, Positions, Run, parse_index
 from bindax_lax_basic.array.indexer import Indexer, build_indexer
+from bindax_lax_basic.gather_scatter.dimension_numbers import GatherScatterMode
 from bindax_lax_basic.gather_scatter.gather_and_scatter_add import default_fill, gather
-from bindax_lax_basic.gather_scatter.windows import GatherScatterMode
 from bindax_lax_basic.shape.creation import full_like
 from bindax_lax_basic.shape.reshape import expand_dims, squeeze_p
 from bindax_lax_basic.shape.rev import rev_p

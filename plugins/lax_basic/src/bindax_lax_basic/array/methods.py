@@ -11,8 +11,8 @@ from bindax_core.errors import ShapeError
 from bindax_core.extend import typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array import reductions
+from bindax_lax_basic.array.at_updates import IndexedUpdates
 from bindax_lax_basic.array.operators import OPERATORS
-from bindax_lax_basic.array.updates import IndexedUpdates
 from bindax_lax_basic.elementwise.complex_numbers import conj_p, imag_p, real_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.conversion import copy as lax_copy

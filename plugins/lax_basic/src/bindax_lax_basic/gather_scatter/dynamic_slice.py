@@ -11,15 +11,15 @@ from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, 
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert
-from bindax_lax_basic.gather_scatter.gather_and_scatter_add import gather
-from bindax_lax_basic.gather_scatter.scatter import scatter
-from bindax_lax_basic.gather_scatter.take import wrap_index
-from bindax_lax_basic.gather_scatter.windows import (
+from bindax_lax_basic.gather_scatter.dimension_numbers import (
     Dims,
     GatherDimensionNumbers,
     GatherScatterMode,
     ScatterDimensionNumbers,
 )
+from bindax_lax_basic.gather_scatter.gather_and_scatter_add import gather
+from bindax_lax_basic.gather_scatter.scatter import scatter
+from bindax_lax_basic.gather_scatter.take import wrap_index
 from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import jointly_linear

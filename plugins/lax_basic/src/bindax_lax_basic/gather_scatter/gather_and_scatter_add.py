@@ -10,16 +10,16 @@ import numpy as np
 from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import NUMBER
-from bindax_lax_basic.gather_scatter import windows as _windows
-from bindax_lax_basic.gather_scatter.lowering import gather_lowering
-from bindax_lax_basic.gather_scatter.scatter_rules import bind_scatter, scatter_family
-from bindax_lax_basic.gather_scatter.windows import (
+from bindax_lax_basic.gather_scatter import dimension_numbers as _numbers
+from bindax_lax_basic.gather_scatter.dimension_numbers import (
     FILL,
     Dims,
     GatherDimensionNumbers,
     GatherScatterMode,
     ScatterDimensionNumbers,
 )
+from bindax_lax_basic.gather_scatter.lowering import gather_lowering
+from bindax_lax_basic.gather_scatter.scatter_rules import bind_scatter, scatter_family
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.types import static_ints
@@ -68,7 +68,7 @@ def gather(
     return gather_p.bind(
         operand,
         start_indices,
-        dimension_numbers=_windows.numbers_argument(
+        dimension_numbers=_numbers.numbers_argument(
             "gather", GatherDimensionNumbers, dimension_numbers
         ),
         slice_sizes=static_ints("gather", "slice_sizes", slice_sizes),
@@ -98,10 +98,10 @@ def _gather_type(
     slice_sizes: Dims,
     **params: Any,
 ) -> ShapedArray:
-    _windows.check_windows("gather", x, indices, dimension_numbers, slice_sizes)
-    axes = _windows.window_dims(x.ndim, dimension_numbers)
+    _numbers.check_windows("gather", x, indices, dimension_numbers, slice_sizes)
+    axes = _numbers.window_dims(x.ndim, dimension_numbers)
     unordered = (*indices.shape[:-1], *[slice_sizes[axis] for axis in axes])
-    order = _windows.result_order(len(unordered), dimension_numbers)
+    order = _numbers.result_order(len(unordered), dimension_numbers)
     return x.update(shape=tuple([unordered[i] for i in order]))
 
 
@@ -115,8 +115,8 @@ def _gather_impl(
     fill_value: Any,
     **params: Any,
 ) -> Any:
-    found = _windows.windows(x.shape, indices, dimension_numbers, slice_sizes)
-    out = _windows.gather(x, found)
+    found = _numbers.windows(x.shape, indices, dimension_numbers, slice_sizes)
+    out = _numbers.gather(x, found)
     if mode is not FILL or found.valid.all():
         return out
     keep = found.valid.reshape((*found.valid.shape, *(1,) * (out.ndim - found.valid.ndim)))
@@ -169,7 +169,7 @@ def _gather_vmap(
         return filled(row.update(shape=(0, *row.shape)), 0), 0
     if batched[0]:
         slice_sizes = (1 if batched[1] else size, *slice_sizes)
-    numbers = _windows.batched_numbers(dimension_numbers, *batched)
+    numbers = _numbers.batched_numbers(dimension_numbers, *batched)
     out = gather_p.bind(x, indices, dimension_numbers=numbers, slice_sizes=slice_sizes, **params)
     return out, 0
 
@@ -238,7 +238,7 @@ def gather_back(
     if typeof(x).size == 0:
         return filled(ShapedArray(updates_shape, typeof(x).dtype), 0)
     drops = mode in (FILL, GatherScatterMode.ONE_HOT)
-    sizes = _windows.update_sizes(typeof(x).ndim, updates_shape, dimension_numbers)
+    sizes = _numbers.update_sizes(typeof(x).ndim, updates_shape, dimension_numbers)
     return gather_p.bind(
         x,
         indices,

@@ -10,7 +10,7 @@ import numpy as np
 from bindax_core.extend import LoweringContext, ShapedArray
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import compare
-from bindax_lax_basic.gather_scatter.windows import (
+from bindax_lax_basic.gather_scatter.dimension_numbers import (
     CLIP,
     FILL,
     Dims,

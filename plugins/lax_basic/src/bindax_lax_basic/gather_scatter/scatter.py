@@ -25,18 +25,18 @@ from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.comparison import eq_p, not_p, or_p
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.selection import extremum, select_scalars
+from bindax_lax_basic.gather_scatter.dimension_numbers import (
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+    numbers_argument,
+    update_sizes,
+)
 from bindax_lax_basic.gather_scatter.gather_and_scatter_add import (
     gather,
     gather_back,
     scatter_add_p,
 )
 from bindax_lax_basic.gather_scatter.scatter_rules import bind_scatter, scatter_family
-from bindax_lax_basic.gather_scatter.windows import (
-    GatherScatterMode,
-    ScatterDimensionNumbers,
-    numbers_argument,
-    update_sizes,
-)
 from bindax_lax_basic.reductions.prefix_scan import Values, prefix_scan
 from bindax_lax_basic.rules.linear import jointly_linear, zero_tangent
 from bindax_lax_basic.rules.operands import adopt_dtype, constant

@@ -9,9 +9,12 @@ import numpy as np
 
 from bindax_core.extend import Primitive, Rule, ShapedArray, rules
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.gather_scatter import windows as _windows
+from bindax_lax_basic.gather_scatter import dimension_numbers as _numbers
+from bindax_lax_basic.gather_scatter.dimension_numbers import (
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+)
 from bindax_lax_basic.gather_scatter.lowering import scatter_lowering
-from bindax_lax_basic.gather_scatter.windows import GatherScatterMode, ScatterDimensionNumbers
 from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.operands import adopt_dtype
@@ -33,7 +36,7 @@ def bind_scatter(
         operand,
         scatter_indices,
         *adopt_dtype(updates, operand)[:1],
-        dimension_numbers=_windows.numbers_argument(
+        dimension_numbers=_numbers.numbers_argument(
             which.name, ScatterDimensionNumbers, dimension_numbers
         ),
         indices_are_sorted=bool(indices_are_sorted),
@@ -61,8 +64,8 @@ def _type(name: str, accepts: Kinds) -> Callable[..., ShapedArray]:
                 f"{name}: the window axes {window} must be axes of the updates "
                 f"{updates.str_short()}."
             )
-        sizes = _windows.update_sizes(x.ndim, updates.shape, dimension_numbers)
-        _windows.check_windows(name, x, indices, dimension_numbers, sizes, into_nothing=True)
+        sizes = _numbers.update_sizes(x.ndim, updates.shape, dimension_numbers)
+        _numbers.check_windows(name, x, indices, dimension_numbers, sizes, into_nothing=True)
         batch = tuple([size for axis, size in enumerate(updates.shape) if axis not in window])
         if batch != indices.shape[:-1]:
             raise TypeError(
@@ -87,14 +90,14 @@ def _impl(combine: np.ufunc | None, widen: bool) -> Callable[..., NumPyArray]:
         mode: GatherScatterMode,
         **params: Any,
     ) -> NumPyArray:
-        sizes = _windows.update_sizes(x.ndim, updates.shape, dimension_numbers)
-        found = _windows.windows(x.shape, indices, dimension_numbers.as_gather(), sizes)
+        sizes = _numbers.update_sizes(x.ndim, updates.shape, dimension_numbers)
+        found = _numbers.windows(x.shape, indices, dimension_numbers.as_gather(), sizes)
         if mode is GatherScatterMode.CLIP:
             found = found._replace(valid=np.ones_like(found.valid))
         wide = dtypes.accumulator_dtype(x.dtype) if widen else x.dtype
         if wide == x.dtype:
-            return _windows.scatter(x, found, updates, combine)
-        out = _windows.scatter(x.astype(wide), found, updates.astype(wide), combine)
+            return _numbers.scatter(x, found, updates, combine)
+        out = _numbers.scatter(x.astype(wide), found, updates.astype(wide), combine)
         return out.astype(x.dtype)
 
     return rule
@@ -115,7 +118,7 @@ def _batch(
         return x, 0
     if dims[1] is not None:
         indices = batch_first(indices, dims[1], size)
-    numbers = _windows.batched_numbers(dimension_numbers, True, dims[1] is not None)
+    numbers = _numbers.batched_numbers(dimension_numbers, True, dims[1] is not None)
     return primitive.bind(x, indices, updates, dimension_numbers=numbers, **params), 0
 
 

@@ -14,8 +14,11 @@ from bindax_lax_basic.elementwise.comparison import lt_p
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.elementwise.remainder import rem_p
 from bindax_lax_basic.elementwise.selection import select_scalars
+from bindax_lax_basic.gather_scatter.dimension_numbers import (
+    GatherDimensionNumbers,
+    GatherScatterMode,
+)
 from bindax_lax_basic.gather_scatter.gather_and_scatter_add import gather
-from bindax_lax_basic.gather_scatter.windows import GatherDimensionNumbers, GatherScatterMode
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import axes_argument, axis_argument, describe
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p

@@ -19,7 +19,8 @@ from bindax_core.extend import (
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
 from bindax_lax_basic.elementwise.comparison import and_p, or_p, xor_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p
-from bindax_lax_basic.reductions import computations, reductions
+from bindax_lax_basic.reductions import reduction_computations as computations
+from bindax_lax_basic.reductions import reductions
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.linear import Batched, Values

@@ -19,8 +19,11 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.conversion import compare
+from bindax_lax_basic.gather_scatter.dimension_numbers import (
+    GatherDimensionNumbers,
+    GatherScatterMode,
+)
 from bindax_lax_basic.gather_scatter.gather_and_scatter_add import gather
-from bindax_lax_basic.gather_scatter.windows import GatherDimensionNumbers, GatherScatterMode
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray, comparable

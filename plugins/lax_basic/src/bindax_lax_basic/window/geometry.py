@@ -13,7 +13,7 @@ from bindax_core.extend import ShapedArray, typeof
 from bindax_lax_basic.rules.lowering import integers
 from bindax_lax_basic.rules.types import larger, static_ints
 from bindax_lax_basic.shape.slice_and_pad import pad_p, slice_p
-from bindax_lax_basic.window.convolution.numbers import dilated, padtype_to_pads
+from bindax_lax_basic.window.convolution.dimension_numbers import dilated, padtype_to_pads
 
 Sizes = tuple[int, ...]
 Padding = tuple[tuple[int, int], ...]

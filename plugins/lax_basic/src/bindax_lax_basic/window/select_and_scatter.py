@@ -19,7 +19,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.reductions import computations
+from bindax_lax_basic.reductions import reduction_computations as computations
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import require_same_dtype

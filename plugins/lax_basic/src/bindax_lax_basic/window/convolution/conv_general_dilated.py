@@ -15,8 +15,7 @@ from bindax_lax_basic.rules.types import static_int, static_ints
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.rev import rev
 from bindax_lax_basic.shape.transpose import transpose_p
-from bindax_lax_basic.window.convolution.evaluation import conv_impl
-from bindax_lax_basic.window.convolution.numbers import (
+from bindax_lax_basic.window.convolution.dimension_numbers import (
     NAME,
     ConvDimensionNumbers,
     Dims,
@@ -28,6 +27,7 @@ from bindax_lax_basic.window.convolution.numbers import (
     padtype_to_pads,
     spatial_sizes,
 )
+from bindax_lax_basic.window.convolution.evaluation import conv_impl
 from bindax_lax_basic.window.convolution.rules import conv_lowering, conv_transpose_rule, conv_vmap
 
 __all__ = [

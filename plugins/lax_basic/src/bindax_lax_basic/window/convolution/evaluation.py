@@ -10,7 +10,12 @@ import numpy as np
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.shape.slice_and_pad import pad_array
-from bindax_lax_basic.window.convolution.numbers import ConvDimensionNumbers, Dims, Pads, dilated
+from bindax_lax_basic.window.convolution.dimension_numbers import (
+    ConvDimensionNumbers,
+    Dims,
+    Pads,
+    dilated,
+)
 
 
 def conv_impl(

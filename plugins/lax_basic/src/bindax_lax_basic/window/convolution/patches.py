@@ -19,7 +19,10 @@ from bindax_lax_basic.window.convolution.conv_general_dilated import (
     conv_general_dilated,
     conv_transpose,
 )
-from bindax_lax_basic.window.convolution.numbers import ConvDimensionNumbers, conv_dimension_numbers
+from bindax_lax_basic.window.convolution.dimension_numbers import (
+    ConvDimensionNumbers,
+    conv_dimension_numbers,
+)
 from bindax_transforms import trace_to_jaxpr
 
 __all__ = [

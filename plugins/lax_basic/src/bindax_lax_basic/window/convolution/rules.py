@@ -23,7 +23,7 @@ from bindax_lax_basic.shape.creation import filled
 from bindax_lax_basic.shape.reshape import reshape_p
 from bindax_lax_basic.shape.rev import rev
 from bindax_lax_basic.shape.transpose import moveaxis
-from bindax_lax_basic.window.convolution.numbers import (
+from bindax_lax_basic.window.convolution.dimension_numbers import (
     ConvDimensionNumbers,
     Dims,
     conv_type,

@@ -19,7 +19,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import add_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p
-from bindax_lax_basic.reductions import computations
+from bindax_lax_basic.reductions import reduction_computations as computations
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to

@@ -15,17 +15,17 @@ from bindax_lax_basic.array.operators import power, true_divide
 from bindax_lax_basic.array.values import from_value
 from bindax_lax_basic.elementwise.arithmetic import neg_p
 from bindax_lax_basic.elementwise.conversion import convert
+from bindax_lax_basic.gather_scatter.dimension_numbers import (
+    CLIP,
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+)
 from bindax_lax_basic.gather_scatter.gather_and_scatter_add import scatter_add_p
 from bindax_lax_basic.gather_scatter.scatter import (
     scatter_max_p,
     scatter_min_p,
     scatter_mul_p,
     scatter_p,
-)
-from bindax_lax_basic.gather_scatter.windows import (
-    CLIP,
-    GatherScatterMode,
-    ScatterDimensionNumbers,
 )
 from bindax_lax_basic.rules.operands import promote_dtypes, promoted_type
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
