@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_control_flow.cond.branches import agreeing, split_branches
-from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.flags import kept
 from bindax_control_flow.shared.partial_evaluation import unzipped_by
 from bindax_control_flow.shared.programs import Programs, batch_in_front, join_consts, spread
 from bindax_core.extend import (

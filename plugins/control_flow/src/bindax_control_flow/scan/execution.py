@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_control_flow.scan.loop import Loop, slice_aval
-from bindax_control_flow.shared.compiled import application_of, run_compiled
+from bindax_control_flow.shared.compiled_evaluation import application_of, run_compiled
 from bindax_core.extend import (
     Array,
     Dimension,

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow.shared.steps import Step
+from bindax_control_flow.shared.loop_step import Step
 
 
 @attrs.frozen(eq=False)

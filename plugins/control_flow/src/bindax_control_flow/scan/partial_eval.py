@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bindax_control_flow.scan.loop import Loop, stacked_aval
-from bindax_control_flow.shared.lists import fixpoint
-from bindax_control_flow.shared.steps import Step
+from bindax_control_flow.shared.flags import fixpoint
+from bindax_control_flow.shared.loop_step import Step
 from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, Var
 from bindax_transforms import merge, partial_eval_jaxpr, partition, remembered, split
 

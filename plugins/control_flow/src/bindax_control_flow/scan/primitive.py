@@ -9,10 +9,10 @@ from bindax_control_flow.scan import execution
 from bindax_control_flow.scan.loop import Loop, slice_aval
 from bindax_control_flow.scan.partial_eval import split_loop
 from bindax_control_flow.scan.transposition import transposed
-from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.flags import kept
+from bindax_control_flow.shared.loop_step import batch_dims, batched, differentiated, pruned
 from bindax_control_flow.shared.partial_evaluation import unzipped_by
 from bindax_control_flow.shared.programs import batches_in_front
-from bindax_control_flow.shared.steps import batch_dims, batched, differentiated, pruned
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_control_flow.scan.loop import Loop
-from bindax_control_flow.shared.lists import fixpoint, kept
+from bindax_control_flow.shared.flags import fixpoint, kept
 from bindax_core.extend import ClosedJaxpr, Origin, eval_jaxpr
 from bindax_transforms import merge, partition, split, trace_to_jaxpr, transpose_jaxpr, with_zeros
 from bindax_transforms.zeros import add_tangents, instantiate_zeros

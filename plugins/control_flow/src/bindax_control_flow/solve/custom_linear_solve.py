@@ -7,9 +7,9 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow.shared.lists import either, fixpoint, kept
+from bindax_control_flow.shared.flags import either, fixpoint, kept
+from bindax_control_flow.shared.loop_step import batch_dims
 from bindax_control_flow.shared.programs import batches_in_front, converted, join_consts
-from bindax_control_flow.shared.steps import batch_dims
 from bindax_control_flow.solve.functions import Function, Unknowns, check_functions, tangents_of
 from bindax_core.extend import (
     ClosedJaxpr,

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bindax_control_flow.shared.compiled import application_of, run_compiled
-from bindax_control_flow.shared.lists import kept
+from bindax_control_flow.shared.compiled_evaluation import application_of, run_compiled
+from bindax_control_flow.shared.flags import kept
+from bindax_control_flow.shared.loop_step import batch_dims
 from bindax_control_flow.shared.partial_evaluation import unzipped_by
 from bindax_control_flow.shared.programs import batches_in_front, converted
-from bindax_control_flow.shared.steps import batch_dims
-from bindax_control_flow.while_loop.programs import (
+from bindax_control_flow.while_loop.derived_loops import (
     Derived,
     Loop,
     jvp_loop,

@@ -10,9 +10,9 @@ import numpy as np
 
 from bindax_control_flow.shared.arguments import describe_type
 from bindax_control_flow.shared.carry import Carry, trace_body
-from bindax_control_flow.shared.steps import step_of
+from bindax_control_flow.shared.loop_step import step_of
+from bindax_control_flow.while_loop.derived_loops import derived
 from bindax_control_flow.while_loop.primitive import bind_while
-from bindax_control_flow.while_loop.programs import derived
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
     ClosedJaxpr,

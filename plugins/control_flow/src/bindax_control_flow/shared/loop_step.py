@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import attrs
 
-from bindax_control_flow.shared.lists import fixpoint, kept
+from bindax_control_flow.shared.flags import fixpoint, kept
 from bindax_core.extend import ClosedJaxpr, Jaxpr, hoist_consts
 from bindax_transforms import dce_jaxpr, jvp_jaxpr, split, vmap_jaxpr
 

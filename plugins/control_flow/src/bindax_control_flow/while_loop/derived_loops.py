@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from bindax_control_flow.shared.lists import either, fixpoint, kept
-from bindax_control_flow.shared.programs import spread
-from bindax_control_flow.shared.steps import (
+from bindax_control_flow.shared.flags import either, fixpoint, kept
+from bindax_control_flow.shared.loop_step import (
     DerivedStep,
     Step,
     batch_dims,
@@ -16,6 +15,7 @@ from bindax_control_flow.shared.steps import (
     pruned,
     step_of,
 )
+from bindax_control_flow.shared.programs import spread
 from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, hoist_consts, typeof
 from bindax_lax_basic import reduce_or, select_n
 from bindax_transforms import (
