@@ -3,6 +3,7 @@
 They use ``bindax_core.extend`` alone, and the kernel imports none of them.
 """
 
+from bindax_core.extend import former_modules as _former_modules
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_transforms._callables import check_function as check_function
@@ -38,11 +39,11 @@ from bindax_transforms.batching.named_axes import name_axes as name_axes
 from bindax_transforms.batching.vmap import OutAxesError as OutAxesError
 from bindax_transforms.batching.vmap import vmap as vmap
 from bindax_transforms.batching.vmap import vmap_jaxpr as vmap_jaxpr
-from bindax_transforms.compilation.debugging import clear_caches as clear_caches
+from bindax_transforms.compilation.jit_debugging import clear_caches as clear_caches
 from bindax_transforms.compilation.jit_function import JittedFunction as JittedFunction
 from bindax_transforms.compilation.jit_function import jit as jit
 from bindax_transforms.compilation.jit_primitive import jit_p as jit_p
-from bindax_transforms.compilation.physical import physical_jaxpr as physical_jaxpr
+from bindax_transforms.compilation.physical_jaxpr import physical_jaxpr as physical_jaxpr
 from bindax_transforms.compilation.sharding_constraint import (
     sharding_constraint_p as sharding_constraint_p,
 )
@@ -70,10 +71,19 @@ from bindax_transforms.staging.effects import check_repeatable as check_repeatab
 from bindax_transforms.staging.effects import check_unordered as check_unordered
 from bindax_transforms.staging.effects import without_effects as without_effects
 from bindax_transforms.staging.interning import intern_jaxpr as intern_jaxpr
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr as trace_to_jaxpr
 from bindax_transforms.staging.make_jaxpr import eval_shape as eval_shape
 from bindax_transforms.staging.make_jaxpr import make_jaxpr as make_jaxpr
-from bindax_transforms.staging.remembered import traced_once as traced_once
-from bindax_transforms.staging.trace import trace_to_jaxpr as trace_to_jaxpr
+from bindax_transforms.staging.trace_cache import traced_once as traced_once
 
 vars()["__all__"] = [*_public_names(vars()), "checkpoint_policies"]
 _register_internal(__file__)
+_former_modules(
+    __name__,
+    {
+        "compilation.debugging": "compilation.jit_debugging",
+        "compilation.physical": "compilation.physical_jaxpr",
+        "staging.remembered": "staging.trace_cache",
+        "staging.trace": "staging.jaxpr_trace",
+    },
+)

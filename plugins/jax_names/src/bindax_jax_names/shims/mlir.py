@@ -8,7 +8,7 @@ from typing import Any
 from bindax_core.extend import Origin, Primitive, rules
 from bindax_jax_names.shims._sites import of_package
 from bindax_jax_names.shims._tables import put_rule
-from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
 __all__ = ["LoweringRule", "LoweringRuleContext", "lower_fun", "register_lowering"]
 

@@ -10,8 +10,8 @@ from bindax_jax_names.shims._tables import RuleMapping
 from bindax_jax_names.shims.linear_util import WrappedFun
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
 from bindax_transforms.autodiff.partial_eval import PartialEvalTracer as JaxprTracer
-from bindax_transforms.staging.trace import JaxprBuilder, trace_to_jaxpr
-from bindax_transforms.staging.trace import JaxprTracer as DynamicJaxprTracer
+from bindax_transforms.staging.jaxpr_trace import JaxprBuilder, trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import JaxprTracer as DynamicJaxprTracer
 
 __all__ = [
     "DynamicJaxprTracer",

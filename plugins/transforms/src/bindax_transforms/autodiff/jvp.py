@@ -45,7 +45,7 @@ from bindax_transforms._flat import (
 )
 from bindax_transforms._rule_checks import check_counts, check_tangent_result
 from bindax_transforms.autodiff.partial_eval import dce_closed
-from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import replay_jaxpr, trace_to_jaxpr
 from bindax_transforms.zeros import Zero, instantiate_zeros
 
 _rules = rules.jvp.functions

@@ -37,8 +37,8 @@ from bindax_transforms._flat import (
 from bindax_transforms.autodiff.jvp import check_tangent, jvp_flat, lower_aux, split_aux
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, dce_closed
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
+from bindax_transforms.staging.jaxpr_trace import JaxprBuilder, trace_to_jaxpr
 from bindax_transforms.staging.make_jaxpr import abstractify
-from bindax_transforms.staging.trace import JaxprBuilder, trace_to_jaxpr
 from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
 

@@ -25,7 +25,7 @@ from bindax_core.extend import (
     user_source_info,
 )
 from bindax_transforms._flat import for_results, merge, partition, remembered
-from bindax_transforms.staging.trace import JaxprBuilder
+from bindax_transforms.staging.jaxpr_trace import JaxprBuilder
 
 _rules = rules.partial_eval.functions
 

@@ -19,7 +19,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._flat import merge, partition, remembered, split, with_zeros
 from bindax_transforms._rule_checks import check_cotangents
-from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents
 
 

@@ -39,7 +39,7 @@ from bindax_transforms._flat import flatten_function, for_results, parameter_nam
 from bindax_transforms._rule_checks import check_batch_result, check_counts
 from bindax_transforms.batching.axis_sizes import NamedSize, axis_key, mesh_axes_tuple
 from bindax_transforms.staging.effects import check_unordered
-from bindax_transforms.staging.trace import replay_jaxpr, trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import replay_jaxpr, trace_to_jaxpr
 
 BatchDim = int | None
 

@@ -31,7 +31,7 @@ from bindax_transforms._flat import split
 from bindax_transforms.staging.static_arguments import argument_paths
 
 if TYPE_CHECKING:
-    from bindax_transforms.compilation._cache import Entry
+    from bindax_transforms.compilation._jit_cache import Entry
     from bindax_transforms.compilation.jit_function import JittedFunction
 
 

@@ -36,7 +36,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
-from bindax_transforms.compilation._cache import LEAVES, Entry, Shared, entries_lock
+from bindax_transforms.compilation._jit_cache import LEAVES, Entry, Shared, entries_lock
 from bindax_transforms.compilation.ahead_of_time import (
     Lowered,
     Traced,
@@ -46,8 +46,8 @@ from bindax_transforms.compilation.ahead_of_time import (
 from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.compilation.sharding_constraint import shardings_of, with_shardings
 from bindax_transforms.staging import static_arguments as arguments
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.staging.static_arguments import JitOptions
-from bindax_transforms.staging.trace import trace_to_jaxpr
 
 P = ParamSpec("P")
 R = TypeVar("R")

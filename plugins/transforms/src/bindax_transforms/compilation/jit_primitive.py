@@ -14,7 +14,7 @@ from bindax_core.extend import (
     primitive,
     rules,
 )
-from bindax_transforms._program_rules import Params, ProgramRules
+from bindax_transforms._closed_call_rules import Params, ProgramRules
 
 
 class JitRules(ProgramRules):

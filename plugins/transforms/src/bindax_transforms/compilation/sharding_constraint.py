@@ -28,7 +28,7 @@ from bindax_core.extend import (
 )
 from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding, Space, named
 from bindax_transforms.batching.axis_sizes import mesh_axes_of
-from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import Zero
 
 register_text_form(Space)

@@ -38,8 +38,8 @@ from bindax_transforms.batching.vmap import (
     move_batch_axis,
 )
 from bindax_transforms.custom._arguments import as_tangents, check_pair, described
-from bindax_transforms.custom._calls import Batching, late_rule, resume_trace
-from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.custom._custom_call import Batching, late_rule, resume_trace
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
 Backward = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]

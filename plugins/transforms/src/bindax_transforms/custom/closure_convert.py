@@ -23,10 +23,10 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function, merge, own_value, partition
 from bindax_transforms.custom._arguments import Arguments, FlatCall, check_pair
-from bindax_transforms.custom._calls import apply_call
+from bindax_transforms.custom._custom_call import apply_call
 from bindax_transforms.custom._linear import stage_backward
 from bindax_transforms.custom.custom_vjp import CustomVJPCall
-from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
 
 @api_boundary

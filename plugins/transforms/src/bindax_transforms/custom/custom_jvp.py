@@ -32,7 +32,7 @@ from bindax_transforms.custom._arguments import (
     check_pair,
     match_leaves,
 )
-from bindax_transforms.custom._calls import (
+from bindax_transforms.custom._custom_call import (
     Batching,
     CustomCall,
     apply_call,

@@ -27,7 +27,7 @@ from bindax_transforms.custom._arguments import (
     check_pair,
     described,
 )
-from bindax_transforms.custom._calls import (
+from bindax_transforms.custom._custom_call import (
     Batching,
     CustomCall,
     apply_call,

@@ -33,14 +33,14 @@ from bindax_transforms.custom._arguments import (
     check_pair,
     match_flags,
 )
-from bindax_transforms.custom._calls import (
+from bindax_transforms.custom._custom_call import (
     CustomCall,
     FlatFunction,
     apply_call,
     call_primitive,
     resume_trace,
 )
-from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import Zero, instantiate_zeros
 
 R = TypeVar("R")

@@ -26,13 +26,13 @@ from bindax_core.extend import (
     primitive,
     rules,
 )
+from bindax_transforms._closed_call_rules import Params, ProgramRules
 from bindax_transforms._flat import partition, remembered, split
-from bindax_transforms._program_rules import Params, ProgramRules
 from bindax_transforms.autodiff.partial_eval import SplitProgram, Splitting, partial_eval_jaxpr
 from bindax_transforms.autodiff.transposition import transpose_jaxpr
 from bindax_transforms.compilation.jit_primitive import jit_p, jit_rules
 from bindax_transforms.remat.checkpoint_policies import Policy, nothing_saveable
-from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
 
 class _CheckpointRules(ProgramRules):

@@ -26,9 +26,9 @@ from bindax_transforms.remat._primitive import checkpoint_p
 from bindax_transforms.remat.checkpoint_policies import POLICY, Policy
 from bindax_transforms.staging import static_arguments as arguments
 from bindax_transforms.staging.interning import has_functions, intern_jaxpr
-from bindax_transforms.staging.remembered import traced_once
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.staging.static_arguments import JitOptions
-from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.staging.trace_cache import traced_once
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -21,7 +21,7 @@ from bindax_transforms._callables import check_function
 from bindax_transforms._flat import check_values, flatten_function, parameter_names
 from bindax_transforms.autodiff.linearize import linearize_flat
 from bindax_transforms.remat._name import name_p
-from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
 
 class Residual(NamedTuple):

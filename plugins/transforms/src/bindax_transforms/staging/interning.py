@@ -12,7 +12,7 @@ import numpy as np
 
 from bindax_core.extend import Array, ClosedJaxpr, Var
 from bindax_transforms._flat import remembered
-from bindax_transforms.custom._calls import CustomCall
+from bindax_transforms.custom._custom_call import CustomCall
 
 _LIMIT = 2048
 _first: dict[Any, ClosedJaxpr] = {}

@@ -23,8 +23,8 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function
 from bindax_transforms.staging import static_arguments as arguments
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.staging.static_arguments import JitOptions
-from bindax_transforms.staging.trace import trace_to_jaxpr
 
 
 def abstractify(x: Any, name: str) -> Any:

@@ -20,8 +20,8 @@ from bindax_core.extend import (
 )
 from bindax_transforms.compilation.jit_function import JittedFunction
 from bindax_transforms.compilation.jit_primitive import jit_p
-from bindax_transforms.staging.remembered import forget_traces
 from bindax_transforms.staging.static_arguments import argument_paths, present
+from bindax_transforms.staging.trace_cache import forget_traces
 
 
 def _log(text: str, *values: Any) -> None:

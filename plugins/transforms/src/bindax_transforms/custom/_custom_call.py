@@ -52,7 +52,7 @@ from bindax_transforms.batching.vmap import (
     move_batch_axis,
     unmapped_aval,
 )
-from bindax_transforms.staging.trace import JaxprTrace, trace_inside
+from bindax_transforms.staging.jaxpr_trace import JaxprTrace, trace_inside
 from bindax_transforms.zeros import Zero, is_undef_primal
 
 FlatFunction = Callable[..., Sequence[Any]]

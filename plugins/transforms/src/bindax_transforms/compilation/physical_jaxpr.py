@@ -20,7 +20,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._flat import remembered
 from bindax_transforms.batching.vmap import AxisData, move_batch_axis, vmap_flat
-from bindax_transforms.staging.trace import trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
 _ORIGIN = Origin("physical_jaxpr")
 
