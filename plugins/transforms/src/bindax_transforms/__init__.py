@@ -8,11 +8,11 @@ from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_transforms._callables import check_function as check_function
 from bindax_transforms._flat import argument_names as argument_names
+from bindax_transforms._flat import cached_on_jaxpr as cached_on_jaxpr
 from bindax_transforms._flat import flatten_function as flatten_function
 from bindax_transforms._flat import merge as merge
 from bindax_transforms._flat import parameter_names as parameter_names
 from bindax_transforms._flat import partition as partition
-from bindax_transforms._flat import remembered as remembered
 from bindax_transforms._flat import split as split
 from bindax_transforms._flat import with_zeros as with_zeros
 from bindax_transforms.autodiff.gradient import grad as grad
@@ -75,6 +75,9 @@ from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr as trace_to_jax
 from bindax_transforms.staging.make_jaxpr import eval_shape as eval_shape
 from bindax_transforms.staging.make_jaxpr import make_jaxpr as make_jaxpr
 from bindax_transforms.staging.trace_cache import traced_once as traced_once
+
+remembered = cached_on_jaxpr
+"""The former name of ``cached_on_jaxpr``."""
 
 vars()["__all__"] = [*_public_names(vars()), "checkpoint_policies"]
 _register_internal(__file__)

@@ -16,7 +16,7 @@ from bindax_core.extend import (
     hoist_consts,
     rules,
 )
-from bindax_transforms._flat import merge, partition, remembered, split, with_zeros
+from bindax_transforms._flat import cached_on_jaxpr, merge, partition, split, with_zeros
 from bindax_transforms._rule_checks import program_out_avals
 from bindax_transforms.autodiff.jvp import jvp_jaxpr
 from bindax_transforms.autodiff.partial_eval import (
@@ -33,7 +33,7 @@ from bindax_transforms.zeros import Zero, is_undef_primal
 Params = dict[str, Any]
 
 
-class ProgramRules:
+class ClosedCallRules:
     """The rules of a primitive whose parameter ``jaxpr`` is the program that it applies.
 
     A subclass may give other parameters to derived programs, and derive them in another way.
@@ -118,7 +118,7 @@ class ProgramRules:
             jaxpr, used = dce_jaxpr(closed.jaxpr, used_outputs)
             return ClosedJaxpr(jaxpr.replace(invars=partition(used, jaxpr.invars)[1])), used
 
-        pruned, used = remembered(closed, ("dce", tuple(used_outputs)), make)
+        pruned, used = cached_on_jaxpr(closed, ("dce", tuple(used_outputs)), make)
         return eqn.replace(
             invars=partition(used, eqn.invars)[1],
             outvars=partition(used_outputs, eqn.outvars)[1],

@@ -139,27 +139,27 @@ def with_zeros(flags: Sequence[bool], values: Iterable[Any], avals: Sequence[Any
     ]
 
 
-def remembered(program: ClosedJaxpr, key: Any, make: Callable[[], T]) -> T:
-    """Something derived from a program, made once and kept with it.
+def cached_on_jaxpr(jaxpr: ClosedJaxpr, key: Any, make: Callable[[], T]) -> T:
+    """Compute something derived from a jaxpr once, and keep it with the jaxpr.
 
     Args:
-        program: what it is derived from; its ``cache`` keeps it.
+        jaxpr: what it is derived from; its ``cache`` keeps it.
         key: what tells it from other things that are kept there.
         make: makes it, the first time.
 
     >>> from bindax_transforms import make_jaxpr
-    >>> program = make_jaxpr(lambda x: x)(1.0)
-    >>> remembered(program, "number of results", lambda: len(program.out_avals))
+    >>> jaxpr = make_jaxpr(lambda x: x)(1.0)
+    >>> cached_on_jaxpr(jaxpr, "number of results", lambda: len(jaxpr.out_avals))
     1
     """
-    if key not in program.cache:
-        program.cache[key] = make()
-    return program.cache[key]  # type: ignore[no-any-return]
+    if key not in jaxpr.cache:
+        jaxpr.cache[key] = make()
+    return jaxpr.cache[key]  # type: ignore[no-any-return]
 
 
-def for_results(program: ClosedJaxpr, flags: bool | Sequence[bool]) -> tuple[bool, ...]:
-    """One flag for each result of a program; a single one serves all."""
-    return (flags,) * len(program.jaxpr.outvars) if isinstance(flags, bool) else tuple(flags)
+def broadcast_flags(jaxpr: ClosedJaxpr, flags: bool | Sequence[bool]) -> tuple[bool, ...]:
+    """Give each result of a jaxpr a flag; a single one serves all."""
+    return (flags,) * len(jaxpr.jaxpr.outvars) if isinstance(flags, bool) else tuple(flags)
 
 
 def parameter_names(fun: Any, args: Any, kwargs: Any) -> list[str]:

@@ -14,7 +14,7 @@ from bindax_control_flow.scan.loop import Loop, stacked_aval
 from bindax_control_flow.shared.flags import fixpoint
 from bindax_control_flow.shared.loop_step import Step
 from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, Var
-from bindax_transforms import merge, partial_eval_jaxpr, partition, remembered, split
+from bindax_transforms import cached_on_jaxpr, merge, partial_eval_jaxpr, partition, split
 
 
 class Residual(NamedTuple):
@@ -65,7 +65,7 @@ def split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> Split
     """Unzip a loop, of which some operands are unknown; the known program applies ``scan_p``."""
     fields = {name: value for name, value in loop.params.items() if name != "jaxpr"}
     key = ("split", *fields.items(), *unknowns)
-    return remembered(loop.jaxpr, key, lambda: _split_loop(scan_p, loop, unknowns))
+    return cached_on_jaxpr(loop.jaxpr, key, lambda: _split_loop(scan_p, loop, unknowns))
 
 
 def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> SplitLoop:

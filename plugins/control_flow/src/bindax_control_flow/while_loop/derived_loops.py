@@ -19,10 +19,10 @@ from bindax_control_flow.shared.programs import spread
 from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, hoist_consts, typeof
 from bindax_lax_basic import reduce_or, select_n
 from bindax_transforms import (
+    cached_on_jaxpr,
     check_repeatable,
     dce_jaxpr,
     partial_eval_jaxpr,
-    remembered,
     split,
     trace_to_jaxpr,
     vmap_jaxpr,
@@ -83,7 +83,7 @@ def derived(condition: ClosedJaxpr, body: DerivedStep[Step], cond_count: int = 0
 def kept_with(loop: Loop, key: tuple[Any, ...], make: Callable[[], T]) -> T:
     """Derive something from a loop once, and keep it as long as the program of its body."""
     whole = "while", loop.cond_jaxpr, loop.cond_nconsts, loop.body_nconsts, key
-    return remembered(loop.body_jaxpr, whole, make)
+    return cached_on_jaxpr(loop.body_jaxpr, whole, make)
 
 
 # ------------------------------------------------------------------------- jvp and vmap

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from bindax_experimental.checkify.errors import ErrorCategory, Slot, slot_avals
 from bindax_experimental.checkify.interpreter import Checks, checked, run_checked, run_silently
 from bindax_experimental.jet.programs import with_joint_consts
 from bindax_transforms import (
+    cached_on_jaxpr,
     custom_jvp_call_p,
     custom_vjp_call_p,
     custom_vmap_call_p,
@@ -63,22 +65,21 @@ def with_state(program: ClosedJaxpr, checks: Checks, slots: tuple[Slot, ...]) ->
 def _with_state(
     program: ClosedJaxpr, enabled: frozenset[ErrorCategory], slots: tuple[Slot, ...]
 ) -> tuple[ClosedJaxpr, tuple[Slot, ...] | None]:
-    key = ("checkify", enabled, slots)
-    if key not in program.cache:
-        avals = [CODE, *slot_avals(slots)]
-        found: list[tuple[Slot, ...] | None] = []
+    found: list[tuple[Slot, ...] | None] = []
 
-        def function(*values: Any) -> list[Any]:
-            checks = Checks(enabled)
-            operands = checks.replace(slots, values)
-            checks.found_any = False
-            outs = run_checked(checks, jaxpr_as_fun(program), operands)
-            found.append(checks.slots if checks.found_any else None)
-            return [*checks.values, *outs]
+    def function(*values: Any) -> list[Any]:
+        checks = Checks(enabled)
+        operands = checks.replace(slots, values)
+        checks.found_any = False
+        outs = run_checked(checks, jaxpr_as_fun(program), operands)
+        found.append(checks.slots if checks.found_any else None)
+        return [*checks.values, *outs]
 
-        made = trace_to_jaxpr(function, [*avals, *program.in_avals], Origin("checkify"))
-        program.cache[key] = made, found[-1]
-    return program.cache[key]  # type: ignore[no-any-return]
+    def make() -> tuple[ClosedJaxpr, tuple[Slot, ...] | None]:
+        avals = [CODE, *slot_avals(slots), *program.in_avals]
+        return trace_to_jaxpr(function, avals, Origin("checkify")), found[-1]
+
+    return cached_on_jaxpr(program, ("checkify", enabled, slots), make)
 
 
 def _call(
@@ -208,8 +209,6 @@ def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _silent_program(program: ClosedJaxpr) -> ClosedJaxpr:
-    key = "checkify without checks"
-    if key not in program.cache:
-        function = _silent(jaxpr_as_fun(program))
-        program.cache[key] = trace_to_jaxpr(function, program.in_avals, Origin("checkify"))
-    return program.cache[key]  # type: ignore[no-any-return]
+    function, origin = _silent(jaxpr_as_fun(program)), Origin("checkify")
+    make = partial(trace_to_jaxpr, function, program.in_avals, origin)
+    return cached_on_jaxpr(program, "checkify without checks", make)

@@ -19,6 +19,7 @@ from bindax_core.extend import (
 from bindax_experimental.jet.interpreter import jet_flat, taylor
 from bindax_experimental.jet.series import Taylor, order_of, series
 from bindax_transforms import (
+    cached_on_jaxpr,
     custom_vjp_call_p,
     custom_vmap_call_p,
     jit_p,
@@ -67,25 +68,22 @@ def program_of(
 
     The results in ``all_out`` get all coefficients even if they do not move.
     """
-    key = ("jet", order, flags, all_out)
-    if key not in program.cache:
-        found: list[Flags] = []
+    found: list[Flags] = []
 
-        def function(*values: Any) -> list[Any]:
-            outs = jet_flat(jaxpr_as_fun(program), restored(values, flags, order), Origin("jet"))
-            if all_out:
-                pairs = zip(outs, all_out, strict=True)
-                outs = [x.extended(order) if flag else x for x, flag in pairs]
-            found.append(moving(outs))
-            return flat(outs)
+    def function(*values: Any) -> list[Any]:
+        outs = jet_flat(jaxpr_as_fun(program), restored(values, flags, order), Origin("jet"))
+        if all_out:
+            pairs = zip(outs, all_out, strict=True)
+            outs = [x.extended(order) if flag else x for x, flag in pairs]
+        found.append(moving(outs))
+        return flat(outs)
 
-        avals = [
-            aval
-            for aval, flag in zip(program.in_avals, flags, strict=True)
-            for aval in (aval, *([aval] * order if flag else []))
-        ]
-        program.cache[key] = trace_to_jaxpr(function, avals, Origin("jet")), found[-1]
-    return program.cache[key]  # type: ignore[no-any-return]
+    def make() -> tuple[ClosedJaxpr, Flags]:
+        pairs = zip(program.in_avals, flags, strict=True)
+        avals = [x for aval, flag in pairs for x in (aval, *([aval] * order if flag else []))]
+        return trace_to_jaxpr(function, avals, Origin("jet")), found[-1]
+
+    return cached_on_jaxpr(program, ("jet", order, flags, all_out), make)
 
 
 def _jit(*operands: Taylor, jaxpr: ClosedJaxpr, **params: Any) -> list[Taylor]:

@@ -14,6 +14,7 @@ from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from bindax_parallel._collective import names_of
 from bindax_parallel.exchanges import all_gather_p, all_to_all_p, psum_scatter_p
 from bindax_parallel.reductions import pmax_p, pmin_p, psum_p
+from bindax_transforms import cached_on_jaxpr
 
 _REDUCTIONS = (psum_p, pmax_p, pmin_p)
 
@@ -21,9 +22,7 @@ _REDUCTIONS = (psum_p, pmax_p, pmin_p)
 def with_merged_exchanges(closed: ClosedJaxpr) -> ClosedJaxpr:
     """The program with one equation for each chain of exchanges along different axes."""
     key = "with_merged_exchanges"
-    if key not in closed.cache:
-        closed.cache[key] = ClosedJaxpr(_merged(closed.jaxpr), closed.consts)
-    return closed.cache[key]  # type: ignore[no-any-return]
+    return cached_on_jaxpr(closed, key, lambda: ClosedJaxpr(_merged(closed.jaxpr), closed.consts))
 
 
 def _merged(jaxpr: Jaxpr) -> Jaxpr:

@@ -34,13 +34,13 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import (
+    broadcast_flags,
+    cached_on_jaxpr,
     check_values,
     flatten_function,
-    for_results,
     own_value,
     parameter_names,
     partition,
-    remembered,
     with_zeros,
 )
 from bindax_transforms._rule_checks import check_counts, check_tangent_result
@@ -255,8 +255,8 @@ def jvp_jaxpr(
         A program from the arguments and the nonzero tangents to the results and their nonzero
         tangents, and which results those are.
     """
-    flags, wanted = tuple(nonzeros), for_results(jaxpr, instantiate)
-    return remembered(jaxpr, ("jvp", flags, wanted), lambda: _jvp_jaxpr(jaxpr, flags, wanted))
+    flags, wanted = tuple(nonzeros), broadcast_flags(jaxpr, instantiate)
+    return cached_on_jaxpr(jaxpr, ("jvp", flags, wanted), lambda: _jvp_jaxpr(jaxpr, flags, wanted))
 
 
 def _jvp_jaxpr(

@@ -24,7 +24,7 @@ from bindax_core.extend import (
     typeof,
     user_source_info,
 )
-from bindax_transforms._flat import for_results, merge, partition, remembered
+from bindax_transforms._flat import broadcast_flags, cached_on_jaxpr, merge, partition
 from bindax_transforms.staging.jaxpr_trace import JaxprBuilder
 
 _rules = rules.partial_eval.functions
@@ -210,14 +210,14 @@ def partial_eval_jaxpr(
         in_unknowns: which arguments are unknown.
         instantiate: which results count as unknown even if they could be known.
     """
-    wanted = for_results(jaxpr, instantiate)
+    wanted = broadcast_flags(jaxpr, instantiate)
 
     def make() -> SplitProgram:
         splitting = Splitting(jaxpr.jaxpr, in_unknowns)
         pairs = zip(jaxpr.jaxpr.outvars, wanted, strict=True)
         return splitting.parts([x in splitting.unknown or force for x, force in pairs])
 
-    return remembered(jaxpr, ("partial_eval", tuple(in_unknowns), wanted), make)
+    return cached_on_jaxpr(jaxpr, ("partial_eval", tuple(in_unknowns), wanted), make)
 
 
 class Splitting:

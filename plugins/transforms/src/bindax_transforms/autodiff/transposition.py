@@ -17,7 +17,7 @@ from bindax_core.extend import (
     interpret_jaxpr,
     rules,
 )
-from bindax_transforms._flat import merge, partition, remembered, split, with_zeros
+from bindax_transforms._flat import cached_on_jaxpr, merge, partition, split, with_zeros
 from bindax_transforms._rule_checks import check_cotangents
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents
@@ -108,7 +108,7 @@ def transpose_jaxpr(
     """
     flags, nonzeros = tuple(linear), tuple(nonzero_cts)
     key = ("transpose", flags, nonzeros)
-    return remembered(jaxpr, key, lambda: _transpose_jaxpr(jaxpr, flags, nonzeros))
+    return cached_on_jaxpr(jaxpr, key, lambda: _transpose_jaxpr(jaxpr, flags, nonzeros))
 
 
 def _transpose_jaxpr(

@@ -35,7 +35,12 @@ from bindax_core.extend import (
     warn_user,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import flatten_function, for_results, parameter_names, remembered
+from bindax_transforms._flat import (
+    broadcast_flags,
+    cached_on_jaxpr,
+    flatten_function,
+    parameter_names,
+)
 from bindax_transforms._rule_checks import check_batch_result, check_counts
 from bindax_transforms.batching.axis_sizes import NamedSize, axis_key, mesh_axes_tuple
 from bindax_transforms.staging.effects import check_unordered
@@ -351,9 +356,9 @@ def vmap_jaxpr(
     Returns:
         The program, and the batch axis of each result: 0, or None where it has none.
     """
-    dims, wanted = tuple(in_dims), for_results(jaxpr, instantiate)
+    dims, wanted = tuple(in_dims), broadcast_flags(jaxpr, instantiate)
     key = ("vmap", *axis_key(axis_size), dims, wanted)
-    return remembered(jaxpr, key, lambda: _vmap_jaxpr(jaxpr, axis_size, dims, wanted))
+    return cached_on_jaxpr(jaxpr, key, lambda: _vmap_jaxpr(jaxpr, axis_size, dims, wanted))
 
 
 def _vmap_jaxpr(

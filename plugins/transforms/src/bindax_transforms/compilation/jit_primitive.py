@@ -14,10 +14,10 @@ from bindax_core.extend import (
     primitive,
     rules,
 )
-from bindax_transforms._closed_call_rules import Params, ProgramRules
+from bindax_transforms._closed_call_rules import ClosedCallRules, Params
 
 
-class JitRules(ProgramRules):
+class JitRules(ClosedCallRules):
     """Those of ``jit``: nothing of another program is donated."""
 
     def params_of(self, params: Params, jaxpr: ClosedJaxpr) -> Params:

@@ -18,7 +18,7 @@ from bindax_core.extend import (
     is_extended,
     subjaxprs,
 )
-from bindax_transforms._flat import remembered
+from bindax_transforms._flat import cached_on_jaxpr
 from bindax_transforms.batching.vmap import AxisData, move_batch_axis, vmap_flat
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
@@ -39,7 +39,7 @@ def physical_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
         return closed
     avals = [aval.physical() for aval in closed.in_avals]
     make = partial(trace_to_jaxpr, lambda *values: _evaluate(closed, values), avals, _ORIGIN)
-    return remembered(closed, "physical", make)
+    return cached_on_jaxpr(closed, "physical", make)
 
 
 def _evaluate(closed: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:

@@ -26,8 +26,8 @@ from bindax_core.extend import (
     primitive,
     rules,
 )
-from bindax_transforms._closed_call_rules import Params, ProgramRules
-from bindax_transforms._flat import partition, remembered, split
+from bindax_transforms._closed_call_rules import ClosedCallRules, Params
+from bindax_transforms._flat import cached_on_jaxpr, partition, split
 from bindax_transforms.autodiff.partial_eval import SplitProgram, Splitting, partial_eval_jaxpr
 from bindax_transforms.autodiff.transposition import transpose_jaxpr
 from bindax_transforms.compilation.jit_primitive import jit_p, jit_rules
@@ -35,7 +35,7 @@ from bindax_transforms.remat.checkpoint_policies import Policy, nothing_saveable
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
 
-class _CheckpointRules(ProgramRules):
+class _CheckpointRules(ClosedCallRules):
     """Those of ``checkpoint``: what runs later computes again what the policy does not save."""
 
     def usual(self, eqn: JaxprEqn) -> Params:
@@ -51,7 +51,7 @@ class _CheckpointRules(ProgramRules):
         self, jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
     ) -> tuple[ClosedJaxpr, list[bool]]:
         key = ("recompute and transpose", tuple(linear), tuple(nonzero_cts))
-        return remembered(jaxpr, key, lambda: _recomputed(jaxpr, linear, nonzero_cts))
+        return cached_on_jaxpr(jaxpr, key, lambda: _recomputed(jaxpr, linear, nonzero_cts))
 
 
 def _split_by_policy(
@@ -68,7 +68,7 @@ def _split_by_policy(
         out_unknowns = [x in splitting.unknown for x in jaxpr.outvars]
         return splitting.parts(out_unknowns, jaxpr.outvars if stage_known else None)
 
-    return remembered(closed, ("checkpoint", tuple(in_unknowns), policy, stage_known), make)
+    return cached_on_jaxpr(closed, ("checkpoint", tuple(in_unknowns), policy, stage_known), make)
 
 
 class _PolicySplitting(Splitting):
@@ -212,5 +212,5 @@ a program without constants; ``prevent_cse``, whether the compiler is kept from 
 computation with the first; ``policy``, or None to save nothing but operands; ``differentiated``,
 whether it is a part of a derivative that runs after the first computation."""
 
-_calls: dict[Primitive, ProgramRules] = {jit_p: jit_rules, checkpoint_p: _rules}
+_calls: dict[Primitive, ClosedCallRules] = {jit_p: jit_rules, checkpoint_p: _rules}
 """The primitives that apply a program once, as it is: a policy decides about what is inside."""

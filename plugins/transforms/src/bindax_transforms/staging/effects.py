@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_core.extend import ClosedJaxpr, JaxprEqn, Primitive, subjaxprs
-from bindax_transforms._flat import remembered
+from bindax_transforms._flat import cached_on_jaxpr
 
 
 def check_unordered(primitive: Primitive, params: dict[str, Any]) -> None:
@@ -49,7 +49,7 @@ def without_effects(program: ClosedJaxpr) -> ClosedJaxpr:
     """
     if not program.jaxpr.effects:
         return program
-    return remembered(program, "without effects", lambda: _without_effects(program))
+    return cached_on_jaxpr(program, "without effects", lambda: _without_effects(program))
 
 
 def _without_effects(program: ClosedJaxpr) -> ClosedJaxpr:

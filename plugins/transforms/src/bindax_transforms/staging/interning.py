@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, ClosedJaxpr, Var
-from bindax_transforms._flat import remembered
+from bindax_transforms._flat import cached_on_jaxpr
 from bindax_transforms.custom._custom_call import CustomCall
 
 _LIMIT = 2048
@@ -39,13 +39,13 @@ def intern_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
             _first.clear()
         return closed if closed.consts else _first.setdefault(_program_key(closed), closed)
 
-    return remembered(closed, "interned", first)
+    return cached_on_jaxpr(closed, "interned", first)
 
 
 def has_functions(closed: ClosedJaxpr) -> bool:
     """Tell whether equations have Python functions, such as custom rules, as parameters."""
     values = (value for eqn in closed.eqns for value in eqn.params.values())
-    return remembered(closed, "has functions", lambda: any(map(_is_or_has_function, values)))
+    return cached_on_jaxpr(closed, "has functions", lambda: any(map(_is_or_has_function, values)))
 
 
 def _is_or_has_function(value: Any) -> bool:
