@@ -12,7 +12,7 @@ import pytest
 
 import bindax.numpy as jnp
 from bindax import nnx
-from bindax_nnx.graph import Walk
+from bindax_nnx.graph import GraphTraversal
 from bindax_nnx.lift.cached_structure import plan_of
 
 COUNT = int(os.environ.get("BINDAX_RANDOM_GRAPHS", "200"))
@@ -184,7 +184,7 @@ def test_what_jit_keeps_of_a_graph_follows_its_changes():
             kept = plan_of((root,))
             followed += kept is plan
             plan = kept
-            walk = Walk()
+            walk = GraphTraversal()
             walk.value(root)
             assert plan.structure.tokens == walk.structure()
             assert list(map(id, plan.references)) == list(map(id, walk.references))

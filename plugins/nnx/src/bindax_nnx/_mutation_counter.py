@@ -18,7 +18,7 @@ def describe_trace(trace: Any) -> str:
     return "outside of any transformation" if trace is None else f"inside {trace.origin}"
 
 
-class Clock:
+class MutationCounter:
     """Marks that are replaced whenever what is known of structures may no longer hold.
 
     Attributes:
@@ -41,5 +41,5 @@ class Clock:
         self.variables = object()
 
 
-clock = Clock()
+mutation_counter = MutationCounter()
 """The marks of the process."""

@@ -105,7 +105,7 @@ def is_reference(value: Any) -> bool:
     return known
 
 
-class Walk:
+class GraphTraversal:
     """One walk over a graph.
 
     Args:
@@ -120,7 +120,7 @@ class Walk:
         values: what the variables hold, flat.
         uneven: how many values the variables have that do not have one, by number.
         containers: the lists and dictionaries that were met, with what they held.
-        is_lasting: whether the structure can be told unchanged by the clock and the containers.
+        is_lasting: whether the structure can be told unchanged by the counter and the containers.
     """
 
     __slots__ = (
@@ -344,12 +344,12 @@ class Walk:
         return GraphError("a static attribute of a graph cannot be hashed.")
 
 
-def walked(roots: Iterable[Any], *, whole: bool = False, paths: bool = False) -> Walk:
+def traverse(roots: Iterable[Any], *, whole: bool = False, paths: bool = False) -> GraphTraversal:
     """A walk over some values."""
-    walk = Walk(whole=whole, paths=paths)
+    traversal = GraphTraversal(whole=whole, paths=paths)
     for root in roots:
-        walk.value(root)
-    return walk
+        traversal.value(root)
+    return traversal
 
 
 # ---------------------------------------------------------------------------- children and paths
@@ -415,5 +415,5 @@ def _iterate(value: Any, path: tuple[Any, ...], met: set[int]) -> Iterator[tuple
 
 def iter_variables(node: Any) -> Iterator[tuple[tuple[Any, ...], Variable[Any]]]:
     """The variables that can be reached from a node, each once, with their paths."""
-    walk = walked([node], whole=True, paths=True)
-    return zip(walk.paths or (), walk.variables, strict=True)
+    traversal = traverse([node], whole=True, paths=True)
+    return zip(traversal.paths or (), traversal.variables, strict=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from bindax_core.extend import typeof, zeros_like_aval
 from bindax_nnx.filters import Filter, Path, to_predicate
-from bindax_nnx.graph import Walk, iter_graph, iter_variables
+from bindax_nnx.graph import GraphTraversal, iter_graph, iter_variables
 from bindax_nnx.object import Object
 from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Perturbation, Variable
@@ -233,9 +233,9 @@ def _require_found(function: str, node: Any, missing: Sequence[str]) -> None:
 def copy_around(node: Any, replaced: Callable[[Variable[Any]], Variable[Any]]) -> Any:
     """A copy of the objects of a graph, around what takes the place of each variable."""
     variables = [variable for _, variable in iter_variables(node)]
-    walk = Walk({id(variable): i for i, variable in enumerate(variables)})
-    walk.value(node)
-    copy = Build(walk.tokens, iter(()), originals=[replaced(x) for x in variables]).next()
+    traversal = GraphTraversal({id(variable): i for i, variable in enumerate(variables)})
+    traversal.value(node)
+    copy = Build(traversal.tokens, iter(()), originals=[replaced(x) for x in variables]).next()
     if isinstance(node, Object):
         object.__setattr__(copy, "_nnx_place", node._nnx_place)  # for messages
     return copy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from weakref import ref
 
-from bindax_nnx._mutation_counter import clock, current_trace, describe_trace
+from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation_counter
 from bindax_nnx._paths import Place, full_name, name_places
 from bindax_nnx._text import Parts, describe
 from bindax_nnx._tokens import NodeToken, node_token
@@ -30,7 +30,7 @@ class Object:
     )
     _nnx_tokens: ClassVar[dict[tuple[str, ...], tuple[NodeToken, tuple[str, ...]]]] = {}
     _nnx_context: Any
-    _nnx_mark: Any  # of the clock, when an attribute was last changed
+    _nnx_mark: Any  # of the counter, when an attribute was last changed
     _nnx_plan: Any
     _nnx_place: Place | None
 
@@ -63,8 +63,8 @@ class Object:
         self._changed()
 
     def _changed(self) -> None:
-        clock.advance()
-        _set(self, "_nnx_mark", clock.now)
+        mutation_counter.advance()
+        _set(self, "_nnx_mark", mutation_counter.now)
 
     def _require_context(self, name: str) -> None:
         now = current_trace()

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 from bindax_core.tree_util import register_static
-from bindax_nnx._mutation_counter import clock
+from bindax_nnx._mutation_counter import mutation_counter
 from bindax_nnx._tokens import NodeToken, VariableToken
 from bindax_nnx.errors import GraphError
 from bindax_nnx.filters import Filter, Path, to_predicate
-from bindax_nnx.graph import children_of, iter_graph, iter_variables, walked
+from bindax_nnx.graph import children_of, iter_graph, iter_variables, traverse
 from bindax_nnx.object import Object
 from bindax_nnx.state import State, required_state, split_flat, states_of
 from bindax_nnx.unflatten import Build
@@ -97,9 +97,9 @@ def split(node: Any, *filters: Filter) -> Any:
     >>> merge(graphdef, params, rest).factor.value
     2.0
     """
-    walk = walked([node], whole=True, paths=True)
-    graphdef = GraphDef(walk.structure(), tuple(walk.paths or ()))
-    copies = {p: v.copy() for p, v in zip(graphdef.paths, walk.variables, strict=True)}
+    traversal = traverse([node], whole=True, paths=True)
+    graphdef = GraphDef(traversal.structure(), tuple(traversal.paths or ()))
+    copies = {p: v.copy() for p, v in zip(graphdef.paths, traversal.variables, strict=True)}
     parts = split_flat(copies, filters or (...,), everything=True)
     return (graphdef, *map(State.from_flat_path, parts))
 
@@ -196,7 +196,7 @@ def update(node: Any, state: Any, /, *states: Any) -> None:
         store_value(variables[path], _content(x))
         if isinstance(x, Variable) and x.token != variables[path].token:
             store_metadata(variables[path], x.token)
-    clock.advance_variables()  # a value may be a tree
+    mutation_counter.advance_variables()  # a value may be a tree
 
 
 def _holder(node: Any, path: Path, value: Any) -> Any:
@@ -226,14 +226,14 @@ def variables(node: Any, *filters: Filter) -> Any:
 
 def graphdef(node: Any) -> GraphDef:
     """The structure of a graph."""
-    walk = walked([node], whole=True, paths=True)
-    return GraphDef(walk.structure(), tuple(walk.paths or ()))
+    traversal = traverse([node], whole=True, paths=True)
+    return GraphDef(traversal.structure(), tuple(traversal.paths or ()))
 
 
 def clone(node: T) -> T:
     """A copy of a graph: its own objects and variables, with the sharing of the original."""
-    walk = walked([node], whole=True)
-    copy: T = Build(walk.tokens, iter(walk.values)).next()
+    traversal = traverse([node], whole=True)
+    copy: T = Build(traversal.tokens, iter(traversal.values)).next()
     return copy
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from bindax_core.errors import UnexpectedTracerError, clause
 from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
-from bindax_nnx._mutation_counter import clock, current_trace, describe_trace
+from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation_counter
 from bindax_nnx._operators import VariableOperators
 from bindax_nnx._paths import Place, full_name
 from bindax_nnx._text import Parts, describe
@@ -118,7 +118,7 @@ class Variable(VariableOperators, Generic[A]):
         if (hook := self._hook("on_set_value")) is not None:
             value = hook(value)
         if type(value) is not Array and not isinstance(value, Tracer):
-            clock.advance_variables()  # it may be a tree, which is structure
+            mutation_counter.advance_variables()  # it may be a tree, which is structure
         _set(self, "_value", value)
 
     @property
@@ -159,7 +159,7 @@ class Variable(VariableOperators, Generic[A]):
         self._require_context()
         _set(self, "_metadata", metadata)
         _set(self, "_token", None)
-        clock.advance_variables()
+        mutation_counter.advance_variables()
 
     def replace(self: V, value: Any, **metadata: Any) -> V:
         """A variable of the same kind with another value, its metadata changed where named."""
@@ -369,7 +369,7 @@ def store_metadata(variable: Variable[Any], token: VariableToken) -> None:
     """Give a variable the metadata that it has after a transformation."""
     _set(variable, "_metadata", token.by_name)
     _set(variable, "_token", token)
-    clock.advance_variables()
+    mutation_counter.advance_variables()
 
 
 # ------------------------------------------------------------------------- variables as pytrees

@@ -9,7 +9,7 @@ import bindax_transforms
 from bindax_core.extend import api_boundary, tree_leaves, tree_unflatten
 from bindax_nnx.graph import is_reference, iter_variables
 from bindax_nnx.lift._names import changed_names, named_after
-from bindax_nnx.lift.structure import Arguments, Inside, finish
+from bindax_nnx.lift.structure import Arguments, CallScope, finish
 from bindax_nnx.object import Object
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable
@@ -104,11 +104,11 @@ def trace_with_states(
     def pure(*args: Any, **kwargs: Any) -> Any:
         leaves = tree_leaves((args, kwargs))
         values = [leaves[place] for place in order]
-        inside = Inside(form, values[:size], values[size:])
-        given, named = inside.arguments
+        scope = CallScope(form, values[:size], values[size:])
+        given, named = scope.arguments
         result = fun(*given, **named)
-        outcome, _, _ = inside.leave(result)
-        _require_pure(inside, outcome.restructured is not None, fun)
+        outcome, _, _ = scope.leave(result)
+        _require_pure(scope, outcome.restructured is not None, fun)
         return result
 
     given, named = states
@@ -148,15 +148,15 @@ def _states(arguments: Arguments) -> tuple[Any, list[int]]:
     return tree_unflatten(arguments.form.tree, parts), order
 
 
-def _require_pure(inside: Inside, is_restructured: bool, fun: Any) -> None:
+def _require_pure(scope: CallScope, is_restructured: bool, fun: Any) -> None:
     name = getattr(fun, "__name__", type(fun).__name__)
     remedy = "return nnx.state of the object to have it among the results"
-    if inside.changed:
-        number = inside.changed[0][0]
-        variable = inside.variables[number]
+    if scope.changed:
+        number = scope.changed[0][0]
+        variable = scope.variables[number]
         places = [
             ".".join([type(root).__name__, *map(str, path)])
-            for root in inside.roots
+            for root in scope.roots
             if is_reference(root)
             for path, x in iter_variables(root)
             if x is variable
@@ -166,9 +166,9 @@ def _require_pure(inside: Inside, is_restructured: bool, fun: Any) -> None:
             f"changes nothing; {remedy}, and do not change it."
         )
     if is_restructured:
-        changes = ", ".join(changed_names(inside.roots, inside.references, inside._structure))
+        changes = ", ".join(changed_names(scope.roots, scope.references, scope._structure))
         raise TypeError(f"{name} changes objects, but a program of states does not: {changes}.")
-    for leaf in inside.leaves:
+    for leaf in scope.leaves:
         if isinstance(leaf, Object):
             raise TypeError(
                 f"{name} returns a {type(leaf).__name__}, but a program of states returns arrays "

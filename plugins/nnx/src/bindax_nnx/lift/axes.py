@@ -10,7 +10,7 @@ from bindax_core.extend import flatten_prefix, tree_flatten, typeof
 from bindax_nnx.errors import AliasingError
 from bindax_nnx.filters import Filter, Path, PathIn, check_order, to_predicate
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift.structure import Arguments, Inside
+from bindax_nnx.lift.structure import Arguments, CallScope
 from bindax_nnx.state import State
 from bindax_nnx.variables import PARTITION_NAME, Variable
 
@@ -132,51 +132,51 @@ class Axes:
             add_occurrences(self._occurrences, root, prefix)
 
     def of_results(
-        self, inside: Inside, prefix: Any, count: int, what: str = "out_axes"
+        self, scope: CallScope, prefix: Any, count: int, what: str = "out_axes"
     ) -> list[Any]:
         """The axes of the results of a call: of the changed and new variables, then the arrays.
 
         The first ``count`` variables are old; ``what`` is the argument of the prefix, for messages.
         """
-        flat = flatten_prefix(prefix, inside.tree, what)
-        self._check_results(inside, flat)
+        flat = flatten_prefix(prefix, scope.tree, what)
+        self._check_results(scope, flat)
         found: dict[int, list[tuple[Path, Any]]] = {}
-        if inside.new:
-            for root, axis in zip(inside.roots, self.prefixes, strict=True):
+        if scope.new:
+            for root, axis in zip(scope.roots, self.prefixes, strict=True):
                 add_occurrences(found, root, axis)
-            for leaf, axis in zip(inside.leaves, flat, strict=True):
+            for leaf, axis in zip(scope.leaves, flat, strict=True):
                 if is_reference(leaf):
                     add_occurrences(found, leaf, axis)
-        if any(id(x) not in found for x in inside.new):
-            self._add_detached(found, inside)
-        arrays = [p for x, p in zip(inside.leaves, flat, strict=True) if not is_reference(x)]
+        if any(id(x) not in found for x in scope.new):
+            self._add_detached(found, scope)
+        arrays = [p for x, p in zip(scope.leaves, flat, strict=True) if not is_reference(x)]
         require_axes(arrays, what)
-        numbers = [i for i, _ in inside.changed]
-        axes = [self.variables[i] for i in numbers] + [found[id(x)][0][1] for x in inside.new]
-        sized = zip(axes, inside.sizes, strict=True)
+        numbers = [i for i, _ in scope.changed]
+        axes = [self.variables[i] for i in numbers] + [found[id(x)][0][1] for x in scope.new]
+        sized = zip(axes, scope.sizes, strict=True)
         return [axis for axis, size in sized for _ in range(size)] + arrays
 
-    def _add_detached(self, found: dict[int, list[tuple[Path, Any]]], inside: Inside) -> None:
+    def _add_detached(self, found: dict[int, list[tuple[Path, Any]]], scope: CallScope) -> None:
         """Note the axes of new variables in objects that were taken out of the arguments."""
         start = 0
-        for prefix, end in zip(self.prefixes, inside.ends, strict=True):
-            for node in inside.references[start:end]:
+        for prefix, end in zip(self.prefixes, scope.ends, strict=True):
+            for node in scope.references[start:end]:
                 detached: dict[int, list[tuple[Path, Any]]] = {}
                 add_occurrences(detached, node, prefix)
                 for key, noted in detached.items():
                     found.setdefault(key, noted)
             start = end
 
-    def _check_results(self, inside: Inside, flat: Sequence[Any]) -> None:
-        roots = [(x, p) for x, p in zip(inside.leaves, flat, strict=True) if is_reference(x)]
-        if not roots or not inside.variables:
+    def _check_results(self, scope: CallScope, flat: Sequence[Any]) -> None:
+        roots = [(x, p) for x, p in zip(scope.leaves, flat, strict=True) if is_reference(x)]
+        if not roots or not scope.variables:
             return
-        axis_of = {id(x): p for x, p in zip(inside.variables, self.variables, strict=True)}
+        axis_of = {id(x): p for x, p in zip(scope.variables, self.variables, strict=True)}
         for root, prefix in roots:
             for path, variable in iter_variables(root):
                 axis = prefix.of(path, variable) if isinstance(prefix, ByFilter) else prefix
                 if axis_of.get(id(variable), axis) != axis:
-                    self._resolve(inside.roots)
+                    self._resolve(scope.roots)
                     add_occurrences(self._occurrences, root, prefix)
 
 
@@ -221,27 +221,27 @@ def check_axes_count(name: str, axes: Any, args: Sequence[Any]) -> None:
         )
 
 
-def remove_axes(inside: Inside, axes: Sequence[Any], metadata: Mapping[str, Any]) -> None:
+def remove_axes(scope: CallScope, axes: Sequence[Any], metadata: Mapping[str, Any]) -> None:
     """Tell the variables inside of a transformation that their mapped axes are gone."""
     if PARTITION_NAME in metadata:
-        for variable, axis in zip(inside.variables, axes, strict=True):
+        for variable, axis in zip(scope.variables, axes, strict=True):
             if isinstance(axis, int):
                 variable.remove_axis(_positive(axis, variable), metadata[PARTITION_NAME])
 
 
 def restore_axes(
-    inside: Inside, result: Any, entry: Axes, out_axes: Any, metadata: Mapping[str, Any]
+    scope: CallScope, result: Any, entry: Axes, out_axes: Any, metadata: Mapping[str, Any]
 ) -> None:
     """Tell the variables that leave that they have the mapped axis again."""
     if PARTITION_NAME not in metadata:
         return
-    pairs = list(zip(inside.variables, entry.variables, strict=True))
-    old = {id(x) for x in inside.variables}
+    pairs = list(zip(scope.variables, entry.variables, strict=True))
+    old = {id(x) for x in scope.variables}
     found: dict[int, list[Any]] = {}
     new: dict[int, Any] = {}
     leaves, tree = tree_flatten(result, is_leaf=is_reference)
     wanted = zip(leaves, flatten_prefix(out_axes, tree, "out_axes"), strict=True)
-    roots = [*zip(inside.roots, entry.prefixes, strict=True), *wanted]
+    roots = [*zip(scope.roots, entry.prefixes, strict=True), *wanted]
     for root, prefix in roots:
         if not is_reference(root):
             continue

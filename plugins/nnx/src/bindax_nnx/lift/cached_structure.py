@@ -13,9 +13,9 @@ from typing import Any
 
 from bindax_core.extend import Array
 from bindax_core.tree_util import is_tree_node
-from bindax_nnx._mutation_counter import clock
+from bindax_nnx._mutation_counter import mutation_counter
 from bindax_nnx._tokens import VariableToken
-from bindax_nnx.graph import static_token, walked
+from bindax_nnx.graph import static_token, traverse
 from bindax_nnx.lift.structure import Structure, structure_of, structure_of_tokens
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable
@@ -38,31 +38,33 @@ class Plan:
     )
 
     def __init__(self, roots: tuple[Any, ...]) -> None:
-        walk = walked(roots)
-        self._mark: Any = clock.now if walk.is_lasting else None
-        self._variables_mark: Any = clock.variables
+        traversal = traverse(roots)
+        self._mark: Any = mutation_counter.now if traversal.is_lasting else None
+        self._variables_mark: Any = mutation_counter.variables
         self.roots = roots
-        self.structure: Structure = structure_of(walk)
-        self.references = walk.references
-        self.variables: list[Variable[Any]] = walk.variables
-        self._containers = walk.containers
-        self._indices = walk.indices
+        self.structure: Structure = structure_of(traversal)
+        self.references = traversal.references
+        self.variables: list[Variable[Any]] = traversal.variables
+        self._containers = traversal.containers
+        self._indices = traversal.indices
         self._nodes = [
-            (x, x._nnx_mark, dict(x.__dict__)) for x in walk.references if isinstance(x, Object)
+            (x, x._nnx_mark, dict(x.__dict__))
+            for x in traversal.references
+            if isinstance(x, Object)
         ]
-        self._tokens = [x._token for x in walk.variables]
+        self._tokens = [x._token for x in traversal.variables]
 
     def holds(self) -> bool:
         """Tell whether the graphs are what the plan says, after following small changes."""
-        now = clock.now
+        now = mutation_counter.now
         if self._mark is not now:
             if self._mark is None or not self._follow():
                 return False
             self._mark = now
-        if self._variables_mark is not clock.variables:
+        if self._variables_mark is not mutation_counter.variables:
             if not self._has_its_variables():
                 return False
-            self._variables_mark = clock.variables
+            self._variables_mark = mutation_counter.variables
         return not self._containers or all(_unchanged(x, items) for x, items in self._containers)
 
     def _has_its_variables(self) -> bool:
@@ -76,7 +78,7 @@ class Plan:
 
     def is_back(self) -> bool:
         """Tell whether the graphs, which were others meanwhile, are again what the plan says."""
-        if self._variables_mark is not clock.variables and not self._has_its_variables():
+        if self._variables_mark is not mutation_counter.variables and not self._has_its_variables():
             return False
         for node, mark, before in self._nodes:
             after = node.__dict__
@@ -87,7 +89,7 @@ class Plan:
         if not all(_unchanged(x, items) for x, items in self._containers):
             return False
         self._nodes = [(node, node._nnx_mark, before) for node, _, before in self._nodes]
-        self._mark, self._variables_mark = clock.now, clock.variables
+        self._mark, self._variables_mark = mutation_counter.now, mutation_counter.variables
         return True
 
     def _follow(self) -> bool:

@@ -7,9 +7,9 @@ from functools import wraps
 from typing import Any, cast
 
 from bindax_core.extend import api_boundary
-from bindax_nnx.graph import walked
+from bindax_nnx.graph import traverse
 from bindax_nnx.lift._names import named_after
-from bindax_nnx.lift.structure import Arguments, Exit, Inside, finish
+from bindax_nnx.lift.structure import Arguments, CallScope, Updates, finish
 from bindax_nnx.object import Object
 from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Variable
@@ -45,34 +45,34 @@ class Call:
         self.fun = fun
         self.all_values = all_values
         self.arguments = Arguments((tuple(args), dict(kwargs or {})), is_leaf)
-        self.outcome: Exit | None = None
+        self.outcome: Updates | None = None
         self.num_values = 0
-        self.inside: Inside | None = None
+        self.scope: CallScope | None = None
 
     @property
     def leaves(self) -> list[Any]:
         """The values of the variables, then the other arrays."""
         return [*self.arguments.values, *self.arguments.arrays]
 
-    def enter(self, leaves: Sequence[Any]) -> Inside:
+    def enter(self, leaves: Sequence[Any]) -> CallScope:
         """The arguments for the user's function, around what a transformation passes."""
         size = len(self.arguments.values)
-        inside = Inside(self.arguments.form, leaves[:size], leaves[size:])
-        for root, original in zip(inside.roots, self.arguments.roots, strict=True):
+        scope = CallScope(self.arguments.form, leaves[:size], leaves[size:])
+        for root, original in zip(scope.roots, self.arguments.roots, strict=True):
             if isinstance(root, Object | Variable) and root is not original:
                 object.__setattr__(root, "_nnx_place", original._nnx_place)  # for messages
-        return inside
+        return scope
 
-    def run(self, inside: Inside) -> Any:
+    def run(self, scope: CallScope) -> Any:
         """Call the user's function."""
-        args, kwargs = inside.arguments
+        args, kwargs = scope.arguments
         return self.fun(*args, **kwargs)
 
-    def leave(self, inside: Inside, result: Any) -> list[Any]:
+    def leave(self, scope: CallScope, result: Any) -> list[Any]:
         """The results as a flat list: values of variables, then the other arrays."""
-        self.outcome, values, arrays = inside.leave(result, self.all_values)
+        self.outcome, values, arrays = scope.leave(result, self.all_values)
         self.num_values = len(values)
-        self.inside = inside
+        self.scope = scope
         return [*values, *arrays]
 
     @property
@@ -80,8 +80,8 @@ class Call:
         """The user's function as one of a flat list of arrays; what transformations transform."""
 
         def flat(leaves: Sequence[Any]) -> list[Any]:
-            inside = self.enter(leaves)
-            return self.leave(inside, self.run(inside))
+            scope = self.enter(leaves)
+            return self.leave(scope, self.run(scope))
 
         return cast(Callable[[Sequence[Any]], list[Any]], named_after(flat, self.fun))
 
@@ -100,8 +100,8 @@ class Call:
         if self.outcome.is_plain:
             return finish(self.outcome, (), (), (), outs)
         arguments = self.arguments
-        walk = walked(arguments.roots)
-        copy = Build(walk.tokens, iter(walk.values))
+        traversal = traverse(arguments.roots)
+        copy = Build(traversal.tokens, iter(traversal.values))
         for _ in arguments.roots:
             copy.next()
         values, arrays = outs[: self.num_values], outs[self.num_values :]

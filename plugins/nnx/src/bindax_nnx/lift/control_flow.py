@@ -11,7 +11,7 @@ from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import is_reference
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.structure import Inside
+from bindax_nnx.lift.structure import CallScope
 from bindax_transforms import check_function
 
 
@@ -103,10 +103,10 @@ def _check_same(name: str, calls: Sequence[Call]) -> None:
 
 def _left(call: Call) -> str:
     """The result of a branch, and what it changed."""
-    inside, outcome = call.inside, call.outcome
-    if inside is None or outcome is None:
+    scope, outcome = call.scope, call.outcome
+    if scope is None or outcome is None:
         return "nothing"
-    changes = inside.describe_changes()
+    changes = scope.describe_changes()
     return f"{outcome.tree}{f', and {changes}' if changes else ''}"
 
 
@@ -132,13 +132,13 @@ def _check_types(name: str, calls: Sequence[Call], types: Sequence[Sequence[Any]
                 ) from None
 
 
-def carried(name: str, call: Call, inside: Inside, count: int, operands: int) -> None:
+def carried(name: str, call: Call, scope: CallScope, count: int, operands: int) -> None:
     """Raise unless the objects of a carry are what they were, and its arrays where they were."""
     outcome = call.outcome
     if outcome is None:
         return
-    if outcome.restructured is not None or inside.new or outcome.relabelled:
-        changes = inside.describe_changes() or outcome.describe()
+    if outcome.restructured is not None or scope.new or outcome.relabelled:
+        changes = scope.describe_changes() or outcome.describe()
         raise GraphError(
             f"the structure of what {name} carries changes from step to step: {changes}. "
             f"Attributes and variables must be made before the loop, and none deleted in it."
@@ -201,9 +201,9 @@ def while_loop(
     test = Call(cond_fun, (init_val,))
 
     def condition(leaves: Sequence[Any]) -> Any:
-        inside = test.enter(leaves)
-        holds = test.run(inside)
-        test.leave(inside, holds)
+        scope = test.enter(leaves)
+        holds = test.run(scope)
+        test.leave(scope, holds)
         if test.outcome is not None and (test.outcome.changed or test.outcome.restructured):
             raise GraphError(
                 "cond_fun of while_loop changed an object; only body_fun may change what is "
@@ -290,12 +290,12 @@ def _step(
     """A step of a loop on flat lists, which checks that the structure stays, and notes types."""
 
     def step(leaves: Sequence[Any]) -> list[Any]:
-        inside = call.enter(leaves)
-        (state,), _ = inside.arguments
-        result = call.run(inside)
-        outs = call.leave(inside, result)
+        scope = call.enter(leaves)
+        (state,), _ = scope.arguments
+        result = call.run(scope)
+        outs = call.leave(scope, result)
         check_same_objects(name, state, result)
-        carried(name, call, inside, len(outs), len(leaves))
+        carried(name, call, scope, len(outs), len(leaves))
         types[:] = [(typeof(x), typeof(y)) for x, y in zip(leaves, outs, strict=True)]
         return outs
 

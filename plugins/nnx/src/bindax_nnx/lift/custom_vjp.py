@@ -16,7 +16,7 @@ from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.gradient import DiffState, Template
 from bindax_nnx.lift.jvp_vjp import arrays_only, by_path, leaves_like
 from bindax_nnx.lift.remat_eval_shape import without_constants
-from bindax_nnx.lift.structure import Arguments, Inside
+from bindax_nnx.lift.structure import Arguments, CallScope
 from bindax_transforms import check_function
 
 
@@ -125,8 +125,8 @@ class _Run:
 
     def forward(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         call = self._call
-        inside = call.enter(leaves)
-        args, _ = inside.arguments
+        scope = call.enter(leaves)
+        args, _ = scope.arguments
         returned = self._forward(*args)
         if not isinstance(returned, tuple) or len(returned) != 2:
             raise TypeError(
@@ -136,12 +136,12 @@ class _Run:
         result, residuals = returned
         kept = Arguments(residuals)
         self._residuals = kept.form
-        return call.leave(inside, result), [*kept.values, *kept.arrays]
+        return call.leave(scope, result), [*kept.values, *kept.arrays]
 
     def backward(self, kept: Sequence[Any], bars: Sequence[Any]) -> tuple[list[Any]]:
         call = self._call
         size = self._residuals.structure.size
-        residuals = Inside(self._residuals, kept[:size], kept[size:]).arguments
+        residuals = CallScope(self._residuals, kept[:size], kept[size:]).arguments
         values = bars[: call.num_values]
         leaves = [*values[: len(call.arguments.values)], *[None] * len(call.arguments.arrays)]
         inputs = tuple([self._template.fill(i, leaves) for i in range(len(self._args))])

@@ -128,8 +128,8 @@ def value_and_grad(
             wanted.require_floats(call)
 
         def loss(differentiated: list[Any], others: list[Any]) -> tuple[Any, list[Any]]:
-            inside = call.enter(wanted.joined(differentiated, others))
-            result = call.run(inside)
+            scope = call.enter(wanted.joined(differentiated, others))
+            result = call.run(scope)
             if has_aux and (not isinstance(result, tuple) or len(result) != 2):
                 raise TypeError(
                     f"with has_aux, grad needs a function that returns a pair of a scalar and "
@@ -137,7 +137,7 @@ def value_and_grad(
                 )
             value = result[0] if has_aux else result
             value = value.value if isinstance(value, Variable) else value
-            return value, call.leave(inside, result)
+            return value, call.leave(scope, result)
 
         differentiate = bindax_transforms.value_and_grad(
             named_after(loss, f), has_aux=True, holomorphic=holomorphic, allow_int=allow_int

@@ -21,14 +21,14 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_core.tree_util import register_static
-from bindax_nnx.graph import is_reference, walked
+from bindax_nnx.graph import is_reference, traverse
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.ahead_of_time import Lowered, trace_with_states, with_statics
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.cached_structure import plan_of
 from bindax_nnx.lift.sharding import Placement
-from bindax_nnx.lift.structure import Arguments, Form, Inside, Returned, finish
+from bindax_nnx.lift.structure import Arguments, CallScope, Form, Returned, finish
 from bindax_nnx.object import Object
 from bindax_transforms import check_function
 
@@ -173,7 +173,7 @@ class JitFunction:
         given = [x for i, x in enumerate(args) if i in self._donated_argnums]
         given += [x for k, x in kwargs.items() if k in self._donated_argnames]
         leaves = tree_flatten(given, is_leaf=is_reference)[0]
-        variables = {id(x) for x in walked(filter(is_reference, leaves)).variables}
+        variables = {id(x) for x in traverse(filter(is_reference, leaves)).variables}
         arrays = {id(x) for x in leaves}
         sized = zip(arguments.variables, arguments.sizes, strict=True)
         flags = [id(x) in variables for x, size in sized for _ in range(size)]
@@ -236,14 +236,14 @@ def _flat_function(
     size = form.structure.size
 
     def flat(*leaves: Any) -> Returned:
-        inside = Inside(form, leaves[:size], leaves[size:])
-        args, kwargs = inside.arguments
+        scope = CallScope(form, leaves[:size], leaves[size:])
+        args, kwargs = scope.arguments
         args = [x.value if type(x) is _Static else x for x in args]
         kwargs = {k: x.value if type(x) is _Static else x for k, x in kwargs.items()}
-        outcome, values, arrays = inside.leave(fun(*args, **kwargs), all_values)
+        outcome, values, arrays = scope.leave(fun(*args, **kwargs), all_values)
         outs = [*values, *arrays]
         if entry is not None:
-            outs = placement.lay_out(inside, entry, outs)
+            outs = placement.lay_out(scope, entry, outs)
         return Returned((outcome, len(values)), outs)
 
     return named_after(flat, fun)

@@ -114,11 +114,11 @@ def jvp(
 
 def arrays_only(call: Call, outs: Sequence[Any]) -> Any:
     """The part of the results that belongs to arrays, in its structure."""
-    if call.inside is None:
+    if call.scope is None:
         raise TypeError("the function was not called.")
     arrays = iter(outs[call.num_values :])
-    parts = [None if is_reference(x) else next(arrays) for x in call.inside.leaves]
-    return tree_unflatten(call.inside.tree, parts)
+    parts = [None if is_reference(x) else next(arrays) for x in call.scope.leaves]
+    return tree_unflatten(call.scope.tree, parts)
 
 
 @api_boundary
@@ -148,9 +148,9 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     template = Template(call, primals)
 
     def flat(leaves: list[Any]) -> tuple[list[Any], list[Any]]:
-        inside = call.enter(leaves)
-        result = call.run(inside)
-        outs = call.leave(inside, result)
+        scope = call.enter(leaves)
+        result = call.run(scope)
+        outs = call.leave(scope, result)
         main = result[0] if has_aux else result
         return tree_leaves(main), outs
 

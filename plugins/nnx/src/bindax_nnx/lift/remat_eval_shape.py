@@ -11,7 +11,7 @@ from bindax_core.extend import api_boundary
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.structure import Arguments, Given, Inside, Returned, finish
+from bindax_nnx.lift.structure import Arguments, CallScope, Given, Returned, finish
 from bindax_transforms import check_function
 
 
@@ -64,9 +64,9 @@ def _checkpointed(f: Callable[..., Any], **options: Any) -> Callable[..., Any]:
 
     def flat(given: Given) -> Returned:
         size = given.form.structure.size
-        inside = Inside(given.form, given.leaves[:size], given.leaves[size:])
-        args, kwargs = inside.arguments
-        outcome, values, arrays = inside.leave(f(*args, **kwargs))
+        scope = CallScope(given.form, given.leaves[:size], given.leaves[size:])
+        args, kwargs = scope.arguments
+        outcome, values, arrays = scope.leave(f(*args, **kwargs))
         return Returned((outcome, len(values)), [*values, *arrays])
 
     checkpointed = bindax_transforms.checkpoint(named_after(flat, f), **options)

@@ -11,7 +11,7 @@ import bindax_control_flow
 import bindax_numpy as jnp
 from bindax_core.extend import api_boundary, typeof
 from bindax_nnx.errors import GraphError
-from bindax_nnx.graph import walked
+from bindax_nnx.graph import traverse
 from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import (
@@ -24,7 +24,7 @@ from bindax_nnx.lift.axes import (
 )
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects, check_types
-from bindax_nnx.lift.structure import Inside, same_words
+from bindax_nnx.lift.structure import CallScope, same_words
 from bindax_nnx.variables import Variable
 from bindax_transforms import check_function
 
@@ -144,35 +144,35 @@ class _Loop:
         slices = iter(xs)
         leaves = [next(parts.get(a, slices)) for a in self.axes]
         call = self.call
-        inside = call.enter(leaves)
-        remove_axes(inside, self.entry.variables, self.metadata)
-        args, _ = inside.arguments
-        before = self._carried_graphs(inside)
-        result = call.run(inside)
-        restore_axes(inside, result, self.entry, self.out_axes, self.metadata)
-        outs = call.leave(inside, result)
-        self.exits = self.entry.of_results(inside, self.out_axes, len(outs))
-        self._check(inside, args, result, len(carry), before)
-        self.types[:] = self._carried_types(inside, leaves, outs)
+        scope = call.enter(leaves)
+        remove_axes(scope, self.entry.variables, self.metadata)
+        args, _ = scope.arguments
+        before = self._carried_graphs(scope)
+        result = call.run(scope)
+        restore_axes(scope, result, self.entry, self.out_axes, self.metadata)
+        outs = call.leave(scope, result)
+        self.exits = self.entry.of_results(scope, self.out_axes, len(outs))
+        self._check(scope, args, result, len(carry), before)
+        self.types[:] = self._carried_types(scope, leaves, outs)
         pairs = list(zip(outs, self.exits, strict=True))
         return (
             [x for x, axis in pairs if axis is Carry],
             [x for x, axis in pairs if axis is not Carry],
         )
 
-    def _carried_graphs(self, inside: Inside) -> tuple[list[Any], list[Any]]:
+    def _carried_graphs(self, scope: CallScope) -> tuple[list[Any], list[Any]]:
         """The structure of the objects that are carried whole, and what they consist of."""
-        roots = zip(inside.roots, self.entry.prefixes, strict=True)
-        walk = walked(root for root, prefix in roots if prefix is Carry)
-        return walk.tokens, walk.references
+        roots = zip(scope.roots, self.entry.prefixes, strict=True)
+        traversal = traverse(root for root, prefix in roots if prefix is Carry)
+        return traversal.tokens, traversal.references
 
     def _carried_types(
-        self, inside: Inside, leaves: Sequence[Any], outs: Sequence[Any]
+        self, scope: CallScope, leaves: Sequence[Any], outs: Sequence[Any]
     ) -> list[tuple[int, Any, Any]]:
         """The numbers of the carried variables, with their types before and after a step."""
-        if {*inside.sizes, *self.call.arguments.sizes} != {1}:
+        if {*scope.sizes, *self.call.arguments.sizes} != {1}:
             return []
-        places = [(i, place) for place, (i, _) in enumerate(inside.changed)]
+        places = [(i, place) for place, (i, _) in enumerate(scope.changed)]
         return [
             (i, typeof(leaves[i]), typeof(outs[place]))
             for i, place in places
@@ -180,9 +180,9 @@ class _Loop:
         ]
 
     def _check(
-        self, inside: Inside, args: Sequence[Any], result: Any, carried: int, before: Any
+        self, scope: CallScope, args: Sequence[Any], result: Any, carried: int, before: Any
     ) -> None:
-        for i, _ in inside.changed:
+        for i, _ in scope.changed:
             if self.entry.variables[i] is None:
                 raise GraphError(
                     f"a step of scan changed {self.call.arguments.variables[i]._describe()}, which "
@@ -198,21 +198,21 @@ class _Loop:
             check_same_objects("scan", given[0], returned[0])
         count = sum(axis is Carry for axis in self.exits)
         if count != carried:
-            self._refuse(inside, f"{carried} arrays are carried in, {count} come out.")
-        tokens, references = self._carried_graphs(inside)
+            self._refuse(scope, f"{carried} arrays are carried in, {count} come out.")
+        tokens, references = self._carried_graphs(scope)
         if not same_words(tokens, before[0]) or any(map(is_not, references, before[1])):
-            self._refuse(inside, "its attributes are others than before.")
-        for variable in self._deleted(inside):
-            self._refuse(inside, f"{variable._describe()} is no longer there.")
+            self._refuse(scope, "its attributes are others than before.")
+        for variable in self._deleted(scope):
+            self._refuse(scope, f"{variable._describe()} is no longer there.")
 
-    def _deleted(self, inside: Inside) -> list[Variable[Any]]:
+    def _deleted(self, scope: CallScope) -> list[Variable[Any]]:
         """The carried variables that a step took out of the objects."""
-        walk = walked(inside.roots)
-        variables = zip(inside.variables, self.entry.variables, strict=True)
-        return [x for x, axis in variables if axis is Carry and id(x) not in walk.indices]
+        traversal = traverse(scope.roots)
+        variables = zip(scope.variables, self.entry.variables, strict=True)
+        return [x for x, axis in variables if axis is Carry and id(x) not in traversal.indices]
 
-    def _refuse(self, inside: Inside, what: str) -> None:
-        changes = inside.describe_changes()
+    def _refuse(self, scope: CallScope, what: str) -> None:
+        changes = scope.describe_changes()
         listed = f" In a step, {changes}." if changes else ""
         raise GraphError(
             f"the structure of what scan carries changes from step to step: {what}{listed} Return "

@@ -15,7 +15,7 @@ from bindax_nnx.lift._decorators import decorator
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.structure import Inside
+from bindax_nnx.lift.structure import CallScope
 from bindax_nnx.object import Object
 from bindax_nnx.split_merge import state
 from bindax_nnx.variables import AXIS_NAMES, Variable
@@ -107,9 +107,9 @@ class Placement:
             given = tuple([by_position.get(i) for i in range(len(args))])
         return Axes(arguments, (given, None), "in_shardings")
 
-    def lay_out(self, inside: Inside, entry: Axes, outs: Sequence[Any]) -> list[Any]:
+    def lay_out(self, scope: CallScope, entry: Axes, outs: Sequence[Any]) -> list[Any]:
         """The results of a call in their shardings; what changed keeps that of the argument."""
-        targets = entry.of_results(inside, self._out, len(outs), "out_shardings")
+        targets = entry.of_results(scope, self._out, len(outs), "out_shardings")
         place = bindax_transforms.with_sharding_constraint
         return [
             x if target is None else place(x, target)
@@ -189,9 +189,9 @@ def _divide(
     exits: list[Any] = []  # filled while the function runs, and read after that
 
     def flat(leaves: Sequence[Any]) -> list[Any]:
-        inside = call.enter(leaves)
-        outs = call.leave(inside, call.run(inside))
-        exits[:] = entry.of_results(inside, out_specs, len(outs), "out_specs")
+        scope = call.enter(leaves)
+        outs = call.leave(scope, call.run(scope))
+        exits[:] = entry.of_results(scope, out_specs, len(outs), "out_specs")
         return outs
 
     given = [*value_axes(call.arguments, entry.variables), *entry.arrays]

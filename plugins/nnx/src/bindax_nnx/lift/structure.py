@@ -1,10 +1,10 @@
 """The mechanism of all lifted transformations: arguments apart, results together, state back.
 
 A call takes its arguments apart once (`Arguments`): what is static becomes a hashable
-``Structure``, the rest are lists of arrays. Inside of the transformation, ``Inside`` builds
+``Structure``, the rest are lists of arrays. Inside of the transformation, ``CallScope`` builds
 objects of the same structure around what the transformation passes, which the user's function may
-change at will, and takes the result and the changes apart into arrays and an ``Exit``. Outside,
-``finish`` applies an ``Exit`` to the original objects.
+change at will, and takes the result and the changes apart into arrays and ``Updates``. Outside,
+``finish`` applies ``Updates`` to the original objects.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_core.tree_util import is_tree_node, register_node
-from bindax_nnx._mutation_counter import clock
+from bindax_nnx._mutation_counter import mutation_counter
 from bindax_nnx._tokens import LEAF, Branch, Content, NodeToken, Seen, VariableToken, places_of
-from bindax_nnx.graph import Walk, is_reference, walked
+from bindax_nnx.graph import GraphTraversal, is_reference, traverse
 from bindax_nnx.lift._names import changed_names, value_name
 from bindax_nnx.object import Object
 from bindax_nnx.unflatten import Build
@@ -65,9 +65,9 @@ class Structure:
 _structures: weakref.WeakValueDictionary[tuple[Any, ...], Structure] = weakref.WeakValueDictionary()
 
 
-def structure_of(walk: Walk) -> Structure:
+def structure_of(traversal: GraphTraversal) -> Structure:
     """The structure that a walk wrote."""
-    return structure_of_tokens(walk.structure(), len(walk.values))
+    return structure_of_tokens(traversal.structure(), len(traversal.values))
 
 
 def structure_of_tokens(tokens: tuple[Any, ...], size: int) -> Structure:
@@ -113,13 +113,13 @@ class Arguments:
         is_root = tuple(map(is_reference, leaves))
         self.roots = [x for x, root in zip(leaves, is_root, strict=True) if root]
         self.arrays = [x for x, root in zip(leaves, is_root, strict=True) if not root]
-        walk = walked(self.roots)
-        self.form = Form(tree, is_root, structure_of(walk))
-        self.references = walk.references
-        self.variables = walk.variables
-        self.values = walk.values
-        self.sizes = walk.sizes
-        for variable in walk.variables:
+        traversal = traverse(self.roots)
+        self.form = Form(tree, is_root, structure_of(traversal))
+        self.references = traversal.references
+        self.variables = traversal.variables
+        self.values = traversal.values
+        self.sizes = traversal.sizes
+        for variable in traversal.variables:
             if type(variable._value) is not Array:
                 variable._require_live(variable._value)
 
@@ -129,7 +129,7 @@ class Arguments:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Exit:
+class Updates:
     """All that is static about the outcome of a call.
 
     Attributes:
@@ -173,12 +173,12 @@ class Given:
 class Returned:
     """The results of a call as a pytree: arrays, and the outcome in their structure.
 
-    The outcome is an ``Exit`` and the number of values of variables among the arrays.
+    The outcome is ``Updates`` and the number of values of variables among the arrays.
     """
 
     __slots__ = ("outcome", "outs")
 
-    def __init__(self, outcome: tuple[Exit, int], outs: Sequence[Any]) -> None:
+    def __init__(self, outcome: tuple[Updates, int], outs: Sequence[Any]) -> None:
         self.outcome = outcome
         self.outs = outs
 
@@ -187,7 +187,7 @@ register_node(NodeDefinition(Given, lambda x: (tuple(x.leaves), x.form), Given))
 register_node(NodeDefinition(Returned, lambda x: (tuple(x.outs), x.outcome), Returned))
 
 
-class Inside:
+class CallScope:
     """The arguments of a call as the user's function sees them.
 
     Attributes:
@@ -235,7 +235,7 @@ class Inside:
         self.arguments = tree_unflatten(form.tree, leaves)
         self._given = [x._value for x in self.variables]
         self._tokens = [x._token for x in self.variables]
-        self._mark = clock.now
+        self._mark = mutation_counter.now
         self.new: list[Variable[Any]] = []
         self.leaves: list[Any] = []
         self.sizes: list[int] = []
@@ -244,7 +244,7 @@ class Inside:
 
     def leave(
         self, result: Any, all_values: bool | frozenset[int] = False
-    ) -> tuple[Exit, list[Any], list[Any]]:
+    ) -> tuple[Updates, list[Any], list[Any]]:
         """Take the result and the changes apart; ``all_values`` as for ``Call``.
 
         Gives the outcome, the values of the variables, first of the old ones, and the other arrays.
@@ -254,17 +254,17 @@ class Inside:
         self.changed = tuple(self._changes(values, all_values))
         numbers = {id(x): i for i, x in enumerate(self.references)}
         is_new = self._is_restructured()
-        walk = Walk(numbers, expand=is_new)
-        restructured = self._write_graphs(walk) if is_new else None
+        traversal = GraphTraversal(numbers, expand=is_new)
+        restructured = self._write_graphs(traversal) if is_new else None
         arrays = []
         for leaf in self.leaves:
             if is_reference(leaf):
-                walk.value(leaf)
+                traversal.value(leaf)
             else:
-                walk.tokens.append(LEAF)
+                traversal.tokens.append(LEAF)
                 arrays.append(leaf)
-        self.new = walk.variables
-        self.sizes.extend(walk.sizes)
+        self.new = traversal.variables
+        self.sizes.extend(traversal.sizes)
         relabelled = tuple(
             (i, x.token)
             for i, (x, token) in enumerate(zip(self.variables, self._tokens, strict=True))
@@ -272,8 +272,10 @@ class Inside:
         )
         changed = self.changed
         is_plain = not (changed or is_new or relabelled) and len(arrays) == len(self.leaves)
-        outcome = Exit(self.tree, walk.structure(), restructured, changed, relabelled, is_plain)
-        return outcome, [*values, *walk.values], arrays
+        outcome = Updates(
+            self.tree, traversal.structure(), restructured, changed, relabelled, is_plain
+        )
+        return outcome, [*values, *traversal.values], arrays
 
     def _changes(
         self, values: list[Any], all_values: bool | frozenset[int]
@@ -302,27 +304,27 @@ class Inside:
                 yield i, None
 
     def _is_restructured(self) -> bool:
-        if clock.now is self._mark and not self._structure.changes_unseen:
+        if mutation_counter.now is self._mark and not self._structure.changes_unseen:
             return False
-        walk = walked(self.roots)
+        traversal = traverse(self.roots)
         return (
-            len(walk.references) != len(self.references)
-            or any(x is not y for x, y in zip(walk.references, self.references, strict=True))
-            or not same_words(walk.tokens, self._structure.tokens)
+            len(traversal.references) != len(self.references)
+            or any(x is not y for x, y in zip(traversal.references, self.references, strict=True))
+            or not same_words(traversal.tokens, self._structure.tokens)
         )
 
     def describe_changes(self) -> str:
         """The places of the attributes that are others than before, for messages."""
         return ", ".join(changed_names(self.roots, self.references, self._structure))
 
-    def _write_graphs(self, walk: Walk) -> int:
+    def _write_graphs(self, traversal: GraphTraversal) -> int:
         for root in self.roots:
-            walk.value(root)
+            traversal.value(root)
         count = len(self.roots)
         for node in self.references:
             # What was taken out of the graphs may be in use outside.
-            if not isinstance(node, Variable) and id(node) not in walk.indices:
-                walk.value(node)
+            if not isinstance(node, Variable) and id(node) not in traversal.indices:
+                traversal.value(node)
                 count += 1
         return count
 
@@ -341,7 +343,7 @@ def _without_metadata(token: Any) -> Any:
 
 
 def finish(
-    outcome: Exit,
+    outcome: Updates,
     variables: Sequence[Variable[Any]],
     references: Sequence[Any],
     values: Sequence[Any],
@@ -368,7 +370,7 @@ def finish(
         )
         store_value(variables[i], value)
         if tree is not None:
-            clock.advance_variables()  # the tree is structure
+            mutation_counter.advance_variables()  # the tree is structure
     for i, token in outcome.relabelled:
         store_metadata(variables[i], token)
     expand = outcome.restructured is not None

@@ -87,12 +87,12 @@ def _on_flat_lists(
     exits: list[Any] = []
 
     def flat(leaves: Sequence[Any]) -> list[Any]:
-        inside = call.enter(leaves)
-        remove_axes(inside, entry.variables, metadata)
-        result = call.run(inside)
-        restore_axes(inside, result, entry, out_axes, metadata)
-        outs = call.leave(inside, result)
-        exits[:] = entry.of_results(inside, out_axes, len(outs))
+        scope = call.enter(leaves)
+        remove_axes(scope, entry.variables, metadata)
+        result = call.run(scope)
+        restore_axes(scope, result, entry, out_axes, metadata)
+        outs = call.leave(scope, result)
+        exits[:] = entry.of_results(scope, out_axes, len(outs))
         return outs
 
     return named_after(flat, call.fun), exits
@@ -108,11 +108,11 @@ def _run(call: Call, mapped: Callable[[Sequence[Any]], list[Any]]) -> list[Any]:
 
 def _name_output(call: Call, error: bindax_transforms.OutAxesError) -> None:
     """Raise where a variable that all elements share is changed by one element, by its name."""
-    inside = call.inside
-    if inside is None or error.output >= call.num_values:
+    scope = call.scope
+    if scope is None or error.output >= call.num_values:
         return
-    old = [inside.variables[i] for i, _ in inside.changed]
-    sized = zip([*old, *inside.new], inside.sizes, strict=True)
+    old = [scope.variables[i] for i, _ in scope.changed]
+    sized = zip([*old, *scope.new], scope.sizes, strict=True)
     variable = [x for x, size in sized for _ in range(size)][error.output]
     raise ValueError(
         f"vmap: {variable._describe()} is the same for all elements, since its axis is None, but "
