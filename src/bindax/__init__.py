@@ -48,8 +48,6 @@ from bindax_core import find_primitive as find_primitive
 from bindax_core import find_transformation as find_transformation
 from bindax_core import float0 as float0
 from bindax_core import installed_plugins as installed_plugins
-from bindax_core import jaxpr_from_text as jaxpr_from_text
-from bindax_core import jaxpr_to_text as jaxpr_to_text
 from bindax_core import live_arrays as live_arrays
 from bindax_core import load_plugins as load_plugins
 from bindax_core import local_device_count as local_device_count
@@ -115,6 +113,8 @@ if _typing.TYPE_CHECKING:
     from bindax_parallel import pmap as pmap
     from bindax_parallel import shard_map as shard_map
     from bindax_random import debug_key_reuse as debug_key_reuse
+    from bindax_text import jaxpr_from_text as jaxpr_from_text
+    from bindax_text import jaxpr_to_text as jaxpr_to_text
     from bindax_transforms import JittedFunction as JittedFunction
     from bindax_transforms import checkpoint as checkpoint
     from bindax_transforms import checkpoint_policies as checkpoint_policies
@@ -152,6 +152,7 @@ _MODULES = (
 )
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
+    **dict.fromkeys(("jaxpr_from_text", "jaxpr_to_text"), "bindax_text"),
     **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
     "pmap": "bindax_parallel",
     "shard_map": "bindax_parallel",

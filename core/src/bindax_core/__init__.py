@@ -5,10 +5,13 @@ The kernel knows no operation and no transformation. This is the door for use;
 transformations.
 """
 
+import typing as _typing
+
 from bindax_core import _former_modules as _former_modules
 from bindax_core import errors as errors
 from bindax_core._exports import public_names as _public_names
 from bindax_core._extension_points import runtime
+from bindax_core._packages import moved_name as _moved_name
 from bindax_core.arrays._array import Array as Array
 from bindax_core.arrays._array_type import AnyArray as AnyArray
 from bindax_core.arrays._backend import effects_barrier as effects_barrier
@@ -87,8 +90,6 @@ from bindax_core.registry._api import plugin_settings as plugin_settings
 from bindax_core.registry._api import refresh_plugins as refresh_plugins
 from bindax_core.registry._api import rule_coverage as rule_coverage
 from bindax_core.registry._api import transformation_names as transformation_names
-from bindax_core.text._api import jaxpr_from_text as jaxpr_from_text
-from bindax_core.text._api import jaxpr_to_text as jaxpr_to_text
 
 ShapeDtypeStruct = ShapedArray
 """The type of an array, under the name that JAX programs use."""
@@ -102,4 +103,27 @@ config.observe("check_tracer_leaks", _watch_traces)
 config.observe("debug_nans", _watch_results)
 config.observe("debug_infs", _watch_results)
 
-vars()["__all__"] = [*_public_names(vars()), "errors"]
+if _typing.TYPE_CHECKING:
+    from bindax_text import jaxpr_from_text as jaxpr_from_text
+    from bindax_text import jaxpr_to_text as jaxpr_to_text
+
+_MOVED = {
+    "jaxpr_from_text": "bindax_text",
+    "jaxpr_to_text": "bindax_text",
+}
+"""Names that have moved to other packages."""
+
+
+def __getattr__(name: str) -> _typing.Any:
+    moved = _moved_name("bindax_core", name, _MOVED)
+    if moved is None:
+        raise errors.missing_attribute("bindax_core", name, __dir__())
+    globals()[name] = moved
+    return moved
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MOVED})
+
+
+vars()["__all__"] = [*_public_names(vars()), *_MOVED, "errors"]

@@ -11,6 +11,9 @@ from bindax_core._exports import bound_functions as bound_functions
 from bindax_core._exports import former_modules as former_modules
 from bindax_core._exports import global_name as global_name
 from bindax_core._exports import public_names as public_names
+from bindax_core._packages import moved_name as _moved_name
+from bindax_core._site import Site as Site
+from bindax_core._site import caller_site as caller_site
 from bindax_core.arrays._array import Array as Array
 from bindax_core.arrays._array_tracer import ArrayTracer as ArrayTracer
 from bindax_core.arrays._array_tracer import ValueTracer as ValueTracer
@@ -65,6 +68,7 @@ from bindax_core.errors import TracingRecursionError as TracingRecursionError
 from bindax_core.errors import missing_attribute as missing_attribute
 from bindax_core.kernel._aval import AbstractValue as AbstractValue
 from bindax_core.kernel._aval import ValueType as ValueType
+from bindax_core.kernel._aval import find_value_type as find_value_type
 from bindax_core.kernel._aval import is_value as is_value
 from bindax_core.kernel._aval import typeof as typeof
 from bindax_core.kernel._config import Promotion as Promotion
@@ -94,6 +98,7 @@ from bindax_core.kernel._operands import unknown_type_message as unknown_type_me
 from bindax_core.kernel._operands import unwrapped as unwrapped
 from bindax_core.kernel._primitive import CallPrimitive as CallPrimitive
 from bindax_core.kernel._primitive import Primitive as Primitive
+from bindax_core.kernel._rollback import record_undo as record_undo
 from bindax_core.kernel._rule_calls import call_rule as call_rule
 from bindax_core.kernel._rule_errors import describe_rule as describe_rule
 from bindax_core.kernel._rule_errors import explain_failure as explain_failure
@@ -132,8 +137,12 @@ from bindax_core.rules import impl as impl
 from bindax_core.rules import lowering as lowering
 from bindax_core.rules import pretty_print as pretty_print
 from bindax_core.rules import typecheck as typecheck
-from bindax_core.text._forms import register_text_form as register_text_form
+from bindax_core.tree._definition import short as _short
+from bindax_core.tree._definition import type_name as type_name
+from bindax_core.tree._keys import position as _position
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
+from bindax_core.tree._rebuild import Record as Record
+from bindax_core.tree._registry import find_node_definition as find_node_definition
 from bindax_core.tree_util import NodeDefinition as NodeDefinition
 from bindax_core.tree_util import Partial as Partial
 from bindax_core.tree_util import PyTreeDef as PyTreeDef
@@ -150,14 +159,27 @@ API_VERSION = 1
 Tracer = ArrayTracer
 """The base of tracers, with the operators and methods of arrays."""
 
+short_repr = _short
+"""From a value to its ``repr``, cut to a length that fits into a message."""
+
+describe_path = _position
+"""From a path in a pytree to where it leads, for messages: ``at path ['a'][1]``."""
+
 not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 
 if _typing.TYPE_CHECKING:
-    from bindax_core.registry._doctor import unresolved_conflicts as unresolved_conflicts
-    from bindax_core.registry._hooks import hookimpl as hookimpl
     from bindax_core.registry._report import PluginContents as PluginContents
     from bindax_core.registry._report import plugin_contents as plugin_contents
+    from bindax_core.registry._doctor import unresolved_conflicts as unresolved_conflicts
+    from bindax_core.registry._distributions import find_declared as find_declared
+    from bindax_core.registry._distributions import find_distribution as find_distribution
+    from bindax_core.registry._distributions import load_distribution as load_distribution
+    from bindax_core.registry._distributions import manifest_entries as manifest_entries
+    from bindax_core.registry._hooks import hookimpl as hookimpl
+    from bindax_core.registry._manifest import Distribution as Distribution
+    from bindax_core.registry._provenance import distribution_of as distribution_of
+    from bindax_core.registry._provenance import provenance_of as provenance_of
     from bindax_core.rules import dce as dce
     from bindax_core.rules import jvp as jvp
     from bindax_core.rules import partial_eval as partial_eval
@@ -166,6 +188,7 @@ if _typing.TYPE_CHECKING:
     from bindax_core.rules import transpose as transpose
     from bindax_core.rules import vjp as vjp
     from bindax_core.rules import vmap as vmap
+    from bindax_text import register_text_form as register_text_form
     from bindax_transforms.zeros import UndefPrimal as UndefPrimal
     from bindax_transforms.zeros import Zero as Zero
     from bindax_transforms.zeros import add_tangents as add_tangents
@@ -173,25 +196,32 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms.zeros import is_undef_primal as is_undef_primal
 
 _FROM_REGISTRY = {
+    "Distribution": "_manifest",
     "PluginContents": "_report",
     "plugin_contents": "_report",
     "unresolved_conflicts": "_doctor",
+    "distribution_of": "_provenance",
+    "find_declared": "_distributions",
+    "find_distribution": "_distributions",
     "hookimpl": "_hooks",
+    "load_distribution": "_distributions",
+    "manifest_entries": "_distributions",
+    "provenance_of": "_provenance",
 }
 
 
 _RULE_KINDS = ("jvp", "vjp", "vmap", "transpose", "partial_eval", "partial_eval_jaxpr", "dce")
-_OF_TRANSFORMS = ("UndefPrimal", "Zero", "add_tangents", "instantiate_zeros", "is_undef_primal")
-"""Names of plugin API 1 that have moved to ``bindax_transforms.rules`` and ``.zeros``."""
+_ZEROS = ("UndefPrimal", "Zero", "add_tangents", "instantiate_zeros", "is_undef_primal")
+_MOVED = {**dict.fromkeys(_ZEROS, "bindax_transforms.zeros"), "register_text_form": "bindax_text"}
+"""Names of plugin API 1 that have moved to the modules of other packages."""
 
 
 def __getattr__(name: str) -> _typing.Any:
     if name in (*_RULE_KINDS, "physical"):
         return getattr(rules, name)
-    if name in _OF_TRANSFORMS:
-        from importlib import import_module
-
-        return getattr(import_module("bindax_transforms.zeros"), name)
+    moved = _moved_name("bindax.extend", name, _MOVED)
+    if moved is not None:
+        return moved
     # The registry is needed by plugins and tools that ask for it, not by programs that compute.
     if name in _FROM_REGISTRY:
         from importlib import import_module
@@ -202,7 +232,7 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_FROM_REGISTRY, *_RULE_KINDS, *_OF_TRANSFORMS]
+    return [*globals(), *_FROM_REGISTRY, *_RULE_KINDS, *_MOVED]
 
 
-vars()["__all__"] = [*public_names(vars()), *_FROM_REGISTRY, *_RULE_KINDS, *_OF_TRANSFORMS, "rules"]
+vars()["__all__"] = [*public_names(vars()), *_FROM_REGISTRY, *_RULE_KINDS, *_MOVED, "rules"]

@@ -47,7 +47,7 @@ def _unflatten_deque(data: int | None, children: Any) -> deque[Any]:
 def _define(kind: Kind, type: type, flatten: Flatten, unflatten: Unflatten) -> NodeDefinition:
     site = (__name__, __file__, 0)
     definition = NodeDefinition(type, flatten, unflatten, serialized_name=type.__name__, site=site)
-    definition._kind = kind
+    definition.kind = kind
     register_node(definition)
     return definition
 

@@ -104,7 +104,7 @@ def _same_definition(ours: NodeDefinition | None, theirs: NodeDefinition | None)
     if ours is None or theirs is None:
         return False
     # Definitions of named tuples are made on demand, and may have been made twice.
-    return ours._kind == theirs._kind == "namedtuple" and ours.type is theirs.type
+    return ours.kind == theirs.kind == "namedtuple" and ours.type is theirs.type
 
 
 def same_metadata(root: PyTreeDef, ours: Any, theirs: Any, node: PyTreeDef) -> bool:

@@ -137,7 +137,7 @@ class _Flattener:
         self, node: PyTreeDef, definition: NodeDefinition, variable: str
     ) -> list[tuple[PyTreeDef, str]]:
         """Write the code that takes a node apart; returns its children and their variables."""
-        kind = definition._kind
+        kind = definition.kind
         if kind == "none":
             self.require(f"{variable} is None")
             return []
@@ -223,7 +223,7 @@ def compile_unflatten(root: PyTreeDef) -> Callable[[list[Any]], Any]:
         definition: Any = node._definition
         depth = 1 + max((level for _, level in children), default=0)
         text = _expression(node, definition, [part for part, _ in children], objects)
-        if depth <= _INLINE_DEPTH and (definition._kind != "custom" or depth == 1):
+        if depth <= _INLINE_DEPTH and (definition.kind != "custom" or depth == 1):
             return text, depth
         # Foreign functions run in the order in which the tree is built from the leaves.
         name = f"t{len(lines)}"
@@ -245,7 +245,7 @@ def _expression(
         objects[name] = value
         return name
 
-    kind = definition._kind
+    kind = definition.kind
     if kind == "none":
         return "None"
     if kind == "list":

@@ -94,7 +94,7 @@ class NodeDefinition:
         self.attributes = None if attributes is None else tuple(attributes)
         self.encode_metadata = encode_metadata
         self.decode_metadata = decode_metadata
-        self._kind: Kind = "custom"
+        self.kind: Kind = "custom"
         self._assemble: Assemble
         # Of dataclasses: the names of the children and of the metadata, and whether __init__ is
         # called, which lets generated code do without the functions.
@@ -106,7 +106,7 @@ class NodeDefinition:
 
     def child_keys(self, metadata: Any, count: int) -> list[KeyEntry]:
         """The keys of the children, as far as they follow from the type and the metadata."""
-        if self._kind in ("list", "tuple", "deque"):
+        if self.kind in ("list", "tuple", "deque"):
             shared = _SEQUENCE_KEYS[:count]
             return shared if len(shared) == count else [SequenceKey(i) for i in range(count)]
         keys = self.mapping_keys(metadata)
@@ -118,9 +118,9 @@ class NodeDefinition:
 
     def mapping_keys(self, metadata: Any) -> Any:
         """The keys in the metadata of a built-in mapping; None for other types."""
-        if self._kind in ("dict", "OrderedDict"):
+        if self.kind in ("dict", "OrderedDict"):
             return metadata
-        return metadata[1] if self._kind == "defaultdict" else None
+        return metadata[1] if self.kind == "defaultdict" else None
 
 
 _SEQUENCE_KEYS: list[KeyEntry] = [SequenceKey(i) for i in range(256)]

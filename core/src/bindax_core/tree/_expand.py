@@ -15,7 +15,7 @@ def expand(
     definition: NodeDefinition, node: Any
 ) -> tuple[Sequence[Any], Any, tuple[Any, ...] | None]:
     """The children, the metadata and, for mappings, the order of insertion of a node."""
-    kind, order = definition._kind, None
+    kind, order = definition.kind, None
     if kind in ("list", "tuple", "namedtuple"):
         return tuple(node), None, None
     children, data = checked_result(definition, definition.flatten(node))

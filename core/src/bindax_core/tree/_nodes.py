@@ -101,7 +101,7 @@ def treedef_text(root: PyTreeDef) -> str:
 
 def _pieces(node: PyTreeDef) -> list[PyTreeDef | str]:
     definition: Any = node._definition
-    kind, name = definition._kind, definition.type.__name__
+    kind, name = definition.kind, definition.type.__name__
     children: list[PyTreeDef | str] = list(node._children)
     if kind == "none":
         return ["None"]

@@ -83,7 +83,7 @@ def _matched(
             f"{type_name(kind)} of length {len(pairs)} ({short(prefix)}), but {full_name} has one "
             f"of length {len(node._children)} ({short(node)})."
         )
-    if full._kind == "custom" and not same_metadata(node, node._data, data, node):
+    if full.kind == "custom" and not same_metadata(node, node._data, data, node):
         return (
             f"{type_name(kind)} with metadata {short(data)}, but {full_name} has one with metadata "
             f"{short(node._data)}."

@@ -62,7 +62,7 @@ def from_node_data(node_data: Any, children: tuple[PyTreeDef, ...], make: Make) 
         raise TreeError(f"Node data must be a pair (type, metadata), got {short(node_data)}.")
     kind, data = node_data
     definition = definition_of(kind)
-    if definition._kind == "dict":
+    if definition.kind == "dict":
         data = tuple(data)
     return _checked_node(definition, data, None, children, make)
 
@@ -75,7 +75,7 @@ def _checked_node(
     make: Make,
 ) -> PyTreeDef:
     """Make a node after checking that its parts fit together."""
-    kind, count = definition._kind, len(children)
+    kind, count = definition.kind, len(children)
     if kind in ("none", "list", "tuple", "namedtuple") and data is not None:
         raise _unfit(definition, f"has no metadata, got {short(data)}")
     if kind in ("dict", "OrderedDict"):
@@ -106,12 +106,12 @@ def _check_keys(definition: NodeDefinition, keys: Any, count: int) -> None:
         raise _unfit(definition, f"has a key that is not hashable: {short(keys)}") from error
     if unique != count or len(keys) != count:
         raise _unfit(definition, f"needs {count} different keys, got {short(keys)}")
-    if definition._kind != "OrderedDict" and key_order(keys) != list(keys):
+    if definition.kind != "OrderedDict" and key_order(keys) != list(keys):
         raise _unfit(definition, f"needs its keys in the order of flattening, got {short(keys)}")
 
 
 def _checked_order(definition: NodeDefinition, data: Any, order: Any) -> tuple[Any, ...] | None:
-    if definition._kind not in ("dict", "defaultdict"):
+    if definition.kind not in ("dict", "defaultdict"):
         raise _unfit(definition, "keeps no order of insertion")
     keys = definition.mapping_keys(data)
     try:

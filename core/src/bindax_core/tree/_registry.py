@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bindax_core._extension_points import runtime
 from bindax_core.errors import TreeError
 from bindax_core.tree import _table
-from bindax_core.tree._definition import Assemble, NodeDefinition, type_name
+from bindax_core.tree._definition import Assemble, NodeDefinition, imported_object, type_name
 from bindax_core.tree._table import lock
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _namedtuple_definition(kind: type) -> NodeDefinition:
         lambda _, children: kind(*children),
         attributes=kind._fields,  # type: ignore[attr-defined]
     )
-    definition._kind = "namedtuple"
+    definition.kind = "namedtuple"
     definition._assemble = _assembler(definition)
     _automatic[kind] = definition
     return definition
@@ -123,9 +123,9 @@ def register_node(definition: NodeDefinition) -> None:
 
 def _assembler(definition: NodeDefinition) -> Assemble:
     """The function that puts a node of a type together from its children."""
-    if definition._kind == "dict":
+    if definition.kind == "dict":
         return _dict
-    if definition._kind == "defaultdict":
+    if definition.kind == "defaultdict":
         return _default_dict
     function = definition.unflatten
     return lambda node, children: function(node._data, tuple(children))
@@ -161,7 +161,7 @@ def _set(kind: type, definition: NodeDefinition | None) -> None:
 
 
 def _may_replace(new: NodeDefinition, old: NodeDefinition) -> bool:
-    if old._kind != "custom" or _is_core(old):
+    if old.kind != "custom" or _is_core(old):
         return False
     if new.type is not old.type and _is_local(new.type):
         return True  # a function that defines a class was called twice: two types, both in use
@@ -296,6 +296,20 @@ def find_definition(kind: type) -> NodeDefinition | None:
     if _table.kind_of(kind) is None:
         return None
     return _definitions.get(kind) or _automatic.get(kind)
+
+
+def find_node_definition(name: str) -> NodeDefinition | None:
+    """The definition of a serialized name, without importing anything; None if there is none.
+
+    Types that are not registered, such as named tuples, are found by ``module:qualname`` in modules
+    that have been imported already.
+    """
+    found = _by_name.get(name)
+    if found is None:
+        module, _, qualname = name.partition(":")
+        kind = imported_object(module, qualname)
+        found = find_definition(kind) if isinstance(kind, type) else None
+    return found
 
 
 def definition_of(kind: type) -> NodeDefinition:

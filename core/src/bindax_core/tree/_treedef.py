@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from bindax_core._packages import package_for
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_node, treedef_hash, treedefs_equal
 from bindax_core.tree._definition import NodeDefinition, short
 from bindax_core.tree._nodes import fold, postorder, treedef_text
 from bindax_core.tree._rebuild import Record, from_node_data, from_records
-from bindax_core.tree._serialize import read, serialize
 from bindax_core.tree._unflatten import unflatten
 from bindax_core.tree._up_to import flatten_up_to
 
@@ -90,7 +90,7 @@ class PyTreeDef:
         definition = self._definition
         if definition is None:
             return None
-        data = list(self._data) if definition._kind == "dict" else self._data
+        data = list(self._data) if definition.kind == "dict" else self._data
         return definition.type, data
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
@@ -254,14 +254,40 @@ class PyTreeDef:
                 raise TreeError(f"The children must be PyTreeDef objects, got {short(child)}.")
         return from_node_data(node_data, children, _node)
 
+    def records(self) -> tuple[Record, ...]:
+        """The nodes in postorder, for pickles and files, where depth must not matter.
+
+        Each is a tuple of its definition (None for a leaf), its metadata, the order in which its
+        keys were inserted (None where it is that of the children) and the number of its children.
+        """
+        nodes = postorder(self)
+        return tuple([(n._definition, n._data, n._order, len(n._children)) for n in nodes])
+
+    @staticmethod
+    def from_records(records: Iterable[Record]) -> PyTreeDef:
+        """The inverse of ``records``.
+
+        Raises:
+            TreeError: the records are not those of one structure.
+
+        >>> from bindax_core.tree_util import tree_structure
+        >>> structure = tree_structure({"b": 1, "a": (2, None)})
+        >>> PyTreeDef.from_records(structure.records()) == structure
+        True
+        """
+        return from_state(records)
+
     def serialize(self) -> str:
         """Write the structure as text, for ``PyTreeDef.deserialize`` in another process.
+
+        The package ``bindax-text`` does it.
 
         Raises:
             TreeError: metadata or a type that has no stable written form; the message names the
                 path and the type.
         """
-        return serialize(self)
+        text: str = package_for("PyTreeDef.serialize", "bindax_text").treedef_to_text(self)
+        return text
 
     @staticmethod
     def deserialize(text: str) -> PyTreeDef:
@@ -270,13 +296,10 @@ class PyTreeDef:
         Raises:
             TreeError: the text is damaged, of an unknown version, or names a type that is not
                 registered here.
-
-        >>> from bindax_core.tree_util import tree_structure
-        >>> structure = tree_structure({"a": (1, None)})
-        >>> PyTreeDef.deserialize(structure.serialize()) == structure
-        True
         """
-        return from_state(read(text))
+        package = package_for("PyTreeDef.deserialize", "bindax_text")
+        structure: PyTreeDef = package.treedef_from_text(text)
+        return structure
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -299,9 +322,7 @@ class PyTreeDef:
         return self
 
     def __reduce__(self) -> Any:
-        nodes = postorder(self)  # so that the depth does not matter to pickle
-        records = ((n._definition, n._data, n._order, len(n._children)) for n in nodes)
-        return from_state, (tuple(records),)
+        return from_state, (self.records(),)
 
 
 _new = object.__new__

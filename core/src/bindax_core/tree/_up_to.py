@@ -42,7 +42,7 @@ def flatten_up_to(root: PyTreeDef, tree: Any) -> list[Any]:
 
 def _other_type(definition: NodeDefinition, value: Any, link: Link) -> TreeError:
     expected, hint = type_name(definition.type), ""
-    if definition._kind == "none":
+    if definition.kind == "none":
         expected = "None"
         hint = (
             " None is a node without leaves and matches only None; to treat it as a leaf, pass "
@@ -58,7 +58,7 @@ def _difference(
     root: PyTreeDef, node: PyTreeDef, definition: NodeDefinition, data: Any, children: Sequence[Any]
 ) -> tuple[str, str] | None:
     """In what a node that was taken apart differs from the structure's; None if in nothing."""
-    kind = definition._kind
+    kind = definition.kind
     if kind in ("dict", "defaultdict"):
         ours, theirs = definition.mapping_keys(node._data), definition.mapping_keys(data)
         if ours != theirs:

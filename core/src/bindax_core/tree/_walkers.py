@@ -93,7 +93,7 @@ def _dict_walker(definition: NodeDefinition) -> Walk:
 
 def _custom_walker(definition: NodeDefinition) -> Walk:
     flatten = definition.flatten
-    keeps_order = definition._kind == "defaultdict"
+    keeps_order = definition.kind == "defaultdict"
 
     def walk_custom(node: Any, leaves: list[Any]) -> PyTreeDef:
         result = flatten(node)
@@ -132,7 +132,7 @@ def _classify(kind: type) -> Walk | None:
         if definition is None:
             _table.set_leaf(kind)
             return None
-        walk = _WALKERS.get(definition._kind, _custom_walker)(definition)
+        walk = _WALKERS.get(definition.kind, _custom_walker)(definition)
         _table.TABLE[kind] = walk
         return walk
 

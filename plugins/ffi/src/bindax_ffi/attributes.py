@@ -9,8 +9,6 @@ from typing import Any
 import attrs
 import numpy as np
 
-from bindax_core.extend import register_text_form
-
 _ELEMENTS = {
     "bool": "i1",
     **{f"int{n}": f"i{n}" for n in (8, 16, 32, 64)},
@@ -37,6 +35,15 @@ class Attributes:
 
     def __repr__(self) -> str:
         return self.text
+
+    def text_fields(self) -> dict[str, Any]:
+        """The fields in texts of jaxprs."""
+        return {"values": dict(self.values)}
+
+    @staticmethod
+    def from_text_fields(values: Mapping[str, Any]) -> Attributes:
+        """The inverse of ``text_fields``."""
+        return make_attributes("ffi_call", values)
 
 
 def make_attributes(caller: str, values: Mapping[str, Any]) -> Attributes:
@@ -147,10 +154,3 @@ def string(text: str) -> str:
         for byte in text.encode()
     )
     return f'"{plain}"'
-
-
-register_text_form(
-    Attributes,
-    write=lambda x: {"values": dict(x.values)},
-    read=lambda values: make_attributes("ffi_call", values),
-)

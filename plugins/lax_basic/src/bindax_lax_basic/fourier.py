@@ -20,7 +20,6 @@ from bindax_core.extend import (
     Primitive,
     ShapedArray,
     primitive,
-    register_text_form,
     rules,
     typeof,
 )
@@ -45,7 +44,6 @@ __all__ = ["FftType", "fft", "fft_p"]
 Lengths = tuple[int, ...]
 
 
-@register_text_form
 class FftType(enum.IntEnum):
     """The kinds of Fourier transforms."""
 

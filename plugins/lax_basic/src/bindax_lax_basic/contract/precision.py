@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from bindax_core.extend import config, register_text_form, typeof
+from bindax_core.extend import config, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY, DType
 from bindax_lax_basic.elementwise.bit_patterns import reduce_precision
@@ -17,7 +17,6 @@ from bindax_lax_basic.elementwise.conversion import convert
 __all__ = ["DotAlgorithm", "DotAlgorithmPreset", "Precision", "PrecisionLike"]
 
 
-@register_text_form
 class Precision(enum.Enum):
     """Precision with which a backend multiplies floats where it has a choice."""
 
@@ -26,7 +25,6 @@ class Precision(enum.Enum):
     HIGHEST = 2
 
 
-@register_text_form
 class DotAlgorithm(NamedTuple):
     """An algorithm for products: what operands are rounded to, and what sums are formed in.
 
@@ -55,7 +53,6 @@ class DotAlgorithm(NamedTuple):
     allow_imprecise_accumulation: bool = False
 
 
-@register_text_form
 class DotAlgorithmPreset(enum.Enum):
     """Algorithms for products by name: the types of operands, and that of sums.
 

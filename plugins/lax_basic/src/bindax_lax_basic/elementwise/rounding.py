@@ -12,7 +12,6 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     primitive,
-    register_text_form,
     rules,
 )
 from bindax_lax_basic.dtypes import FLOAT
@@ -54,7 +53,6 @@ ceil_p: Primitive = primitive(
 )
 
 
-@register_text_form
 class RoundingMethod(enum.IntEnum):
     """Where ``round`` takes numbers half-way between two integers."""
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bindax_core.extend import ShapedArray, register_text_form
+from bindax_core.extend import ShapedArray
 from bindax_lax_basic.dtypes import INTEGER
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.types import require_kind, static_ints
@@ -19,7 +19,6 @@ __all__ = ["GatherDimensionNumbers", "GatherScatterMode", "ScatterDimensionNumbe
 Dims = tuple[int, ...]
 
 
-@register_text_form
 class GatherScatterMode(enum.Enum):
     """Treatment of windows that are not within the array.
 
@@ -70,7 +69,6 @@ def numbers_argument(name: str, kind: type[Any], value: Any) -> Any:
     return kind(*[static_ints(name, "dimension_numbers", field) for field in value])
 
 
-@register_text_form
 class GatherDimensionNumbers(NamedTuple):
     """Roles of the axes of a gather.
 
@@ -91,7 +89,6 @@ class GatherDimensionNumbers(NamedTuple):
     start_indices_batching_dims: Dims = ()
 
 
-@register_text_form
 class ScatterDimensionNumbers(NamedTuple):
     """Roles of the axes of a scatter; the fields mirror ``GatherDimensionNumbers``.
 

@@ -16,7 +16,6 @@ from bindax_core.extend import (
     Region,
     ShapedArray,
     primitive,
-    register_text_form,
     rules,
 )
 from bindax_lax_basic import dtypes
@@ -35,7 +34,6 @@ __all__ = ["RandomAlgorithm", "rng_bit_generator", "rng_bit_generator_p"]
 Shape = tuple[int, ...]
 
 
-@register_text_form
 class RandomAlgorithm(enum.IntEnum):
     """Algorithms of ``rng_bit_generator``; the default is Philox."""
 

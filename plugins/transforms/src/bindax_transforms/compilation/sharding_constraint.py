@@ -20,7 +20,6 @@ from bindax_core.extend import (
     flatten_prefix,
     place_on,
     primitive,
-    register_text_form,
     rules,
     tree_flatten,
     tree_unflatten,
@@ -30,8 +29,6 @@ from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding, Space, 
 from bindax_transforms.batching.axis_sizes import mesh_axes_of
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import Zero
-
-register_text_form(Space)
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:

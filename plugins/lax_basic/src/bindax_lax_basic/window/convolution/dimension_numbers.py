@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bindax_core.extend import ShapedArray, register_text_form
+from bindax_core.extend import ShapedArray
 from bindax_lax_basic.contract.dot_general import check_result_dtype
 from bindax_lax_basic.contract.precision import PrecisionPair
 from bindax_lax_basic.dtypes import ANY, DType
@@ -24,7 +24,6 @@ Dims = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
 
 
-@register_text_form
 class ConvDimensionNumbers(NamedTuple):
     """Roles of the axes of the operands of a convolution, and of its result.
 

@@ -1,4 +1,4 @@
-"""Tree definitions as text: versioned, with stable names of types, checked on reading.
+"""Structures of pytrees as text: versioned, with stable names of types, checked on reading.
 
 The text is JSON: the version of the format and the list of the nodes in postorder. A leaf is
 ``"*"``; another node is ``[name of the type, number of children, metadata, order of insertion]``.
@@ -7,19 +7,21 @@ The text is JSON: the version of the format and the list of the nodes in postord
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from bindax_core.errors import TreeError, clause
-from bindax_core.tree._definition import NodeDefinition, imported_object, short, type_name
-from bindax_core.tree._keys import position
-from bindax_core.tree._nodes import path_of_node, postorder
-from bindax_core.tree._rebuild import Record
-from bindax_core.tree._registry import _by_name, find_definition
-
-if TYPE_CHECKING:
-    from bindax_core.tree._treedef import PyTreeDef
+from bindax_core.extend import (
+    NodeDefinition,
+    PyTreeDef,
+    Record,
+    describe_path,
+    find_node_definition,
+    short_repr,
+    type_name,
+)
 
 FORMAT = "bindax.treedef"
 VERSION = 1
@@ -34,41 +36,56 @@ _NAMED_TYPES = {
 _PLAIN = (type(None), bool, int, str)
 
 
-def serialize(root: PyTreeDef) -> str:
-    """Write a structure as text."""
+def write_treedef(structure: PyTreeDef) -> str:
+    """Write a structure; see ``treedef_to_text``."""
     import json  # most programs write no structure
 
-    nodes = [_write(root, node) for node in postorder(root)]
+    records = structure.records()
+    nodes = [_write(records, index) for index in range(len(records))]
     document = {"format": FORMAT, "version": VERSION, "nodes": nodes}
     return json.dumps(document, separators=(",", ":"), allow_nan=False)
 
 
-def _write(root: PyTreeDef, node: PyTreeDef) -> Any:
-    definition = node._definition
+def _write(records: Sequence[Record], index: int) -> Any:
+    definition, data, order, count = records[index]
     if definition is None:
         return _LEAF
     name = definition.serialized_name
     try:
-        if definition._kind == "namedtuple":
-            data = list(definition.type._fields)  # type: ignore[attr-defined]
+        if definition.kind == "namedtuple":
+            written: Any = list(definition.attributes or ())
             name = f"namedtuple {name}"
         else:
             encoded = definition.encode_metadata
-            data = _encode(node._data if encoded is None else encoded(node._data))
-        return [name, len(node._children), data, _encode(node._order)]
+            written = _encode(data if encoded is None else encoded(data))
+        return [name, count, written, _encode(order)]
     except TreeError as error:
         raise TreeError(
-            f"The structure cannot be serialized: {position(path_of_node(root, node))}, the keys "
+            f"The structure cannot be serialized: {describe_path(_path(records, index))}, the keys "
             f"or metadata of a {type_name(definition.type)} cannot be written: "
             f"{clause(error)}. Give encode_metadata and decode_metadata to its NodeDefinition."
         ) from error
 
 
-def read(text: str) -> list[Record]:
-    """The nodes of what ``serialize`` wrote."""
+def _path(records: Sequence[Record], index: int) -> list[Any]:
+    """The keys from the root to the node of a record."""
+    keys: list[Any] = []
+    missing = 0  # the siblings after the node, whose records follow its own
+    for parent in range(index + 1, len(records)):
+        definition, data, _, count = records[parent]
+        if missing < count:
+            keys.append(definition.child_keys(data, count)[count - 1 - missing])  # type: ignore[union-attr]
+            missing = 0
+        else:
+            missing += 1 - count
+    return keys[::-1]
+
+
+def read_treedef(text: str) -> PyTreeDef:
+    """Read a structure; see ``treedef_from_text``."""
     if not isinstance(text, str):
         raise TreeError(
-            f"A serialized tree definition is a str, got {short(text)} of type "
+            f"A serialized tree definition is a str, got {short_repr(text)} of type "
             f"{type(text).__name__}."
         )
     import json  # as above
@@ -78,7 +95,7 @@ def read(text: str) -> list[Record]:
     except (ValueError, RecursionError) as error:
         raise TreeError(f"A serialized tree definition is damaged: {clause(error)}.") from error
     if type(document) is not dict or document.get("format") != FORMAT:
-        raise TreeError(f"{short(text)} is not a serialized tree definition.")
+        raise TreeError(f"{short_repr(text)} is not a serialized tree definition.")
     if document.get("version") != VERSION or type(document["version"]) is not int:
         raise TreeError(
             f"A serialized tree definition has version {document.get('version')!r} of the format; "
@@ -87,7 +104,7 @@ def read(text: str) -> list[Record]:
     nodes = document.get("nodes")
     if len(document) != 3 or type(nodes) is not list:
         raise TreeError("A serialized tree definition is damaged: it has no list of nodes.")
-    return [_read(i, node) for i, node in enumerate(nodes)]
+    return PyTreeDef.from_records([_read(i, node) for i, node in enumerate(nodes)])
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -105,7 +122,9 @@ def _read(index: int, node: Any) -> Record:
     if node == _LEAF:
         return None, None, None, 0
     if type(node) is not list or len(node) != 4 or type(node[0]) is not str:
-        raise TreeError(f"A serialized tree definition is damaged: node {index} is {short(node)}.")
+        raise TreeError(
+            f"A serialized tree definition is damaged: node {index} is {short_repr(node)}."
+        )
     name, count, data, order = node
     try:
         if name.startswith("namedtuple "):
@@ -127,33 +146,26 @@ def _read(index: int, node: Any) -> Record:
 
 
 def _definition(name: str) -> NodeDefinition:
-    definition = _by_name.get(name) or _loaded_definition(name)
-    if definition is None or definition._kind == "namedtuple":
+    definition = find_node_definition(name)
+    if definition is None or definition.kind == "namedtuple":
         raise TreeError(
-            f"{short(name)} is not registered as a pytree node type in this process. Import the "
-            f"module that registers it first; reading never imports a module by name."
+            f"{short_repr(name)} is not registered as a pytree node type in this process. Import "
+            f"the module that registers it first; reading never imports a module by name."
         )
     return definition
 
 
-def _loaded_definition(name: str) -> NodeDefinition | None:
-    """The definition of a class ``module:qualname`` whose module has been imported already."""
-    module, _, qualname = name.partition(":")
-    found = imported_object(module, qualname)
-    return find_definition(found) if isinstance(found, type) else None
-
-
 def _read_namedtuple(name: str, fields: Any) -> NodeDefinition:
-    definition = _loaded_definition(name)
-    if definition is None or definition._kind != "namedtuple":
+    definition = find_node_definition(name)
+    if definition is None or definition.kind != "namedtuple":
         raise TreeError(
-            f"{short(name)} is not a named tuple of a module that is imported in this process. "
-            f"Import it first; reading never imports a module by name."
+            f"{short_repr(name)} is not a named tuple of a module that is imported in this "
+            f"process. Import it first; reading never imports a module by name."
         )
     if list(definition.attributes or ()) != fields:
         raise TreeError(
             f"the named tuple {name} has the fields {list(definition.attributes or ())} here, and "
-            f"had {short(fields)} where the structure was written."
+            f"had {short_repr(fields)} where the structure was written."
         )
     return definition
 
@@ -190,7 +202,8 @@ def _encode(value: Any, depth: int = 0) -> Any:
         return {"type": value.__name__}
     if isinstance(value, np.dtype) and value.names is None and np.dtype(value.name) == value:
         return {"dtype": value.name}
-    raise TreeError(f"{short(value)} of type {type_name(type(value))} has no stable written form")
+    what = f"{short_repr(value)} of type {type_name(type(value))}"
+    raise TreeError(f"{what} has no stable written form")
 
 
 def _decode(value: Any, depth: int = 0) -> Any:
@@ -200,7 +213,7 @@ def _decode(value: Any, depth: int = 0) -> Any:
     if type(value) in _PLAIN:
         return value
     if type(value) is not dict or len(value) != 1:
-        raise TreeError(f"{short(value)} is not an encoded value")
+        raise TreeError(f"{short_repr(value)} is not an encoded value")
     ((tag, content),) = value.items()
     try:
         if tag in _SEQUENCES or tag in ("dict", "slice", "complex"):
@@ -208,12 +221,12 @@ def _decode(value: Any, depth: int = 0) -> Any:
         if tag == "ellipsis" and content is None:
             return Ellipsis
         if type(content) is not str:
-            raise TreeError(f"{short(value)} is not an encoded value")
+            raise TreeError(f"{short_repr(value)} is not an encoded value")
         return _decode_atom(tag, content)
     except (TypeError, ValueError, KeyError, OverflowError) as error:
         if isinstance(error, TreeError):
             raise
-        raise TreeError(f"{short(value)} is not an encoded value ({error})") from error
+        raise TreeError(f"{short_repr(value)} is not an encoded value ({error})") from error
 
 
 _SEQUENCES = {"list": list, "tuple": tuple, "frozenset": frozenset}
@@ -221,10 +234,10 @@ _SEQUENCES = {"list": list, "tuple": tuple, "frozenset": frozenset}
 
 def _decode_container(tag: str, content: Any, depth: int) -> Any:
     if type(content) is not list:
-        raise TreeError(f"{short(content)} is not the content of a {tag}")
+        raise TreeError(f"{short_repr(content)} is not the content of a {tag}")
     if tag == "dict":
         if not all(type(pair) is list and len(pair) == 2 for pair in content):
-            raise TreeError(f"{short(content)} is not the content of a dict")
+            raise TreeError(f"{short_repr(content)} is not the content of a dict")
         return {_decode(k, depth + 1): _decode(v, depth + 1) for k, v in content}
     values = [_decode(x, depth + 1) for x in content]
     if tag == "slice":
@@ -233,7 +246,7 @@ def _decode_container(tag: str, content: Any, depth: int) -> Any:
         return slice(*values)
     if tag == "complex":
         if len(values) != 2 or any(type(x) is not float for x in values):
-            raise TreeError(f"a complex number has two parts, got {short(values)}")
+            raise TreeError(f"a complex number has two parts, got {short_repr(values)}")
         return complex(*values)
     return _SEQUENCES[tag](values)
 

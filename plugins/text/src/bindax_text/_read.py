@@ -1,4 +1,4 @@
-"""Reading: from text to programs. Nothing in a text is trusted to be what was written."""
+"""Reading: from text to jaxprs. Nothing in a text is trusted to be what was written."""
 
 from __future__ import annotations
 
@@ -11,18 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.arrays._array import Array
-from bindax_core.arrays._extended_dtypes import ExtendedDType, as_extended
-from bindax_core.arrays._shaped_array import ShapedArray, float0
 from bindax_core.errors import JaxprTextError, JaxprTypeError, TreeError
-from bindax_core.kernel._aval import AbstractValue, is_value, typeof
-from bindax_core.kernel._jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
-from bindax_core.kernel._typecheck import typecheck_jaxpr
-from bindax_core.text import _installed
-from bindax_core.text._checksum import check_rest
-from bindax_core.text._numbers import HEADER, RESERVED, VERSION, find_dtype, read_number
-from bindax_core.text._tokens import Tokens
-from bindax_core.tree_util import PyTreeDef
+from bindax_core.extend import (
+    AbstractValue,
+    Array,
+    Atom,
+    ClosedJaxpr,
+    ExtendedDType,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    ShapedArray,
+    Var,
+    as_extended,
+    float0,
+    is_value,
+    typecheck_jaxpr,
+    typeof,
+)
+from bindax_text._checksum import check_rest
+from bindax_text._distributions import find_primitive, require, require_form
+from bindax_text._numbers import HEADER, RESERVED, VERSION, find_dtype, read_number
+from bindax_text._tokens import Tokens
+from bindax_text._treedefs import read_treedef
 
 _MAX_DEPTH = 100
 _HEADER = re.compile(r"bindax jaxpr ([0-9]{1,9})\n")
@@ -49,7 +60,7 @@ def read_text(text: Any, any_version: bool) -> ClosedJaxpr:
         tokens = Tokens(text, position)
         if line[1] in used:
             raise tokens.error(f"the distribution {line[1]} is named twice")
-        _at(tokens, "", _installed.require, line[1], line[2], any_version)
+        _at(tokens, "", require, line[1], line[2], any_version)
         used.add(line[1])
         position = line.end()
     return _Reader(Tokens(text, position), used).text()
@@ -322,7 +333,7 @@ class _Reader:
 
     def _of_form(self, depth: int) -> Any:
         """An instance of a class that has a text form."""
-        name, form = self._find("a class", _installed.find_form)
+        name, form = self._find("a class", require_form)
         self.tokens.expect("(")
         fields = self._fields(")", depth)
         found = _at(self.tokens, f"{name} is damaged: ", form.read, **fields)
@@ -355,10 +366,10 @@ class _Reader:
         return _at(self.tokens, "bytes are damaged: ", bytes.fromhex, self.tokens.take_string())
 
     def _treedef(self) -> Any:
-        return _at(self.tokens, "", PyTreeDef.deserialize, self.tokens.take_string())
+        return _at(self.tokens, "", read_treedef, self.tokens.take_string())
 
     def _primitive(self) -> Any:
-        return self._find("a primitive", _installed.find_primitive)[1]
+        return self._find("a primitive", find_primitive)[1]
 
     def _one(self, read: Callable[[], Any]) -> Any:
         """The only argument of a word."""

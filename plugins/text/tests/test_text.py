@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,8 +21,6 @@ from bindax_core import (
     Literal,
     ShapedArray,
     Var,
-    jaxpr_from_text,
-    jaxpr_to_text,
     tree_util,
 )
 from bindax_core.errors import JaxprTextError
@@ -33,13 +32,12 @@ from bindax_core.extend import (
     extended_dtype,
     float0,
     primitive,
-    register_text_form,
     rules,
     typeof,
 )
 from bindax_core.kernel._aval import register_value_type, unregister_value_type
 from bindax_core.registry import _provenance
-from bindax_core.text import _forms
+from bindax_text import _forms, jaxpr_from_text, jaxpr_to_text, register_text_form
 
 F32 = ShapedArray((2,), np.float32)
 POINT = extended_dtype('text point "<3>"', np.float32, (3,))
@@ -321,6 +319,39 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_former(forms: Any)
     assert _forms.form_of(made[1]) is not None
 
 
+def test_classes_that_entry_points_declare(site: Any) -> None:
+    forms = "[bindax.v1.text_forms]\nWool = text_ram:Fleece\nTail = text_ram:Tail\n"
+    classes = """
+class Fleece(enum.Enum):
+    WHITE = 1
+
+class Tail:
+    def __init__(self, length):
+        self.length = length
+    def text_fields(self):
+        return {"length": self.length}
+    @staticmethod
+    def from_text_fields(length):
+        return Tail(int(length))
+"""
+    site.distribution("text-ram", f"[bindax.v1]\nram = text_ram\n{forms}", "1.2.3")
+    site.module("text_ram", textwrap.dedent(MODULE).replace("@register_text_form\n", "") + classes)
+    import text_ram
+
+    params = {"wool": text_ram.Fleece.WHITE, "tail": text_ram.Tail(3)}
+    text = jaxpr_to_text(program(text_ram.same_p, **params))
+    assert 'wool=text-ram/Wool(name="WHITE"), tail=text-ram/Tail(length=3)' in text
+    for kind in (text_ram.Fleece, text_ram.Tail):
+        with pytest.raises(ValueError, match="has a text form already, registered in text_ram:"):
+            register_text_form(kind)
+        del _forms._forms[kind]
+    found = jaxpr_from_text(text).eqns[0].params
+    assert found["wool"] is text_ram.Fleece.WHITE
+    assert found["tail"].length == 3
+    for kind in (text_ram.Fleece, text_ram.Tail):
+        del _forms._forms[kind]
+
+
 class Clock(AbstractValue):
     def str_short(self) -> str:
         return "clock"
@@ -538,7 +569,7 @@ def test_a_plugin_that_fails_is_the_reason(site: Any) -> None:
 
 
 def test_a_program_that_a_newer_release_wrote_is_refused() -> None:
-    from bindax_core.text._installed import is_compatible
+    from bindax_text._distributions import is_compatible
 
     accepted = [("1.2", "1.2.0"), ("1.2", "1.9"), ("0.3.1", "0.3.2"), ("0.0.4", "0.0.4.post1")]
     refused = [("1.2", "1.1"), ("1.2", "2.0"), ("0.3", "0.4"), ("0.0.4", "0.0.5"), ("x", "1.0")]

@@ -1,4 +1,4 @@
-"""The functions for jaxprs as text, which load what they need when they are first used.
+"""The functions that users call, which import the rest of the package at their first use.
 
 ``docs/jaxpr_text.md`` has the grammar.
 """
@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bindax_core.kernel._source_info import api_boundary
+from bindax_core.extend import api_boundary
 
 if TYPE_CHECKING:
-    from bindax_core.kernel._jaxpr import ClosedJaxpr
+    from bindax_core.extend import ClosedJaxpr, PyTreeDef
 
-__all__ = ["jaxpr_from_text", "jaxpr_to_text"]
+__all__ = ["jaxpr_from_text", "jaxpr_to_text", "treedef_from_text", "treedef_to_text"]
 
 
 @api_boundary
 def jaxpr_to_text(closed: ClosedJaxpr) -> str:
-    """Write a program as text, with the values of its constants.
+    """Write a jaxpr as text, with the values of its constants.
 
     The text names each primitive by the distribution that declares it, and notes the distribution's
     version. A checksum tells whether it was changed since. Source lines are not written.
@@ -40,14 +40,14 @@ def jaxpr_to_text(closed: ClosedJaxpr) -> str:
       return (b, a, 2.5:float64[]~)
     <BLANKLINE>
     """
-    from bindax_core.text._write import Writer
+    from bindax_text._write import Writer
 
     return Writer().text(closed)
 
 
 @api_boundary
 def jaxpr_from_text(text: str, *, any_version: bool = False) -> ClosedJaxpr:
-    """Read a program that ``jaxpr_to_text`` wrote.
+    """Read a jaxpr that ``jaxpr_to_text`` wrote.
 
     The plugins of the distributions that the text names are loaded; nothing else is imported. The
     program is type-checked. Its constants and literals are read as ``Array``.
@@ -74,6 +74,30 @@ def jaxpr_from_text(text: str, *, any_version: bool = False) -> ClosedJaxpr:
     Traceback (most recent call last):
     bindax_core.errors.JaxprTextError: line 2: the text was changed after it was written: ...
     """
-    from bindax_core.text._read import read_text
+    from bindax_text._read import read_text
 
     return read_text(text, any_version)
+
+
+def treedef_to_text(structure: PyTreeDef) -> str:
+    """Write the structure of a pytree as text; ``PyTreeDef.serialize`` calls this.
+
+    Raises:
+        TreeError: metadata or a type that has no stable written form; the message names the path
+            and the type.
+    """
+    from bindax_text._treedefs import write_treedef
+
+    return write_treedef(structure)
+
+
+def treedef_from_text(text: str) -> PyTreeDef:
+    """Read what ``treedef_to_text`` wrote; ``PyTreeDef.deserialize`` calls this.
+
+    Raises:
+        TreeError: the text is damaged, of an unknown version, or names a type that is not
+            registered here.
+    """
+    from bindax_text._treedefs import read_treedef
+
+    return read_treedef(text)

@@ -1,14 +1,26 @@
-"""Classes whose instances texts can hold, each with the name that texts use for it."""
+"""Text forms: classes whose instances texts can hold, each with the name that texts use for it.
+
+A package declares a class as an entry ``Name = "package.module:Class"`` in the group
+``bindax.v1.text_forms``, where the module is one that is imported wherever instances are made. A
+class that is not made of its fields says what they are by ``text_fields`` and ``from_text_fields``.
+"""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
-from bindax_core._site import Site, caller_site
-from bindax_core.kernel._rollback import record_undo
-from bindax_core.kernel._rules import Effect
+from bindax_core.extend import (
+    Effect,
+    Site,
+    caller_site,
+    distribution_of,
+    manifest_entries,
+    record_undo,
+)
 
 Write = Callable[[Any], Mapping[str, Any]]
 Class = TypeVar("Class", bound=type)
@@ -18,13 +30,14 @@ class TextForm(NamedTuple):
     """The text form of the instances of a class."""
 
     type: type
-    name: str  # in texts, after that of the distribution that registered it
+    name: str  # in texts, after that of the distribution that declares it
     write: Write  # from an instance to its fields
     read: Callable[..., Any]  # from the fields, as keyword arguments, to an instance
     site: Site
 
 
 _forms: dict[type, TextForm] = {}
+"""The text forms of this process: registered by calls, or declared by modules imported so far."""
 
 
 def register_text_form(
@@ -37,7 +50,8 @@ def register_text_form(
     """Let texts of jaxprs hold instances of a class, as parameters, types, constants or literals.
 
     Enumerations, named tuples, attrs classes and dataclasses need nothing but their name. Texts
-    name the class by the distribution of the module that registers it.
+    name the class by the distribution of the module that registers it. A package that should not
+    depend on ``bindax-text`` declares an entry in the group ``bindax.v1.text_forms`` instead.
 
     Args:
         type_: the class; it is returned, so that this is a class decorator as well.
@@ -63,12 +77,14 @@ def register_text_form(
     if write is None or read is None:
         write, read = _of_fields(type_)
     form = TextForm(type_, type_.__name__ if name is None else name, write, read, site)
-    if type_ in _forms:
+    known = form_of(type_)
+    if known is not None:
         raise ValueError(
             f"the class {type_.__module__}:{type_.__qualname__} has a text form already, "
-            f"registered in {_forms[type_].site}."
+            f"registered in {known.site}."
         )
-    former = [one for one in forms_named(form.name) if one.site.module == site.module]
+    same_name = [one for one in list(_forms.values()) if one.name == form.name]
+    former = [one for one in same_name if one.site.module == site.module]
     for other in former:
         # A class that is defined again, in a notebook or by a reload, replaces its former self.
         if other.type.__qualname__ != type_.__qualname__:
@@ -88,7 +104,9 @@ def _restore(form: TextForm, former: list[TextForm]) -> None:
 
 
 def _of_fields(type_: Any) -> tuple[Write, Callable[..., Any]]:
-    """``write`` and ``read`` of a class that is made of its fields."""
+    """``write`` and ``read`` of a class that has fields, or says what they are."""
+    if hasattr(type_, "text_fields") and hasattr(type_, "from_text_fields"):
+        return (lambda x: x.text_fields()), type_.from_text_fields
     if issubclass(type_, enum.Enum):
         return (lambda x: {"name": x.name}), (lambda name: type_[name])
     if issubclass(type_, tuple) and hasattr(type_, "_fields"):
@@ -109,12 +127,33 @@ def _of_fields(type_: Any) -> tuple[Write, Callable[..., Any]]:
 
 def form_of(type_: type) -> TextForm | None:
     """The text form of a class, or None."""
-    return _forms.get(type_)
+    return _forms.get(type_) or next((one for one in _declared() if one.type is type_), None)
 
 
-def forms_named(name: str) -> list[TextForm]:
-    """The text forms of a name; distributions tell them apart."""
-    return [form for form in list(_forms.values()) if form.name == name]
+def find_form(distribution: str, name: str) -> TextForm | None:
+    """The text form of a name that a distribution declares or registers, or None."""
+    for entry in manifest_entries("text_forms"):
+        if entry.name == name and entry.distribution.name == distribution:
+            import_module(entry.module)
+    for form in (*_forms.values(), *_declared()):
+        owner = distribution_of(form.site.module) if form.name == name else None
+        if owner is not None and owner.name == distribution:
+            return form
+    return None
 
 
-register_text_form(Effect)
+def _declared() -> Iterator[TextForm]:
+    """The forms that entry points declare for classes of modules which are imported by now.
+
+    A class of which there is an instance is in such a module, so that nothing needs importing.
+    """
+    for entry in manifest_entries("text_forms"):
+        type_ = getattr(sys.modules.get(entry.module), entry.attribute, None)
+        if isinstance(type_, type) and type_ not in _forms:
+            site = Site(entry.module, entry.distribution.entry_points, entry.line)
+            _forms[type_] = TextForm(type_, entry.name, *_of_fields(type_), site)
+            yield _forms[type_]
+
+
+_EFFECT_SITE = Site(Effect.__module__, __file__, 0)
+_forms[Effect] = TextForm(Effect, "Effect", *_of_fields(Effect), _EFFECT_SITE)

@@ -1,4 +1,4 @@
-"""Dtypes by name, numbers of a dtype from Python numbers, and the words that are no variables."""
+"""Dtypes by name, numbers of a dtype from Python numbers, and the names that are no variables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.arrays._shaped_array import float0
+from bindax_core.extend import float0
 
 VERSION = 1
 HEADER = f"bindax jaxpr {VERSION}\n"

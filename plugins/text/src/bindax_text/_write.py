@@ -1,4 +1,4 @@
-"""Writing: from programs to text."""
+"""Writing: from jaxprs to text."""
 
 from __future__ import annotations
 
@@ -11,22 +11,31 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core._site import Site
-from bindax_core.arrays._array import Array
-from bindax_core.arrays._extended_dtypes import ExtendedDType, is_extended
-from bindax_core.arrays._shaped_array import ShapedArray, dtype_name
 from bindax_core.errors import JaxprTextError, TreeError, clause
-from bindax_core.kernel._aval import find_value_type
-from bindax_core.kernel._functions import describe_function
-from bindax_core.kernel._jaxpr import ClosedJaxpr, JaxprEqn, Literal, Var
-from bindax_core.kernel._primitive import Primitive
-from bindax_core.registry._manifest import Distribution
-from bindax_core.registry._provenance import distribution_of, provenance_of
-from bindax_core.text._checksum import with_checksum
-from bindax_core.text._forms import form_of
-from bindax_core.text._numbers import HEADER, RESERVED, find_dtype, payload, shortest
-from bindax_core.text._tokens import QUALIFIED
-from bindax_core.tree_util import PyTreeDef
+from bindax_core.extend import (
+    Array,
+    ClosedJaxpr,
+    Distribution,
+    ExtendedDType,
+    JaxprEqn,
+    Literal,
+    Primitive,
+    PyTreeDef,
+    ShapedArray,
+    Site,
+    Var,
+    describe_function,
+    distribution_of,
+    dtype_name,
+    find_value_type,
+    is_extended,
+    provenance_of,
+)
+from bindax_text._checksum import with_checksum
+from bindax_text._forms import form_of
+from bindax_text._numbers import HEADER, RESERVED, find_dtype, payload, shortest
+from bindax_text._tokens import QUALIFIED
+from bindax_text._treedefs import write_treedef
 
 _MAX_DEPTH = 50
 
@@ -261,7 +270,7 @@ def _complex(x: complex) -> str:
 
 def _treedef(x: PyTreeDef) -> str:
     try:
-        return _call("treedef", json.dumps(x.serialize()))
+        return _call("treedef", json.dumps(write_treedef(x)))
     except TreeError as error:
         raise JaxprTextError(str(error)) from error
 

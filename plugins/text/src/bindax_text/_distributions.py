@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar
 
 from bindax_core.errors import JaxprTextError, PluginError
-from bindax_core.kernel._primitives_by_name import declared_primitives
-from bindax_core.registry._installed import installed
-from bindax_core.registry._manifest import manifest
-from bindax_core.registry._provenance import distribution_of
-from bindax_core.text._forms import TextForm, forms_named
-
-if TYPE_CHECKING:
-    from bindax_core.kernel._primitive import Primitive
-
-_Declared = TypeVar("_Declared", "Primitive", TextForm)
+from bindax_core.extend import Primitive, find_declared, find_distribution, load_distribution
+from bindax_text._forms import TextForm, find_form
 
 _RELEASE = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})*")
 
@@ -47,7 +37,7 @@ def _release(version: str) -> tuple[int, ...]:
 
 def require(name: str, version: str, any_version: bool) -> None:
     """Load the plugins of a distribution, which has to be installed in a compatible version."""
-    found = manifest().distributions.get(name)
+    found = find_distribution(name)
     if found is None:
         raise JaxprTextError(
             f"the program needs the distribution {name} {version}, which is not installed"
@@ -59,24 +49,27 @@ def require(name: str, version: str, any_version: bool) -> None:
             f"any_version=True reads it all the same"
         )
     try:
-        installed.resolver.load_distribution(name)
+        load_distribution(name)
     except PluginError as error:
         raise JaxprTextError(f"the program needs the distribution {name}: {error}") from error
 
 
 def find_primitive(distribution: str, name: str) -> Primitive:
     """The primitive of a name that a distribution declares."""
-    return _declared_by(distribution, declared_primitives.get(name, ()), f"primitive {name!r}")
+    found = find_declared(distribution, name)
+    if found is None:
+        raise _missing(distribution, f"primitive {name!r}")
+    return found
 
 
-def find_form(distribution: str, name: str) -> TextForm:
-    """The text form of a name that a distribution registers."""
-    return _declared_by(distribution, forms_named(name), f"class {name!r} with a text form")
+def require_form(distribution: str, name: str) -> TextForm:
+    """The text form of a name that a distribution declares."""
+    found = find_form(distribution, name)
+    if found is None:
+        raise _missing(distribution, f"class {name!r} with a text form")
+    return found
 
 
-def _declared_by(distribution: str, declared: Iterable[_Declared], what: str) -> _Declared:
-    for one in declared:
-        owner = distribution_of(one.site.module)
-        if owner is not None and owner.name == distribution:
-            return one
-    raise JaxprTextError(f"{manifest().distributions[distribution].label} has no {what}")
+def _missing(distribution: str, what: str) -> JaxprTextError:
+    found = find_distribution(distribution)
+    return JaxprTextError(f"{distribution if found is None else found.label} has no {what}")

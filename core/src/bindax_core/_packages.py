@@ -1,0 +1,39 @@
+"""Packages above core that provide what used to be a part of it, imported when it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def package_for(use: str, module: str) -> Any:
+    """Import a module of the package that something needs.
+
+    Raises:
+        ImportError: the package is not installed.
+
+    >>> package_for("The weather", "bindax_weather.forecast")
+    Traceback (most recent call last):
+    ImportError: The weather needs the package bindax-weather: install it.
+    """
+    package = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        name = package.replace("_", "-")
+        message = f"{use} needs the package {name}: install it."
+        raise ImportError(message, name=package) from error
+
+
+def moved_name(module: str, name: str, homes: dict[str, str]) -> Any:
+    """The object of a name that has moved to the module that ``homes`` says, or None.
+
+    Args:
+        module: the one in which the name is looked up.
+        name: the name.
+        homes: the modules that hold the names now.
+    """
+    home = homes.get(name)
+    return None if home is None else getattr(package_for(f"{module}.{name}", home), name)

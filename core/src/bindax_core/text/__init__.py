@@ -1,1 +1,0 @@
-"""Jaxprs as text: written, and read with nothing in the text trusted."""
