@@ -15,6 +15,7 @@ from bindax_core.extend import (
     InterpretedProgram,
     ShapedArray,
     abstract_eval,
+    default_placement,
     impl,
     jvp,
     lowering,
@@ -102,7 +103,12 @@ def test_the_compiler_that_holds_the_operands_is_preferred(calls: list[str]) -> 
     other.name, other.priority = "tests.other", 2000
     register_backend(other)
     try:
-        x = Array(ShapedArray((), np.dtype(np.float32)), np.ones((), np.float32), object(), other)
+        x = Array(
+            ShapedArray((), np.dtype(np.float32)),
+            np.ones((), np.float32),
+            object(),
+            default_placement(other),
+        )
         slow.bind(x)
         slow.bind(np.float32(2))
         assert (calls, found) == ([], ["compiled", "compiled"])

@@ -49,9 +49,11 @@ from bindax_core.arrays._operations import ArrayOperations as ArrayOperations
 from bindax_core.arrays._operations import operations_for as operations_for
 from bindax_core.arrays._operations import zeros_like_aval as zeros_like_aval
 from bindax_core.arrays._physical_executable import has_extended_dtypes as has_extended_dtypes
+from bindax_core.arrays._placement import DefaultPlacement as DefaultPlacement
 from bindax_core.arrays._placement import HostDevice as HostDevice
-from bindax_core.arrays._placement import Place as Place
 from bindax_core.arrays._placement import PlacedElsewhereError as PlacedElsewhereError
+from bindax_core.arrays._placement import Placement as Placement
+from bindax_core.arrays._placement import default_placement as default_placement
 from bindax_core.arrays._placement import default_sharding as default_sharding
 from bindax_core.arrays._placement import place_on as place_on
 from bindax_core.arrays._placement import sharding_of as sharding_of
@@ -155,6 +157,9 @@ from bindax_core.tree_util import tree_structure as tree_structure
 from bindax_core.tree_util import tree_unflatten as tree_unflatten
 
 API_VERSION = 1
+
+Place = Placement
+"""The name of ``Placement`` in plugin API 1."""
 
 Tracer = ArrayTracer
 """The base of tracers, with the operators and methods of arrays."""

@@ -18,7 +18,12 @@ from bindax_core.arrays._extended_dtypes import (
 )
 from bindax_core.arrays._numbers import admitted_array
 from bindax_core.arrays._operators import ArrayOperators
-from bindax_core.arrays._placement import PlacedElsewhereError
+from bindax_core.arrays._placement import (
+    DefaultPlacement,
+    PlacedElsewhereError,
+    as_placement,
+    default_placement,
+)
 from bindax_core.arrays._shaped_array import ShapedArray, float0
 from bindax_core.arrays._transfer_guard import note_transfer
 from bindax_core.errors import DeletedArrayError
@@ -42,20 +47,20 @@ class Array(ArrayPlaces, ArrayOperators):
     ((2,), 'float32')
     """
 
-    __slots__ = ("__weakref__", "_backend", "_buffer", "_host", "aval")
+    __slots__ = ("__weakref__", "_buffer", "_host", "_placement", "aval")
 
     aval: ShapedArray
     _host: NumPyArray | None
     _buffer: Any
-    _backend: Any
+    _placement: Any
 
     def __init__(
-        self, aval: ShapedArray, host: NumPyArray | None, buffer: Any = None, backend: Any = None
+        self, aval: ShapedArray, host: NumPyArray | None, buffer: Any = None, placement: Any = None
     ) -> None:
         self.aval = aval
         self._host = host
         self._buffer = buffer
-        self._backend = backend
+        self._placement = placement
 
     @classmethod
     def from_numpy(cls, array: Any, aval: ShapedArray | None = None) -> Array:
@@ -76,21 +81,27 @@ class Array(ArrayPlaces, ArrayOperators):
         return cls(ShapedArray(host.shape, host.dtype) if aval is None else aval, host)
 
     @classmethod
-    def from_buffer(cls, aval: ShapedArray, buffer: Any, backend: Any) -> Array:
-        """An array whose bytes are in a backend's buffer; they come to the host when needed."""
-        return cls(aval, None, buffer, backend)
+    def from_buffer(cls, aval: ShapedArray, buffer: Any, owner: Any) -> Array:
+        """An array whose bytes are in a buffer; they come to the host when needed.
+
+        Args:
+            aval: its type.
+            buffer: the buffer.
+            owner: its ``Placement``, or the backend for that on its first device.
+        """
+        return cls(aval, None, buffer, as_placement(owner))
 
     @staticmethod
-    def wrapper(aval: ShapedArray, backend: Any) -> Callable[[Any], Array]:
+    def wrapper(aval: ShapedArray, owner: Any) -> Callable[[Any], Array]:
         """A fast ``buffer -> Array`` for many buffers of one type, for the results of programs."""
-        new = Array.__new__
+        new, placement = Array.__new__, as_placement(owner)
 
         def wrap(buffer: Any) -> Array:
             array = new(Array)
             array.aval = aval
             array._host = None
             array._buffer = buffer
-            array._backend = backend
+            array._placement = placement
             return array
 
         return wrap
@@ -98,23 +109,30 @@ class Array(ArrayPlaces, ArrayOperators):
     @staticmethod
     def buffers_on(arrays: Sequence[Array], backend: Any) -> list[Any]:
         """``buffer_on`` of each of many arrays, fast where they are on the backend already."""
+        own = default_placement(backend)
         return [
-            x._buffer if x._backend is backend and x._buffer is not None else x.buffer_on(backend)
+            x._buffer if x._placement is own and x._buffer is not None else x.buffer_on(backend)
             for x in arrays
         ]
 
     @staticmethod
-    def buffers_at(arrays: Sequence[Array], places: Sequence[Any]) -> list[Any]:
-        """``buffer_at`` of each of many arrays, fast where they are in their places already."""
+    def buffers_at(arrays: Sequence[Array], placements: Sequence[Any]) -> list[Any]:
+        """``buffer_at`` of each of many arrays, fast where they are there already."""
         return [
-            x._buffer if x._backend is place and x._buffer is not None else x.buffer_at(place)
-            for x, place in zip(arrays, places, strict=True)
+            x._buffer if x._placement is own and x._buffer is not None else x.buffer_at(own)
+            for x, own in zip(arrays, placements, strict=True)
         ]
 
     @property
+    def placement(self) -> Any:
+        """The ``Placement`` of the bytes, now or before; None of those on the host alone."""
+        return self._placement
+
+    @property
     def place(self) -> Any:
-        """Where the bytes are, or were: a ``Place`` or a backend; None for those on the host."""
-        return self._backend
+        """The placement, in plugin API 1: a backend stands for its default placement."""
+        own = self._placement
+        return own.backend if isinstance(own, DefaultPlacement) else own
 
     def numpy(self) -> NumPyArray:
         """The bytes on the host, as a read-only NumPy array."""
@@ -139,15 +157,15 @@ class Array(ArrayPlaces, ArrayOperators):
         if config.transfer_guard_device_to_host != "allow" and not self._is_within_reach():
             note_transfer("device_to_host", aval)
         if not is_extended(aval.dtype):
-            return self._backend.to_host(self._buffer, aval)  # type: ignore[no-any-return]
-        return logical_array(self._backend.to_host(self._buffer, aval.physical()), aval.dtype)
+            return self._placement.to_host(self._buffer, aval)  # type: ignore[no-any-return]
+        return logical_array(self._placement.to_host(self._buffer, aval.physical()), aval.dtype)
 
     def physical(self) -> Array:
         """The array that represents this one, if its dtype is extended; itself otherwise."""
         if not is_extended(self.aval.dtype):
             return self
         host = None if self._host is None else physical_array(self._host)
-        return Array(self.aval.physical(), host, self._buffer, self._backend)
+        return Array(self.aval.physical(), host, self._buffer, self._placement)
 
     @classmethod
     def of_physical(cls, aval: ShapedArray, array: Array) -> Array:
@@ -155,45 +173,47 @@ class Array(ArrayPlaces, ArrayOperators):
         if not is_extended(aval.dtype):
             return array
         host = None if array._host is None else logical_array(array._host, aval.dtype)
-        return cls(aval, host, array._buffer, array._backend)
+        return cls(aval, host, array._buffer, array._placement)
 
     def buffer_on(self, backend: Any) -> Any:
         """The bytes as a backend's buffer, put there on the first use and kept."""
-        if self._backend is backend and self._buffer is not None:
+        own = default_placement(backend)
+        if self._placement is own and self._buffer is not None:
             return self._buffer
-        if self.committed and self._buffer is not None and self._backend.backend is backend:
+        if self.committed and self._buffer is not None and self._placement.backend is backend:
             raise PlacedElsewhereError("an array is bound to devices of the backend.")
         self._host = self.numpy()
-        if config.transfer_guard_host_to_device != "allow":
-            note_transfer("host_to_device", self.aval)
-        physical = self.physical()
-        self._buffer, self._backend = backend.put(physical.numpy(), physical.aval), backend
+        self._buffer, self._placement = self._put_to(own), own
         return self._buffer
 
-    def buffer_at(self, place: Any) -> Any:
-        """The bytes as a buffer of a place, brought there if neither of the two is committed.
+    def buffer_at(self, placement: Any) -> Any:
+        """The bytes as a buffer of a placement, brought there if neither of the two is committed.
 
         Raises:
-            PlacedElsewhereError: when the array is bound to another place, or the place is one for
-                arrays that are bound to it.
+            PlacedElsewhereError: when the array is bound to other devices, or the placement is one
+                for arrays that are bound to it.
         """
         if self._buffer is None and self._host is None:
             self.numpy()  # raises, because the array was deleted
-        if self._backend is place and self._buffer is not None:
+        if self._placement is placement and self._buffer is not None:
             return self._buffer
-        if place.committed or self.committed:
+        if placement.committed or self.committed:
             raise PlacedElsewhereError("an array is bound to other devices.")
+        return self._put_to(placement)
+
+    def _put_to(self, placement: Any) -> Any:
+        """A new buffer of a placement with the bytes."""
         if config.transfer_guard_host_to_device != "allow":
             note_transfer("host_to_device", self.aval)
         physical = self.physical()
-        return place.put(physical.numpy(), physical.aval)
+        return placement.put(physical.numpy(), physical.aval)
 
     def _is_within_reach(self) -> bool:
         """Tell whether NumPy can read the bytes where they are."""
         # A forked process lacks the threads of a compiler: there, NumPy is what there is.
         return (
             self._buffer is None
-            or bool(self._backend.host_accessible)
+            or bool(self._placement.host_accessible)
             or not runtime.has_compiler_threads
         )
 
@@ -241,7 +261,7 @@ class Array(ArrayPlaces, ArrayOperators):
     def block_until_ready(self) -> Array:
         """Wait until the computation of this array has ended; returns the array."""
         if self._buffer is not None and self._host is None:
-            self._backend.block_until_ready(self._buffer)
+            self._placement.block_until_ready(self._buffer)
         elif self._host is None:
             self.numpy()  # raises, because the array was deleted
         return self
@@ -250,12 +270,12 @@ class Array(ArrayPlaces, ArrayOperators):
         """Tell whether the bytes were given away by donation or ``delete``."""
         if self._host is not None:
             return False
-        return self._buffer is None or self._backend.is_deleted(self._buffer)
+        return self._buffer is None or self._placement.is_deleted(self._buffer)
 
     def delete(self) -> None:
         """Free the bytes now; later use is an error."""
         if self._buffer is not None:
-            self._backend.delete(self._buffer)
+            self._placement.delete(self._buffer)
         self._host = self._buffer = None
 
     def item(self, *index: int) -> Any:
@@ -273,10 +293,11 @@ class Array(ArrayPlaces, ArrayOperators):
 
     def copy(self) -> Array:
         """An array with bytes of its own, which stay when those of this one are given away."""
-        if not self._is_within_reach() and hasattr(self._backend, "copy"):
+        copy = getattr(self._placement, "copy", None)
+        if copy is not None and not self._is_within_reach():
             physical = self.physical()
-            buffer = self._backend.copy(physical._buffer, physical.aval)
-            return Array(self.aval, None, buffer, self._backend)
+            buffer = copy(physical._buffer, physical.aval)
+            return Array(self.aval, None, buffer, self._placement)
         return Array.from_numpy(self.numpy().copy(), self.aval)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:

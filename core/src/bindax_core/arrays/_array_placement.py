@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.arrays._placement import default_sharding, place_on, sharding_of
+from bindax_core.arrays._placement import default_sharding, place_on
 
 if TYPE_CHECKING:
     from bindax_core.arrays._array import Array
@@ -19,7 +19,7 @@ class ArrayPlaces:
 
     if TYPE_CHECKING:
         _buffer: Any
-        _backend: Any
+        _placement: Any
         aval: Any
 
     @property
@@ -28,7 +28,7 @@ class ArrayPlaces:
 
         Of an array whose bytes are on the host alone, where programs would take them to.
         """
-        return default_sharding() if self._backend is None else sharding_of(self._backend)
+        return default_sharding() if self._placement is None else self._placement.sharding
 
     @property
     def device(self) -> Any:
@@ -44,7 +44,7 @@ class ArrayPlaces:
     @property
     def committed(self) -> bool:
         """True if programs that use the array must run on its devices, because it was put there."""
-        return bool(getattr(self._backend, "committed", False))
+        return self._placement is not None and bool(self._placement.committed)
 
     @property
     def is_fully_addressable(self) -> bool:
@@ -87,7 +87,7 @@ class ArrayPlaces:
 
         On the CPU the host reads them where they are.
         """
-        start = getattr(self._backend, "copy_to_host_async", None)
+        start = getattr(self._placement, "copy_to_host_async", None)
         if self._buffer is not None and start is not None:
             start(self._buffer)
 
@@ -122,11 +122,11 @@ class Shard:
         from bindax_core.arrays.sharding._sharding import SingleDeviceSharding
 
         x = self._array
-        shards = getattr(x.place, "shards", None)
+        shards = getattr(x.placement, "shards", None)
         if shards is None:
             return x  # type: ignore[no-any-return]
         if x.is_deleted():
             x.numpy()  # raises
-        place = place_on(x.place.backend, SingleDeviceSharding(self.device))
+        place = place_on(x.placement.backend, SingleDeviceSharding(self.device))
         aval = x.aval.update(shape=x.sharding.shard_shape(x.aval.shape))
         return type(x).from_buffer(aval, dict(shards(x._buffer))[self.device], place)  # type: ignore[no-any-return]

@@ -75,11 +75,12 @@ class Backend(Protocol):
     def devices(self) -> Sequence[Any]:
         """The devices that the backend can use."""
 
-    # A backend with several devices has two more, of which those with one know nothing:
-    #   place(sharding, *, committed=True) -> Place
+    # A backend may have ``default_placement``, the ``Placement`` of arrays on its first device that
+    # are bound to none. One with several devices has two more, of which the others know nothing:
+    #   place(sharding, *, committed=True) -> Placement
     #   lower(..., in_shardings=None), for each operand the sharding that it is bound to, or None.
-    # An executable learns of devices from its operands (``Array.place``), and from the meshes and
-    # shardings that are parameters of equations.
+    # An executable learns of devices from its operands (``Array.placement``), and from the meshes
+    # and shardings that are parameters of equations.
 
 
 class LoweringContext(Protocol):
@@ -385,8 +386,8 @@ def compiling_backend(operands: Sequence[Any]) -> Backend | None:
     if not runtime.has_compiler_threads:
         return None
     for x in operands:
-        owner = getattr(x, "_backend", None)
-        owner = getattr(owner, "backend", owner)
+        placement = getattr(x, "_placement", None)
+        owner = None if placement is None else placement.backend
         if owner is not None and config.backend in (None, owner.name) and owner.name in backends:
             return owner  # type: ignore[no-any-return]
     backend = find_backend()
@@ -401,9 +402,9 @@ def run_operation(
 ) -> Sequence[Any]:
     """Evaluate one primitive through a backend, compiling once for each type of operands."""
     if backend is None:
-        owners = [b for x in operands if (b := getattr(x, "_backend", None)) is not None]
-        known = owners and runtime.has_compiler_threads
-        backend = getattr(owners[0], "backend", owners[0]) if known else find_backend()
+        placed = [p for x in operands if (p := getattr(x, "_placement", None)) is not None]
+        known = placed and runtime.has_compiler_threads
+        backend = placed[0].backend if known else find_backend()
     avals = tuple([x.aval if type(x) is Array else typeof(x) for x in operands])
     parameters = tuple(params.items()) if params else ()
     key = (primitive, backend, config.default_device, avals, parameters)

@@ -340,4 +340,4 @@ def live_arrays(platform: str | None = None) -> list[Array]:
 
 
 def _place(x: Any) -> str:
-    return "numpy" if x._backend is None else str(x._backend.name)
+    return "numpy" if x.placement is None else str(x.placement.backend.name)

@@ -13,7 +13,7 @@ from bindax_core.arrays._backend import backends, find_backend
 from bindax_core.arrays._extended_dtypes import is_extended
 from bindax_core.arrays._memories import Space
 from bindax_core.arrays._operands import as_array
-from bindax_core.arrays._placement import default_sharding, place_on
+from bindax_core.arrays._placement import default_placement, default_sharding, place_on
 from bindax_core.arrays._transfer_guard import explicit_transfers, note_transfer
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._config import config
@@ -35,7 +35,7 @@ def block_until_ready(x: Any) -> Any:
     for leaf in tree_leaves(x):
         if not isinstance(leaf, Array):
             continue
-        owner = getattr(leaf._backend, "backend", leaf._backend)
+        owner = None if leaf.placement is None else leaf.placement.backend
         if leaf._buffer is None or leaf._host is not None or not hasattr(owner, "wait_for"):
             leaf.block_until_ready()
         else:
@@ -116,10 +116,11 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
     if target is None:
         if isinstance(leaf, Tracer) or (isinstance(leaf, Array) and leaf.committed):
             return leaf
-        place: Any = find_backend()
-        if config.default_device is not None:
-            place = place_on(place, default_sharding(), committed=False)
-        return _moved(leaf, place, donate)
+        backend = find_backend()
+        if config.default_device is None:
+            return _moved(leaf, default_placement(backend), donate)
+        placement = place_on(backend, default_sharding(), committed=False)
+        return _moved(leaf, placement, donate)
     if isinstance(target, Space):
         if isinstance(leaf, Tracer):
             return runtime.plugins.constrained(leaf, target)
@@ -131,10 +132,10 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
         own_memory = not several and sharding.other_memory is None
         return runtime.plugins.constrained(leaf, Space.Device if own_memory else sharding)
     sharding.check(typeof(leaf).shape, "device_put: x")
-    place = place_on(find_backend(), sharding)
+    placement = place_on(find_backend(), sharding)
     if not isinstance(leaf, Array) or not leaf.committed:
-        return _moved(leaf, place, donate)
-    if leaf.place is place:
+        return _moved(leaf, placement, donate)
+    if leaf.placement is placement:
         return leaf if may_alias else leaf.copy()
     own = leaf.sharding
     same_memory = own.other_memory == sharding.other_memory is None
@@ -143,7 +144,7 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
         if donate:
             leaf.delete()
         return made
-    return _moved(leaf, place, donate)
+    return _moved(leaf, placement, donate)
 
 
 def _sharding_of(given: Any, what: str) -> Any:
@@ -153,27 +154,26 @@ def _sharding_of(given: Any, what: str) -> Any:
     return None if given is None else named(given, what)
 
 
-def _moved(leaf: Any, place: Any, donate: bool) -> Array:
-    """An array of the same values in another place, by way of the host if need be."""
+def _moved(leaf: Any, placement: Any, donate: bool) -> Array:
+    """An array of the same values in another placement, by way of the host if need be."""
     aval, own = typeof(leaf), as_array(leaf)  # a copy, unless it is an array already
     physical = own.physical()
-    buffer = _received(physical, place) if own is leaf else None
+    buffer = _received(physical, placement) if own is leaf else None
     if buffer is None:
         if config.transfer_guard_host_to_device != "allow":
             note_transfer("host_to_device", aval)
         host = np.array(physical) if own is leaf else physical.numpy()
-        buffer = place.put(host, physical.aval)
-    made = Array.from_buffer(aval, buffer, place)
+        buffer = placement.put(host, physical.aval)
+    made = Array.from_buffer(aval, buffer, placement)
     if donate and own is leaf:
         own.delete()
     return made
 
 
-def _received(physical: Array, place: Any) -> Any:
+def _received(physical: Array, placement: Any) -> Any:
     """A buffer copied from devices to devices; None where the bytes have to pass the host."""
-    receive = getattr(place, "receive", None)
-    source = getattr(physical.place, "backend", physical.place)
-    if physical._buffer is None or receive is None or source is not place.backend:
+    receive, source = getattr(placement, "receive", None), physical.placement
+    if physical._buffer is None or receive is None or source.backend is not placement.backend:
         return None
     return receive(physical._buffer, physical.aval, physical.sharding)
 

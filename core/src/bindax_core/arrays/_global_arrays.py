@@ -192,7 +192,7 @@ def _assembled(
     if make is None:  # a backend with one device
         return Array.from_buffer(aval, place.put(np.asarray(parts[0]), aval), place)
     physical = [x.physical() if isinstance(x, Array) else x for x in parts]
-    buffers = [x.buffer_at(x.place) if isinstance(x, Array) else x for x in physical]
+    buffers = [x.buffer_at(x.placement) if isinstance(x, Array) else x for x in physical]
     inner = aval
     if parts and physical[0] is not parts[0]:  # of an extended dtype
         part = physical[0].aval

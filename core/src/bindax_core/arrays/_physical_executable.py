@@ -50,7 +50,8 @@ class Overlaid:
         outs = list(run(given))
         for i in self._operands:
             if operands[i]._buffer is None:  # the next call finds it on the device
-                operands[i]._buffer, operands[i]._backend = given[i]._buffer, given[i]._backend
+                operands[i]._buffer = given[i]._buffer
+                operands[i]._placement = given[i]._placement
         for i in self._donated:
             operands[i].delete()
         for i, aval in self._results:

@@ -1,4 +1,4 @@
-"""Where the bytes of arrays are: what a backend says of a buffer that it holds."""
+"""Placements: the devices that the buffers of arrays are on, as their backend describes them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from bindax_core.arrays.sharding._sharding import Sharding
 
 
-class Place(Protocol):
-    """Where buffers of a backend are; equal ones are one object.
+class Placement(Protocol):
+    """The devices that buffers of a backend are on; equal ones are one object.
 
-    A backend with several devices makes them, by its method ``place``. An ``Array`` refers to its
-    place; one that refers to the backend itself is on the backend's first device, bound to none.
+    A backend with several devices makes them, by its method ``place``. Its ``default_placement`` is
+    that of arrays on its first device which are bound to none.
 
     Attributes:
         backend: the backend that the buffers belong to.
@@ -46,7 +46,7 @@ class Place(Protocol):
         """A copy here of a buffer of the backend with a sharding; None if it must pass the host."""
 
     def copy(self, buffer: Any, aval: Any) -> Any:
-        """A buffer in this place with memory of its own."""
+        """A buffer on the same devices with memory of its own."""
 
     def shards(self, buffer: Any) -> list[tuple[Any, Any]]:
         """The devices of this process, each with the buffer of its part, on that device alone."""
@@ -62,6 +62,59 @@ class Place(Protocol):
 
     def is_deleted(self, buffer: Any) -> bool:
         """Tell whether a buffer was freed or donated."""
+
+
+class DefaultPlacement:
+    """The placement of buffers on the first device of a backend, which are bound to no device.
+
+    Attributes:
+        backend: the backend.
+    """
+
+    committed = False
+
+    def __init__(self, backend: Any) -> None:
+        self.backend = backend
+
+    def __repr__(self) -> str:
+        return f"DefaultPlacement({self.backend.name!r})"
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FOR_BUFFERS:
+            raise AttributeError(f"{self!r} has no attribute {name!r}.")
+        found = getattr(self.backend, name)  # which need not have all of them
+        setattr(self, name, found)  # and is found at once from then on
+        return found
+
+    @property
+    def sharding(self) -> Sharding:
+        """The sharding that has the whole array on the first device."""
+        own: Sharding | None = getattr(self.backend, "sharding", None)
+        return _single(self.backend.devices()[0]) if own is None else own
+
+
+_FOR_BUFFERS = frozenset(
+    (
+        *("host_accessible", "put", "to_host", "block_until_ready", "delete", "is_deleted"),
+        *("copy", "copy_to_host_async", "raw"),
+    )
+)
+"""What backends say of buffers on their first device."""
+
+_made: dict[Any, DefaultPlacement] = {}
+
+
+def default_placement(backend: Any) -> Any:
+    """The uncommitted placement of a backend: its own, or one that is made for it."""
+    try:
+        return backend.default_placement
+    except AttributeError:
+        return _made.setdefault(backend, DefaultPlacement(backend))
+
+
+def as_placement(owner: Any) -> Any:
+    """A placement from what backends may name as the owner of a buffer: one, or themselves."""
+    return owner if owner is None or hasattr(owner, "committed") else default_placement(owner)
 
 
 class PlacedElsewhereError(BackendError):
@@ -99,7 +152,7 @@ HOST = HostDevice()
 
 
 def place_on(backend: Any, sharding: Sharding, *, committed: bool = True) -> Any:
-    """The place of a sharding on a backend.
+    """The placement of a sharding on a backend.
 
     Args:
         backend: the backend.
@@ -114,7 +167,7 @@ def place_on(backend: Any, sharding: Sharding, *, committed: bool = True) -> Any
         return make(sharding, committed=committed)
     own = tuple(backend.devices())
     if sharding.device_assignment == own[:1]:
-        return backend
+        return default_placement(backend)
     asked = ", ".join(map(repr, sharding.device_assignment[:8]))
     raise BackendError(
         f"the backend {backend.name!r} runs on {own[0]!r} alone, but an array was to be on "
@@ -125,16 +178,16 @@ def place_on(backend: Any, sharding: Sharding, *, committed: bool = True) -> Any
 
 def default_sharding() -> Sharding:
     """Where programs take arrays whose bytes are on the host alone."""
+    return _single(config.default_device or runtime.devices()[0])
+
+
+def _single(device: Any) -> Sharding:
     from bindax_core.arrays.sharding._sharding import SingleDeviceSharding
 
-    return SingleDeviceSharding(config.default_device or runtime.devices()[0])
+    return SingleDeviceSharding(device)
 
 
-def sharding_of(place: Any) -> Sharding:
-    """The sharding of the buffers of a place; a backend stands for its first device."""
-    found = getattr(place, "sharding", None)
-    if found is not None:
-        return found  # type: ignore[no-any-return]
-    from bindax_core.arrays.sharding._sharding import SingleDeviceSharding
-
-    return SingleDeviceSharding(place.devices()[0])
+def sharding_of(placement: Any) -> Sharding:
+    """The sharding of the buffers of a placement; a backend stands for its default one."""
+    found: Sharding = as_placement(placement).sharding
+    return found

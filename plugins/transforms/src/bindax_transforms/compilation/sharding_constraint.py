@@ -14,6 +14,7 @@ from bindax_core.extend import (
     Origin,
     PyTreeDef,
     as_array,
+    default_placement,
     describe_function,
     executable_of,
     find_backend,
@@ -66,12 +67,12 @@ def _impl(x: Any, *, sharding: Sharding | Space) -> list[Any]:
     if isinstance(sharding, Space):
         same = (x.sharding.other_memory if isinstance(x, Array) else None) == sharding.value
         return [as_array(x) if same else device_put(x, sharding)]
-    owner = getattr(x.place, "backend", None) if isinstance(x, Array) else None
-    backend = owner or find_backend()
-    place = place_on(backend, sharding)
-    if place is backend:  # which has one device
+    is_bound = isinstance(x, Array) and x.committed
+    backend = x.placement.backend if is_bound else find_backend()
+    placement = place_on(backend, sharding)
+    if placement is default_placement(backend):  # which has one device
         return [as_array(x)]
-    if isinstance(x, Array) and x.place is place:
+    if isinstance(x, Array) and x.placement is placement:
         return [x]
     if sharding.other_memory or (isinstance(x, Array) and x.sharding.other_memory):
         return [device_put(x, sharding)]

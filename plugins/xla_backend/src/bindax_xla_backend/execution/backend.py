@@ -14,6 +14,7 @@ from bindax_core.errors import PlacementError
 from bindax_core.extend import (
     BackendError,
     ClosedJaxpr,
+    DefaultPlacement,
     DeletedArrayError,
     ShapedArray,
     compiler_started,
@@ -92,6 +93,7 @@ class XlaBackend:
         self._abandoned: Any = None
         self._devices: list[Device] = []
         self._first: Device | None = None
+        self.default_placement = DefaultPlacement(self)
         self._placements: weakref.WeakValueDictionary[Any, DevicePlacement]
         self._placements = weakref.WeakValueDictionary()
 
@@ -197,7 +199,7 @@ class XlaBackend:
 
     @property
     def sharding(self) -> Sharding:
-        """Where buffers are of which this object is the place: on the first device."""
+        """Where buffers of the default placement are: on the first device."""
         from bindax_core.sharding import SingleDeviceSharding
 
         return SingleDeviceSharding(self.device())

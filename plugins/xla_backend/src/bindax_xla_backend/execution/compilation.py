@@ -56,11 +56,12 @@ def placements_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> 
     """Where a loaded program takes its parameters, and leaves its results."""
     layout, kept, results = program.layout, program.kept, program.out_avals
     if layout is None:
+        own = backend.default_placement
         left = [
-            backend if kind is None else backend.place(backend.sharding.with_memory_kind(kind))
+            own if kind is None else backend.place(own.sharding.with_memory_kind(kind))
             for kind in program.memories
         ]
-        return ProgramPlacements([backend] * len(kept), left, backend)
+        return ProgramPlacements([own] * len(kept), left, own)
     everywhere: Any
     if layout.mesh is None:
         everywhere = layout.single

@@ -75,7 +75,7 @@ class Executable:
         everything = program.kept == tuple(range(len(program.in_avals)))
         self._kept = None if everything else program.kept
         self._donated = program.donated
-        self._places = None if places.constants is backend else places.operands
+        self._places = None if places.constants is backend.default_placement else places.operands
         self._results = list(places.results)
         self._handlers = [
             _jaxlib.result_handler(place.raw(aval.ndim), aval, Array.wrapper(aval, place))
@@ -172,7 +172,7 @@ class Executable:
     def _taken(self) -> Iterable[tuple[int, Any]]:
         """The positions of the operands that the program takes, each with its place."""
         kept = range(len(self._avals)) if self._kept is None else self._kept
-        return zip(kept, self._places or [self._backend] * len(kept), strict=True)
+        return zip(kept, self._places or [self._backend.default_placement] * len(kept), strict=True)
 
     def output_layouts(self) -> list[str]:
         """The layouts of the results: their axes from the fastest to the slowest."""
@@ -254,8 +254,8 @@ class Executable:
     def _buffer(self, x: Any, aval: ShapedArray, place: Any, bring: bool) -> Any:
         x = x if isinstance(x, Array) else unwrapped(x)
         if self._places is None:
-            return x.buffer_on(place) if isinstance(x, Array) else _put(place, x, aval)
-        if isinstance(x, Array) and (x.place is place or not (place.committed and bring)):
+            return x.buffer_on(self._backend) if isinstance(x, Array) else _put(place, x, aval)
+        if isinstance(x, Array) and (x.placement is place or not (place.committed and bring)):
             return x.buffer_at(place)
         if place.committed and not bring:
             raise PlacedElsewhereError("a value is bound to no device.")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class ProgramPlacements:
     """Where a compiled program takes operands and constants, and leaves results.
 
-    The place of an operand that may be anywhere is what XLA chose, and not committed.
+    The placement of an operand that may be anywhere is what XLA chose, and not committed.
     """
 
     operands: Sequence[Any]
@@ -33,7 +33,7 @@ class ProgramPlacements:
 
 
 class DevicePlacement:
-    """The devices that buffers are on, and their parts there; see ``bindax_core.extend.Place``."""
+    """The devices that buffers are on, and their parts there; as ``Placement`` says."""
 
     def __init__(self, backend: XlaBackend, sharding: Sharding, committed: bool) -> None:
         self.backend = backend
@@ -131,7 +131,7 @@ class DevicePlacement:
 def place_of(x: Any) -> Any:
     """The place that an operand is bound to, or None."""
     if isinstance(x, Array) and x.committed:
-        return x.place
+        return x.placement
     return None
 
 
