@@ -48,15 +48,17 @@ class ArrayOperators:
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
     def __getattr__(self, name: str) -> Any:
-        # Reached only when nothing on the type has the name; dunder names are NumPy and others
-        # probing for protocols, which no plugin supplies later.
-        if not name.startswith("__") and runtime.plugins.load_for_operations(name):
-            found = getattr(type(self), name, None)
-            if found is not None:
+        # Reached only when nothing on the type has the name.
+        advice = ""
+        # Dunder names are NumPy and others probing for protocols: no plugin supplies one later, and
+        # to look for similar names would take most of the time of ``numpy.asarray``.
+        if not name.startswith("__"):
+            if runtime.plugins.load_for_operations(name) and hasattr(type(self), name):
                 return object.__getattribute__(self, name)
+            advice = suggestion(name, dir(type(self)))
         raise AttributeError(
             f"{type(self).__name__} has no attribute {name!r}; it is neither built in nor "
-            f"supplied by an installed plugin.{suggestion(name, dir(type(self)))}"
+            f"supplied by an installed plugin.{advice}"
         )
 
     if TYPE_CHECKING:
