@@ -308,13 +308,14 @@ def test_wrong_values_are_refused(name: str) -> None:
 
 
 def test_nothing_stands_in_the_way_while_settings_are_off() -> None:
-    from bindax_core.arrays._evaluation import EvalTrace
+    from bindax_core.extend import EvalTrace, trace_state
     from bindax_transforms import JittedFunction
 
-    plain = EvalTrace.process_primitive, JittedFunction.__call__, JittedFunction._trace
+    plain = JittedFunction.__call__, JittedFunction._trace
     with bindax.debug_nans(), bindax.debug_infs(), bindax.log_compiles():
-        assert EvalTrace.process_primitive is not plain[0]
-    assert plain == (EvalTrace.process_primitive, JittedFunction.__call__, JittedFunction._trace)
+        assert trace_state.stack[0].trace_type is not EvalTrace
+    assert trace_state.stack[0].trace_type is type(trace_state.stack[0].trace) is EvalTrace
+    assert plain == (JittedFunction.__call__, JittedFunction._trace)
 
 
 def test_environment_variables_turn_settings_on() -> None:

@@ -85,6 +85,18 @@ def test_nans_are_looked_for_in_the_thread_alone() -> None:
             f(x)
 
 
+def test_nans_are_looked_for_in_threads_that_run_already() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert np.isnan(pool.submit(jnp.log, -1.0).result())
+        bindax.config.debug_nans = True
+        try:
+            with pytest.raises(NonFiniteError):
+                pool.submit(jnp.log, -1.0).result()
+        finally:
+            bindax.config.debug_nans = False
+        assert np.isnan(pool.submit(jnp.log, -1.0).result())
+
+
 def test_functions_are_compiled_but_in_the_thread_without_jit() -> None:
     seen: list[type] = []
     f = bindax.jit(lambda x: seen.append(type(x)) or x)

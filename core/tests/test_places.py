@@ -124,9 +124,6 @@ def test_arrays_in_parts(halves: Halves) -> None:
     np.testing.assert_array_equal(x.addressable_shards[1].data, X[1:])
     np.testing.assert_array_equal(x, X)
     np.testing.assert_array_equal(x.copy(), X)
-    parts = [shard.data for shard in x.addressable_shards]
-    again = bx.make_array_from_single_device_arrays((2, 3), rows, parts)
-    np.testing.assert_array_equal(again, X)
     one = bx.device_put(x, bx.devices()[1])
     assert one.device.id == 1
     np.testing.assert_array_equal(one, X)
@@ -135,6 +132,14 @@ def test_arrays_in_parts(halves: Halves) -> None:
     x.delete()
     with pytest.raises(RuntimeError, match="was used after it was deleted"):
         np.asarray(x)
+
+
+def test_arrays_are_made_of_parts(halves: Halves) -> None:
+    pytest.importorskip("bindax_parallel")
+    rows = NamedSharding(make_mesh((2,), ("rows",)), P("rows"))
+    parts = [shard.data for shard in bx.device_put(X, rows).addressable_shards]
+    again = bx.make_array_from_single_device_arrays((2, 3), rows, parts)
+    np.testing.assert_array_equal(again, X)
 
 
 def test_programs_are_told_where_operands_are(halves: Halves) -> None:

@@ -53,9 +53,6 @@ from bindax_core import load_plugins as load_plugins
 from bindax_core import local_device_count as local_device_count
 from bindax_core import local_devices as local_devices
 from bindax_core import log_compiles as log_compiles
-from bindax_core import make_array_from_callback as make_array_from_callback
-from bindax_core import make_array_from_process_local_data as make_array_from_process_local_data
-from bindax_core import make_array_from_single_device_arrays as make_array_from_single_device_arrays
 from bindax_core import named_call as named_call
 from bindax_core import named_scope as named_scope
 from bindax_core import numpy_dtype_promotion as numpy_dtype_promotion
@@ -110,6 +107,13 @@ if _typing.TYPE_CHECKING:
     from bindax_core.sharding import P as P
     from bindax_core.sharding import make_mesh as make_mesh
     from bindax_core.sharding import set_mesh as set_mesh
+    from bindax_parallel import make_array_from_callback as make_array_from_callback
+    from bindax_parallel import (
+        make_array_from_process_local_data as make_array_from_process_local_data,
+    )
+    from bindax_parallel import (
+        make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+    )
     from bindax_parallel import pmap as pmap
     from bindax_parallel import shard_map as shard_map
     from bindax_random import debug_key_reuse as debug_key_reuse
@@ -154,6 +158,9 @@ _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
     **dict.fromkeys(("jaxpr_from_text", "jaxpr_to_text"), "bindax_text"),
     **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
+    "make_array_from_callback": "bindax_parallel",
+    "make_array_from_process_local_data": "bindax_parallel",
+    "make_array_from_single_device_arrays": "bindax_parallel",
     "pmap": "bindax_parallel",
     "shard_map": "bindax_parallel",
     "clear_caches": "bindax_transforms",

@@ -40,7 +40,6 @@ from bindax_core.arrays._contexts import (
 from bindax_core.arrays._contexts import (
     transfer_guard_host_to_device as transfer_guard_host_to_device,
 )
-from bindax_core.arrays._debug_nans import watch_results as _watch_results
 from bindax_core.arrays._device_put import block_until_ready as block_until_ready
 from bindax_core.arrays._device_put import default_backend as default_backend
 from bindax_core.arrays._device_put import default_device as default_device
@@ -52,13 +51,6 @@ from bindax_core.arrays._device_put import local_device_count as local_device_co
 from bindax_core.arrays._device_put import local_devices as local_devices
 from bindax_core.arrays._device_put import process_count as process_count
 from bindax_core.arrays._device_put import process_index as process_index
-from bindax_core.arrays._global_arrays import make_array_from_callback as make_array_from_callback
-from bindax_core.arrays._global_arrays import (
-    make_array_from_process_local_data as make_array_from_process_local_data,
-)
-from bindax_core.arrays._global_arrays import (
-    make_array_from_single_device_arrays as make_array_from_single_device_arrays,
-)
 from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray
 from bindax_core.arrays._shaped_array import float0 as float0
 from bindax_core.arrays._transfer_guard import watch_traces as _watch_traces
@@ -100,16 +92,26 @@ runtime.plugins = _installed.installed  # type: ignore[assignment]  # it has the
 config.check("check_rules", _installed.find_rule_checks)
 config.observe("check_rules", _installed.check_rules)
 config.observe("check_tracer_leaks", _watch_traces)
-config.observe("debug_nans", _watch_results)
-config.observe("debug_infs", _watch_results)
+config.observe("debug_nans", _installed.watch_results)
+config.observe("debug_infs", _installed.watch_results)
 
 if _typing.TYPE_CHECKING:
+    from bindax_parallel import make_array_from_callback as make_array_from_callback
+    from bindax_parallel import (
+        make_array_from_process_local_data as make_array_from_process_local_data,
+    )
+    from bindax_parallel import (
+        make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+    )
     from bindax_text import jaxpr_from_text as jaxpr_from_text
     from bindax_text import jaxpr_to_text as jaxpr_to_text
 
 _MOVED = {
     "jaxpr_from_text": "bindax_text",
     "jaxpr_to_text": "bindax_text",
+    "make_array_from_callback": "bindax_parallel",
+    "make_array_from_process_local_data": "bindax_parallel",
+    "make_array_from_single_device_arrays": "bindax_parallel",
 }
 """Names that have moved to other packages."""
 
@@ -118,7 +120,6 @@ def __getattr__(name: str) -> _typing.Any:
     moved = _moved_name("bindax_core", name, _MOVED)
     if moved is None:
         raise errors.missing_attribute("bindax_core", name, __dir__())
-    globals()[name] = moved
     return moved
 
 

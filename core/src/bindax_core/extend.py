@@ -30,6 +30,7 @@ from bindax_core.arrays._backend import kernel_sources as kernel_sources
 from bindax_core.arrays._backend import lower_program as lower_program
 from bindax_core.arrays._backend import register_backend as register_backend
 from bindax_core.arrays._backend import unregister_backend as unregister_backend
+from bindax_core.arrays._evaluation import EvalTrace as EvalTrace
 from bindax_core.arrays._executable_cache import Kept as Kept
 from bindax_core.arrays._executable_cache import recent_programs as recent_programs
 from bindax_core.arrays._extended_dtypes import ExtendedDType as ExtendedDType

@@ -11,11 +11,16 @@ import threading
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
+from weakref import WeakSet
 
 from bindax_core._extension_points import runtime
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._aval import find_value_type, plain_types
 from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer, escaped_message
+
+_bottoms: WeakSet[MainTrace] = WeakSet()
+"""The lowest entries of the trace stacks of all threads."""
+_bottoms_lock = threading.Lock()
 
 
 class TraceState(threading.local):
@@ -27,6 +32,8 @@ class TraceState(threading.local):
     def __init__(self) -> None:
         self.stack: list[MainTrace] = []
         self.stack.append(MainTrace(0, self.evaluation, None, Origin("evaluation"), self.stack))
+        with _bottoms_lock:
+            _bottoms.add(self.stack[0])
         self.dynamic: MainTrace | None = None
 
 
@@ -34,14 +41,16 @@ trace_state = TraceState()
 
 
 def evaluate_with(trace_type: type[Trace]) -> None:
-    """Make an interpreter the bottom of the trace stack: in this thread, and in new ones.
+    """Make an interpreter the bottom of the trace stack, in every thread.
 
     Args:
         trace_type: the class of the trace, whose ``process_primitive`` computes.
     """
     TraceState.evaluation = trace_type
-    bottom = trace_state.stack[0]
-    bottom.trace_type, bottom.trace = trace_type, trace_type(bottom)
+    with _bottoms_lock:
+        bottoms = list(_bottoms)
+    for bottom in bottoms:
+        bottom.trace_type, bottom.trace = trace_type, trace_type(bottom)
 
 
 class new_main:

@@ -53,7 +53,9 @@ class MainTrace:
         trace: its trace, which boxes values and interprets primitives.
     """
 
-    __slots__ = ("alive", "global_data", "level", "origin", "stack", "trace", "trace_type")
+    __slots__ = (
+        *("__weakref__", "alive", "global_data", "level", "origin", "stack", "trace", "trace_type"),
+    )
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ pay for it.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bindax_core._extension_points import runtime
+from bindax_core._packages import package_for
 from bindax_core.errors import PluginError
 from bindax_core.kernel._rule_tables import wrap_rules
 
@@ -73,6 +75,13 @@ def find_rule_checks(wanted: bool) -> None:
             raise PluginError(
                 "config.check_rules needs the conformance kit: install bindax-testing."
             ) from error
+
+
+def watch_results(on: bool) -> None:
+    """Have ``bindax-transforms`` look for NaNs and infinities in results while a setting is on."""
+    module = "bindax_transforms.compilation.debug_nans"
+    if on or module in sys.modules:
+        package_for("config.debug_nans", module).watch_results()
 
 
 def check_rules(on: bool) -> None:

@@ -1,9 +1,10 @@
-"""Collectives: operations across the elements of a named axis."""
+"""Collectives across the elements of a named axis, and arrays over several processes."""
 
 from bindax_core.extend import bound_functions as _bound_functions
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_parallel.exchanges import *
+from bindax_parallel.global_arrays import *
 from bindax_parallel.indices import *
 from bindax_parallel.per_device import *
 from bindax_parallel.permutations import *

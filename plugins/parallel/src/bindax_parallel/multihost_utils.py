@@ -15,7 +15,6 @@ import numpy as np
 from bindax_core import (
     device_put,
     devices,
-    make_array_from_process_local_data,
     process_count,
     process_index,
 )
@@ -28,6 +27,7 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_core.sharding import Mesh, NamedSharding, PartitionSpec
+from bindax_parallel.global_arrays import make_array_from_process_local_data
 from bindax_parallel.reductions import psum
 from bindax_parallel.shard_map.shard_map import shard_map
 from bindax_transforms import jit

@@ -7,43 +7,49 @@ once more, which finds the operation inside it; its equation knows the user's li
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bindax_core.arrays._array import Array
-from bindax_core.arrays._evaluation import EvalTrace
-from bindax_core.arrays._shaped_array import is_differentiable
 from bindax_core.errors import DeletedArrayError, NonFiniteError
-from bindax_core.kernel._config import config
-from bindax_core.kernel._source_info import user_source_info
+from bindax_core.extend import (
+    Array,
+    EvalTrace,
+    Primitive,
+    config,
+    evaluate_with,
+    is_differentiable,
+    user_source_info,
+)
 
-if TYPE_CHECKING:
-    from bindax_core.kernel._primitive import Primitive
-
-_evaluate = EvalTrace.process_primitive
-_WORDS = {"debug_nans": "nan", "debug_infs": "inf"}
+_NAMES = {"debug_nans": "nan", "debug_infs": "inf"}
 
 
-def watch_results(_: bool) -> None:
+def watch_results() -> None:
     """Have evaluation look at its results while one of the settings is on in some thread."""
     watching = config.is_on("debug_nans") or config.is_on("debug_infs")
-    # The method itself is exchanged, so that evaluation has nothing to ask while both are off.
-    setattr(EvalTrace, "process_primitive", _watched if watching else _evaluate)  # noqa: B010
+    # Another interpreter, so that evaluation has nothing to ask while both are off.
+    evaluate_with(WatchedEvalTrace if watching else EvalTrace)
 
 
-def _watched(
-    trace: EvalTrace, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
-) -> Sequence[Any]:
-    outs = _evaluate(trace, primitive, operands, params)
-    if not (config.debug_nans or config.debug_infs):  # but in another thread
+class WatchedEvalTrace(EvalTrace):
+    """Evaluation that looks for NaNs and infinities in results, where a setting is on."""
+
+    __slots__ = ()
+
+    def process_primitive(
+        self, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
+    ) -> Sequence[Any]:
+        """Compute the results of a primitive, and raise for those that are not finite."""
+        outs = super().process_primitive(primitive, operands, params)
+        if not (config.debug_nans or config.debug_infs):  # but in another thread
+            return outs
+        for x in outs:
+            setting = _found_in(x)
+            if setting is not None:
+                outcome = _interpret(self, primitive, operands, params)
+                raise _error(setting, primitive, x, outcome)
         return outs
-    for x in outs:
-        setting = _found_in(x)
-        if setting is not None:
-            outcome = _interpret(trace, primitive, operands, params)
-            raise _error(setting, primitive, x, outcome)
-    return outs
 
 
 def _found_in(x: Any) -> str | None:
@@ -69,14 +75,14 @@ def _interpret(
             params = {**params, "backend": None} if "backend" in params else params
             # Where the bytes are on the host, single operations run there as well.
             operands = [Array(x.aval, x.numpy()) if type(x) is Array else x for x in operands]
-            _evaluate(trace, primitive, operands, params)
+            EvalTrace.process_primitive(trace, primitive, operands, params)
     except DeletedArrayError:
         return "Its operands were donated, so it cannot run again: leave out donate_argnums."
     return f"{came} None of its operations gives one when they run one by one."
 
 
 def _error(setting: str, primitive: Primitive, x: Array, outcome: str) -> NonFiniteError:
-    word, values = _WORDS[setting], np.asarray(x.numpy())
+    word, values = _NAMES[setting], np.asarray(x.numpy())
     count = int((np.isnan(values) if word == "nan" else np.isinf(values)).sum())
     of = f"{count} of the {values.size} elements of " if values.size > 1 else ""
     return NonFiniteError(

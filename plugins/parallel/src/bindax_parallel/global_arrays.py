@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bindax_core.arrays._array import Array
-from bindax_core.arrays._backend import find_backend
-from bindax_core.arrays._operands import as_array
-from bindax_core.arrays._placement import place_on
-from bindax_core.arrays._shaped_array import ShapedArray
+from bindax_core.extend import Array, ShapedArray, as_array, find_backend, place_on
 
 if TYPE_CHECKING:
-    from bindax_core.arrays.sharding._sharding import Index, Sharding
+    from bindax_core.sharding import Sharding
+
+__all__ = [
+    "make_array_from_callback",
+    "make_array_from_process_local_data",
+    "make_array_from_single_device_arrays",
+]
+
+Index = tuple[slice, ...]
 
 
 def _sharding_argument(what: str, given: Any) -> Any:
