@@ -99,7 +99,7 @@ _FOR_BUFFERS = frozenset(
         *("copy", "copy_to_host_async", "raw"),
     )
 )
-"""What backends say of buffers on their first device."""
+"""Methods and attributes of backends about buffers on their first device."""
 
 _made: dict[Any, DefaultPlacement] = {}
 
