@@ -12,7 +12,7 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import lax, nnx
-from bindax_core.extend import find_backend, recent_programs
+from bindax_core.extend import executable_cache, find_backend
 
 MAPPINGS = Path("/proc/self/maps")
 LIMIT = 1
@@ -59,7 +59,7 @@ def few() -> Iterator[None]:
     """Few programs are kept, among them few of those that nobody uses."""
     compiled = find_backend().compiled  # type: ignore[attr-defined]
     before, compiled._limit = compiled._limit, 1
-    recent_programs.clear()
+    executable_cache.clear()
     with bindax.config.override(compiled_programs=LIMIT):
         yield
     compiled._limit = before

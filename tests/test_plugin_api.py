@@ -28,6 +28,14 @@ def test_the_page_lists_every_group_of_entry_points() -> None:
     assert listed == ["bindax.v1", *(f"bindax.v1.{kind}" for kind in others)]
 
 
+def test_names_of_before_are_those_of_now() -> None:
+    from bindax_core import extend
+
+    for before, now in extend._RENAMED.items():
+        assert getattr(extend, before) is getattr(extend, now)
+        assert before in extend.__all__
+
+
 PROGRAM = """
 import sys
 import numpy as np

@@ -31,8 +31,8 @@ from bindax_core.arrays._backend import lower_program as lower_program
 from bindax_core.arrays._backend import register_backend as register_backend
 from bindax_core.arrays._backend import unregister_backend as unregister_backend
 from bindax_core.arrays._evaluation import EvalTrace as EvalTrace
-from bindax_core.arrays._executable_cache import Kept as Kept
-from bindax_core.arrays._executable_cache import recent_programs as recent_programs
+from bindax_core.arrays._executable_cache import CacheEntry as CacheEntry
+from bindax_core.arrays._executable_cache import executable_cache as executable_cache
 from bindax_core.arrays._extended_dtypes import ExtendedDType as ExtendedDType
 from bindax_core.arrays._extended_dtypes import as_extended as as_extended
 from bindax_core.arrays._extended_dtypes import extended as extended
@@ -42,9 +42,9 @@ from bindax_core.arrays._extended_dtypes import logical_array as logical_array
 from bindax_core.arrays._extended_dtypes import physical_array as physical_array
 from bindax_core.arrays._fork import compiler_started as compiler_started
 from bindax_core.arrays._memories import DeviceMemories as DeviceMemories
-from bindax_core.arrays._numbers import admitted_array as admitted_array
-from bindax_core.arrays._numbers import admitted_dtype as admitted_dtype
-from bindax_core.arrays._numbers import admitted_type as admitted_type
+from bindax_core.arrays._numbers import canonicalize_array as canonicalize_array
+from bindax_core.arrays._numbers import canonicalize_aval as canonicalize_aval
+from bindax_core.arrays._numbers import canonicalize_dtype as canonicalize_dtype
 from bindax_core.arrays._operands import as_array as as_array
 from bindax_core.arrays._operations import ArrayOperations as ArrayOperations
 from bindax_core.arrays._operations import operations_for as operations_for
@@ -63,7 +63,7 @@ from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray
 from bindax_core.arrays._shaped_array import dtype_name as dtype_name
 from bindax_core.arrays._shaped_array import float0 as float0
 from bindax_core.arrays._shaped_array import is_differentiable as is_differentiable
-from bindax_core.arrays._transfer_guard import note_transfer as note_transfer
+from bindax_core.arrays._transfer_guard import check_transfer as check_transfer
 from bindax_core.errors import BackendError as BackendError
 from bindax_core.errors import DeletedArrayError as DeletedArrayError
 from bindax_core.errors import MissingRuleError as MissingRuleError
@@ -140,11 +140,11 @@ from bindax_core.rules import impl as impl
 from bindax_core.rules import lowering as lowering
 from bindax_core.rules import pretty_print as pretty_print
 from bindax_core.rules import typecheck as typecheck
-from bindax_core.tree._definition import short as _short
-from bindax_core.tree._definition import type_name as type_name
+from bindax_core.tree._construction import Record as Record
 from bindax_core.tree._keys import position as _position
+from bindax_core.tree._node_definition import short as _short
+from bindax_core.tree._node_definition import type_name as type_name
 from bindax_core.tree._prefix import flatten_prefix as flatten_prefix
-from bindax_core.tree._rebuild import Record as Record
 from bindax_core.tree._registry import find_node_definition as find_node_definition
 from bindax_core.tree_util import NodeDefinition as NodeDefinition
 from bindax_core.tree_util import Partial as Partial
@@ -158,9 +158,6 @@ from bindax_core.tree_util import tree_structure as tree_structure
 from bindax_core.tree_util import tree_unflatten as tree_unflatten
 
 API_VERSION = 1
-
-Place = Placement
-"""The name of ``Placement`` in plugin API 1."""
 
 Tracer = ArrayTracer
 """The base of tracers, with the operators and methods of arrays."""
@@ -222,7 +219,21 @@ _MOVED = {**dict.fromkeys(_ZEROS, "bindax_transforms.zeros"), "register_text_for
 """Names of plugin API 1 that have moved to the modules of other packages."""
 
 
+_RENAMED = {
+    "Kept": "CacheEntry",
+    "Place": "Placement",
+    "admitted_array": "canonicalize_array",
+    "admitted_dtype": "canonicalize_dtype",
+    "admitted_type": "canonicalize_aval",
+    "note_transfer": "check_transfer",
+    "recent_programs": "executable_cache",
+}
+"""Names of plugin API 1, and what they are called now."""
+
+
 def __getattr__(name: str) -> _typing.Any:
+    if name in _RENAMED:
+        return globals()[_RENAMED[name]]
     if name in (*_RULE_KINDS, "physical"):
         return getattr(rules, name)
     moved = _moved_name("bindax.extend", name, _MOVED)
@@ -238,7 +249,14 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_FROM_REGISTRY, *_RULE_KINDS, *_MOVED]
+    return [*globals(), *_FROM_REGISTRY, *_RULE_KINDS, *_MOVED, *_RENAMED]
 
 
-vars()["__all__"] = [*public_names(vars()), *_FROM_REGISTRY, *_RULE_KINDS, *_MOVED, "rules"]
+vars()["__all__"] = [
+    *public_names(vars()),
+    *_FROM_REGISTRY,
+    *_RULE_KINDS,
+    *_MOVED,
+    *_RENAMED,
+    "rules",
+]

@@ -2,7 +2,6 @@
 
 from bindax_core._exports import public_names as _public_names
 from bindax_core.tree._dataclasses import register_dataclass as register_dataclass
-from bindax_core.tree._definition import NodeDefinition as NodeDefinition
 from bindax_core.tree._flatten import tree_flatten as tree_flatten
 from bindax_core.tree._flatten import tree_flatten_with_path as tree_flatten_with_path
 from bindax_core.tree._flatten import tree_leaves as tree_leaves
@@ -29,6 +28,7 @@ from bindax_core.tree._map import tree_transpose as tree_transpose
 from bindax_core.tree._map import treedef_children as treedef_children
 from bindax_core.tree._map import treedef_is_leaf as treedef_is_leaf
 from bindax_core.tree._map import treedef_tuple as treedef_tuple
+from bindax_core.tree._node_definition import NodeDefinition as NodeDefinition
 from bindax_core.tree._prefix import tree_broadcast as tree_broadcast
 from bindax_core.tree._register import Partial as Partial
 from bindax_core.tree._register import register_pytree_node_class as register_pytree_node_class

@@ -288,7 +288,7 @@ def test_one_object_in_several_places_is_no_cycle() -> None:
 
 
 def test_endless_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bindax_core.tree._general._MAX_DEPTH", 20_000)
+    monkeypatch.setattr("bindax_core.tree._flatten_with_path._MAX_DEPTH", 20_000)
 
     class Endless:
         pass

@@ -9,8 +9,8 @@ import pytest
 from toy import sin
 
 from bindax_core import config
-from bindax_core.arrays._executable_cache import Recent
-from bindax_core.extend import Kept, recent_programs
+from bindax_core.arrays._executable_cache import ExecutableCache
+from bindax_core.extend import CacheEntry, executable_cache
 from bindax_core.kernel import _source_info
 from bindax_core.kernel._source_info import is_internal
 from bindax_transforms import jit, vmap
@@ -20,10 +20,10 @@ pytestmark = pytest.mark.usefixtures("toy_operations")
 
 @pytest.fixture
 def limit():
-    recent_programs.clear()
+    executable_cache.clear()
     with config.override(compiled_programs=16):
         yield 16
-    recent_programs.clear()
+    executable_cache.clear()
 
 
 def test_a_function_of_ever_new_shapes_drops_the_oldest(limit):
@@ -55,20 +55,20 @@ def test_derived_programs_are_counted(limit):
     for n in range(1, 60):
         vmap(f)(np.ones((n, 3), np.float32))
     gc.collect()
-    assert len(recent_programs) <= limit
+    assert len(executable_cache) <= limit
 
 
 def test_functions_that_are_gone_are_not_counted(limit):
     for n in range(5):
         jit(lambda x, n=n: sin(x) + n)(np.ones(2))
     gc.collect()
-    assert len(recent_programs) == 0
+    assert len(executable_cache) == 0
 
 
 def test_large_programs_count_more(limit):
     dropped = []
 
-    class Program(Kept):
+    class Program(CacheEntry):
         def __init__(self, size):
             super().__init__()
             self.size = size
@@ -76,7 +76,7 @@ def test_large_programs_count_more(limit):
         def drop(self):
             dropped.append(self.size)
 
-    recent = Recent()
+    recent = ExecutableCache()
     programs = [Program(size) for size in (8000, 7000, 3000, 100_000)]
     for program in programs:
         recent.add(program)

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from bindax_core._extension_points import runtime
-from bindax_core.arrays._array_placement import ArrayPlaces
 from bindax_core.arrays._extended_dtypes import (
     as_extended,
     is_extended,
     logical_array,
     physical_array,
 )
-from bindax_core.arrays._numbers import admitted_array
+from bindax_core.arrays._numbers import canonicalize_array
 from bindax_core.arrays._operators import ArrayOperators
 from bindax_core.arrays._placement import (
     DefaultPlacement,
@@ -25,7 +24,8 @@ from bindax_core.arrays._placement import (
     default_placement,
 )
 from bindax_core.arrays._shaped_array import ShapedArray, float0
-from bindax_core.arrays._transfer_guard import note_transfer
+from bindax_core.arrays._shards import ShardedArray
+from bindax_core.arrays._transfer_guard import check_transfer
 from bindax_core.errors import DeletedArrayError
 from bindax_core.kernel._aval import ValueType, register_value_type
 from bindax_core.kernel._config import config
@@ -33,7 +33,7 @@ from bindax_core.kernel._config import config
 NumPyArray = np.ndarray[Any, Any]
 
 
-class Array(ArrayPlaces, ArrayOperators):
+class Array(ShardedArray, ArrayOperators):
     """An immutable array; what bindax's operations return.
 
     The bytes move between host and device only when somebody looks; on the CPU without a copy.
@@ -73,7 +73,7 @@ class Array(ArrayPlaces, ArrayOperators):
         """
         host = np.asarray(array)
         if aval is None and config.enable_x64 is False:
-            host = admitted_array(host)
+            host = canonicalize_array(host)
         if not host.dtype.isnative:
             host = host.astype(host.dtype.newbyteorder("="))
         if host.flags.writeable:
@@ -155,7 +155,7 @@ class Array(ArrayPlaces, ArrayOperators):
     def _fetch(self) -> NumPyArray:
         aval = self.aval
         if config.transfer_guard_device_to_host != "allow" and not self._is_within_reach():
-            note_transfer("device_to_host", aval)
+            check_transfer("device_to_host", aval)
         if not is_extended(aval.dtype):
             return self._placement.to_host(self._buffer, aval)  # type: ignore[no-any-return]
         return logical_array(self._placement.to_host(self._buffer, aval.physical()), aval.dtype)
@@ -204,7 +204,7 @@ class Array(ArrayPlaces, ArrayOperators):
     def _put_to(self, placement: Any) -> Any:
         """A new buffer of a placement with the bytes."""
         if config.transfer_guard_host_to_device != "allow":
-            note_transfer("host_to_device", self.aval)
+            check_transfer("host_to_device", self.aval)
         physical = self.physical()
         return placement.put(physical.numpy(), physical.aval)
 

@@ -14,9 +14,13 @@ import numpy as np
 
 from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
-from bindax_core.arrays._executable_cache import Kept, recent_programs
+from bindax_core.arrays._executable_cache import CacheEntry, executable_cache
 from bindax_core.arrays._operands import as_array
-from bindax_core.arrays._physical_executable import Overlaid, OverlaidProgram, has_extended_dtypes
+from bindax_core.arrays._physical_executable import (
+    LoweredPhysical,
+    PhysicalExecutable,
+    has_extended_dtypes,
+)
 from bindax_core.arrays._placement import HOST
 from bindax_core.errors import BackendError
 from bindax_core.kernel._aval import typeof
@@ -284,12 +288,12 @@ def effects_barrier() -> None:
 
 def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
     """Have a backend compile a program; of one with extended dtypes what represents it."""
-    return _representing(backend, backend.compile, Overlaid, jaxpr, options)  # type: ignore[no-any-return]
+    return _representing(backend, backend.compile, PhysicalExecutable, jaxpr, options)  # type: ignore[no-any-return]
 
 
 def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
     """Have a backend lower a program; of one with extended dtypes what represents it."""
-    return _representing(backend, backend.lower, OverlaidProgram, jaxpr, options)
+    return _representing(backend, backend.lower, LoweredPhysical, jaxpr, options)
 
 
 def _representing(
@@ -336,8 +340,8 @@ def executable_of(
         operands: those of the first call; a new program is compiled for where they are.
     """
     key = ("executable", backend.name, config.default_device, name, donated, keep_unused)
-    kept: _KeptExecutable | None = jaxpr.cache.get(key)
-    if kept is None:
+    entry: _ExecutableEntry | None = jaxpr.cache.get(key)
+    if entry is None:
         compiled = compile_program(
             jaxpr,
             backend,
@@ -349,14 +353,14 @@ def executable_of(
         if not keep:
             return compiled
         forget = partial(_forget, weakref.ref(jaxpr), key)
-        kept = jaxpr.cache.setdefault(key, _KeptExecutable(compiled, forget))
-        recent_programs.add(kept)
-    kept.used = recent_programs.time
-    return kept.run
+        entry = jaxpr.cache.setdefault(key, _ExecutableEntry(compiled, forget))
+        executable_cache.add(entry)
+    entry.used = executable_cache.time
+    return entry.run
 
 
-class _KeptExecutable(Kept):
-    """An executable in a table, and what takes it out of there."""
+class _ExecutableEntry(CacheEntry):
+    """An executable in a table, and the function that takes it out of there."""
 
     __slots__ = ("_forget", "run")
 
@@ -378,7 +382,7 @@ def _forget(program: weakref.ref[ClosedJaxpr], key: Any) -> None:
 
 # ---------------------------------------------------------------------- single operations
 
-_operations: dict[Any, _KeptExecutable] = {}
+_operations: dict[Any, _ExecutableEntry] = {}
 
 
 def compiling_backend(operands: Sequence[Any]) -> Backend | None:
@@ -408,15 +412,15 @@ def run_operation(
     avals = tuple([x.aval if type(x) is Array else typeof(x) for x in operands])
     parameters = tuple(params.items()) if params else ()
     key = (primitive, backend, config.default_device, avals, parameters)
-    kept = _operations.get(key)
-    if kept is None:
+    entry = _operations.get(key)
+    if entry is None:
         made = _compile_operation(primitive, backend, avals, params, bound_shardings(operands))
-        kept = _KeptExecutable(made, partial(_operations.pop, key, None))
+        entry = _ExecutableEntry(made, partial(_operations.pop, key, None))
         if all(map(is_reusable, params.values())):
-            _operations[key] = kept
-            recent_programs.add(kept)
-    kept.used = recent_programs.time
-    return kept.run(operands)
+            _operations[key] = entry
+            executable_cache.add(entry)
+    entry.used = executable_cache.time
+    return entry.run(operands)
 
 
 def _compile_operation(

@@ -14,7 +14,7 @@ from bindax_core.arrays._extended_dtypes import is_extended
 from bindax_core.arrays._memories import Space
 from bindax_core.arrays._operands import as_array
 from bindax_core.arrays._placement import default_placement, default_sharding, place_on
-from bindax_core.arrays._transfer_guard import explicit_transfers, note_transfer
+from bindax_core.arrays._transfer_guard import check_transfer, explicit_transfers
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._config import config
 from bindax_core.kernel._operands import unwrapped
@@ -161,7 +161,7 @@ def _moved(leaf: Any, placement: Any, donate: bool) -> Array:
     buffer = _received(physical, placement) if own is leaf else None
     if buffer is None:
         if config.transfer_guard_host_to_device != "allow":
-            note_transfer("host_to_device", aval)
+            check_transfer("host_to_device", aval)
         host = np.array(physical) if own is leaf else physical.numpy()
         buffer = placement.put(host, physical.aval)
     made = Array.from_buffer(aval, buffer, placement)

@@ -16,7 +16,7 @@ from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._backend import compiling_backend, run_operation
 from bindax_core.arrays._floating_errors import IGNORED, floating_errors
-from bindax_core.arrays._operands import host_operand
+from bindax_core.arrays._operands import to_numpy
 from bindax_core.arrays._rules import impl, stablehlo
 from bindax_core.errors import RuleOutputError
 from bindax_core.kernel._config import config
@@ -75,7 +75,7 @@ class EvalTrace(Trace):
                         return run_operation(primitive, operands, params)
                     array = x.numpy()
             else:
-                aval, array = host_operand(x)
+                aval, array = to_numpy(x)
                 if isinstance(array, _ndarray) and (array is x or array.base is not None):
                     foreign.append(array)
             avals.append(aval)

@@ -1,7 +1,7 @@
-"""The bound on compiled programs: over all functions, those used longest ago are dropped first.
+"""The cache of executables: over all functions, those used longest ago are dropped first.
 
 Compiled code takes memory mappings of the process, of which Linux gives it 65,530; XLA ends a
-process that asks for more. Whoever keeps a compiled program adds what keeps it here.
+process that asks for more. Whoever keeps an executable adds the entry that holds it here.
 """
 
 from __future__ import annotations
@@ -15,70 +15,70 @@ from bindax_core.kernel._config import config
 _BYTES_OF_ONE = 1024
 
 
-class Kept:
-    """A keeper of a compiled program; a subclass says how to drop it.
+class CacheEntry:
+    """A cache entry holding an executable; a subclass says how to drop it.
 
     Attributes:
-        used: ``recent_programs.time`` when the program was last used; users of the program set it.
-        size: the size of the program in bytes, 0 where that is not known.
+        used: ``executable_cache.time`` at the last use, set by whoever uses the executable.
+        size: the size of the executable in bytes, 0 where that is not known.
     """
 
     __slots__ = ("__weakref__", "size", "used")
 
     def __init__(self) -> None:
-        self.used = recent_programs.time
+        self.used = executable_cache.time
         self.size = 0
 
     def drop(self) -> None:
-        """Forget the program; it is made again when it is wanted again."""
-        raise TypeError(f"{type(self).__name__} does not say how to drop a program.")
+        """Forget the executable; it is made again when it is wanted again."""
+        raise TypeError(f"{type(self).__name__} does not say how to drop its executable.")
 
 
-class Recent:
-    """All that keeps compiled programs, held weakly.
+class ExecutableCache:
+    """The entries of all functions, held weakly.
 
     ``config.compiled_programs`` bounds their number, and 1,024 times as many bytes their size.
     Time advances with each program that is made, so that a use costs no more than an assignment.
 
     Attributes:
-        time: how many programs were added.
-        lock: held while programs are counted.
+        time: how many entries were added.
+        lock: held while entries are counted.
     """
 
     def __init__(self) -> None:
         self.time = 0
-        self._all: weakref.WeakSet[Kept] = weakref.WeakSet()
+        self._all: weakref.WeakSet[CacheEntry] = weakref.WeakSet()
         self._size = 0
         self.lock = threading.RLock()
 
-    def add(self, kept: Kept) -> None:
-        """Count a program, or one that has grown, and drop others when there are too many."""
+    def add(self, entry: CacheEntry) -> None:
+        """Count an entry, or one that has grown, and drop others when there are too many."""
         limit = config.compiled_programs
         with self.lock:
             self.time += 1
-            kept.used = self.time
-            self._all.add(kept)
-            self._size += kept.size
+            entry.used = self.time
+            self._all.add(entry)
+            self._size += entry.size
             if len(self._all) <= limit and self._size <= limit * _BYTES_OF_ONE:
                 return
             oldest = self._oldest(limit)
         for old in oldest:
-            if old is not kept:
+            if old is not entry:
                 old.drop()
 
     def clear(self) -> None:
-        """Drop all programs."""
+        """Drop all entries."""
         with self.lock:
             dropped = list(self._all)
             self._all.clear()
             self._size = 0
-        for kept in dropped:
-            kept.drop()
+        for entry in dropped:
+            entry.drop()
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def _oldest(self, limit: int) -> Iterable[Kept]:
+    def _oldest(self, limit: int) -> Iterable[CacheEntry]:
         """Take out those used longest ago, an eighth more than needed: sorting is paid rarely."""
         kept = sorted(self._all, key=lambda x: x.used)
         number, size = len(kept), sum(x.size for x in kept)
@@ -95,5 +95,5 @@ class Recent:
         return oldest
 
 
-recent_programs = Recent()
-"""The keepers of compiled programs in this process."""
+executable_cache = ExecutableCache()
+"""The cache of this process."""

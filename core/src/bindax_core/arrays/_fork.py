@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 
 from bindax_core._extension_points import runtime
-from bindax_core.arrays._executable_cache import recent_programs
+from bindax_core.arrays._executable_cache import executable_cache
 
 _started: list[tuple[Callable[[], None], Callable[[], None]]] = []
 
@@ -43,7 +43,7 @@ def _in_child() -> None:
     if not _started or not runtime.has_compiler_threads:
         return
     runtime.has_compiler_threads = False
-    recent_programs.clear()
+    executable_cache.clear()
     for _, abandon in _started:
         abandon()
 
@@ -51,8 +51,8 @@ def _in_child() -> None:
 if hasattr(os, "register_at_fork"):
     # Held over the fork, so that no thread that the child lacks holds it there.
     os.register_at_fork(
-        before=recent_programs.lock.acquire,
-        after_in_parent=recent_programs.lock.release,
-        after_in_child=recent_programs.lock.release,
+        before=executable_cache.lock.acquire,
+        after_in_parent=executable_cache.lock.release,
+        after_in_child=executable_cache.lock.release,
     )
     os.register_at_fork(before=_before_fork, after_in_child=_in_child)

@@ -35,23 +35,23 @@ _PYTHON: Final[dict[type, type]] = {
 """Python's numbers, and the NumPy scalars that have their precision."""
 
 
-def admitted_dtype(dtype: DType) -> DType:
+def canonicalize_dtype(dtype: DType) -> DType:
     """The dtype that values of a dtype have inside: with 64 bits disabled, one of 32 bits."""
     return dtype if config.enable_x64 is not False else _NARROWED.get(dtype, dtype)
 
 
-def admitted_type(aval: AbstractValue) -> AbstractValue:
+def canonicalize_aval(aval: AbstractValue) -> AbstractValue:
     """The type that values of a type have inside: with 64 bits disabled, one of 32 bits."""
     if not isinstance(aval, ShapedArray):
         return aval
     if aval.placement is not None:
         aval = aval.update(sharding=None)
-    return aval.update(dtype=admitted_dtype(aval.dtype))
+    return aval.update(dtype=canonicalize_dtype(aval.dtype))
 
 
-def admitted_array(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def canonicalize_array(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The array that a NumPy array is inside: with 64 bits disabled, one of 32 bits."""
-    dtype = admitted_dtype(x.dtype.newbyteorder("="))
+    dtype = canonicalize_dtype(x.dtype.newbyteorder("="))
     if dtype == x.dtype:
         return x
     with np.errstate(over="ignore"):  # what is too large becomes infinite

@@ -1,4 +1,4 @@
-"""Operands as arrays: from whatever is a legal value to what rules compute with."""
+"""Conversion of operands to arrays."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bindax_core.kernel._operands import content, unwrapped
 from bindax_core.kernel._trace import Tracer
 
 
-def host_operand(x: Any) -> tuple[Any, Any]:
-    """The type of a value that is no ``Array``, and what ``impl`` rules take for it."""
+def to_numpy(x: Any) -> tuple[Any, Any]:
+    """Convert a value that is no ``Array`` to its type and what ``impl`` rules take for it."""
     value_type = value_types.get(type(x)) or find_value_type(type(x))
     if value_type is None:
-        return host_operand(content(x))
+        return to_numpy(content(x))
     aval = value_type.typeof(x)
     host: Any = x if value_type.to_numpy is None else value_type.to_numpy(x, aval)
     if isinstance(x, np.ndarray):
@@ -26,7 +26,7 @@ def host_operand(x: Any) -> tuple[Any, Any]:
 
 
 def as_array(x: Any) -> Any:
-    """An operand as an ``Array`` that shares no memory with it; tracers stay as they are.
+    """Convert an operand to an ``Array`` that shares no memory with it; tracers stay as they are.
 
     Raises:
         AbstractionError: when it is no legal operand.
@@ -39,5 +39,5 @@ def as_array(x: Any) -> Any:
     inner = unwrapped(x)
     if inner is not x:
         return as_array(inner)
-    aval, host = host_operand(x)
+    aval, host = to_numpy(x)
     return Array(aval, np.array(host)) if isinstance(host, np.ndarray) else x

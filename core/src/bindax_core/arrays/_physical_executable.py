@@ -25,7 +25,7 @@ def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
     return bool(known)
 
 
-class Overlaid:
+class PhysicalExecutable:
     """An executable on arrays of extended dtypes, from one on the arrays that represent them."""
 
     def __init__(self, jaxpr: ClosedJaxpr, physical: Any, donated: Sequence[bool]) -> None:
@@ -66,17 +66,17 @@ def _extended_places(avals: Sequence[Any]) -> list[int]:
     return [i for i, aval in enumerate(avals) if is_extended(getattr(aval, "dtype", float0))]
 
 
-class OverlaidProgram:
-    """A lowered program on arrays of extended dtypes."""
+class LoweredPhysical:
+    """A lowered program on arrays of extended dtypes, from one on those that represent them."""
 
     def __init__(self, jaxpr: ClosedJaxpr, physical: Any, donated: Sequence[bool]) -> None:
         self.jaxpr = jaxpr
         self.physical = physical
         self.donated = donated
 
-    def compile(self, *options: Any) -> Overlaid:
+    def compile(self, *options: Any) -> PhysicalExecutable:
         """The program, ready to be called; the arguments are for the compiler."""
-        return Overlaid(self.jaxpr, self.physical.compile(*options), self.donated)
+        return PhysicalExecutable(self.jaxpr, self.physical.compile(*options), self.donated)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.physical, name)  # about the arrays that represent the operands

@@ -31,7 +31,7 @@ class ShapedArray(AbstractValue):
         shape: the sizes of the axes.
         dtype: the NumPy dtype of the elements.
         weak_type: whether the dtype came from a Python scalar and yields to that of others.
-        sharding: where an array lies that users describe; types of values have none.
+        sharding: the sharding requested by the user; always None on traced values.
 
     >>> ShapedArray((3, 2), np.float32).str_short()
     'float32[3,2]'

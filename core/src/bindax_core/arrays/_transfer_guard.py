@@ -36,7 +36,7 @@ def explicit_transfers() -> Iterator[None]:
         _state.explicit = before
 
 
-def note_transfer(direction: str, aval: Any) -> None:
+def check_transfer(direction: str, aval: Any) -> None:
     """Log or refuse the transfer of an array, as the settings say.
 
     Args:

@@ -22,7 +22,7 @@ from bindax_core.registry._manifest import Entry
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
 from bindax_core.registry._registrations import Declaration, offers
 from bindax_core.tree import _registry as tree
-from bindax_core.tree._definition import NodeDefinition
+from bindax_core.tree._node_definition import NodeDefinition
 
 
 def _listed(result: Any) -> list[Any] | None:

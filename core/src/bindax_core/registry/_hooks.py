@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bindax_core.kernel._aval import ValueType
     from bindax_core.kernel._definitions import Extension
     from bindax_core.kernel._primitive import Primitive
-    from bindax_core.tree._definition import NodeDefinition
+    from bindax_core.tree._node_definition import NodeDefinition
 
 PROJECT = "bindax"
 """The name that pluggy's markers are bound to."""

@@ -17,7 +17,7 @@ from bindax_core.errors import PluginConflictError
 from bindax_core.registry._manifest import PLUGINS, Distribution, Entry, Manifest
 from bindax_core.registry._plugin_settings import settings
 from bindax_core.registry._provenance import Provenance, file_of
-from bindax_core.tree._definition import imported_object
+from bindax_core.tree._node_definition import imported_object
 
 Key = tuple[str, Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
-from bindax_core.tree._definition import Flatten, Kind, NodeDefinition, Unflatten
-from bindax_core.tree._order import key_order
+from bindax_core.tree._key_order import key_order
+from bindax_core.tree._node_definition import Flatten, Kind, NodeDefinition, Unflatten
 from bindax_core.tree._registry import register_node
 
 

@@ -7,9 +7,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import BindaxError, TreeError, UnhashableMetadataNotice
-from bindax_core.tree._definition import NodeDefinition, short, type_name
 from bindax_core.tree._keys import position
-from bindax_core.tree._nodes import path_of_node, postorder
+from bindax_core.tree._node_definition import NodeDefinition, short, type_name
+from bindax_core.tree._paths import path_of_node, postorder
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef

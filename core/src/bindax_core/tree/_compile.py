@@ -13,8 +13,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bindax_core.tree._compare import has_hashable_metadata
-from bindax_core.tree._definition import NodeDefinition
-from bindax_core.tree._nodes import fold, postorder
+from bindax_core.tree._node_definition import NodeDefinition
+from bindax_core.tree._paths import fold, postorder
 from bindax_core.tree._table import LEAF_TYPES, SPECIALIZED, lock, version
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from bindax_core.tree._compile import missed
-from bindax_core.tree._general import flatten_general
+from bindax_core.tree._flatten_with_path import flatten_general
 from bindax_core.tree._keys import KeyPath
-from bindax_core.tree._nodes import unlink
+from bindax_core.tree._paths import unlink
 from bindax_core.tree._table import SPECIALIZED
 from bindax_core.tree._treedef import LEAF, PyTreeDef
 from bindax_core.tree._walkers import walk_of

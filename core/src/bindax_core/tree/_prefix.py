@@ -6,11 +6,11 @@ from typing import Any
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_metadata, same_node
-from bindax_core.tree._definition import short, type_name
-from bindax_core.tree._expand import expand_at
 from bindax_core.tree._flatten import IsLeaf, tree_flatten, tree_structure
+from bindax_core.tree._flatten_one_level import expand_at
 from bindax_core.tree._keys import KeyEntry, position
-from bindax_core.tree._nodes import Link, children_with_links, unlink
+from bindax_core.tree._node_definition import short, type_name
+from bindax_core.tree._paths import Link, children_with_links, unlink
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._treedef import PyTreeDef
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from bindax_core.errors import TreeError
-from bindax_core.tree._definition import NodeDefinition, type_name
+from bindax_core.tree._node_definition import NodeDefinition, type_name
 from bindax_core.tree._registry import register_node
 
 _Class = TypeVar("_Class", bound=type)

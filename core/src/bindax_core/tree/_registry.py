@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bindax_core._extension_points import runtime
 from bindax_core.errors import TreeError
 from bindax_core.tree import _table
-from bindax_core.tree._definition import Assemble, NodeDefinition, imported_object, type_name
+from bindax_core.tree._node_definition import Assemble, NodeDefinition, imported_object, type_name
 from bindax_core.tree._table import lock
 
 if TYPE_CHECKING:

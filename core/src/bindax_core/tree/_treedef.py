@@ -8,11 +8,11 @@ from typing import Any
 from bindax_core._packages import package_for
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_node, treedef_hash, treedefs_equal
-from bindax_core.tree._definition import NodeDefinition, short
-from bindax_core.tree._nodes import fold, postorder, treedef_text
-from bindax_core.tree._rebuild import Record, from_node_data, from_records
+from bindax_core.tree._construction import Record, from_node_data, from_records
+from bindax_core.tree._flatten_up_to import flatten_up_to
+from bindax_core.tree._node_definition import NodeDefinition, short
+from bindax_core.tree._paths import fold, postorder, treedef_text
 from bindax_core.tree._unflatten import unflatten
-from bindax_core.tree._up_to import flatten_up_to
 
 
 class PyTreeDef:

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.tree._compile import MAX_NODES, compile_unflatten
-from bindax_core.tree._definition import type_name
 from bindax_core.tree._keys import position
-from bindax_core.tree._nodes import fold, path_of_node, postorder
+from bindax_core.tree._node_definition import type_name
+from bindax_core.tree._paths import fold, path_of_node, postorder
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef

@@ -2,7 +2,7 @@
 
 A walker appends the leaves below a node to a list and returns the node's ``PyTreeDef``. Walkers
 call each other by way of the table; they are recursive, keep no paths and do not look for cycles.
-Whatever goes wrong in one makes ``_flatten`` start anew with the careful walk of ``_general``.
+Whatever goes wrong in one makes ``tree_flatten`` start anew with ``flatten_general``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 from bindax_core._extension_points import runtime
 from bindax_core.tree import _registry, _table
-from bindax_core.tree._definition import NodeDefinition
-from bindax_core.tree._expand import checked_children, checked_result, insertion_order
-from bindax_core.tree._order import _TOTALLY_ORDERED, key_order
+from bindax_core.tree._flatten_one_level import checked_children, checked_result, insertion_order
+from bindax_core.tree._key_order import _TOTALLY_ORDERED, key_order
+from bindax_core.tree._node_definition import NodeDefinition
 from bindax_core.tree._table import LEAF_TYPES, Walk, kind_of, lock
 from bindax_core.tree._treedef import LEAF, PyTreeDef, make
 

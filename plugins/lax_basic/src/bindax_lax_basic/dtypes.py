@@ -17,7 +17,7 @@ from bindax_core.errors import TypePromotionError
 from bindax_core.extend import (
     Promotion,
     ShapedArray,
-    admitted_dtype,
+    canonicalize_dtype,
     config,
     dtype_name,
     float0,
@@ -217,7 +217,7 @@ def canonical_dtype(dtype: Any) -> DType:
     (dtype('float32'), dtype('float64'))
     """
     found = named_dtype(dtype)
-    admitted = admitted_dtype(found) if config.enable_x64 is False else found
+    admitted = canonicalize_dtype(found) if config.enable_x64 is False else found
     if admitted is not found:
         warn_user(
             f"{dtype_name(found)} is asked for, but config.enable_x64 is False, so that the "
@@ -264,11 +264,11 @@ _WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
 def promote_avals(operands: tuple[tuple[DType, bool], ...], mode: Promotion) -> tuple[DType, bool]:
     """``least_upper_bound``; with 64 bits disabled, operands of fewer do not promote to them."""
     dtype, weak = least_upper_bound(operands, mode)
-    return (admitted_dtype(dtype) if _are_admitted(operands) else dtype), weak
+    return (canonicalize_dtype(dtype) if _are_admitted(operands) else dtype), weak
 
 
 def _are_admitted(operands: Iterable[tuple[DType, bool]]) -> bool:
-    return all(admitted_dtype(dtype) == dtype for dtype, _ in operands)
+    return all(canonicalize_dtype(dtype) == dtype for dtype, _ in operands)
 
 
 @lru_cache(maxsize=4096)
@@ -340,7 +340,7 @@ def result_type(*operands: Any) -> DType:
     if not operands:
         raise TypeError("result_type needs at least one array, scalar or dtype.")
     named = [_dtype_operand(x) for x in operands]
-    pairs = tuple([(admitted_dtype(dtype), weak) for dtype, weak in named])
+    pairs = tuple([(canonicalize_dtype(dtype), weak) for dtype, weak in named])
     dtype, weak = promote_avals(pairs, config.promotion)
     if weak:
         return default_dtype(_family(dtype))

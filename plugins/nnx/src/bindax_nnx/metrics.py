@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bindax_numpy as jnp
-from bindax_core.extend import admitted_dtype
+from bindax_core.extend import canonicalize_dtype
 from bindax_nnx.layers._common import array_of
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable
@@ -47,7 +47,7 @@ def _zero() -> Any:
 
 def _no_cases() -> Any:
     """A count of 64 bits where the settings allow it: 32 bits end at 2 ** 31 cases."""
-    return jnp.zeros((), admitted_dtype(np.dtype(np.int64)))
+    return jnp.zeros((), canonicalize_dtype(np.dtype(np.int64)))
 
 
 def _add(total: MetricState, remainder: MetricState, change: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, ClosedJaxpr, Kept, PyTreeDef, Tracer
+from bindax_core.extend import Array, CacheEntry, ClosedJaxpr, PyTreeDef, Tracer
 
 LEAVES = frozenset({Array, np.ndarray, bool, int, float, complex})
 """Types of arguments that hold no others."""
@@ -25,7 +25,7 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-class Entry(Kept):
+class Entry(CacheEntry):
     """A traced function for one type of arguments."""
 
     def __init__(

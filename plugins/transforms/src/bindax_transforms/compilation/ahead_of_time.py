@@ -16,9 +16,9 @@ from bindax_core.extend import (
     PyTreeDef,
     ShapedArray,
     Tracer,
-    admitted_type,
     api_boundary,
     bound_shardings,
+    canonicalize_aval,
     find_backend,
     lower_program,
     trace_state,
@@ -57,10 +57,10 @@ def _stand_in(x: Any) -> Any:
         return x
     given = getattr(x, "placement", None)
     if given is None:
-        return AbstractArgument(admitted_type(x))
+        return AbstractArgument(canonicalize_aval(x))
     sharding = named(given, "ShapeDtypeStruct: sharding")
     sharding.check(x.shape, "ShapeDtypeStruct: the array")  # type: ignore[attr-defined]
-    return AbstractArgument(admitted_type(x), sharding)
+    return AbstractArgument(canonicalize_aval(x), sharding)
 
 
 def shardings_of_operands(operands: Sequence[Any]) -> list[Any] | None:

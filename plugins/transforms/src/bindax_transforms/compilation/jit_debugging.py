@@ -13,8 +13,8 @@ from typing import Any
 from bindax_core.extend import (
     config,
     describe_function,
+    executable_cache,
     hide_internal_frames,
-    recent_programs,
     tree_unflatten,
     user_source_info,
 )
@@ -161,7 +161,7 @@ def clear_caches() -> None:
     >>> f.cache_info().size
     0
     """
-    recent_programs.clear()
+    executable_cache.clear()
     forget_traces()
 
 

@@ -19,13 +19,13 @@ from bindax_core.extend import (
     config,
     describe_function,
     eval_jaxpr,
+    executable_cache,
     executable_of,
     find_backend,
     global_name,
     hide_internal_frames,
     hoist_consts,
     is_value,
-    recent_programs,
     trace_state,
     tree_flatten,
     tree_map,
@@ -127,7 +127,7 @@ class JittedFunction(Generic[P, R]):
                     return self._call(args, kwargs, key)
                 shared.last = (avals, settings, backend, entry)
             shared.hits += 1
-            entry.used = recent_programs.time
+            entry.used = executable_cache.time
             leaves = [*entry.consts, *args] if entry.consts else args
             outs = (entry.run or self._compile(entry, leaves))(leaves)
             if entry.out_is_leaf:
@@ -177,7 +177,7 @@ class JittedFunction(Generic[P, R]):
                 operands=operands,
             )
         entry.size = getattr(executable, "size", 0)
-        recent_programs.add(entry)
+        executable_cache.add(entry)
         # The types of the operands are part of the key, so a check of them would be a second one.
         unchecked = getattr(executable, "run_unchecked", None)
         entry.run = unchecked or (lambda operands: executable(*operands))
@@ -210,7 +210,7 @@ class JittedFunction(Generic[P, R]):
             entry = self._trace(key, args, kwargs, tree, avals)
         else:
             shared.hits += 1
-            entry.used = recent_programs.time
+            entry.used = executable_cache.time
             if entry.tree is not tree:
                 self._rename(entry, key, tree)
         return entry, leaves, traced
@@ -256,7 +256,7 @@ class JittedFunction(Generic[P, R]):
         if not entry.closes_over_tracers:
             with entries_lock:
                 shared.entries[key] = entry
-            recent_programs.add(entry)
+            executable_cache.add(entry)
         return entry
 
     def _traced_entry(

@@ -12,8 +12,8 @@ from bindax_core.extend import (
     Origin,
     PyTreeDef,
     ShapedArray,
-    admitted_type,
     api_boundary,
+    canonicalize_aval,
     is_value,
     tree_flatten,
     tree_unflatten,
@@ -30,11 +30,11 @@ from bindax_transforms.staging.static_arguments import JitOptions
 def abstractify(x: Any, name: str) -> Any:
     """The type of a value, or of anything with a shape and a dtype."""
     if isinstance(x, AbstractValue):
-        return admitted_type(x)
+        return canonicalize_aval(x)
     if is_value(x):
         return typeof(x)
     if hasattr(x, "shape") and hasattr(x, "dtype"):
-        return admitted_type(ShapedArray(tuple(x.shape), x.dtype))
+        return canonicalize_aval(ShapedArray(tuple(x.shape), x.dtype))
     raise TypeError(f"{name}: {unknown_type_message(x)}")
 
 

@@ -15,8 +15,8 @@ from bindax_core.extend import (
     DeletedArrayError,
     PlacedElsewhereError,
     ShapedArray,
+    check_transfer,
     config,
-    note_transfer,
     sharding_of,
     typeof,
     unwrapped,
@@ -335,7 +335,7 @@ def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]
 def _put(place: Any, x: Any, aval: ShapedArray) -> Any:
     """A buffer of a number or a NumPy array."""
     if config.transfer_guard_host_to_device != "allow":
-        note_transfer("host_to_device", aval)
+        check_transfer("host_to_device", aval)
     if type(x) is not np.ndarray or x.dtype != aval.dtype:
         with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
             x = np.asarray(x, aval.dtype)

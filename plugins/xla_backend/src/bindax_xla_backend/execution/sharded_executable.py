@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import (
     Array,
-    Kept,
+    CacheEntry,
     PlacedElsewhereError,
-    recent_programs,
+    executable_cache,
 )
 from bindax_xla_backend._errors import LoweringError
 from bindax_xla_backend.execution.placement import in_own_memory, place_of
@@ -41,7 +41,7 @@ class ShardedExecutable:
         self.name = request.name
         self.in_avals = tuple(request.jaxpr.in_avals)
         self.out_avals = tuple(request.jaxpr.out_avals)
-        self._known: dict[Places, Kept] = {}
+        self._known: dict[Places, CacheEntry] = {}
         self.size = 0  # of the first executable, in bytes
 
     def start(self, places: Places) -> ShardedExecutable:
@@ -77,8 +77,8 @@ class ShardedExecutable:
             if kept is None:
                 made = _Specialization(self, places, self._compiled(places))
                 kept = self._known.setdefault(places, made)
-                recent_programs.add(kept)
-            kept.used = recent_programs.time
+                executable_cache.add(kept)
+            kept.used = executable_cache.time
             executable = kept.executable  # type: ignore[attr-defined]
         self.current = executable
         return executable
@@ -99,7 +99,7 @@ class ShardedExecutable:
         return lower_program(request, backend.platform, layout, checks_types=True)
 
 
-class _Specialization(Kept):
+class _Specialization(CacheEntry):
     """An executable for some places."""
 
     __slots__ = ("_places", "_program", "executable")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_core.errors import BindaxError, TreeError
-from bindax_core.tree._definition import NodeDefinition, short, type_name
 from bindax_core.tree._keys import position
-from bindax_core.tree._nodes import Link, unlink
+from bindax_core.tree._node_definition import NodeDefinition, short, type_name
+from bindax_core.tree._paths import Link, unlink
 
 
 def expand(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bindax_core.arrays.sharding._sharding import Sharding
 
 
-class ArrayPlaces:
+class ShardedArray:
     """Base of ``Array``: its devices, its sharding and its shards."""
 
     __slots__ = ()

@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
-from bindax_core.tree._definition import NodeDefinition, short, type_name
-from bindax_core.tree._order import key_order
+from bindax_core.tree._key_order import key_order
+from bindax_core.tree._node_definition import NodeDefinition, short, type_name
 from bindax_core.tree._registry import definition_of
 
 if TYPE_CHECKING:

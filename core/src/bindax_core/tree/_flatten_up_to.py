@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_metadata
-from bindax_core.tree._definition import NodeDefinition, short, type_name
-from bindax_core.tree._expand import expand_at
+from bindax_core.tree._flatten_one_level import expand_at
 from bindax_core.tree._keys import position
-from bindax_core.tree._nodes import Link, unlink
+from bindax_core.tree._node_definition import NodeDefinition, short, type_name
+from bindax_core.tree._paths import Link, unlink
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
