@@ -14,7 +14,7 @@ import numpy as np
 
 from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
-from bindax_core.arrays._backend import compiling_backend, run_operation
+from bindax_core.arrays._executable_cache import compiling_backend, run_operation
 from bindax_core.arrays._floating_errors import IGNORED, floating_errors
 from bindax_core.arrays._operands import to_numpy
 from bindax_core.arrays._rules import impl, stablehlo

@@ -1,16 +1,33 @@
-"""The cache of executables: over all functions, those used longest ago are dropped first.
+"""Executables: programs compiled once for each backend and options, and the cache of them.
 
-Compiled code takes memory mappings of the process, of which Linux gives it 65,530; XLA ends a
-process that asks for more. Whoever keeps an executable adds the entry that holds it here.
+Over all functions, those used longest ago are dropped first. Compiled code takes memory mappings of
+the process, of which Linux gives it 65,530; XLA ends a process that asks for more.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from bindax_core._extension_points import runtime
+from bindax_core.arrays._array import Array
+from bindax_core.arrays._backend import Backend, backends, find_backend
+from bindax_core.arrays._numpy_backend import Executable
+from bindax_core.arrays._physical_executable import (
+    LoweredPhysical,
+    PhysicalExecutable,
+    has_extended_dtypes,
+)
+from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._config import config
+from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from bindax_core.kernel._parameters import is_reusable
+
+if TYPE_CHECKING:
+    from bindax_core.kernel._primitive import Primitive
 
 _BYTES_OF_ONE = 1024
 
@@ -97,3 +114,164 @@ class ExecutableCache:
 
 executable_cache = ExecutableCache()
 """The cache of this process."""
+
+
+# ------------------------------------------------------------------------------- programs
+
+
+def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
+    """Have a backend compile a program; of one with extended dtypes what represents it."""
+    return _representing(backend, backend.compile, PhysicalExecutable, jaxpr, options)  # type: ignore[no-any-return]
+
+
+def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
+    """Have a backend lower a program; of one with extended dtypes what represents it."""
+    return _representing(backend, backend.lower, LoweredPhysical, jaxpr, options)
+
+
+def _representing(
+    backend: Backend,
+    make: Callable[..., Any],
+    overlay: Callable[..., Any],
+    jaxpr: ClosedJaxpr,
+    options: dict[str, Any],
+) -> Any:
+    if options.get("in_shardings") is None or not hasattr(backend, "place"):
+        options.pop("in_shardings", None)  # backends with one device know nothing of them
+    if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
+        return make(jaxpr, **options)
+    physical = make(runtime.plugins.physical_jaxpr(jaxpr), **options)
+    return overlay(jaxpr, physical, options["donated"])
+
+
+def bound_shardings(operands: Sequence[Any]) -> list[Any] | None:
+    """For each operand the sharding that it is bound to, or None; None where no operand is."""
+    found = [x.sharding if isinstance(x, Array) and x.committed else None for x in operands]
+    return found if any(found) else None
+
+
+def executable_of(
+    jaxpr: ClosedJaxpr,
+    backend: Backend,
+    *,
+    name: str,
+    donated: tuple[bool, ...] = (),
+    keep_unused: bool = False,
+    keep: bool = True,
+    operands: Sequence[Any] = (),
+) -> Executable:
+    """The compiled form of a program, made once for each backend and options.
+
+    Args:
+        jaxpr: the program.
+        backend: the one that compiles it.
+        name: its name, for messages and profiles.
+        donated: for each operand, whether its memory may be reused for a result.
+        keep_unused: whether operands that the program does not use are transferred anyway.
+        keep: whether it is kept with the program, among the ``config.compiled_programs`` used
+            last; otherwise the caller keeps it.
+        operands: those of the first call; a new program is compiled for where they are.
+    """
+    key = ("executable", backend.name, config.default_device, name, donated, keep_unused)
+    entry: _ExecutableEntry | None = jaxpr.cache.get(key)
+    if entry is None:
+        compiled = compile_program(
+            jaxpr,
+            backend,
+            name=name,
+            donated=donated,
+            keep_unused=keep_unused,
+            in_shardings=bound_shardings(operands),
+        )
+        if not keep:
+            return compiled
+        forget = partial(_forget, weakref.ref(jaxpr), key)
+        entry = jaxpr.cache.setdefault(key, _ExecutableEntry(compiled, forget))
+        executable_cache.add(entry)
+    entry.used = executable_cache.time
+    return entry.run
+
+
+class _ExecutableEntry(CacheEntry):
+    """An executable in a table, and the function that takes it out of there."""
+
+    __slots__ = ("_forget", "run")
+
+    def __init__(self, run: Executable, forget: Callable[[], object]) -> None:
+        super().__init__()
+        self.run = run
+        self.size = getattr(run, "size", 0)
+        self._forget = forget
+
+    def drop(self) -> None:
+        self._forget()
+
+
+def _forget(program: weakref.ref[ClosedJaxpr], key: Any) -> None:
+    found = program()
+    if found is not None:
+        found.cache.pop(key, None)
+
+
+# ---------------------------------------------------------------------- single operations
+
+_operations: dict[Any, _ExecutableEntry] = {}
+
+
+def compiling_backend(operands: Sequence[Any]) -> Backend | None:
+    """The backend that compiles an operation; None where none does, or none may."""
+    if not runtime.has_compiler_threads:
+        return None
+    for x in operands:
+        placement = getattr(x, "_placement", None)
+        owner = None if placement is None else placement.backend
+        if owner is not None and config.backend in (None, owner.name) and owner.name in backends:
+            return owner  # type: ignore[no-any-return]
+    backend = find_backend()
+    return None if backend is backends["numpy"] else backend
+
+
+def run_operation(
+    primitive: Primitive,
+    operands: Sequence[Any],
+    params: dict[str, Any],
+    backend: Backend | None = None,
+) -> Sequence[Any]:
+    """Evaluate one primitive through a backend, compiling once for each type of operands."""
+    if backend is None:
+        placed = [p for x in operands if (p := getattr(x, "_placement", None)) is not None]
+        known = placed and runtime.has_compiler_threads
+        backend = placed[0].backend if known else find_backend()
+    avals = tuple([x.aval if type(x) is Array else typeof(x) for x in operands])
+    parameters = tuple(params.items()) if params else ()
+    key = (primitive, backend, config.default_device, avals, parameters)
+    entry = _operations.get(key)
+    if entry is None:
+        made = _compile_operation(primitive, backend, avals, params, bound_shardings(operands))
+        entry = _ExecutableEntry(made, partial(_operations.pop, key, None))
+        if all(map(is_reusable, params.values())):
+            _operations[key] = entry
+            executable_cache.add(entry)
+    entry.used = executable_cache.time
+    return entry.run(operands)
+
+
+def _compile_operation(
+    primitive: Primitive,
+    backend: Backend,
+    avals: tuple[Any, ...],
+    params: dict[str, Any],
+    in_shardings: list[Any] | None,
+) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    invars = [Var(aval) for aval in avals]
+    outvars = [Var(aval) for aval in primitive.out_avals(avals, params)]
+    executable = compile_program(
+        ClosedJaxpr(Jaxpr((), invars, outvars, [JaxprEqn(primitive, invars, outvars, params)])),
+        backend,
+        name=primitive.name,
+        donated=(False,) * len(avals),
+        keep_unused=True,
+        in_shardings=in_shardings,
+    )
+    # The types of the operands are part of the key, so a check of them would be a second one.
+    return getattr(executable, "run_unchecked", None) or (lambda operands: executable(*operands))
