@@ -22,7 +22,6 @@ from bindax_core import ShapedArray as ShapedArray
 from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
 from bindax_core import block_until_ready as block_until_ready
 from bindax_core import check_tracer_leaks as check_tracer_leaks
-from bindax_core import checking_leaks as checking_leaks
 from bindax_core import config as config
 from bindax_core import configure_plugins as configure_plugins
 from bindax_core import container_types as container_types
@@ -53,8 +52,6 @@ from bindax_core import load_plugins as load_plugins
 from bindax_core import local_device_count as local_device_count
 from bindax_core import local_devices as local_devices
 from bindax_core import log_compiles as log_compiles
-from bindax_core import named_call as named_call
-from bindax_core import named_scope as named_scope
 from bindax_core import numpy_dtype_promotion as numpy_dtype_promotion
 from bindax_core import numpy_rank_promotion as numpy_rank_promotion
 from bindax_core import plugin_settings as plugin_settings
@@ -141,6 +138,9 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms import value_and_grad as value_and_grad
     from bindax_transforms import vjp as vjp
     from bindax_transforms import vmap as vmap
+    from bindax_transforms.staging.named_scopes import named_call as named_call
+    from bindax_transforms.staging.named_scopes import named_scope as named_scope
+    from bindax_transforms.staging.tracer_leaks import checking_leaks as checking_leaks
 else:
     import bindax_core as _core
 
@@ -163,9 +163,12 @@ _ELSEWHERE = {
     "make_array_from_single_device_arrays": "bindax_parallel",
     "pmap": "bindax_parallel",
     "shard_map": "bindax_parallel",
+    "checking_leaks": "bindax_transforms.staging.tracer_leaks",
     "clear_caches": "bindax_transforms",
     "checkpoint_policies": "bindax_transforms",
     "debug_key_reuse": "bindax_random",
+    "named_call": "bindax_transforms.staging.named_scopes",
+    "named_scope": "bindax_transforms.staging.named_scopes",
     "pure_callback": "bindax_callbacks",
     "remat": "bindax.ad_checkpoint",
 }

@@ -13,10 +13,10 @@ from bindax_core._exports import public_names as _public_names
 from bindax_core._extension_points import runtime
 from bindax_core._packages import moved_name as _moved_name
 from bindax_core.arrays._array import Array as Array
+from bindax_core.arrays._array import live_arrays as live_arrays
 from bindax_core.arrays._array_type import AnyArray as AnyArray
 from bindax_core.arrays._backend import effects_barrier as effects_barrier
 from bindax_core.arrays._contexts import check_tracer_leaks as check_tracer_leaks
-from bindax_core.arrays._contexts import checking_leaks as checking_leaks
 from bindax_core.arrays._contexts import debug_infs as debug_infs
 from bindax_core.arrays._contexts import debug_nans as debug_nans
 from bindax_core.arrays._contexts import default_matmul_precision as default_matmul_precision
@@ -24,12 +24,8 @@ from bindax_core.arrays._contexts import default_prng_impl as default_prng_impl
 from bindax_core.arrays._contexts import disable_jit as disable_jit
 from bindax_core.arrays._contexts import disable_x64 as disable_x64
 from bindax_core.arrays._contexts import enable_x64 as enable_x64
-from bindax_core.arrays._contexts import ensure_compile_time_eval as ensure_compile_time_eval
 from bindax_core.arrays._contexts import explain_cache_misses as explain_cache_misses
-from bindax_core.arrays._contexts import live_arrays as live_arrays
 from bindax_core.arrays._contexts import log_compiles as log_compiles
-from bindax_core.arrays._contexts import named_call as named_call
-from bindax_core.arrays._contexts import named_scope as named_scope
 from bindax_core.arrays._contexts import numpy_dtype_promotion as numpy_dtype_promotion
 from bindax_core.arrays._contexts import numpy_rank_promotion as numpy_rank_promotion
 from bindax_core.arrays._contexts import threefry_partitionable as threefry_partitionable
@@ -51,9 +47,9 @@ from bindax_core.arrays._device_put import local_device_count as local_device_co
 from bindax_core.arrays._device_put import local_devices as local_devices
 from bindax_core.arrays._device_put import process_count as process_count
 from bindax_core.arrays._device_put import process_index as process_index
+from bindax_core.arrays._evaluation import ensure_compile_time_eval as ensure_compile_time_eval
 from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray
 from bindax_core.arrays._shaped_array import float0 as float0
-from bindax_core.arrays._transfer_guard import watch_traces as _watch_traces
 from bindax_core.kernel._aval import typeof as typeof
 from bindax_core.kernel._config import config as config
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
@@ -91,7 +87,7 @@ _hide_frames_of_uncaught()
 runtime.plugins = _installed.installed  # type: ignore[assignment]  # it has them all
 config.check("check_rules", _installed.find_rule_checks)
 config.observe("check_rules", _installed.check_rules)
-config.observe("check_tracer_leaks", _watch_traces)
+config.observe("check_tracer_leaks", _installed.watch_traces)
 config.observe("debug_nans", _installed.watch_results)
 config.observe("debug_infs", _installed.watch_results)
 
@@ -105,13 +101,19 @@ if _typing.TYPE_CHECKING:
     )
     from bindax_text import jaxpr_from_text as jaxpr_from_text
     from bindax_text import jaxpr_to_text as jaxpr_to_text
+    from bindax_transforms.staging.named_scopes import named_call as named_call
+    from bindax_transforms.staging.named_scopes import named_scope as named_scope
+    from bindax_transforms.staging.tracer_leaks import checking_leaks as checking_leaks
 
 _MOVED = {
+    "checking_leaks": "bindax_transforms.staging.tracer_leaks",
     "jaxpr_from_text": "bindax_text",
     "jaxpr_to_text": "bindax_text",
     "make_array_from_callback": "bindax_parallel",
     "make_array_from_process_local_data": "bindax_parallel",
     "make_array_from_single_device_arrays": "bindax_parallel",
+    "named_call": "bindax_transforms.staging.named_scopes",
+    "named_scope": "bindax_transforms.staging.named_scopes",
 }
 """Names that have moved to other packages."""
 

@@ -109,6 +109,7 @@ from bindax_core.kernel._rule_errors import pair_of as pair_of
 from bindax_core.kernel._rule_errors import result_aval as result_aval
 from bindax_core.kernel._rule_errors import rule_output_error as rule_output_error
 from bindax_core.kernel._rule_errors import shown_result as shown_result
+from bindax_core.kernel._rule_keeps import keeper_of as keeper_of
 from bindax_core.kernel._rule_tables import Rule as Rule
 from bindax_core.kernel._rule_tables import RuleFamily as RuleFamily
 from bindax_core.kernel._rule_tables import RuleKind as RuleKind
@@ -118,6 +119,7 @@ from bindax_core.kernel._source_info import api_boundary as api_boundary
 from bindax_core.kernel._source_info import hide_internal_frames as hide_internal_frames
 from bindax_core.kernel._source_info import is_internal as is_internal
 from bindax_core.kernel._source_info import register_internal as register_internal
+from bindax_core.kernel._source_info import scopes as scopes
 from bindax_core.kernel._source_info import user_source_info as user_source_info
 from bindax_core.kernel._stack import evaluate_with as evaluate_with
 from bindax_core.kernel._stack import find_top_trace as find_top_trace
@@ -125,6 +127,7 @@ from bindax_core.kernel._stack import full_lower as full_lower
 from bindax_core.kernel._stack import is_active as is_active
 from bindax_core.kernel._stack import new_base as new_base
 from bindax_core.kernel._stack import new_main as new_main
+from bindax_core.kernel._stack import on_end_of_traces as on_end_of_traces
 from bindax_core.kernel._stack import trace_state as trace_state
 from bindax_core.kernel._trace import MainTrace as MainTrace
 from bindax_core.kernel._trace import Origin as Origin

@@ -7,7 +7,8 @@ so. No path depends on the size of an array.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from bindax_core.errors import RuleOutputError
 from bindax_core.kernel._config import config
 from bindax_core.kernel._rule_errors import explain_failure
 from bindax_core.kernel._rules import abstract_eval
-from bindax_core.kernel._stack import evaluate_with
+from bindax_core.kernel._stack import evaluate_with, new_base
 from bindax_core.kernel._trace import Trace
 
 if TYPE_CHECKING:
@@ -101,6 +102,26 @@ class EvalTrace(Trace):
 
 
 evaluate_with(EvalTrace)
+
+
+@contextmanager
+def ensure_compile_time_eval() -> Iterator[None]:
+    """Compute with concrete values at once, while a function around the block is traced.
+
+    Operations on traced values are staged all the same.
+
+    >>> from bindax_core import ensure_compile_time_eval
+    >>> from bindax_lax_basic import add
+    >>> from bindax_transforms import make_jaxpr
+    >>> def f(x):
+    ...     with ensure_compile_time_eval():
+    ...         n = int(add(1, 2))
+    ...     return add(x, n)
+    >>> make_jaxpr(f)(1)
+    { lambda a:int64[] . let b:int64[] = add a 3 in ( b ) }
+    """
+    with new_base():
+        yield
 
 
 def _checked(primitive: Primitive, result: Any, aval: Any, foreign: Sequence[Any]) -> Any:

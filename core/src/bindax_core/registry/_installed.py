@@ -79,9 +79,18 @@ def find_rule_checks(wanted: bool) -> None:
 
 def watch_results(on: bool) -> None:
     """Have ``bindax-transforms`` look for NaNs and infinities in results while a setting is on."""
-    module = "bindax_transforms.compilation.debug_nans"
+    _watch("config.debug_nans", "bindax_transforms.compilation.debug_nans", on)
+
+
+def watch_traces(on: bool) -> None:
+    """Have ``bindax-transforms`` look for values that outlive their trace while a setting is on."""
+    _watch("config.check_tracer_leaks", "bindax_transforms.staging.tracer_leaks", on)
+
+
+def _watch(setting: str, module: str, on: bool) -> None:
+    """Call ``watch`` of the module that a setting is for, which is imported when it is on."""
     if on or module in sys.modules:
-        package_for("config.debug_nans", module).watch_results()
+        package_for(setting, module).watch()
 
 
 def check_rules(on: bool) -> None:

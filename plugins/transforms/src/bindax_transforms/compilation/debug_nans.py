@@ -25,7 +25,7 @@ from bindax_core.extend import (
 _NAMES = {"debug_nans": "nan", "debug_infs": "inf"}
 
 
-def watch_results() -> None:
+def watch() -> None:
     """Have evaluation look at its results while one of the settings is on in some thread."""
     watching = config.is_on("debug_nans") or config.is_on("debug_infs")
     # Another interpreter, so that evaluation has nothing to ask while both are off.
