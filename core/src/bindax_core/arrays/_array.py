@@ -222,30 +222,10 @@ class Array(ShardedArray, ArrayOperators):
         )
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The sizes of the axes."""
-        return self.aval.shape
-
-    @property
     def dtype(self) -> Any:
         """The dtype of the elements: NumPy's, or an extended one."""
         dtype = self.aval.dtype
         return dtype if dtype.names is None else as_extended(dtype)
-
-    @property
-    def weak_type(self) -> bool:
-        """True if the dtype came from Python scalars and yields to that of others."""
-        return self.aval.weak_type
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.aval.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return self.aval.size
 
     @property
     def itemsize(self) -> int:

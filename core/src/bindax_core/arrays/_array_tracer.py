@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from bindax_core.arrays._extended_dtypes import as_extended
 from bindax_core.arrays._operators import ArrayOperators
 from bindax_core.errors import (
     ConcretizationTypeError,
@@ -22,41 +21,22 @@ class ArrayTracer(ArrayOperators, Tracer):
 
     __slots__ = ()
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self.aval.shape
-        return shape
-
-    @property
-    def dtype(self) -> Any:
-        dtype = self.aval.dtype
-        return dtype if getattr(dtype, "names", None) is None else as_extended(dtype)
-
-    @property
-    def weak_type(self) -> bool:
-        return bool(self.aval.weak_type)
-
-    @property
-    def ndim(self) -> int:
-        return len(self.aval.shape)
-
-    @property
-    def size(self) -> int:
-        return self.aval.size  # type: ignore[no-any-return]
-
     def __len__(self) -> int:
         if not self.aval.shape:
             raise TypeError("len() of a traced value without axes.")
         return int(self.aval.shape[0])
 
+    def _described(self) -> str:
+        history = self.history()
+        origin = f"{self.aval.str_short()} in {self._trace.main.origin}"
+        return f"{origin}; {history}" if history else origin
+
     def _require_concrete(self, error: type[Exception], use: str, remedy: str) -> Any:
         value = self.concrete()
         if value is None:
-            history = self.history()
             raise error(
                 f"{use}, which needs a concrete value, but this one is traced: "
-                f"{self.aval.str_short()} in {self._trace.main.origin}"
-                f"{'; ' + history if history else ''}. {remedy}"
+                f"{self._described()}. {remedy}"
             )
         return value
 
@@ -100,10 +80,8 @@ class ArrayTracer(ArrayOperators, Tracer):
         return int(value.__index__())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
-        history = self.history()
         raise TracerArrayConversionError(
-            f"a traced value was handed to NumPy: {self.aval.str_short()} in "
-            f"{self._trace.main.origin}{'; ' + history if history else ''}. Use the function of "
+            f"a traced value was handed to NumPy: {self._described()}. Use the function of "
             f"bindax.numpy with the same name, or move the NumPy call out of the traced function."
         )
 

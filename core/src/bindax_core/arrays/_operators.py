@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bindax_core._extension_points import runtime
+from bindax_core.arrays._extended_dtypes import as_extended
 from bindax_core.errors import MissingOperationsError, suggestion
 from bindax_core.kernel._source_info import hide_internal_frames
 
@@ -61,7 +62,34 @@ class ArrayOperators:
             f"supplied by an installed plugin.{advice}"
         )
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+        return self.aval.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the elements: NumPy's, or an extended one."""
+        dtype = self.aval.dtype
+        return dtype if getattr(dtype, "names", None) is None else as_extended(dtype)
+
+    @property
+    def weak_type(self) -> bool:
+        """True if the dtype came from Python scalars and yields to that of others."""
+        return self.aval.weak_type  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.aval.size  # type: ignore[no-any-return]
+
     if TYPE_CHECKING:
+        aval: Any
         T: Any
         at: Any
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bindax_core.tree._key_order import key_order
 from bindax_core.tree._node_definition import Flatten, Kind, NodeDefinition, Unflatten
 from bindax_core.tree._registry import register_node
+
+if TYPE_CHECKING:
+    from bindax_core.tree._treedef import PyTreeDef
 
 
 def _flatten_dict(node: dict[Any, Any]) -> tuple[tuple[Any, ...], Any]:
@@ -44,6 +47,19 @@ def _unflatten_deque(data: int | None, children: Any) -> deque[Any]:
     return deque(children, maxlen=data)
 
 
+def _assemble_dict(node: PyTreeDef, children: Any) -> dict[Any, Any]:
+    made = dict(zip(node._data, children, strict=True))
+    order = node._order
+    return made if order is None else {key: made[key] for key in order}
+
+
+def _assemble_default(node: PyTreeDef, children: Any) -> defaultdict[Any, Any]:
+    made = _unflatten_default(node._data, children)
+    for key in node._order or ():
+        made[key] = made.pop(key)
+    return made
+
+
 def _define(kind: Kind, type: type, flatten: Flatten, unflatten: Unflatten) -> NodeDefinition:
     site = (__name__, __file__, 0)
     definition = NodeDefinition(type, flatten, unflatten, serialized_name=type.__name__, site=site)
@@ -58,4 +74,5 @@ TUPLE = _define("tuple", tuple, lambda node: (node, None), lambda data, xs: tupl
 DICT = _define("dict", dict, _flatten_dict, _unflatten_dict)
 ORDERED_DICT = _define("OrderedDict", OrderedDict, _flatten_ordered, _unflatten_ordered)
 DEFAULT_DICT = _define("defaultdict", defaultdict, _flatten_default, _unflatten_default)
+DICT._assemble, DEFAULT_DICT._assemble = _assemble_dict, _assemble_default
 DEQUE = _define("deque", deque, _flatten_deque, _unflatten_deque)

@@ -86,6 +86,13 @@ def same_exactly(ours: Any, theirs: Any) -> bool:
     return (ours == theirs) is True
 
 
+def _defined(name: str, lines: list[str], objects: dict[str, Any]) -> Callable[[Any], Any]:
+    """The function that generated source defines."""
+    exec("\n".join(lines), objects)
+    function: Callable[[Any], Any] = objects[name]
+    return function
+
+
 class _Flattener:
     """Writes the function that flattens trees of one structure."""
 
@@ -119,8 +126,7 @@ class _Flattener:
             # Whatever it was, walking the tree as usual finds it again and says where.
             " except Exception: return None",
         ]
-        exec("\n".join(source), self.objects)
-        return self.objects["flatten"]  # type: ignore[no-any-return]
+        return _defined("flatten", source, self.objects)
 
     def name(self, prefix: str) -> str:
         return f"{prefix}{next(self.names)}"
@@ -233,8 +239,7 @@ def compile_unflatten(root: PyTreeDef) -> Callable[[list[Any]], Any]:
     result, _ = fold(root, [(leaf, 0) for leaf in leaves], combine)
     unpack = [f" {', '.join(leaves)}, = leaves"] if leaves else []
     source = ["def unflatten(leaves):", *unpack, *lines, f" return {result}"]
-    exec("\n".join(source), objects)
-    return objects["unflatten"]  # type: ignore[no-any-return]
+    return _defined("unflatten", source, objects)
 
 
 def _expression(

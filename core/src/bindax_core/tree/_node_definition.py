@@ -95,7 +95,7 @@ class NodeDefinition:
         self.encode_metadata = encode_metadata
         self.decode_metadata = decode_metadata
         self.kind: Kind = "custom"
-        self._assemble: Assemble
+        self._assemble: Assemble = lambda node, children: unflatten(node._data, tuple(children))
         # Of dataclasses: the names of the children and of the metadata, and whether __init__ is
         # called, which lets generated code do without the functions.
         self._fields: tuple[tuple[str, ...], tuple[str, ...], bool] | None = None

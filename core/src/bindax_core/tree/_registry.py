@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copyreg
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -13,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from bindax_core._extension_points import runtime
 from bindax_core.errors import TreeError
 from bindax_core.tree import _table
-from bindax_core.tree._node_definition import Assemble, NodeDefinition, imported_object, type_name
+from bindax_core.tree._node_definition import NodeDefinition, imported_object, type_name
 from bindax_core.tree._table import lock
 
 if TYPE_CHECKING:
     from bindax_core.registry._provenance import Provenance
-    from bindax_core.tree._treedef import PyTreeDef
 
 _definitions: dict[type, NodeDefinition] = {}
 """Registered definitions by type; changed under the lock."""
@@ -75,7 +73,6 @@ def _namedtuple_definition(kind: type) -> NodeDefinition:
         attributes=kind._fields,  # type: ignore[attr-defined]
     )
     definition.kind = "namedtuple"
-    definition._assemble = _assembler(definition)
     _automatic[kind] = definition
     return definition
 
@@ -121,30 +118,6 @@ def register_node(definition: NodeDefinition) -> None:
         )
 
 
-def _assembler(definition: NodeDefinition) -> Assemble:
-    """The function that puts a node of a type together from its children."""
-    if definition.kind == "dict":
-        return _dict
-    if definition.kind == "defaultdict":
-        return _default_dict
-    function = definition.unflatten
-    return lambda node, children: function(node._data, tuple(children))
-
-
-def _dict(node: PyTreeDef, children: Any) -> dict[Any, Any]:
-    made = dict(zip(node._data, children, strict=True))
-    order = node._order
-    return made if order is None else {key: made[key] for key in order}
-
-
-def _default_dict(node: PyTreeDef, children: Any) -> Any:
-    factory, keys = node._data
-    made = defaultdict(factory, zip(keys, children, strict=True))
-    for key in node._order or ():
-        made[key] = made.pop(key)
-    return made
-
-
 def _set(kind: type, definition: NodeDefinition | None) -> None:
     """Put a definition in force, or take one out of force; the lock is held."""
     former = _definitions.pop(kind, None)
@@ -156,7 +129,6 @@ def _set(kind: type, definition: NodeDefinition | None) -> None:
     if definition is not None:
         _definitions[kind] = definition
         _by_name[definition.serialized_name] = definition
-        definition._assemble = _assembler(definition)
     _table.forget(kind)
 
 
