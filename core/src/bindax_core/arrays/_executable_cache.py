@@ -1,4 +1,4 @@
-"""Executables: programs compiled once for each backend and options, and the cache of them.
+"""Executables: jaxprs compiled once for each backend and options, and the cache of them.
 
 Over all functions, those used longest ago are dropped first. Compiled code takes memory mappings of
 the process, of which Linux gives it 65,530; XLA ends a process that asks for more.
@@ -116,16 +116,16 @@ executable_cache = ExecutableCache()
 """The cache of this process."""
 
 
-# ------------------------------------------------------------------------------- programs
+# --------------------------------------------------------------------------------- jaxprs
 
 
 def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
-    """Have a backend compile a program; of one with extended dtypes what represents it."""
+    """Have a backend compile a jaxpr; of one with extended dtypes the one that represents it."""
     return _representing(backend, backend.compile, PhysicalExecutable, jaxpr, options)  # type: ignore[no-any-return]
 
 
 def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
-    """Have a backend lower a program; of one with extended dtypes what represents it."""
+    """Have a backend lower a jaxpr; of one with extended dtypes the one that represents it."""
     return _representing(backend, backend.lower, LoweredPhysical, jaxpr, options)
 
 
@@ -160,17 +160,17 @@ def executable_of(
     keep: bool = True,
     operands: Sequence[Any] = (),
 ) -> Executable:
-    """The compiled form of a program, made once for each backend and options.
+    """The compiled form of a jaxpr, made once for each backend and options.
 
     Args:
-        jaxpr: the program.
+        jaxpr: the jaxpr.
         backend: the one that compiles it.
         name: its name, for messages and profiles.
         donated: for each operand, whether its memory may be reused for a result.
-        keep_unused: whether operands that the program does not use are transferred anyway.
-        keep: whether it is kept with the program, among the ``config.compiled_programs`` used
+        keep_unused: whether operands that it does not use are transferred anyway.
+        keep: whether it is kept with the jaxpr, among the ``config.compiled_programs`` used
             last; otherwise the caller keeps it.
-        operands: those of the first call; a new program is compiled for where they are.
+        operands: those of the first call; a new executable is compiled for where they are.
     """
     key = ("executable", backend.name, config.default_device, name, donated, keep_unused)
     entry: _ExecutableEntry | None = jaxpr.cache.get(key)
@@ -207,8 +207,8 @@ class _ExecutableEntry(CacheEntry):
         self._forget()
 
 
-def _forget(program: weakref.ref[ClosedJaxpr], key: Any) -> None:
-    found = program()
+def _forget(jaxpr: weakref.ref[ClosedJaxpr], key: Any) -> None:
+    found = jaxpr()
     if found is not None:
         found.cache.pop(key, None)
 

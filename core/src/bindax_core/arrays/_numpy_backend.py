@@ -1,4 +1,4 @@
-"""The backend of last resort, which interprets programs by the primitives' ``impl`` rules."""
+"""The backend of last resort, which interprets jaxprs by the primitives' ``impl`` rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Executable = Callable[..., Sequence[Any]]
 
 
 class NumPyBackend:
-    """Interprets programs, operation by operation."""
+    """Interprets jaxprs, operation by operation."""
 
     name = "numpy"
     priority = 0
@@ -52,17 +52,17 @@ class NumPyBackend:
 
 
 class InterpretedProgram(NamedTuple):
-    """A program "lowered" to itself, for use where no compiler is installed."""
+    """A jaxpr "lowered" to itself, for use where no compiler is installed."""
 
     jaxpr: ClosedJaxpr
     executable: Executable
 
     def as_text(self) -> str:
-        """The program, as jaxprs print."""
+        """Print the jaxpr."""
         return repr(self.jaxpr)
 
     def compile(self) -> InterpretedProgram:
-        """The program itself, ready to be called."""
+        """Give the object itself, ready to be called."""
         return self
 
     def __call__(self, *operands: Any) -> Sequence[Any]:

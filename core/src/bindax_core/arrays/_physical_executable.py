@@ -12,7 +12,7 @@ from bindax_core.kernel._jaxpr import ClosedJaxpr, require_program
 
 
 def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
-    """Tell whether any value in a program has an extended dtype."""
+    """Tell whether any value in a jaxpr has an extended dtype."""
     require_program("has_extended_dtypes", jaxpr, ClosedJaxpr)
     known = jaxpr.cache.get("has_extended_dtypes")
     if known is None:

@@ -127,6 +127,6 @@ class Shard:
             return x  # type: ignore[no-any-return]
         if x.is_deleted():
             x.numpy()  # raises
-        place = place_on(x.placement.backend, SingleDeviceSharding(self.device))
+        placement = place_on(x.placement.backend, SingleDeviceSharding(self.device))
         aval = x.aval.update(shape=x.sharding.shard_shape(x.aval.shape))
-        return type(x).from_buffer(aval, dict(shards(x._buffer))[self.device], place)  # type: ignore[no-any-return]
+        return type(x).from_buffer(aval, dict(shards(x._buffer))[self.device], placement)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Pytrees: nested containers as lists of leaves and a structure; ``bindax.tree`` is this door."""
+"""Pytrees: nested containers as lists of leaves and a structure; the names of ``bindax.tree``."""
 
 from bindax_core.tree._dataclasses import static as static
 from bindax_core.tree._flatten import tree_flatten as flatten

@@ -152,7 +152,7 @@ def short(value: object) -> str:
 
 
 def calling_site() -> Site:
-    """The place in the source of the nearest frame outside the tree modules."""
+    """The site of the nearest frame outside the tree modules."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN):
         frame = frame.f_back

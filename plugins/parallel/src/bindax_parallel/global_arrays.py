@@ -93,8 +93,12 @@ def make_array_from_process_local_data(
     is_local = [getattr(device, "is_local", True) for device in sharding.device_assignment]
     if not any(is_local):
         raise ValueError(f"{what}: no device of the sharding belongs to this process.")
-    places = sharding._coordinates(local.ndim)[np.array(is_local)]
-    counts, first, parts = sharding.partitions(local.ndim), places.min(0), np.ptp(places, 0) + 1
+    coordinates = sharding._coordinates(local.ndim)[np.array(is_local)]
+    counts, first, parts = (
+        sharding.partitions(local.ndim),
+        coordinates.min(0),
+        np.ptp(coordinates, 0) + 1,
+    )
     if global_shape is None:
         sizes = zip(local.shape, parts, counts, strict=True)
         shape = tuple(int(size // own * count) for size, own, count in sizes)
@@ -186,19 +190,19 @@ def _assembled(
     what: str, shape: tuple[int, ...], sharding: Sharding, parts: Sequence[Any], dtype: Any
 ) -> Array:
     dtype = _check_parts(what, shape, sharding, parts, dtype)
-    place = place_on(find_backend(), sharding)
+    placement = place_on(find_backend(), sharding)
     weak = all(isinstance(x, Array) and x.weak_type for x in parts)
     if parts and isinstance(parts[0], Array):
         aval = parts[0].aval.update(shape=shape, weak_type=weak)
     else:
         aval = ShapedArray(shape, dtype)
-    make = getattr(place, "assemble", None)
+    make = getattr(placement, "assemble", None)
     if make is None:  # a backend with one device
-        return Array.from_buffer(aval, place.put(np.asarray(parts[0]), aval), place)
+        return Array.from_buffer(aval, placement.put(np.asarray(parts[0]), aval), placement)
     physical = [x.physical() if isinstance(x, Array) else x for x in parts]
     buffers = [x.buffer_at(x.placement) if isinstance(x, Array) else x for x in physical]
     inner = aval
     if parts and physical[0] is not parts[0]:  # of an extended dtype
         part = physical[0].aval
         inner = part.update(shape=(*shape, *part.shape[len(shape) :]))
-    return Array.from_buffer(aval, make(inner, buffers), place)
+    return Array.from_buffer(aval, make(inner, buffers), placement)

@@ -23,13 +23,13 @@ def jaxpr_to_text(closed: ClosedJaxpr) -> str:
     version. A checksum tells whether it was changed since. Source lines are not written.
 
     Args:
-        closed: the program.
+        closed: the jaxpr.
 
     Returns:
-        Text that ``jaxpr_from_text`` reads. Equal programs have equal texts.
+        Text that ``jaxpr_from_text`` reads. Equal jaxprs have equal texts.
 
     Raises:
-        JaxprTextError: when something in the program has no text form, such as a Python function.
+        JaxprTextError: when something in the jaxpr has no text form, such as a Python function.
 
     >>> from bindax_transforms import make_jaxpr
     >>> print(jaxpr_to_text(make_jaxpr(lambda x, y: (y, x, 2.5))(1.0, 3)))
@@ -50,7 +50,7 @@ def jaxpr_from_text(text: str, *, any_version: bool = False) -> ClosedJaxpr:
     """Read a jaxpr that ``jaxpr_to_text`` wrote.
 
     The plugins of the distributions that the text names are loaded; nothing else is imported. The
-    program is type-checked. Its constants and literals are read as ``Array``.
+    jaxpr is type-checked. Its constants and literals are read as ``Array``.
 
     Args:
         text: the text.
@@ -59,7 +59,7 @@ def jaxpr_from_text(text: str, *, any_version: bool = False) -> ClosedJaxpr:
             or a later one with the same leftmost number that is not zero.
 
     Returns:
-        The program.
+        The jaxpr.
 
     Raises:
         JaxprTextError: when the text is damaged, was changed though it has a checksum line, or a

@@ -1,4 +1,4 @@
-"""The checksum line: a text that was changed after it was written may be another valid program."""
+"""The checksum line: a text that was changed after it was written may be another valid jaxpr."""
 
 from __future__ import annotations
 

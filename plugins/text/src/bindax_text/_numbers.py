@@ -28,7 +28,7 @@ def find_dtype(name: str) -> np.dtype[Any] | None:
     """
     if name == "float0":
         return float0
-    # NumPy takes many words for dtypes, some of which it warns about.
+    # NumPy takes many names for dtypes, some of which it warns about.
     if _DTYPE.fullmatch(name) is None:
         return None
     try:

@@ -41,7 +41,7 @@ _USES = re.compile(r"uses ([a-z0-9][a-z0-9-]*) (\S+)\n")
 
 
 def read_text(text: Any, any_version: bool) -> ClosedJaxpr:
-    """Read a program; see ``jaxpr_from_text``."""
+    """Read a jaxpr; see ``jaxpr_from_text``."""
     if not isinstance(text, str):
         raise JaxprTextError(f"the text of a jaxpr is a str, got a {type(text).__name__}.")
     header = _HEADER.match(text)
@@ -86,7 +86,7 @@ class _Reader:
         self._programs: list[ClosedJaxpr] = []
 
     def text(self) -> ClosedJaxpr:
-        """Read all definitions; the last program is the one that was written."""
+        """Read all definitions; the last jaxpr is the one that was written."""
         while self.tokens.has("array"):
             self.tokens.expect(f"#{len(self._arrays)}")
             self._arrays.append(self._array())
@@ -140,7 +140,7 @@ class _Reader:
         return self._extended().dtype if self.tokens.has("extended") else self._plain_dtype()
 
     def _extended(self) -> ExtendedDType:
-        """An extended dtype, of which the word was taken: its name, and the type of an element."""
+        """An extended dtype, of which the name was taken: its name, and the type of an element."""
         self.tokens.expect("(")
         name = self.tokens.take_string()
         self.tokens.expect(",")
@@ -342,7 +342,7 @@ class _Reader:
         return found
 
     def _find(self, what: str, find: Callable[[str, str], Any]) -> tuple[str, Any]:
-        """Take a word ``distribution/name`` and find the primitive or form that it means."""
+        """Take a token ``distribution/name`` and find the primitive or form that it means."""
         name = self.tokens.take_kind("qualified", f"{what}, as distribution/name")
         distribution, _, rest = name.partition("/")
         if distribution not in self._used:
@@ -351,7 +351,7 @@ class _Reader:
             )
         return name, _at(self.tokens, "", find, distribution, rest)
 
-    # ------------------------------------------------------------------------ words of values
+    # --------------------------------------------------------------------- values with a name
 
     def _frozenset(self, depth: int) -> Any:
         return _at(self.tokens, "a frozenset is damaged: ", frozenset, self._call(depth))
@@ -372,7 +372,7 @@ class _Reader:
         return self._find("a primitive", find_primitive)[1]
 
     def _one(self, read: Callable[[], Any]) -> Any:
-        """The only argument of a word."""
+        """Read the only argument in brackets."""
         self.tokens.expect("(")
         found = read()
         self.tokens.expect(")")

@@ -1,4 +1,4 @@
-"""The words of a text, one after the other, with their lines for messages."""
+"""The tokens of a text, one after the other, with their lines for messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPACE = re.compile(r"\s*")
 
 
 class Token(NamedTuple):
-    """A word: its kind, which is the name of a group of the pattern, its text and its place."""
+    """A token: its kind, which is the name of a group of the pattern, its text and its position."""
 
     kind: str
     text: str
@@ -33,11 +33,11 @@ class Token(NamedTuple):
 
 
 class Tokens:
-    """Reads the words of a text from a place on.
+    """Reads the tokens of a text from a position on.
 
     Attributes:
-        next: the word that comes next; of the kind ``end`` at the end of the text, and of the kind
-            ``damage`` where no word begins, which nothing takes.
+        next: the token that comes next; of the kind ``end`` at the end of the text, and of the kind
+            ``damage`` where no token begins, which nothing takes.
     """
 
     def __init__(self, source: str, start: int) -> None:
@@ -53,19 +53,19 @@ class Tokens:
         return Token(match.lastgroup or "", match[0], start)
 
     def take(self) -> Token:
-        """Take the next word."""
+        """Take the next token."""
         token = self.next
         self.next = self._scan(token.start + len(token.text))
         return token
 
     def take_kind(self, kind: str, wanted: str) -> str:
-        """Take the next word, which must be of a kind; its text."""
+        """Take the next token, which must be of a kind; its text."""
         if self.next.kind != kind:
             self.fail(f"expected {wanted}")
         return self.take().text
 
     def take_string(self) -> str:
-        """Take the next word, a string as JSON writes it; its value."""
+        """Take the next token, a string as JSON writes it; its value."""
         text = self.take_kind("string", "a string")
         try:
             return str(json.loads(text))
@@ -73,14 +73,14 @@ class Tokens:
             raise self.error(f"a string is damaged: {error}") from error
 
     def has(self, text: str) -> bool:
-        """Take the next word if it is this one; whether it was."""
+        """Take the next token if it is this one; whether it was."""
         found = self.next.text == text
         if found:
             self.take()
         return found
 
     def expect(self, text: str) -> None:
-        """Take the next word, which must be this one."""
+        """Take the next token, which must be this one."""
         if not self.has(text):
             self.fail(f"expected {text!r}")
 
@@ -94,11 +94,11 @@ class Tokens:
             yield
 
     def fail(self, message: str) -> NoReturn:
-        """Raise an error that shows the next word."""
+        """Raise an error that shows the next token."""
         found = "the end of the text" if self.next.kind == "end" else repr(self.next.text[:40])
         raise self.error(f"{message}, found {found}")
 
     def error(self, message: str) -> JaxprTextError:
-        """Make an error with the line of the next word."""
+        """Make an error with the line of the next token."""
         line = self._source.count("\n", 0, self.next.start) + 1
         return JaxprTextError(f"line {line}: {message.removesuffix('.')}.")

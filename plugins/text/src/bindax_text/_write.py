@@ -50,7 +50,7 @@ def _names() -> Iterator[str]:
 
 
 class Writer:
-    """Writes one program, with what it needs: the arrays, the programs among its parameters."""
+    """Writes one jaxpr, with what it needs: the arrays, the jaxprs among its parameters."""
 
     def __init__(self) -> None:
         self._used: dict[str, Distribution] = {}
@@ -60,7 +60,7 @@ class Writer:
         self._marks: dict[int, tuple[str, Any]] = {}
 
     def text(self, closed: Any) -> str:
-        """The text of a program."""
+        """Write a jaxpr."""
         if not isinstance(closed, ClosedJaxpr):
             raise JaxprTextError(
                 f"jaxpr_to_text: only a ClosedJaxpr can be written as text, got a "
@@ -74,7 +74,7 @@ class Writer:
     # ------------------------------------------------------------------------------ programs
 
     def _program(self, closed: ClosedJaxpr) -> str:
-        """The mark of a program, which is written at its first use."""
+        """The mark of a jaxpr, which is written at its first use."""
         if id(closed) in self._marks:
             return self._marks[id(closed)][0]
         jaxpr = closed.jaxpr

@@ -114,10 +114,10 @@ class Sharding:
         ndim, sizes = len(global_shape), self.shard_shape(global_shape)
         parts = self.partitions(ndim)
         found: dict[Any, Index] = {}
-        for device, place in zip(self.device_assignment, self._coordinates(ndim), strict=True):
+        for device, own in zip(self.device_assignment, self._coordinates(ndim), strict=True):
             found[device] = tuple(
                 slice(int(i) * size, (int(i) + 1) * size) if count > 1 else slice(None)
-                for i, size, count in zip(place, sizes, parts, strict=True)
+                for i, size, count in zip(own, sizes, parts, strict=True)
             )
         return found
 
@@ -266,8 +266,8 @@ class NamedSharding(Sharding):
 
     def _coordinates(self, ndim: int) -> np.ndarray[Any, Any]:
         sizes = self.mesh.axis_sizes
-        places = np.indices(sizes).reshape(len(sizes), -1)
-        grid = dict(zip(self.mesh.axis_names, places, strict=True))
+        indices = np.indices(sizes).reshape(len(sizes), -1)
+        grid = dict(zip(self.mesh.axis_names, indices, strict=True))
         found = np.zeros((self.num_devices, ndim), np.int64)
         for i, axes in enumerate(self.spec.axes[:ndim]):
             for name in axes:
