@@ -12,8 +12,10 @@ import pytest
 import bindax_core as bx
 from bindax_core.extend import (
     as_array,
+    default_placement,
     eval_jaxpr,
     register_backend,
+    sharding_of,
     typeof,
     unregister_backend,
 )
@@ -140,6 +142,20 @@ def test_arrays_are_made_of_parts(halves: Halves) -> None:
     parts = [shard.data for shard in bx.device_put(X, rows).addressable_shards]
     again = bx.make_array_from_single_device_arrays((2, 3), rows, parts)
     np.testing.assert_array_equal(again, X)
+
+
+def test_the_placement_of_an_array_is_never_the_backend(halves: Halves) -> None:
+    aval = typeof(X)
+    x = bx.Array.from_buffer(aval, X, halves)  # as plugin API 1 names the owner of a buffer
+    assert x.placement is default_placement(halves)
+    assert x.placement.backend is x.place is halves
+    assert not x.committed
+    assert x.buffer_on(halves) is X
+    assert sharding_of(halves) == x.sharding == SingleDeviceSharding(bx.devices()[0])
+    assert bx.Array.from_numpy(X).placement is None
+    y = bx.device_put(X, bx.devices()[1])
+    assert y.placement is y.place is halves.place(y.sharding)
+    assert bx.Array.from_buffer(aval, {}, y.placement).placement is y.placement
 
 
 def test_programs_are_told_where_operands_are(halves: Halves) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from bindax_core.tree._compile import missed
-from bindax_core.tree._flatten_with_path import flatten_general
+from bindax_core.tree._flatten_with_path import flatten_with_path
 from bindax_core.tree._keys import KeyPath
 from bindax_core.tree._paths import unlink
 from bindax_core.tree._table import SPECIALIZED
@@ -37,7 +37,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     ([1.0, 2.0, 3.0], PyTreeDef([*, (*, *)]))
     """
     if is_leaf is not None:
-        leaves, _, structure = flatten_general(tree, is_leaf)
+        leaves, _, structure = flatten_with_path(tree, is_leaf)
         return leaves, structure
     kind: Any = type(tree)
     walk = walk_of(kind)
@@ -65,7 +65,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
         return leaves, structure
     # The careful walk succeeds if the tree is deep, and else finds the path of what is wrong. It is
     # outside of the handler, so that the thousand frames of a RecursionError are not shown.
-    leaves, _, structure = flatten_general(tree)
+    leaves, _, structure = flatten_with_path(tree)
     if isinstance(failure, RecursionError):
         return leaves, structure
     raise failure
@@ -147,7 +147,7 @@ def tree_flatten_with_path(
     >>> tree_flatten_with_path({"a": [1]})
     ([((DictKey(key='a'), SequenceKey(idx=0)), 1)], PyTreeDef({'a': [*]}))
     """
-    leaves, links, structure = flatten_general(
+    leaves, links, structure = flatten_with_path(
         tree, is_leaf, is_leaf_takes_path=is_leaf_takes_path, with_keys=True
     )
     return [(unlink(link), leaf) for link, leaf in zip(links, leaves, strict=True)], structure

@@ -11,7 +11,7 @@ from bindax_core.tree._node_definition import NodeDefinition, short, type_name
 from bindax_core.tree._paths import Link, unlink
 
 
-def expand(
+def flatten_node(
     definition: NodeDefinition, node: Any
 ) -> tuple[Sequence[Any], Any, tuple[Any, ...] | None]:
     """The children, the metadata and, for mappings, the order of insertion of a node."""
@@ -30,13 +30,13 @@ def insertion_order(node: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
     return None if inserted == keys else inserted
 
 
-def expand_with_keys(
+def flatten_node_with_keys(
     definition: NodeDefinition, node: Any
 ) -> tuple[Sequence[Any], Sequence[Any], Any, tuple[Any, ...] | None]:
     """The children of a node, their keys, the metadata and the order of insertion."""
     with_keys = definition.flatten_with_keys
     if with_keys is None:
-        children, data, order = expand(definition, node)
+        children, data, order = flatten_node(definition, node)
         return children, definition.child_keys(data, len(children)), data, order
     pairs, data = checked_result(definition, with_keys(node), "flatten_with_keys")
     keys, children = [], []
@@ -51,17 +51,17 @@ def expand_with_keys(
     return children, keys, data, None
 
 
-def expand_at(
+def flatten_node_at(
     definition: NodeDefinition, node: Any, link: Link, with_keys: bool = False
 ) -> tuple[Sequence[Any], Sequence[Any], Any, tuple[Any, ...] | None]:
-    """Take a node apart as ``expand_with_keys`` does; errors say at which path it is.
+    """Take a node apart as ``flatten_node_with_keys`` does; errors say at which path it is.
 
     Without ``with_keys``, the keys are those that follow from the type.
     """
     try:
         if with_keys:
-            return expand_with_keys(definition, node)
-        children, data, order = expand(definition, node)
+            return flatten_node_with_keys(definition, node)
+        children, data, order = flatten_node(definition, node)
     except TreeError as error:
         raise TreeError(f"{error} This happened {position(unlink(link))}.") from error
     except Exception as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_metadata
-from bindax_core.tree._flatten_one_level import expand_at
+from bindax_core.tree._flatten_one_level import flatten_node_at
 from bindax_core.tree._keys import position
 from bindax_core.tree._node_definition import NodeDefinition, short, type_name
 from bindax_core.tree._paths import Link, unlink
@@ -28,7 +28,7 @@ def flatten_up_to(root: PyTreeDef, tree: Any) -> list[Any]:
             continue
         if type(value) is not definition.type:
             raise _other_type(definition, value, link)
-        children, keys, data, _ = expand_at(definition, value, link)
+        children, keys, data, _ = flatten_node_at(definition, value, link)
         if not node._children and not children and data is node._data:
             continue
         problem = _difference(root, node, definition, data, children)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bindax_core.errors import TreeError
-from bindax_core.tree._flatten_one_level import expand_at
+from bindax_core.tree._flatten_one_level import flatten_node_at
 from bindax_core.tree._keys import position
 from bindax_core.tree._node_definition import NodeDefinition, short, type_name
 from bindax_core.tree._paths import Link, unlink
@@ -26,14 +26,14 @@ class _Frame:
         self.definition = definition
         self.link = link
         self.structures: list[PyTreeDef] = []
-        children, keys, self.data, self.order = expand_at(definition, node, link, with_keys)
+        children, keys, self.data, self.order = flatten_node_at(definition, node, link, with_keys)
         self.children = zip(keys, children, strict=True)
 
     def structure(self) -> PyTreeDef:
         return node_of(self.definition, self.data, self.order, tuple(self.structures))
 
 
-def flatten_general(
+def flatten_with_path(
     tree: Any,
     is_leaf: Callable[..., bool] | None = None,
     *,

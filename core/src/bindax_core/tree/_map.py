@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from bindax_core.errors import TreeError
 from bindax_core.tree import _builtin
 from bindax_core.tree._flatten import IsLeaf, tree_flatten, tree_flatten_with_path, tree_leaves
-from bindax_core.tree._flatten_one_level import expand, expand_with_keys
+from bindax_core.tree._flatten_one_level import flatten_node, flatten_node_with_keys
 from bindax_core.tree._node_definition import NodeDefinition, short, type_name
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._table import kind_of
@@ -289,7 +289,7 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
     >>> flatten_one_level({"b": [1], "a": 2})
     ((2, [1]), ('a', 'b'))
     """
-    children, data, _ = expand(_root_definition(tree), tree)
+    children, data, _ = flatten_node(_root_definition(tree), tree)
     return tuple(children), data
 
 
@@ -305,7 +305,7 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], A
     >>> flatten_one_level_with_keys({"b": [1]})
     (((DictKey(key='b'), [1]),), ('b',))
     """
-    children, keys, data, _ = expand_with_keys(_root_definition(tree), tree)
+    children, keys, data, _ = flatten_node_with_keys(_root_definition(tree), tree)
     return tuple(zip(keys, children, strict=True)), data
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_metadata, same_node
 from bindax_core.tree._flatten import IsLeaf, tree_flatten, tree_structure
-from bindax_core.tree._flatten_one_level import expand_at
+from bindax_core.tree._flatten_one_level import flatten_node_at
 from bindax_core.tree._keys import KeyEntry, position
 from bindax_core.tree._node_definition import short, type_name
 from bindax_core.tree._paths import Link, children_with_links, unlink
@@ -67,7 +67,7 @@ def _matched(
             f"node of type {type_name(kind)} ({short(prefix)}), but {full_name} has {theirs} "
             f"there. Use a single leaf for the whole subtree, or the same container."
         )
-    children, keys, data, _ = expand_at(full, prefix, link)
+    children, keys, data, _ = flatten_node_at(full, prefix, link)
     pairs = list(zip(children, keys, strict=True))
     names, full_names = full.mapping_keys(data), full.mapping_keys(node._data)
     if names is not None:

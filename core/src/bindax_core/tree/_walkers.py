@@ -2,7 +2,7 @@
 
 A walker appends the leaves below a node to a list and returns the node's ``PyTreeDef``. Walkers
 call each other by way of the table; they are recursive, keep no paths and do not look for cycles.
-Whatever goes wrong in one makes ``tree_flatten`` start anew with ``flatten_general``.
+Whatever goes wrong in one makes ``tree_flatten`` start anew with ``flatten_with_path``.
 """
 
 from __future__ import annotations
