@@ -19,6 +19,8 @@ from bindax_core.tree_util import (
     tree_structure,
 )
 
+pytestmark = pytest.mark.smoke
+
 Point = namedtuple("Point", "x y")
 
 
