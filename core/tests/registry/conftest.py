@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from bindax_core.registry import _manifest, _plugin_settings
-from bindax_core.registry._declaration_kinds import DeclarationKind
+from bindax_core.registry._declaration_kinds import KINDS, DeclarationKind
+from bindax_core.registry._installed import import_scope
 from bindax_core.registry._loader import Loader
 from bindax_core.registry._manifest import Entry, Manifest
 from bindax_core.registry._provenance import Provenance
@@ -144,3 +145,30 @@ class Tables:
 @pytest.fixture
 def tables(site: Site) -> Tables:
     return Tables(site)
+
+
+class Real:
+    """A resolver of its own over the kernel's tables."""
+
+    def __init__(self, site: Site) -> None:
+        self._path = [str(site.directory)]
+        self._manifest: Manifest | None = None
+        self.loader = Loader(KINDS, outside_traces=import_scope, read_manifest=self.manifest)
+        self.resolver = Resolver(self.loader)
+
+    def manifest(self) -> Manifest:
+        self._manifest = self._manifest or Manifest(self._path)
+        return self._manifest
+
+    def status(self, name: str) -> str:
+        (plugin,) = self.loader.named(name)
+        return plugin.status
+
+
+@pytest.fixture
+def real(site: Site) -> Iterator[Real]:
+    made = Real(site)
+    yield made
+    for plugin in made.loader.plugins():
+        for declaration in reversed(plugin.installed):
+            made.loader.registrations.unregister(declaration)

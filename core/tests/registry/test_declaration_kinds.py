@@ -23,13 +23,9 @@ from bindax_core.extend import RuleKind
 from bindax_core.kernel import _aval, _primitives_by_name
 from bindax_core.kernel._rule_tables import rule_kinds
 from bindax_core.registry import _doctor, _report
-from bindax_core.registry._declaration_kinds import KINDS
-from bindax_core.registry._installed import InstalledPlugins, import_scope
-from bindax_core.registry._loader import Loader
-from bindax_core.registry._manifest import Manifest
+from bindax_core.registry._installed import InstalledPlugins
 from bindax_core.registry._plugin_settings import configured
 from bindax_core.registry._provenance import distribution_of
-from bindax_core.registry._resolver import Resolver
 
 HEAD = """
 from bindax_core.extend import *
@@ -41,34 +37,6 @@ def card(name, *rules):
         vmap.elsewhere("rules-dist"), transpose.absent("not linear"),
         lowering["stablehlo"].absent("an example"), *rules)
 """
-
-
-class Real:
-    """A resolver of its own over the kernel's tables."""
-
-    def __init__(self, site: Any) -> None:
-        self._path = [str(site.directory)]
-        self._manifest: Manifest | None = None
-        self.loader = Loader(KINDS, outside_traces=import_scope, read_manifest=self.manifest)
-        self.resolver = Resolver(self.loader)
-
-    def manifest(self) -> Manifest:
-        if self._manifest is None:
-            self._manifest = Manifest(self._path)
-        return self._manifest
-
-    def status(self, name: str) -> str:
-        (plugin,) = self.loader.named(name)
-        return plugin.status
-
-
-@pytest.fixture
-def real(site: Any) -> Iterator[Real]:
-    made = Real(site)
-    yield made
-    for plugin in made.loader.plugins():
-        for declaration in reversed(plugin.installed):
-            made.loader.registrations.unregister(declaration)
 
 
 @pytest.fixture
@@ -104,7 +72,7 @@ def extender(site: Any, name: str, rules: str, version: str = "1.0") -> None:
 
 
 def test_a_missing_rule_is_brought_by_another_distribution(
-    site: Any, real: Real, inverse: RuleKind
+    site: Any, real: Any, inverse: RuleKind
 ) -> None:
     owner(site)
     extender(site, "rules", "inverse(lambda y: y), vmap(lambda n, xs, ds: (xs[0], ds[0]))")
@@ -123,7 +91,7 @@ def test_a_missing_rule_is_brought_by_another_distribution(
 
 
 def test_two_extensions_with_one_rule_conflict_on_use(
-    site: Any, real: Real, inverse: RuleKind
+    site: Any, real: Any, inverse: RuleKind
 ) -> None:
     owner(site)
     extender(site, "one", "inverse(lambda y: y)")
@@ -140,7 +108,7 @@ def test_two_extensions_with_one_rule_conflict_on_use(
     assert real.status("one") == real.status("two") == "loaded"
 
 
-def test_a_ranking_decides_between_extensions(site: Any, real: Real, inverse: RuleKind) -> None:
+def test_a_ranking_decides_between_extensions(site: Any, real: Any, inverse: RuleKind) -> None:
     owner(site)
     extender(site, "one", "inverse(lambda y: y)")
     extender(site, "two", "inverse(lambda y: -y)")
@@ -152,7 +120,7 @@ def test_a_ranking_decides_between_extensions(site: Any, real: Real, inverse: Ru
 
 
 def test_the_rule_of_a_card_stays_in_force_and_the_conflict_is_reported(
-    site: Any, real: Real, inverse: RuleKind
+    site: Any, real: Any, inverse: RuleKind
 ) -> None:
     owner(site)
     extender(site, "one", "impl(lambda x: x + 1)")
@@ -167,7 +135,7 @@ def test_the_rule_of_a_card_stays_in_force_and_the_conflict_is_reported(
     assert record["severity"] == "notice"
     assert "The one from owner-dist is in force: it owns the primitive" in record["text"]
     with configured(prefer=["one-dist"]):
-        other = Real(site)
+        other = type(real)(site)
         other.loader.load_all()
         assert float(primitive.bind(1.0)) == 2.0
         for plugin in other.loader.plugins():
@@ -176,7 +144,7 @@ def test_the_rule_of_a_card_stays_in_force_and_the_conflict_is_reported(
     assert rule_kinds["impl"].rule_of(primitive) is before
 
 
-def test_containers_values_backends_and_attributes(site: Any, real: Real) -> None:
+def test_containers_values_backends_and_attributes(site: Any, real: Any) -> None:
     site.distribution(
         "all-dist",
         """\
@@ -227,7 +195,7 @@ def bindax_array_attributes(): return {"example_method": lambda self: "called"}
     assert all(one.provenance.distribution == "all-dist" for one in plugin.installed[1:])
 
 
-def test_a_failure_half_way_leaves_the_kernel_as_it_was(site: Any, real: Real) -> None:
+def test_a_failure_half_way_leaves_the_kernel_as_it_was(site: Any, real: Any) -> None:
     site.distribution("half-dist", "[bindax.v1]\nhalf = half\n")
     site.module(
         "half",
@@ -273,7 +241,7 @@ def _registered() -> Any:
     return registered_nodes()
 
 
-def test_a_plugin_loaded_while_something_is_staged_is_not_traced(site: Any, real: Real) -> None:
+def test_a_plugin_loaded_while_something_is_staged_is_not_traced(site: Any, real: Any) -> None:
     owner(site)
     site.distribution("mod-dist", "[bindax.v1]\nmod = mod\n[bindax.v1.rules]\nearly = mod\n")
     site.module("mod", "import owner\nconstant = owner.p.bind(2.0)\n" + HEAD)
@@ -288,7 +256,7 @@ def test_a_plugin_loaded_while_something_is_staged_is_not_traced(site: Any, real
     assert float(sys.modules["mod"].constant) == 2.0
 
 
-def test_what_a_hook_must_return_is_checked(site: Any, real: Real) -> None:
+def test_what_a_hook_must_return_is_checked(site: Any, real: Any) -> None:
     for hook in ("primitives", "extensions", "pytree_nodes", "value_types"):
         name = f"wrong_{hook}"
         site.plugin(name, f"@hookimpl\ndef bindax_{hook}(): return ['text']")
@@ -304,7 +272,7 @@ def test_what_a_hook_must_return_is_checked(site: Any, real: Real) -> None:
         )
 
 
-def test_reports_are_plain_data(site: Any, real: Real, inverse: RuleKind) -> None:
+def test_reports_are_plain_data(site: Any, real: Any, inverse: RuleKind) -> None:
     import json
 
     owner(site)
@@ -324,7 +292,7 @@ def test_reports_are_plain_data(site: Any, real: Real, inverse: RuleKind) -> Non
     assert rules["vmap"]["why"] == "expected from rules-dist"
 
 
-def test_a_misspelt_name_in_the_settings_is_noticed(site: Any, real: Real) -> None:
+def test_a_misspelt_name_in_the_settings_is_noticed(site: Any, real: Any) -> None:
     owner(site)
     with configured(deny=["ownr"]):
         (record,) = _doctor.doctor_report(real.resolver)
@@ -344,7 +312,7 @@ def test_modules_are_traced_back_to_distributions() -> None:
     assert distribution_of("surely_not_installed") is None
 
 
-def test_an_attribute_that_two_distributions_supply_raises_on_use(site: Any, real: Real) -> None:
+def test_an_attribute_that_two_distributions_supply_raises_on_use(site: Any, real: Any) -> None:
     for name in ("one", "two"):
         site.plugin(
             name,
@@ -366,7 +334,7 @@ def test_an_attribute_that_two_distributions_supply_raises_on_use(site: Any, rea
 
 
 def test_a_missing_rule_is_chained_to_the_plugin_that_failed(
-    site: Any, real: Real, inverse: RuleKind, monkeypatch: pytest.MonkeyPatch
+    site: Any, real: Any, inverse: RuleKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner(site)
     site.plugin("broken", "raise OSError('no device')", "[bindax.v1.rules]\ninverse = broken\n")
@@ -384,7 +352,7 @@ def test_a_missing_rule_is_chained_to_the_plugin_that_failed(
     assert isinstance(caught.value.__cause__.__cause__, OSError)
 
 
-def test_a_value_type_registered_by_a_call_is_taken_back(site: Any, real: Real) -> None:
+def test_a_value_type_registered_by_a_call_is_taken_back(site: Any, real: Any) -> None:
     site.plugin(
         "caller",
         """
@@ -401,7 +369,7 @@ def test_a_value_type_registered_by_a_call_is_taken_back(site: Any, real: Real) 
     assert _aval.value_types == before
 
 
-def test_what_is_offered_and_not_brought_is_noted(site: Any, real: Real) -> None:
+def test_what_is_offered_and_not_brought_is_noted(site: Any, real: Any) -> None:
     path = site.distribution(
         "less-dist", "[bindax.v1]\nless = less\n[bindax.v1.primitives]\nless.p = less:p\n"
     )

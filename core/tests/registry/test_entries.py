@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,12 +11,8 @@ import pytest
 from bindax_core import tree, typeof
 from bindax_core.errors import PluginConflictError, PluginError, PluginLoadError, PluginWarning
 from bindax_core.registry import _doctor, _report
-from bindax_core.registry._declaration_kinds import KINDS
-from bindax_core.registry._installed import import_scope
-from bindax_core.registry._loader import LOADED, QUARANTINED, Loader
-from bindax_core.registry._manifest import Manifest
+from bindax_core.registry._loader import LOADED, QUARANTINED
 from bindax_core.registry._plugin_settings import configured
-from bindax_core.registry._resolver import Resolver
 
 MODULE = """
 from bindax_core.extend import NodeDefinition, Primitive, ShapedArray, ValueType
@@ -52,36 +47,13 @@ turn = mine.parts:turn
 """
 
 
-class Real:
-    """A resolver of its own over the kernel's tables."""
-
-    def __init__(self, site: Any) -> None:
-        self.path = [str(site.directory)]
-        self._manifest: Manifest | None = None
-        self.loader = Loader(KINDS, outside_traces=import_scope, read_manifest=self.manifest)
-        self.resolver = Resolver(self.loader)
-
-    def manifest(self) -> Manifest:
-        self._manifest = self._manifest or Manifest(self.path)
-        return self._manifest
-
-
-@pytest.fixture
-def real(site: Any) -> Iterator[Real]:
-    made = Real(site)
-    yield made
-    for plugin in made.loader.plugins():
-        for declaration in reversed(plugin.installed):
-            made.loader.registrations.unregister(declaration)
-
-
 def package(site: Any, entries: str, text: str = MODULE, name: str = "mine") -> None:
     site.distribution(f"{name}-dist", entries)
     site.module(f"{name}.__init__", "")
     site.module(f"{name}.parts", text)
 
 
-def test_a_package_without_hooks_brings_what_its_entries_name(site: Any, real: Real) -> None:
+def test_a_package_without_hooks_brings_what_its_entries_name(site: Any, real: Any) -> None:
     package(site, ENTRIES)
     (plugin,) = real.loader.plugins()
     assert (plugin.name, plugin.entry.value) == ("mine-dist", "mine")
@@ -113,7 +85,7 @@ def test_a_package_without_hooks_brings_what_its_entries_name(site: Any, real: R
     )
 
 
-def test_a_type_of_the_package_loads_it(site: Any, real: Real) -> None:
+def test_a_type_of_the_package_loads_it(site: Any, real: Any) -> None:
     package(site, ENTRIES)
     parts = importlib.import_module("mine.parts")
 
@@ -121,7 +93,7 @@ def test_a_type_of_the_package_loads_it(site: Any, real: Real) -> None:
     assert real.resolver.load_for_type(int) is False
 
 
-def test_a_type_that_is_re_exported_and_a_library_that_is_missing(site: Any, real: Real) -> None:
+def test_a_type_that_is_re_exported_and_a_library_that_is_missing(site: Any, real: Any) -> None:
     entries = "[bindax.v1.pytrees]\nshop:Box = mine.parts:box\nno_such:Type = mine.nothing:x\n"
     package(site, entries)
     site.module("shop", "from mine.parts import Box")
@@ -132,7 +104,7 @@ def test_a_type_that_is_re_exported_and_a_library_that_is_missing(site: Any, rea
     assert _doctor.doctor_report(real.resolver) == []
 
 
-def test_hooks_and_entries_of_one_plugin(site: Any, real: Real) -> None:
+def test_hooks_and_entries_of_one_plugin(site: Any, real: Any) -> None:
     package(site, "[bindax.v1]\nmine = mine.plugin\n" + ENTRIES)
     site.module(
         "mine.plugin",
@@ -174,7 +146,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("line", MISTAKES)
 def test_an_entry_that_is_wrong_names_package_entry_and_file(
-    site: Any, real: Real, line: str
+    site: Any, real: Any, line: str
 ) -> None:
     package(site, f"[bindax.v1.primitives]\n{line}\n")
     wanted = (
@@ -191,7 +163,7 @@ def test_an_entry_that_is_wrong_names_package_entry_and_file(
     assert isinstance(real.loader.plugins()[0].error, PluginError)
 
 
-def test_a_module_that_raises_puts_the_plugin_into_quarantine(site: Any, real: Real) -> None:
+def test_a_module_that_raises_puts_the_plugin_into_quarantine(site: Any, real: Any) -> None:
     package(site, ENTRIES, MODULE + "raise OSError('no device')")
     package(site, "[bindax.v1.primitives]\nother.p = other.parts:p\n", OTHER, "other")
     with pytest.warns(PluginWarning, match="OSError: no device"):
@@ -205,7 +177,7 @@ OTHER = 'from bindax_core.extend import Primitive\np = Primitive("{}")\n'.format
 
 
 def test_a_module_that_needs_an_entry_of_its_own_while_it_is_imported(
-    site: Any, real: Real, monkeypatch: pytest.MonkeyPatch
+    site: Any, real: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "resolver_for_this_test", real.resolver, raising=False)
     text = """
@@ -224,7 +196,7 @@ def test_a_module_that_needs_an_entry_of_its_own_while_it_is_imported(
 
 @pytest.mark.parametrize("prefer", [(), ("two-dist",)])
 def test_two_distributions_that_name_one_primitive(
-    site: Any, real: Real, prefer: tuple[str, ...]
+    site: Any, real: Any, prefer: tuple[str, ...]
 ) -> None:
     for name in ("one", "two"):
         text = OTHER.replace("other.p", "shared.p")
@@ -243,7 +215,7 @@ def test_two_distributions_that_name_one_primitive(
         assert name not in sys.modules
 
 
-def test_a_denied_package_is_not_imported(site: Any, real: Real) -> None:
+def test_a_denied_package_is_not_imported(site: Any, real: Any) -> None:
     package(site, ENTRIES)
     with (
         configured(deny=["mine-dist"]),
