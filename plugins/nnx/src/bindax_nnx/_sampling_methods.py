@@ -1,4 +1,4 @@
-"""The distributions of ``bindax.random`` as methods of what gives keys."""
+"""Sampling methods for Rngs: the distributions of ``bindax.random``."""
 
 from __future__ import annotations
 

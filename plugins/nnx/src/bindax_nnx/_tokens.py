@@ -1,6 +1,6 @@
 """The words in which the structure of a graph is written: hashable, and free of arrays.
 
-A walk over a graph writes them in the order in which it meets things. A node is followed by its
+A traversal of a graph writes them in the order in which it meets things. A node is followed by its
 attributes, a variable by nothing, since its value is written elsewhere. Static attributes stand
 for themselves, those whose equality is weaker than identity of type in a tuple with their type.
 """
@@ -118,7 +118,7 @@ class Seen(_Numbered):
 
 
 class Known(_Numbered):
-    """A node or variable of the graph that a walk starts from, by its number there."""
+    """A node or variable of the graph that a traversal starts from, by its number there."""
 
     __slots__ = ()
 

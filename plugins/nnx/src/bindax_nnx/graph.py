@@ -1,6 +1,6 @@
-"""Walks over graphs: from objects to tokens and values.
+"""Traversals of graphs: from objects to tokens and values.
 
-One walk takes any number of values apart. It writes the structure as tokens (see ``_tokens``) and
+One traversal takes any number of values apart. It writes the structure as tokens (``_tokens``) and
 collects what the variables hold; nodes and variables that it meets twice are written as such.
 """
 
@@ -38,7 +38,7 @@ from bindax_nnx.variables import Variable
 _set = object.__setattr__
 
 _STATIC, _TYPED, _FLOAT, _VARIABLE, _OBJECT, _ARRAY, _TREE, _FOREIGN = range(1, 9)
-"""The role of a value in a walk; of static values, whether the type must be noted with them."""
+"""The role of a value in a traversal; of static values, whether their type must be noted."""
 
 _BASIC: dict[type, int] = {
     **dict.fromkeys(SELF_EXPLAINING, _STATIC),
@@ -51,7 +51,7 @@ _roles = dict(_BASIC)
 
 
 def _role(value: Any) -> int:
-    """Decide what instances of a value's type are to a walk, and remember it."""
+    """Decide what instances of a value's type are to a traversal, and remember it."""
     kind = type(value)
     if issubclass(kind, Variable):
         role = _VARIABLE
@@ -106,10 +106,10 @@ def is_reference(value: Any) -> bool:
 
 
 class GraphTraversal:
-    """One walk over a graph.
+    """One traversal of a graph.
 
     Args:
-        known: numbers of nodes and variables of an earlier walk, by identity.
+        known: numbers of nodes and variables of an earlier traversal, by identity.
         expand: whether known nodes are written with their attributes, or by their numbers alone.
         whole: whether a tree that a variable holds counts as one value.
         paths: whether to note the paths of the variables.
@@ -345,7 +345,7 @@ class GraphTraversal:
 
 
 def traverse(roots: Iterable[Any], *, whole: bool = False, paths: bool = False) -> GraphTraversal:
-    """A walk over some values."""
+    """A traversal over some values."""
     traversal = GraphTraversal(whole=whole, paths=paths)
     for root in roots:
         traversal.value(root)

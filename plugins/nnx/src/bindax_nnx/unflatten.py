@@ -1,4 +1,4 @@
-"""From words and values to objects: the inverse of a walk."""
+"""Rebuild objects from a GraphDef and values: the inverse of a traversal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STATIC_WORDS = SELF_EXPLAINING | {tuple}
 
 
 class Build:
-    """Put values together from what a walk wrote.
+    """Put values together from what a traversal wrote.
 
     Args:
         tokens: the structure.

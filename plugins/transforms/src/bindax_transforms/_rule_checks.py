@@ -1,7 +1,7 @@
-"""The structure of what rules return, where a look at it is not enough to see that it is right.
+"""Slow-path validation of rule results.
 
-Interpreters look themselves at results that are arrays, the common case, and come here with the
-rest: traced values, several results, and whatever is wrong.
+Interpreters check results that are arrays themselves, the common case. The rest comes here: traced
+values, several results, and whatever is wrong.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""One step of a loop, and steps made from it: its derivative, its batch, and what of it is needed.
+"""JVP, batching and DCE of the body of a loop.
 
-Each of them asks about a step what it can only know about the loop: whether a carry has a tangent,
-is batched, or is needed depends on what the step before made of it. So each starts from what is
-known of the first step and asks again until nothing changes.
+Whether a carry has a tangent, is batched, or is needed depends on what the step before made of it.
+So each of them starts from what is known of the first step and asks again until nothing changes.
 """
 
 from __future__ import annotations

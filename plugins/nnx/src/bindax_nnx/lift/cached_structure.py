@@ -3,7 +3,7 @@
 While no attribute of any object changed, a plan holds, and a call reads the values of the variables
 and nothing else. Where attributes of the plan's own objects were given other static values or
 other variables, these are exchanged in the plan. Anything else, such as an attribute that is new,
-makes a new plan from a new walk.
+makes a new plan from a new traversal.
 """
 
 from __future__ import annotations
@@ -118,13 +118,13 @@ class Plan:
             self._nodes[i] = node, node._nnx_mark, dict(after)
         try:
             self.structure = structure_of_tokens(tuple(tokens), len(self.variables))
-        except TypeError:  # one cannot be hashed; the walk says which
+        except TypeError:  # one cannot be hashed; the traversal says which
             return False
         self._mark = mark
         return True
 
     def _exchanged(self, old: Any, value: Any, written: Any) -> tuple[Any] | None:
-        """The token of a value in the place of another one; None where the walk has to decide."""
+        """The token of a value in the place of another; None where a traversal has to decide."""
         if isinstance(value, Variable):
             index = self._indices.get(id(old))
             if (

@@ -37,7 +37,7 @@ class Structure:
     """The tokens of the graphs in the arguments of a call; one object for equal ones.
 
     Attributes:
-        tokens: what a walk wrote.
+        tokens: what a traversal wrote.
         size: how many values the variables hold.
         changes_unseen: whether there are lists, or nodes of foreign types.
         has_sharing: whether a node or variable appears twice.
@@ -66,12 +66,12 @@ _structures: weakref.WeakValueDictionary[tuple[Any, ...], Structure] = weakref.W
 
 
 def structure_of(traversal: GraphTraversal) -> Structure:
-    """The structure that a walk wrote."""
+    """The structure that a traversal wrote."""
     return structure_of_tokens(traversal.structure(), len(traversal.values))
 
 
 def structure_of_tokens(tokens: tuple[Any, ...], size: int) -> Structure:
-    """The structure of what a walk wrote, with the number of values that it collected."""
+    """The structure of what a traversal wrote, with the number of values that it collected."""
     found = _structures.get(tokens)
     if found is None:
         found = _structures[tokens] = Structure(tokens, size)

@@ -8,7 +8,7 @@ program, and evaluation runs what has become of the function. Python control flo
 therefore works wherever nothing is staged.
 
 A transformation enters its own trace again when the function it wrapped is run further down, so
-that closed-over values meet their own kind. After the transformation has ended (a rule of a
+that closed-over tracers belong to the active trace. After the transformation has ended (a rule of a
 recorded equation runs late) it starts a new trace of the same sort instead.
 """
 
