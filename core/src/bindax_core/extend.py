@@ -175,17 +175,17 @@ not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 
 if _typing.TYPE_CHECKING:
-    from bindax_core.registry._report import PluginContents as PluginContents
-    from bindax_core.registry._report import plugin_contents as plugin_contents
-    from bindax_core.registry._doctor import unresolved_conflicts as unresolved_conflicts
     from bindax_core.registry._distributions import find_declared as find_declared
     from bindax_core.registry._distributions import find_distribution as find_distribution
     from bindax_core.registry._distributions import load_distribution as load_distribution
     from bindax_core.registry._distributions import manifest_entries as manifest_entries
+    from bindax_core.registry._doctor import unresolved_conflicts as unresolved_conflicts
     from bindax_core.registry._hooks import hookimpl as hookimpl
     from bindax_core.registry._manifest import Distribution as Distribution
     from bindax_core.registry._provenance import distribution_of as distribution_of
     from bindax_core.registry._provenance import provenance_of as provenance_of
+    from bindax_core.registry._report import PluginContents as PluginContents
+    from bindax_core.registry._report import plugin_contents as plugin_contents
     from bindax_core.rules import dce as dce
     from bindax_core.rules import jvp as jvp
     from bindax_core.rules import partial_eval as partial_eval
