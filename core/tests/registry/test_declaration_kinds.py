@@ -190,7 +190,7 @@ def bindax_array_attributes(): return {"example_method": lambda self: "called"}
     assert _backend.backends["example"] is everything.backend
     assert bindax_core.Array.example_method(None) == "called"
     plugin = real.loader.named("all")[0]
-    assert plugin.notes == []
+    assert _doctor.notes_on(plugin, real.manifest()) == []
     assert {one.kind for one in plugin.installed} == {"pytree", "value", "backend", "attribute"}
     assert all(one.provenance.distribution == "all-dist" for one in plugin.installed[1:])
 
@@ -376,7 +376,7 @@ def test_what_is_offered_and_not_brought_is_noted(site: Any, real: Any) -> None:
     site.module("less", HEAD + "@hookimpl\ndef bindax_primitives(): return []\n")
     with pytest.raises(PluginError, match=r"less-dist 1\.0 \(but the plugin did not bring it\)"):
         real.resolver.find_primitive("less.p")
-    (note,) = real.loader.named("less")[0].notes
+    (note,) = _doctor.notes_on(real.loader.named("less")[0], real.manifest())
 
     assert note == (
         f"the primitive 'less.p' is offered in {path / 'entry_points.txt'}:4, "

@@ -12,6 +12,7 @@ import pytest
 
 from bindax_core.errors import PluginConflictError, PluginError, PluginLoadError, PluginWarning
 from bindax_core.kernel._rollback import record_undo
+from bindax_core.registry._doctor import notes_on
 from bindax_core.registry._loader import LOADED, QUARANTINED
 from bindax_core.registry._plugin_settings import configured
 
@@ -181,12 +182,13 @@ def test_differences_between_manifest_and_hooks_are_noted(site: Any, tables: Any
     site.plugin("empty", "")
     tables.loader.load_all()
 
-    (note,) = only(tables, "good").notes
+    (note,) = notes_on(only(tables, "good"), tables.manifest())
     assert note == (
         "the primitive 'good.q' is not in the group bindax.v1.primitives of the manifest of "
         "good-dist, so it is not found before the plugin is loaded"
     )
-    assert only(tables, "empty").notes == ["empty has no hooks, so it brings nothing"]
+    (note,) = notes_on(only(tables, "empty"), tables.manifest())
+    assert note == "empty has no hooks, so it brings nothing"
 
 
 def test_importing_the_plugin_first_works(site: Any, tables: Any) -> None:

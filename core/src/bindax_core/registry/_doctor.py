@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -10,15 +11,26 @@ from pathlib import Path
 from typing import Any
 
 from bindax_core.errors import PluginLoadError, PluginWarning
+from bindax_core.registry import _hooks
 from bindax_core.registry._installed import installed
-from bindax_core.registry._loader import LOADED, QUARANTINED, Loader, Plugin, described, missing_in
-from bindax_core.registry._manifest import KINDS, Entry, metadata_text, required
+from bindax_core.registry._loader import (
+    LOADED,
+    QUARANTINED,
+    Loader,
+    Plugin,
+    described,
+    is_found,
+    missing_in,
+)
+from bindax_core.registry._manifest import KINDS, Entry, Manifest, metadata_text, required
 from bindax_core.registry._provenance import distribution_of, file_of
+from bindax_core.registry._registrations import Declaration, offers
 from bindax_core.registry._replaced import Replaced, replaced_functions
 from bindax_core.registry._resolver import Resolver
 
 Report = dict[str, Any]
 
+_HOOKS = [name for name in vars(_hooks) if name.startswith("bindax_")]
 _KIT = "bindax-testing"
 """Modules of samples need it, which the conformance suite alone imports."""
 _CORRECT = "correct its pyproject.toml, and install it again"
@@ -113,7 +125,7 @@ def _plugin_records(loader: Loader, plugin: Plugin) -> Iterator[Report]:
         text = f"could not be loaded: {described(plugin.error)}"
         remedy = f"repair or upgrade {name}, or deny it with BINDAX_PLUGINS_DENY={name}"
         yield _problem(plugin.label, text, remedy, plugin.traceback)
-    for note in plugin.notes:
+    for note in notes_on(plugin, loader.manifest()):
         yield _problem(plugin.label, note, _CORRECT)
     if plugin.status != LOADED:
         return
@@ -125,6 +137,69 @@ def _plugin_records(loader: Loader, plugin: Plugin) -> Iterator[Report]:
         text = f"imports {required_name} ({place}), which its metadata does not require"
         remedy = f"add {required_name!r} to the dependencies in its pyproject.toml"
         yield _problem(plugin.label, text, remedy, severity="notice")
+
+
+def notes_on(plugin: Plugin, current: Manifest) -> list[str]:
+    """Sentences on functions that are no hooks, and on what hooks bring and the manifest lacks."""
+    value = plugin.entry.value
+    notes = [f"{value} defines {mistake}" for mistake in _mistaken_hooks(plugin.target)]
+    if plugin.status == LOADED:
+        if not plugin.hooks and not plugin.declared:
+            notes.append(f"{value} has no hooks, so it brings nothing")
+        notes += _differences(current, plugin)
+    return notes
+
+
+def _mistaken_hooks(target: Any) -> Iterator[str]:
+    """The functions of a plugin that look like hooks and are none, with what is wrong."""
+    names = [name for name in dir(target) if name.startswith("bindax_")]
+    for name in names:
+        function = getattr(target, name, None)
+        # An imported package of such a name is no function, and pluggy marks with this attribute.
+        marked = getattr(function, "bindax_impl", None) is not None
+        if not callable(function) or (marked and name in _HOOKS):
+            continue
+        similar = difflib.get_close_matches(name, _HOOKS, n=1, cutoff=0.8)
+        if name in _HOOKS:
+            yield f"{name!r} without @hookimpl, so it is never called"
+        elif marked:
+            listed = f"did you mean {similar[0]!r}?" if similar else f"known: {', '.join(_HOOKS)}."
+            yield f"{name!r} with @hookimpl, but there is no such hook: {listed}"
+        elif similar:
+            yield f"{name!r}, which is no hook, so it is never called; {similar[0]!r} is one"
+
+
+def _differences(current: Manifest, plugin: Plugin) -> list[str]:
+    """Where the manifest and what the hooks returned disagree, so that lazy loading would miss."""
+    distribution = plugin.entry.distribution.name
+    notes: list[str] = []
+    for kind in ("primitive", "pytree", "value", "transformation"):
+        brought = [one for one in plugin.declared if one.kind == kind and one.name is not None]
+        group = f"{kind}s"
+        entries = [one for one in current.entries(group) if one.distribution.name == distribution]
+        names = {entry: entry.offered_name for entry in entries}
+        offered, present = set(names.values()), {one.name for one in brought}
+        notes.extend(
+            f"the {kind} {one.name!r} is not in the group bindax.v1.{group} of the manifest of "
+            f"{distribution}, so it is not found before the plugin is loaded"
+            for one in sorted(brought, key=lambda one: str(one.name))
+            if one.name not in offered and not any(_exports(entry, one) for entry in entries)
+        )
+        notes.extend(
+            f"the {kind} {name!r} is offered in {entry.place}, but no hook returned it"
+            for entry, name in names.items()
+            if name not in present
+            and not any(_exports(entry, one) for one in brought)
+            and current.plugins_behind(entry) == (plugin.entry,)
+            # A plugin may serve optional libraries.
+            and is_found(entry.offered_name if ":" in entry.offered_name else entry.module)
+        )
+    return notes
+
+
+def _exports(entry: Entry, declaration: Declaration) -> bool:
+    """Tell whether an entry names a declared type where it is re-exported."""
+    return isinstance(declaration.key, type) and offers(entry, declaration.key)
 
 
 def _entries_of(loader: Loader, plugin: Plugin) -> Iterator[Entry]:

@@ -24,7 +24,7 @@ from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
 from bindax_core.kernel._rollback import transaction
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
 from bindax_core.registry._plugin_settings import settings
-from bindax_core.registry._registrations import Declaration, Registrations, offers
+from bindax_core.registry._registrations import Declaration, Registrations
 
 if TYPE_CHECKING:
     import pluggy
@@ -50,7 +50,8 @@ class Plugin:
     traceback: str = ""
     seconds: float = 0.0  # that loading took
     installed: list[Declaration] = field(default_factory=list)  # its declarations in force
-    notes: list[str] = field(default_factory=list)  # where it differs from its manifest
+    declared: list[Declaration] = field(default_factory=list)  # and what conflicts withhold
+    target: Any = None  # the module or object with the hooks
     hooks: PluginHooks = field(default_factory=lambda: PluginHooks())
 
     @property
@@ -140,7 +141,6 @@ class Loader:
         if _is_importing(plugin.entry) or not self._begin(plugin):
             return
         start = time.perf_counter()
-        plugin.notes.clear()
         try:
             with transaction():
                 self._install(plugin, self._collect(plugin))
@@ -244,8 +244,6 @@ class Loader:
                 if kind.hook not in plugin.hooks:
                     for entry in self._entries(kind.group, plugin):
                         declared.extend(kind.of_entry(entry, _offered_object(entry), plugin.entry))
-        if not declared and not plugin.hooks:
-            plugin.notes.append(f"{plugin.entry.value} has no hooks, so it brings nothing")
         return declared
 
     def _register(self, plugin: Plugin) -> PluginHooks:
@@ -254,7 +252,10 @@ class Loader:
         if plugin.entry.is_implied:
             return hooks
         manager, target = self._manager, _object_of(plugin.entry)
-        _check_names(plugin, target, [name for name in vars(manager.hook) if name[0] != "_"])
+        for name in dir(target):
+            if name.startswith("bindax_"):
+                getattr(target, name, None)  # what this raises is a failure of the plugin
+        plugin.target = target
         if not manager.is_registered(target):
             manager.register(target, plugin.label)
         manager.check_pending()
@@ -278,7 +279,7 @@ class Loader:
         for declaration in declared:
             if self.registrations.register(declaration):
                 plugin.installed.append(declaration)
-        plugin.notes.extend(_differences(self.manifest(), plugin, declared))
+        plugin.declared = declared
 
     def _roll_back(self, plugin: Plugin) -> None:
         for declaration in reversed(plugin.installed):
@@ -338,66 +339,9 @@ def is_found(name: str) -> bool:
     return package in sys.modules or importlib.util.find_spec(package) is not None
 
 
-def _check_names(plugin: Plugin, target: Any, known: list[str]) -> None:
-    """Note functions that look like hooks and are none; a marked one that is none is an error."""
-    for name in dir(target):
-        if not name.startswith("bindax_") or not callable(function := getattr(target, name, None)):
-            continue
-        # An imported package of such a name is no function, and pluggy marks with this attribute.
-        marked = getattr(function, "bindax_impl", None) is not None
-        if marked and name in known:
-            continue
-        import difflib  # for mistakes alone
-
-        similar = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
-        where = f"{plugin.entry.value} defines {name!r}"
-        if name not in known and marked:
-            listed = f"did you mean {similar[0]!r}?" if similar else f"known: {', '.join(known)}."
-            raise PluginError(f"{where} with @hookimpl, but there is no such hook: {listed}")
-        if not marked and name in known:
-            plugin.notes.append(f"{where} without @hookimpl, so it is never called")
-        elif not marked and similar:
-            plugin.notes.append(
-                f"{where}, which is no hook, so it is never called; {similar[0]!r} is one"
-            )
-
-
 def described(error: BaseException | None) -> str:
     """An exception by type and text, also one that cannot tell its own."""
     return "".join(traceback.format_exception_only(error)).strip()
-
-
-def _differences(current: Manifest, plugin: Plugin, declared: list[Declaration]) -> list[str]:
-    """Where the manifest and what the hooks returned disagree, so that lazy loading would miss."""
-    distribution = plugin.entry.distribution.name
-    notes: list[str] = []
-    for kind in ("primitive", "pytree", "value", "transformation"):
-        brought = [one for one in declared if one.kind == kind and one.name is not None]
-        group = f"{kind}s"
-        entries = [one for one in current.entries(group) if one.distribution.name == distribution]
-        names = {entry: entry.offered_name for entry in entries}
-        offered, present = set(names.values()), {one.name for one in brought}
-        notes.extend(
-            f"the {kind} {one.name!r} is not in the group bindax.v1.{group} of the manifest of "
-            f"{distribution}, so it is not found before the plugin is loaded"
-            for one in sorted(brought, key=lambda one: str(one.name))
-            if one.name not in offered and not any(_exports(entry, one) for entry in entries)
-        )
-        notes.extend(
-            f"the {kind} {name!r} is offered in {entry.place}, but no hook returned it"
-            for entry, name in names.items()
-            if name not in present
-            and not any(_exports(entry, one) for one in brought)
-            and current.plugins_behind(entry) == (plugin.entry,)
-            # A plugin may serve optional libraries.
-            and is_found(entry.offered_name if ":" in entry.offered_name else entry.module)
-        )
-    return notes
-
-
-def _exports(entry: Entry, declaration: Declaration) -> bool:
-    """Tell whether an entry names a declared type where it is re-exported."""
-    return isinstance(declaration.key, type) and offers(entry, declaration.key)
 
 
 def _is_importing(entry: Entry) -> bool:
