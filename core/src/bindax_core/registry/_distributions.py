@@ -24,7 +24,7 @@ def load_distribution(name: str) -> None:
     Raises:
         PluginError: one of them fails, or is written for another version of the plugin API.
     """
-    installed.discovery.load_distribution(name)
+    installed.resolver.load_distribution(name)
 
 
 def find_declared(distribution: str, name: str) -> Primitive | None:
