@@ -107,3 +107,14 @@ def test_memory_is_freed(ops):
         assert not is_kept(2)
     del out
     assert not is_kept(0)
+
+
+@pytest.mark.parametrize("count", [1, COUNT])
+def test_an_operand_that_was_copied_is_freed(ops, count):
+    double = jit(lambda x: ops.add(x, x))
+    operand = np.ones(count)[::-1]
+    alive = weakref.ref(operand)
+    assert np.asarray(double(operand))[0] == 2
+    del operand
+    gc.collect()
+    assert alive() is None

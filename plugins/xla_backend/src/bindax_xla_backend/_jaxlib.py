@@ -137,9 +137,9 @@ _MANY_BYTES = 1 << 16
 
 @functools.cache
 def _free_with_garbage() -> None:
-    """Let Python's collections of garbage free arrays that buffers which are gone have shared.
+    """Let Python's collections of garbage free arrays that were put on a device.
 
-    Otherwise they are freed when the next array is put on a device, which may be never.
+    Otherwise they are freed when the next one is put there, which may be never.
     """
 
     def collect(phase: str, info: dict[str, int]) -> None:
@@ -161,6 +161,7 @@ class Device(DeviceMemories):
         self.platform = str(raw.platform)
         self.process_index = int(raw.process_index)
         self.sharding = RawSharding((self,))
+        _free_with_garbage()
 
     @property
     def device_kind(self) -> str:
@@ -193,8 +194,6 @@ class Device(DeviceMemories):
         semantics = xla_client.HostBufferSemantics
         shares = not copy and array.nbytes >= _MANY_BYTES and array.ctypes.data % _ALIGNMENT == 0
         shares = shares and array.dtype.name not in _SUBBYTE_NAMES
-        if shares:
-            _free_with_garbage()
         return _jax.batched_device_put(
             _BufferAval(array.shape, array.dtype),
             self.sharding,
