@@ -70,6 +70,17 @@ def test_type_checkers_see_what_the_table_of_aliases_says() -> None:
     assert stubs == {name: f"from {source} import *" for name, source in ALIASES.items()}
 
 
+def test_docstrings_name_the_modules_that_users_import() -> None:
+    random = importlib.import_module("bindax.random")
+    assert "from bindax.random import key" in str(random.__doc__)
+
+
+def test_importing_bindax_loads_no_machinery_of_imports() -> None:
+    code = "import sys, bindax; print('importlib.abc' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
+
+
 def test_the_door_of_bindax_has_what_plugins_bring() -> None:
     import bindax
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -69,7 +68,14 @@ def modules_in(package: str) -> list[str]:
     return sorted(module for parent, _, module in split if parent == package)
 
 
-class _AliasLoader(Loader):
+def _public(text: str) -> str:
+    """Return a docstring with the names of modules that users import."""
+    for name, source in ALIASES.items():
+        text = text.replace(source, name)
+    return text
+
+
+class _AliasLoader:
     """Fills a module with the names of another one, and with those of the modules in it."""
 
     def create_module(self, spec: ModuleSpec) -> None:
@@ -80,27 +86,27 @@ class _AliasLoader(Loader):
         name = module.__name__
         source = import_module(ALIASES[name])
         inside = modules_in(name)
-        words = [*dict.fromkeys([*getattr(source, "__all__", ()), *inside])]
+        words = dict.fromkeys([*getattr(source, "__all__", ()), *inside])
+        own = vars(module)
 
-        def missing(word: str) -> Any:
+        def look_up(word: str) -> Any:
             if word in inside:
                 return import_module(f"{name}.{word}")
-            if word in words:
-                return getattr(source, word)
-            raise missing_attribute(name, word, words)
+            if word not in words:
+                raise missing_attribute(name, word, words)
+            return own.setdefault(word, getattr(source, word))
 
-        loaded = {word: x for word, x in vars(source).items() if word in words}
-        vars(module).update({word: x for word, x in loaded.items() if word not in inside})
-        vars(module).update(
-            __doc__=source.__doc__,
-            __all__=words,
-            __getattr__=missing,
-            __dir__=lambda: sorted({*vars(module), *words}),
-        )
+        taken = words.keys() - set(inside)
+        own.update({word: x for word, x in vars(source).items() if word in taken})
+        own.update(__doc__=_public(source.__doc__ or ""), __all__=[*words], __getattr__=look_up)
+        own["__dir__"] = lambda: sorted({*own, *words})
 
 
-class _AliasFinder(MetaPathFinder):
-    """Finds the modules of the table."""
+class _AliasFinder:
+    """Finds the modules of the table.
+
+    The base classes of ``importlib.abc`` would bring ten more modules of the standard library.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -108,7 +114,8 @@ class _AliasFinder(MetaPathFinder):
         """Describe a module of the table; leave the others to those who find files."""
         if fullname not in ALIASES:
             return None
-        return ModuleSpec(fullname, _AliasLoader(), is_package=bool(modules_in(fullname)))
+        loader: Any = _AliasLoader()
+        return ModuleSpec(fullname, loader, is_package=bool(modules_in(fullname)))
 
 
 # The first to be asked: the directories of the stubs would be taken for namespace packages.

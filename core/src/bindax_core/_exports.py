@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, MutableMapping, Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any
@@ -68,15 +67,22 @@ def global_name(value: Any) -> str | None:
     return name if found is value else None
 
 
-class _FormerModules(MetaPathFinder, Loader):
-    """Import modules by the names that they had before they were renamed."""
+class _FormerModules:
+    """Import modules by the names that they had before they were renamed.
+
+    The base classes of ``importlib.abc`` would bring ten more modules of the standard library.
+    """
 
     renamed: dict[str, str] = {}  # noqa: RUF012
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self) if fullname in self.renamed else None
+        loader: Any = self
+        return ModuleSpec(fullname, loader) if fullname in self.renamed else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to the import system to make the module."""
 
     def exec_module(self, module: ModuleType) -> None:
         sys.modules[module.__name__] = import_module(self.renamed[module.__name__])
