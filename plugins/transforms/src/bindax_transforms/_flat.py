@@ -27,14 +27,15 @@ T = TypeVar("T")
 
 
 def flatten_function(
-    function: Callable[..., Any], in_tree: PyTreeDef, origin: Origin
+    function: Callable[..., Any], in_tree: PyTreeDef, origin: Origin | None = None
 ) -> tuple[Callable[..., list[Any]], Callable[[], PyTreeDef]]:
     """A function of flat values for one of trees, and where to find its output's tree.
 
     Args:
         function: takes positional arguments, and keyword arguments if ``in_tree`` has them.
         in_tree: the structure of ``(args, kwargs)``.
-        origin: the transformation and the user's function, for messages.
+        origin: the transformation and the user's function, for messages; None where the output may
+            hold what is no array.
 
     Returns:
         The flat function, and a function that gives the output's structure after it has run.
@@ -49,7 +50,7 @@ def flatten_function(
         result = function(*args, **kwargs)
         out, out_tree = tree_flatten(result)
         for i, x in enumerate(out):
-            if not is_value(x):
+            if origin is not None and not is_value(x):
                 path = argument_names(result, "output")[i]
                 raise TypeError(f"{origin} returned at {path} {unknown_type_message(x)}")
         store.append(out_tree)

@@ -34,7 +34,7 @@ from bindax_core.extend import (
 )
 from bindax_experimental.checkify.check import failure_number, first_of_batch
 from bindax_experimental.checkify.errors import Error, ErrorCategory, Slot, slot_avals, user_checks
-from bindax_transforms import check_function
+from bindax_transforms import check_function, flatten_function
 
 
 class Checks:
@@ -236,16 +236,9 @@ def checkify(
     def with_error(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
         leaves, in_tree = tree_flatten((args, kwargs))
         checks = Checks(enabled)
-        out_tree: Any = None
-
-        def flat(*values: Any) -> list[Any]:
-            nonlocal out_tree
-            given, names = tree_unflatten(in_tree, values)
-            outs, out_tree = tree_flatten(f(*given, **names))
-            return outs
-
+        flat, out_tree = flatten_function(f, in_tree)
         outs = run_checked(checks, flat, leaves, Origin("checkify", f))
         code, *payload = checks.values
-        return Error(code, checks.slots, payload), tree_unflatten(out_tree, outs)
+        return Error(code, checks.slots, payload), tree_unflatten(out_tree(), outs)
 
     return with_error

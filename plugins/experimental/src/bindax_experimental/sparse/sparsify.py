@@ -38,6 +38,7 @@ from bindax_transforms import (
     custom_jvp_call_p,
     custom_vjp_call_p,
     custom_vmap_call_p,
+    flatten_function,
     jit_p,
 )
 
@@ -136,16 +137,9 @@ def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., A
     @api_boundary
     def of_sparse(*args: Any, **kwargs: Any) -> Any:
         leaves, tree = tree_flatten((args, kwargs), is_leaf=lambda x: isinstance(x, BCOO))
-        out_tree: Any = None
-
-        def flat(*values: Any) -> list[Any]:
-            nonlocal out_tree
-            given, names = tree_unflatten(tree, values)
-            outs, out_tree = tree_flatten(f(*given, **names))
-            return outs
-
+        flat, out_tree = flatten_function(f, tree)
         outs = _run(flat, leaves, Origin("sparsify", f))
-        return tree_unflatten(out_tree, outs)
+        return tree_unflatten(out_tree(), outs)
 
     return of_sparse
 
