@@ -15,6 +15,7 @@ from bindax_core.extend import (
     Origin,
     Primitive,
     Rule,
+    bind_flat,
     extend,
     is_differentiable,
     jaxpr_as_fun,
@@ -144,8 +145,7 @@ def velocity(
         def applied(*moved: Any) -> list[Any]:
             rest = iter(moved)
             mixed = [next(rest) if m else x for x, m in zip(operands, moving, strict=True)]
-            out = primitive.bind(*mixed, **dict(params))
-            return list(out) if primitive.multiple_results else [out]
+            return list(bind_flat(primitive, mixed, dict(params)))
 
         starts = tuple([x for x, m in zip(operands, moving, strict=True) if m])
         outs, dots = jvp(applied, starts, tuple(velocities))

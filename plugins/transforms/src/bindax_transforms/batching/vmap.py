@@ -20,6 +20,7 @@ from bindax_core.extend import (
     ValueTracer,
     api_boundary,
     as_array,
+    bind_flat,
     config,
     explain_failure,
     flatten_prefix,
@@ -399,8 +400,7 @@ def _loop_rule(primitive: Primitive) -> Rule:
                 x if d is None else operations_for(typeof(x)).index_axis(x, i, d)
                 for x, d in zip(operands, dims, strict=True)
             ]
-            out = primitive.bind(*row, **params)
-            rows.append(out if primitive.multiple_results else [out])
+            rows.append(bind_flat(primitive, row, params))
         outs = [operations_for(typeof(xs[0])).stack(xs, 0) for xs in zip(*rows, strict=True)]
         outs = outs if rows else _empty(primitive, operands, dims, params)
         return (outs, [0] * len(outs)) if primitive.multiple_results else (outs[0], 0)
