@@ -9,7 +9,6 @@ are in `docs/pictures/layers`.
 
 from __future__ import annotations
 
-import inspect
 import re
 import sys
 import tomllib
@@ -70,18 +69,14 @@ def promotion() -> str:
 
 # ------------------------------------------------------------------------------------ settings
 
-SETTING = re.compile(r"^ {4}(\w+): (.*?)(?=^ {4}\w+: |^\S|\Z)", re.MULTILINE | re.DOTALL)
-
 
 def settings() -> str:
-    """Return the table of settings, from the docstring of the configuration."""
-    text = inspect.getdoc(type(bindax.config)) or ""
-    attributes = text.partition("Attributes:\n")[2].partition("\n\n")[0] + "\n"
+    """Return the table of settings, from their declarations."""
     rows = []
-    for name, purpose in SETTING.findall(attributes):
-        words = " ".join(purpose.split()).replace("``", "`")
-        variable = "" if name in ("default_device", "mesh") else f"`BINDAX_{name.upper()}`"
-        rows.append([f"`{name}`", variable, words.rstrip(".")])
+    for name in bindax.config.names():
+        setting = bindax.config.setting(name)
+        words = " ".join(setting.help.split()).replace("``", "`")
+        rows.append([f"`{name}`", code(setting.variables[:1]), words])
     return table(["setting", "environment variable", "meaning"], rows)
 
 

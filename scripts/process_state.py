@@ -48,7 +48,7 @@ def found() -> dict[str, Any]:
 def settings() -> dict[str, Any]:
     """Return all settings of bindax, or none where it is not imported."""
     config = getattr(sys.modules.get("bindax_core"), "config", None)
-    names = getattr(sys.modules.get("bindax_core.kernel._settings"), "SETTINGS", ())
+    names = getattr(sys.modules.get("bindax_core._config"), "settings", ())
     return {name: getattr(config, name) for name in names}
 
 

@@ -11,7 +11,8 @@ import pytest
 import site_pages
 
 from bindax_core import config
-from bindax_core.kernel._rule_tables import rule_kinds
+from bindax_core._config import settings
+from bindax_core.kernel._rules import rule_kinds
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -79,6 +80,8 @@ def _run(page: Path, text: str) -> None:
     runner.run(test, out=output.append)
     for name in set(rule_kinds) - kinds:  # or the kit would ask how its rules are checked
         del rule_kinds[name]
+    for name in [name for name, one in settings.items() if "bindax" not in one.site.module]:
+        del settings[name]
     assert not runner.failures, "".join(output)
 
 

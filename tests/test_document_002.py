@@ -15,7 +15,7 @@ import pytest
 
 import bindax
 from bindax import grad, jit, jvp, linearize, make_jaxpr, typecheck_jaxpr, typeof, vjp, vmap
-from bindax.extend import Origin, Trace, Tracer, full_raise, new_main
+from bindax.extend import DebugInfo, Trace, Tracer, full_raise, new_main
 from bindax.lax import (
     add,
     broadcast,
@@ -216,7 +216,7 @@ def test_staging_by_data_dependence_and_full_staging(capsys: Printed) -> None:
     def constant() -> list[Any]:
         return [mul(2.0, 2.0)]
 
-    print(trace_to_jaxpr(constant, [], Origin("make_jaxpr_v1"), dynamic=False))
+    print(trace_to_jaxpr(constant, [], DebugInfo("make_jaxpr_v1"), dynamic=False))
     print(make_jaxpr(lambda: mul(2.0, 2.0))())
     assert printed(capsys) == [
         "{ lambda  .",

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 import site_pages
 
-from bindax_core.kernel._settings import SETTINGS
+import bindax
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -42,7 +42,7 @@ def test_every_setting_is_on_the_page() -> None:
         r"^\| `(\w+)` \| `BINDAX_", (DOCS / "settings.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     hidden = {"default_device", "mesh"}  # no variable can name them
-    assert sorted(listed) == sorted(SETTINGS.keys() - hidden)
+    assert sorted(listed) == sorted(set(bindax.config.names()) - hidden)
 
 
 def test_every_contract_and_every_picture_is_on_the_page(pages: ModuleType) -> None:

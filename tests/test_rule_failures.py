@@ -15,7 +15,7 @@ import pytest
 import bindax
 from bindax.errors import DuplicateRuleError, UnexpectedTracerError
 from bindax.extend import Primitive, RuleKind, call_rule, primitive, rules
-from bindax_core.kernel._primitives_by_name import declared_primitives, find_declared
+from bindax_core.registry._declared import declared_primitives, find_declared
 
 X = np.ones(3, np.float32)
 cost = RuleKind("test_rule_failures.cost", signature="(*avals, **params) -> int")

@@ -15,7 +15,8 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import lax, random
-from bindax_core.kernel._settings import SETTINGS, read_environment
+
+SETTINGS = {name: bindax.config.setting(name) for name in bindax.config.names()}
 
 HOSTILE: tuple[Any, ...] = (
     "bogus value",
@@ -120,12 +121,11 @@ def test_legal_values_are_kept_in_one_form(name: str) -> None:
         )
 
 
-@pytest.mark.parametrize("name", [name for name, setting in SETTINGS.items() if setting.read])
+@pytest.mark.parametrize("name", [name for name, setting in SETTINGS.items() if setting.variables])
 def test_an_empty_variable_is_one_that_is_not_set(name: str) -> None:
     for text in ("", "  "):
-        found = read_environment(
-            name, {f"BINDAX_{name.upper()}": text, "BINDAX_TRANSFER_GUARD": text}
-        )
+        variables = dict.fromkeys(SETTINGS[name].variables, text)
+        found = SETTINGS[name].read(variables)
         assert found == (SETTINGS[name].default, "default")
 
 
@@ -140,13 +140,12 @@ def test_variables_are_read() -> None:
         "XLA_FLAGS": "--xla_a=1 --xla_force_host_platform_device_count=4",
     }
     names = ("enable_x64", "default_dtype_bits", "debug_nans", "threefry_partitionable", "backend")
-    found = [read_environment(name, texts)[0] for name in names]
+    found = [SETTINGS[name].read(texts)[0] for name in names]
     assert found == [True, 64, True, False, "numpy"]
-    assert read_environment("transfer_guard_device_to_host", texts) == (
-        "log",
-        "BINDAX_TRANSFER_GUARD",
-    )
-    assert read_environment("num_cpu_devices", texts) == (4, "XLA_FLAGS")
+    guard = SETTINGS["transfer_guard_device_to_host"]
+    assert guard.read(texts) == ("log", "BINDAX_TRANSFER_GUARD")
+    assert SETTINGS["num_cpu_devices"].read(texts) == (4, "XLA_FLAGS")
+    assert SETTINGS["num_cpu_devices"].read({"XLA_FLAGS": "--xla_a=1"}) == (1, "default")
 
 
 def test_importing_with_empty_variables() -> None:

@@ -15,7 +15,7 @@ import sys
 import numpy as np
 from bindax_core import Array
 from bindax_core.extend import (
-    Origin, RuleKind, Trace, Tracer, full_lower, full_raise, new_main, primitive, rules, typeof,
+    DebugInfo, RuleKind, Trace, Tracer, full_lower, full_raise, new_main, primitive, rules, typeof,
 )
 
 def adapt(primitive, function, options):
@@ -58,7 +58,7 @@ class Intervals(Trace):
         return [Between(self, out) for out in rule([t.ends for t in tracers], params)]
 
 def bounded(function, low, high):
-    with new_main(Intervals, origin=Origin("bounded", function)) as main:
+    with new_main(Intervals, origin=DebugInfo("bounded", function)) as main:
         out = function(Between(main.trace, (low, high)))
         return full_raise(main.trace, out).ends
 
@@ -82,8 +82,9 @@ sys.modules.update(bindax_core=package, numpy=None)  # None: an import of NumPy 
 from bindax_core.kernel._aval import AbstractValue, ValueType, register_value_type, typeof
 from bindax_core.kernel._definitions import primitive
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr
-from bindax_core.kernel._jaxpr import Jaxpr, JaxprEqn, Literal, Var, format_jaxpr
-from bindax_core.kernel._rule_tables import RuleKind
+from bindax_core.kernel._jaxpr import Jaxpr, JaxprEqn, Literal, Var
+from bindax_core.kernel._jaxpr_printing import format_jaxpr
+from bindax_core.kernel._rules import RuleKind
 from bindax_core.kernel._rules import abstract_eval
 from bindax_core.kernel._stack import evaluate_with, new_main
 from bindax_core.kernel._trace import Trace, Tracer, full_raise
@@ -187,7 +188,7 @@ def test_kernel_computes_on_floats_without_numpy() -> None:
         "  let b:real = sin a",
         "      c:real = mul b 2.0",
         "  in ( c ) }",
-        "['_extension_points', '_site', 'errors', 'kernel']",
+        "['_extension_points', '_rollback', '_site', 'errors', 'kernel']",
     ]
 
 

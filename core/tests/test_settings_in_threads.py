@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bindax_core import config, enable_x64
-from bindax_core.kernel._config import Config
+from bindax_core._config import _process
 
 VALUES: dict[str, tuple[Any, ...]] = {
     "enable_x64": ("explicit", True, False),
@@ -122,7 +122,7 @@ def test_blocks_of_two_threads_that_end_in_the_order_of_their_beginning(
     for pool, block in zip(threads, blocks, strict=True):
         pool.submit(block.__exit__, None, None, None).result()
     assert config.enable_x64 == "explicit"
-    assert (type(config) is Config) == (not config._open)  # then reading is reading a slot
+    assert (vars(config) is _process.values) == (not _process.blocks)  # read as attributes
 
 
 def in_thread(function: Callable[[], Any]) -> Any:
@@ -207,7 +207,7 @@ def test_a_context_that_fails_to_begin_changes_nothing() -> None:
             assert read() == before
             assert not config.is_on("debug_key_reuse")
     finally:
-        config._observers["debug_key_reuse"].remove(refuse)
+        config.setting("debug_key_reuse").observers.remove(refuse)
 
 
 def assign_reuse() -> None:
@@ -215,19 +215,21 @@ def assign_reuse() -> None:
 
 
 def test_many_threads_at_once() -> None:
-    before = list(config._open)
+    before = list(_process.blocks)
 
     def work(value: Any) -> bool:
         right = True
         for _ in range(200):
             with enable_x64(value):
-                right &= config.enable_x64 is value and config.trace_key[0] is value
+                right &= (
+                    config.enable_x64 is value and dict(config.trace_key)["enable_x64"] is value
+                )
             right &= config.enable_x64 == "explicit"
         return right
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, [True, False] * 4))
-    assert config._open == before
+    assert _process.blocks == before
 
 
 def test_the_settings_are_pickled_by_name() -> None:

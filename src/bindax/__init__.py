@@ -29,20 +29,16 @@ from bindax_core import debug_infs as debug_infs
 from bindax_core import debug_nans as debug_nans
 from bindax_core import default_backend as default_backend
 from bindax_core import default_device as default_device
-from bindax_core import default_matmul_precision as default_matmul_precision
-from bindax_core import default_prng_impl as default_prng_impl
 from bindax_core import device_count as device_count
 from bindax_core import device_get as device_get
 from bindax_core import device_put as device_put
 from bindax_core import devices as devices
 from bindax_core import diagnose_plugins as diagnose_plugins
-from bindax_core import disable_jit as disable_jit
 from bindax_core import disable_x64 as disable_x64
 from bindax_core import effects_barrier as effects_barrier
 from bindax_core import enable_x64 as enable_x64
 from bindax_core import ensure_compile_time_eval as ensure_compile_time_eval
 from bindax_core import eval_jaxpr as eval_jaxpr
-from bindax_core import explain_cache_misses as explain_cache_misses
 from bindax_core import find_primitive as find_primitive
 from bindax_core import find_transformation as find_transformation
 from bindax_core import float0 as float0
@@ -51,15 +47,11 @@ from bindax_core import live_arrays as live_arrays
 from bindax_core import load_plugins as load_plugins
 from bindax_core import local_device_count as local_device_count
 from bindax_core import local_devices as local_devices
-from bindax_core import log_compiles as log_compiles
-from bindax_core import numpy_dtype_promotion as numpy_dtype_promotion
-from bindax_core import numpy_rank_promotion as numpy_rank_promotion
 from bindax_core import plugin_settings as plugin_settings
 from bindax_core import process_count as process_count
 from bindax_core import process_index as process_index
 from bindax_core import refresh_plugins as refresh_plugins
 from bindax_core import rule_coverage as rule_coverage
-from bindax_core import threefry_partitionable as threefry_partitionable
 from bindax_core import transfer_guard as transfer_guard
 from bindax_core import transfer_guard_device_to_host as transfer_guard_device_to_host
 from bindax_core import transfer_guard_host_to_device as transfer_guard_host_to_device
@@ -100,6 +92,14 @@ if _typing.TYPE_CHECKING:
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_core import Array as Array
+    from bindax_core import default_matmul_precision as default_matmul_precision
+    from bindax_core import default_prng_impl as default_prng_impl
+    from bindax_core import disable_jit as disable_jit
+    from bindax_core import explain_cache_misses as explain_cache_misses
+    from bindax_core import log_compiles as log_compiles
+    from bindax_core import numpy_dtype_promotion as numpy_dtype_promotion
+    from bindax_core import numpy_rank_promotion as numpy_rank_promotion
+    from bindax_core import threefry_partitionable as threefry_partitionable
     from bindax_core.sharding import NamedSharding as NamedSharding
     from bindax_core.sharding import P as P
     from bindax_core.sharding import make_mesh as make_mesh
@@ -157,6 +157,14 @@ _MODULES = (
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
     **dict.fromkeys(("jaxpr_from_text", "jaxpr_to_text"), "bindax_text"),
+    **dict.fromkeys(
+        (
+            *("default_matmul_precision", "default_prng_impl", "disable_jit"),
+            *("explain_cache_misses", "log_compiles", "numpy_dtype_promotion"),
+            *("numpy_rank_promotion", "threefry_partitionable"),
+        ),
+        "bindax_core",
+    ),
     **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
     "make_array_from_callback": "bindax_parallel",
     "make_array_from_process_local_data": "bindax_parallel",

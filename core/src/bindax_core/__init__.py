@@ -1,41 +1,29 @@
 """The kernel of bindax: bind, trace stack, types, arrays, pytrees, jaxprs, the registry of plugins.
 
-The kernel knows no operation and no transformation. This is the door for use;
+The kernel knows no operation and no transformation. This module is the interface for users;
 ``bindax_core.extend`` is the one for packages that bring operations, containers, backends or
 transformations.
 """
 
 import typing as _typing
+from importlib import import_module as _import_module
 
 from bindax_core import _former_modules as _former_modules
 from bindax_core import errors as errors
+from bindax_core._config import config as config
 from bindax_core._exports import public_names as _public_names
 from bindax_core._extension_points import runtime
 from bindax_core._packages import moved_name as _moved_name
+from bindax_core._settings import Setting as Setting
+from bindax_core._tracebacks import (
+    hide_frames_of_uncaught as _hide_frames_of_uncaught,
+)
 from bindax_core.arrays._array import Array as Array
 from bindax_core.arrays._array import live_arrays as live_arrays
 from bindax_core.arrays._array_type import AnyArray as AnyArray
 from bindax_core.arrays._backend import effects_barrier as effects_barrier
-from bindax_core.arrays._contexts import check_tracer_leaks as check_tracer_leaks
-from bindax_core.arrays._contexts import debug_infs as debug_infs
-from bindax_core.arrays._contexts import debug_nans as debug_nans
-from bindax_core.arrays._contexts import default_matmul_precision as default_matmul_precision
-from bindax_core.arrays._contexts import default_prng_impl as default_prng_impl
-from bindax_core.arrays._contexts import disable_jit as disable_jit
 from bindax_core.arrays._contexts import disable_x64 as disable_x64
-from bindax_core.arrays._contexts import enable_x64 as enable_x64
-from bindax_core.arrays._contexts import explain_cache_misses as explain_cache_misses
-from bindax_core.arrays._contexts import log_compiles as log_compiles
-from bindax_core.arrays._contexts import numpy_dtype_promotion as numpy_dtype_promotion
-from bindax_core.arrays._contexts import numpy_rank_promotion as numpy_rank_promotion
-from bindax_core.arrays._contexts import threefry_partitionable as threefry_partitionable
 from bindax_core.arrays._contexts import transfer_guard as transfer_guard
-from bindax_core.arrays._contexts import (
-    transfer_guard_device_to_host as transfer_guard_device_to_host,
-)
-from bindax_core.arrays._contexts import (
-    transfer_guard_host_to_device as transfer_guard_host_to_device,
-)
 from bindax_core.arrays._device_put import block_until_ready as block_until_ready
 from bindax_core.arrays._device_put import default_backend as default_backend
 from bindax_core.arrays._device_put import default_device as default_device
@@ -48,10 +36,19 @@ from bindax_core.arrays._device_put import local_devices as local_devices
 from bindax_core.arrays._device_put import process_count as process_count
 from bindax_core.arrays._device_put import process_index as process_index
 from bindax_core.arrays._evaluation import ensure_compile_time_eval as ensure_compile_time_eval
+from bindax_core.arrays._settings import check_tracer_leaks as check_tracer_leaks
+from bindax_core.arrays._settings import debug_infs as debug_infs
+from bindax_core.arrays._settings import debug_nans as debug_nans
+from bindax_core.arrays._settings import enable_x64 as enable_x64
+from bindax_core.arrays._settings import (
+    transfer_guard_device_to_host as transfer_guard_device_to_host,
+)
+from bindax_core.arrays._settings import (
+    transfer_guard_host_to_device as transfer_guard_host_to_device,
+)
 from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray
 from bindax_core.arrays._shaped_array import float0 as float0
 from bindax_core.kernel._aval import typeof as typeof
-from bindax_core.kernel._config import config as config
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._eval_jaxpr import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.kernel._jaxpr import ClosedJaxpr as ClosedJaxpr
@@ -62,9 +59,6 @@ from bindax_core.kernel._jaxpr import Var as Var
 from bindax_core.kernel._source_info import register_internal as _register_internal
 from bindax_core.kernel._typecheck import JaxprType as JaxprType
 from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
-from bindax_core.kernel._uncaught import (
-    hide_frames_of_uncaught as _hide_frames_of_uncaught,
-)
 from bindax_core.registry import _copies as _copies  # primitives are copied as it says
 from bindax_core.registry import _installed
 from bindax_core.registry._api import configure_plugins as configure_plugins
@@ -85,11 +79,30 @@ ShapeDtypeStruct = ShapedArray
 _register_internal(__file__)
 _hide_frames_of_uncaught()
 runtime.plugins = _installed.installed  # type: ignore[assignment]  # it has them all
-config.check("check_rules", _installed.find_rule_checks)
-config.observe("check_rules", _installed.check_rules)
+config.observe("check_rules", _installed.watch_rules)
 config.observe("check_tracer_leaks", _installed.watch_traces)
 config.observe("debug_nans", _installed.watch_results)
 config.observe("debug_infs", _installed.watch_results)
+
+_OF_PACKAGES = (
+    *("default_matmul_precision", "default_prng_impl", "disable_jit", "explain_cache_misses"),
+    *("log_compiles", "numpy_dtype_promotion", "numpy_rank_promotion", "threefry_partitionable"),
+)
+"""Settings of other packages, which are contexts under these names."""
+
+_MODULES = ("extend", "rules", "sharding", "tree_util")
+
+_MOVED = {
+    "checking_leaks": "bindax_transforms.staging.tracer_leaks",
+    "jaxpr_from_text": "bindax_text",
+    "jaxpr_to_text": "bindax_text",
+    "make_array_from_callback": "bindax_parallel",
+    "make_array_from_process_local_data": "bindax_parallel",
+    "make_array_from_single_device_arrays": "bindax_parallel",
+    "named_call": "bindax_transforms.staging.named_scopes",
+    "named_scope": "bindax_transforms.staging.named_scopes",
+}
+"""Names that have moved to other packages."""
 
 if _typing.TYPE_CHECKING:
     from bindax_parallel import make_array_from_callback as make_array_from_callback
@@ -105,20 +118,21 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms.staging.named_scopes import named_scope as named_scope
     from bindax_transforms.staging.tracer_leaks import checking_leaks as checking_leaks
 
-_MOVED = {
-    "checking_leaks": "bindax_transforms.staging.tracer_leaks",
-    "jaxpr_from_text": "bindax_text",
-    "jaxpr_to_text": "bindax_text",
-    "make_array_from_callback": "bindax_parallel",
-    "make_array_from_process_local_data": "bindax_parallel",
-    "make_array_from_single_device_arrays": "bindax_parallel",
-    "named_call": "bindax_transforms.staging.named_scopes",
-    "named_scope": "bindax_transforms.staging.named_scopes",
-}
-"""Names that have moved to other packages."""
+    default_matmul_precision: Setting
+    default_prng_impl: Setting
+    disable_jit: Setting
+    explain_cache_misses: Setting
+    log_compiles: Setting
+    numpy_dtype_promotion: Setting
+    numpy_rank_promotion: Setting
+    threefry_partitionable: Setting
 
 
 def __getattr__(name: str) -> _typing.Any:
+    if name in _OF_PACKAGES:
+        return config.setting(name)
+    if name in _MODULES:  # or ``from bindax_core import rules`` would look for a misspelt name
+        return _import_module(f"bindax_core.{name}")
     moved = _moved_name("bindax_core", name, _MOVED)
     if moved is None:
         raise errors.missing_attribute("bindax_core", name, __dir__())
@@ -126,7 +140,7 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MOVED})
+    return sorted({*globals(), *_OF_PACKAGES, *_MOVED})
 
 
-vars()["__all__"] = [*_public_names(vars()), *_MOVED, "errors"]
+vars()["__all__"] = [*_public_names(vars()), *_OF_PACKAGES, *_MOVED, "errors"]

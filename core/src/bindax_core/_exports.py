@@ -9,7 +9,7 @@ from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any
 
-from bindax_core.kernel._source_info import api_boundary
+from bindax_core._tracebacks import api_boundary
 
 
 def public_names(namespace: Mapping[str, Any]) -> list[str]:

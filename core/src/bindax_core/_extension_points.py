@@ -1,4 +1,4 @@
-"""The runtime: one object in which lower layers look up what they need of higher ones.
+"""Extension points: one object in which lower layers look up what they need of higher ones.
 
 The kernel asks for plugins on a miss without knowing how they are found: ``bindax_core`` puts the
 resolver here when it is imported.
@@ -26,6 +26,20 @@ class Plugins:
 
     def rule_kind_names(self, *, canonical: bool = False) -> list[str]:
         """The rule kinds that packages declare, or those that every definition must mention."""
+        return []
+
+    def declare(self, primitive: Any) -> None:
+        """Note a primitive that is declared; an error where a module declares two of a name."""
+
+    def forget(self, primitive: Any) -> None:
+        """Take back a declaration that failed."""
+
+    def find_setting(self, name: str, maker: str = "") -> Any:
+        """Import the setting of a name, as ``find_rule_kind``."""
+        return None
+
+    def setting_names(self) -> list[str]:
+        """The settings that packages offer."""
         return []
 
     def load_for_type(self, type_: type) -> bool:
@@ -64,7 +78,7 @@ class Plugins:
         return x
 
 
-class Runtime:
+class ExtensionPoints:
     """The state of this process that several layers share.
 
     Attributes:
@@ -75,18 +89,30 @@ class Runtime:
             compiler started threads, since the child would wait for them for ever.
         trace_ended: called with each trace that ends, by the debug mode that looks for values that
             leak; None while it is off.
+        keeper_of: gives a sentence about the rule that keeps a value of a trace, for messages.
+        show_jaxpr: gives the text of a jaxpr or an equation.
         devices: gives the devices of the backend that ``jit`` uses.
     """
 
-    __slots__ = ("devices", "has_compiler_threads", "plugins", "trace_ended", "wrap_rule")
+    __slots__ = (
+        "devices",
+        "has_compiler_threads",
+        "keeper_of",
+        "plugins",
+        "show_jaxpr",
+        "trace_ended",
+        "wrap_rule",
+    )
 
     def __init__(self) -> None:
         self.plugins = Plugins()
         self.wrap_rule: Callable[[Any, Any, Callable[..., Any]], Callable[..., Any]] | None = None
         self.has_compiler_threads = True
         self.trace_ended: Callable[[Any], None] | None = None
+        self.keeper_of: Callable[[Any], str] = lambda main: ""
+        self.show_jaxpr: Callable[[Any], str] = object.__repr__
         self.devices: Callable[[], Sequence[Any]] = list
 
 
-runtime = Runtime()
+runtime = ExtensionPoints()
 """The runtime of this process."""

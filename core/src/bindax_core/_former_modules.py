@@ -2,13 +2,14 @@
 
 import sys
 
-from bindax_core import arrays
+from bindax_core import _config, arrays
 from bindax_core.arrays import _array, _extended_dtypes, _shaped_array
 from bindax_core.arrays.sharding import _mesh, _sharding, _spec
 from bindax_core.kernel import _aval
 
 sys.modules.update(
     {
+        "bindax_core.kernel._config": _config,
         "bindax_core.kernel._extended": _extended_dtypes,
         "bindax_core.runtime": arrays,
         "bindax_core.runtime._array": _array,

@@ -1,10 +1,13 @@
-"""The place in a package's source where something was declared."""
+"""Places in the source where something was declared."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import NamedTuple
+from types import CodeType, FrameType
+from typing import NamedTuple, Protocol
+
+_IN_FUNCTION = 1  # inspect.CO_OPTIMIZED
 
 
 class Site(NamedTuple):
@@ -22,6 +25,47 @@ def caller_site(depth: int = 1) -> Site:
     """The site of the call ``depth`` frames above the function that asks."""
     frame = sys._getframe(depth + 1)
     return Site(frame.f_globals.get("__name__", "?"), frame.f_code.co_filename, frame.f_lineno)
+
+
+class Statement(NamedTuple):
+    """A statement of a module that runs now: the code of one run of the module, and a line of it.
+
+    A reload, and a cell of a notebook that is run again, have code of their own.
+    """
+
+    code: CodeType | None
+    line: int
+    is_main: bool
+
+
+def running_statement(depth: int = 1) -> Statement:
+    """The innermost statement outside of functions that the caller ``depth`` frames up is in."""
+    frame: FrameType | None = sys._getframe(depth + 1)
+    while frame is not None and frame.f_code.co_flags & _IN_FUNCTION:
+        frame = frame.f_back
+    if frame is None:  # in a thread
+        return Statement(None, 0, False)
+    return Statement(frame.f_code, frame.f_lineno, frame.f_globals.get("__name__") == "__main__")
+
+
+class _Declared(Protocol):
+    """A declaration of a module, with its place and statement."""
+
+    site: Site
+    statement: Statement
+
+
+def is_declared_again(old: _Declared, new: _Declared) -> bool:
+    """Tell whether a module that declared something has run again, and not declared it twice.
+
+    It was reloaded, or a cell of a notebook was run twice. A function of a script or a notebook
+    that declares something may be called again.
+    """
+    here, there = new.statement, old.statement
+    is_factory = here.is_main and old.site == new.site
+    is_same_run = here.code is not None and here.code is there.code
+    is_new = not is_same_run or here.line == there.line or is_factory
+    return old.site.module == new.site.module and is_new
 
 
 def absolute_path(path: str) -> str:

@@ -1,4 +1,4 @@
-"""The door for packages that extend bindax: primitives, rules, values, interpreters, backends.
+"""Interface for packages that extend bindax: primitives, rules, values, interpreters, backends.
 
 What is here is public, versioned (``API_VERSION``) and tested; the interpreters of bindax itself
 use nothing else of the kernel.
@@ -7,13 +7,21 @@ use nothing else of the kernel.
 import typing as _typing
 
 from bindax_core import rules as rules
+from bindax_core._config import config as config
 from bindax_core._exports import bound_functions as bound_functions
 from bindax_core._exports import former_modules as former_modules
 from bindax_core._exports import global_name as global_name
 from bindax_core._exports import public_names as public_names
 from bindax_core._packages import moved_name as _moved_name
+from bindax_core._rollback import on_rollback as on_rollback
+from bindax_core._rule_calls import call_rule as call_rule
+from bindax_core._settings import Setting as Setting
+from bindax_core._settings import derived_setting as derived_setting
 from bindax_core._site import Site as Site
 from bindax_core._site import caller_site as caller_site
+from bindax_core._tracebacks import api_boundary as api_boundary
+from bindax_core._tracebacks import hide_internal_frames as hide_internal_frames
+from bindax_core._tracebacks import warn_user as warn_user
 from bindax_core.arrays._array import Array as Array
 from bindax_core.arrays._array_tracer import ArrayTracer as ArrayTracer
 from bindax_core.arrays._array_tracer import ValueTracer as ValueTracer
@@ -58,6 +66,9 @@ from bindax_core.arrays._placement import default_placement as default_placement
 from bindax_core.arrays._placement import default_sharding as default_sharding
 from bindax_core.arrays._placement import place_on as place_on
 from bindax_core.arrays._placement import sharding_of as sharding_of
+from bindax_core.arrays._rule_keeps import keeper_of as keeper_of
+from bindax_core.arrays._rules import RuleFamily as RuleFamily
+from bindax_core.arrays._settings import positive_integer as positive_integer
 from bindax_core.arrays._shaped_array import Dimension as Dimension
 from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray
 from bindax_core.arrays._shaped_array import dtype_name as dtype_name
@@ -74,10 +85,6 @@ from bindax_core.kernel._aval import ValueType as ValueType
 from bindax_core.kernel._aval import find_value_type as find_value_type
 from bindax_core.kernel._aval import is_value as is_value
 from bindax_core.kernel._aval import typeof as typeof
-from bindax_core.kernel._config import Promotion as Promotion
-from bindax_core.kernel._config import config as config
-from bindax_core.kernel._definitions import Extension as Extension
-from bindax_core.kernel._definitions import extend as extend
 from bindax_core.kernel._definitions import primitive as primitive
 from bindax_core.kernel._eval_jaxpr import bind_flat as bind_flat
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
@@ -90,52 +97,45 @@ from bindax_core.kernel._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core.kernel._jaxpr import Jaxpr as Jaxpr
 from bindax_core.kernel._jaxpr import JaxprEqn as JaxprEqn
 from bindax_core.kernel._jaxpr import Literal as Literal
-from bindax_core.kernel._jaxpr import Printer as Printer
 from bindax_core.kernel._jaxpr import Var as Var
-from bindax_core.kernel._jaxpr import format_application as format_application
-from bindax_core.kernel._jaxpr import format_eqn as format_eqn
-from bindax_core.kernel._jaxpr import format_jaxpr as format_jaxpr
-from bindax_core.kernel._jaxpr import hoist_consts as hoist_consts
 from bindax_core.kernel._jaxpr import subjaxprs as subjaxprs
+from bindax_core.kernel._jaxpr_printing import Printer as Printer
+from bindax_core.kernel._jaxpr_printing import format_application as format_application
+from bindax_core.kernel._jaxpr_printing import format_eqn as format_eqn
+from bindax_core.kernel._jaxpr_printing import format_jaxpr as format_jaxpr
 from bindax_core.kernel._operands import unknown_type_message as unknown_type_message
 from bindax_core.kernel._operands import unwrapped as unwrapped
 from bindax_core.kernel._primitive import CallPrimitive as CallPrimitive
 from bindax_core.kernel._primitive import Primitive as Primitive
-from bindax_core.kernel._rollback import record_undo as record_undo
-from bindax_core.kernel._rule_calls import call_rule as call_rule
 from bindax_core.kernel._rule_errors import describe_rule as describe_rule
 from bindax_core.kernel._rule_errors import explain_failure as explain_failure
-from bindax_core.kernel._rule_errors import pair_of as pair_of
 from bindax_core.kernel._rule_errors import result_aval as result_aval
 from bindax_core.kernel._rule_errors import rule_output_error as rule_output_error
 from bindax_core.kernel._rule_errors import shown_result as shown_result
-from bindax_core.kernel._rule_keeps import keeper_of as keeper_of
-from bindax_core.kernel._rule_tables import Rule as Rule
-from bindax_core.kernel._rule_tables import RuleFamily as RuleFamily
-from bindax_core.kernel._rule_tables import RuleKind as RuleKind
-from bindax_core.kernel._rule_tables import rule_kinds as rule_kinds
+from bindax_core.kernel._rules import Rule as Rule
+from bindax_core.kernel._rules import RuleKind as RuleKind
+from bindax_core.kernel._rules import rule_kinds as rule_kinds
 from bindax_core.kernel._source_info import SourceInfo as SourceInfo
-from bindax_core.kernel._source_info import api_boundary as api_boundary
-from bindax_core.kernel._source_info import hide_internal_frames as hide_internal_frames
 from bindax_core.kernel._source_info import is_internal as is_internal
 from bindax_core.kernel._source_info import register_internal as register_internal
 from bindax_core.kernel._source_info import scopes as scopes
 from bindax_core.kernel._source_info import user_source_info as user_source_info
+from bindax_core.kernel._stack import eval_context as eval_context
 from bindax_core.kernel._stack import evaluate_with as evaluate_with
 from bindax_core.kernel._stack import find_top_trace as find_top_trace
 from bindax_core.kernel._stack import full_lower as full_lower
 from bindax_core.kernel._stack import is_active as is_active
-from bindax_core.kernel._stack import new_base as new_base
 from bindax_core.kernel._stack import new_main as new_main
 from bindax_core.kernel._stack import on_end_of_traces as on_end_of_traces
 from bindax_core.kernel._stack import trace_state as trace_state
+from bindax_core.kernel._trace import DebugInfo as DebugInfo
 from bindax_core.kernel._trace import MainTrace as MainTrace
-from bindax_core.kernel._trace import Origin as Origin
 from bindax_core.kernel._trace import Trace as Trace
 from bindax_core.kernel._trace import full_raise as full_raise
 from bindax_core.kernel._typecheck import JaxprType as JaxprType
 from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
-from bindax_core.kernel._uncaught import warn_user as warn_user
+from bindax_core.registry._extensions import Extension as Extension
+from bindax_core.registry._extensions import extend as extend
 from bindax_core.rules import Effect as Effect
 from bindax_core.rules import abstract_eval as abstract_eval
 from bindax_core.rules import effects as effects
@@ -161,6 +161,10 @@ from bindax_core.tree_util import tree_structure as tree_structure
 from bindax_core.tree_util import tree_unflatten as tree_unflatten
 
 API_VERSION = 1
+
+Origin = DebugInfo
+new_base = eval_context
+"""The former names of what packages for plugin API 1 may import."""
 
 Tracer = ArrayTracer
 """The base of tracers, with the operators and methods of arrays."""
@@ -194,34 +198,43 @@ if _typing.TYPE_CHECKING:
     from bindax_core.rules import transpose as transpose
     from bindax_core.rules import vjp as vjp
     from bindax_core.rules import vmap as vmap
+    from bindax_lax_basic.dtypes import Promotion as Promotion
     from bindax_text import register_text_form as register_text_form
+    from bindax_transforms.rules import pair_of as pair_of
+    from bindax_transforms.staging.constvars import convert_constvars as convert_constvars
+    from bindax_transforms.staging.constvars import hoist_consts as hoist_consts
     from bindax_transforms.zeros import UndefPrimal as UndefPrimal
     from bindax_transforms.zeros import Zero as Zero
     from bindax_transforms.zeros import add_tangents as add_tangents
     from bindax_transforms.zeros import instantiate_zeros as instantiate_zeros
     from bindax_transforms.zeros import is_undef_primal as is_undef_primal
 
-_FROM_REGISTRY = {
+_REGISTRY = {
     "Distribution": "_manifest",
     "PluginContents": "_report",
-    "plugin_contents": "_report",
-    "unresolved_conflicts": "_doctor",
     "distribution_of": "_provenance",
     "find_declared": "_distributions",
     "find_distribution": "_distributions",
     "hookimpl": "_hooks",
     "load_distribution": "_distributions",
     "manifest_entries": "_distributions",
+    "plugin_contents": "_report",
     "provenance_of": "_provenance",
+    "unresolved_conflicts": "_doctor",
 }
-
+_ZEROS = ("UndefPrimal", "Zero", "add_tangents", "instantiate_zeros", "is_undef_primal")
+_CONSTVARS = ("convert_constvars", "hoist_consts")
+_OF_OTHERS = {
+    **{name: f"bindax_core.registry.{module}" for name, module in _REGISTRY.items()},
+    **dict.fromkeys(_ZEROS, "bindax_transforms.zeros"),
+    **dict.fromkeys(_CONSTVARS, "bindax_transforms.staging.constvars"),
+    "Promotion": "bindax_lax_basic.dtypes",
+    "pair_of": "bindax_transforms.rules",
+    "register_text_form": "bindax_text",
+}
+"""The modules of names that few programs need, and of names of plugin API 1 that have moved."""
 
 _RULE_KINDS = ("jvp", "vjp", "vmap", "transpose", "partial_eval", "partial_eval_jaxpr", "dce")
-_ZEROS = ("UndefPrimal", "Zero", "add_tangents", "instantiate_zeros", "is_undef_primal")
-_MOVED = {**dict.fromkeys(_ZEROS, "bindax_transforms.zeros"), "register_text_form": "bindax_text"}
-"""Names of plugin API 1 that have moved to the modules of other packages."""
-
-
 _RENAMED = {
     "Kept": "CacheEntry",
     "Place": "Placement",
@@ -239,27 +252,14 @@ def __getattr__(name: str) -> _typing.Any:
         return globals()[_RENAMED[name]]
     if name in (*_RULE_KINDS, "physical"):
         return getattr(rules, name)
-    moved = _moved_name("bindax.extend", name, _MOVED)
+    moved = _moved_name("bindax.extend", name, _OF_OTHERS)
     if moved is not None:
         return moved
-    # The registry is needed by plugins and tools that ask for it, not by programs that compute.
-    if name in _FROM_REGISTRY:
-        from importlib import import_module
-
-        module = import_module(f"bindax_core.registry.{_FROM_REGISTRY[name]}")
-        return getattr(module, name)
     raise missing_attribute("bindax.extend", name, __dir__())
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_FROM_REGISTRY, *_RULE_KINDS, *_MOVED, *_RENAMED]
+    return [*globals(), *_OF_OTHERS, *_RULE_KINDS, *_RENAMED]
 
 
-vars()["__all__"] = [
-    *public_names(vars()),
-    *_FROM_REGISTRY,
-    *_RULE_KINDS,
-    *_MOVED,
-    *_RENAMED,
-    "rules",
-]
+vars()["__all__"] = [*public_names(vars()), *_OF_OTHERS, *_RULE_KINDS, *_RENAMED, "rules"]

@@ -16,15 +16,16 @@ from bindax_core.arrays._rules import impl as impl
 from bindax_core.arrays._rules import lowering as lowering
 from bindax_core.arrays._rules import stablehlo as stablehlo
 from bindax_core.errors import missing_attribute as _missing_attribute
-from bindax_core.kernel._rule_tables import UnreadKind as _UnreadKind
 from bindax_core.kernel._rules import Effect as Effect
+from bindax_core.kernel._rules import Rule as _Rule
+from bindax_core.kernel._rules import RuleKind as _RuleKind
 from bindax_core.kernel._rules import abstract_eval as abstract_eval
 from bindax_core.kernel._rules import effects as effects
 from bindax_core.kernel._rules import pretty_print as pretty_print
 from bindax_core.kernel._rules import typecheck as typecheck
 
 if _typing.TYPE_CHECKING:
-    from bindax_core.kernel._rule_tables import RuleKind as _RuleKind
+    from bindax_core.kernel._primitive import Primitive as _Primitive
 
     dce: _RuleKind
     jvp: _RuleKind
@@ -40,6 +41,17 @@ _VERSION_1 = frozenset(
     ("jvp", "vjp", "vmap", "transpose", "physical", "partial_eval", "partial_eval_jaxpr", "dce")
 )
 """Kinds of ``bindax-transforms`` that packages for plugin API 1 name without depending on it."""
+
+
+class _UnreadKind(_RuleKind):
+    """A rule kind that no installed package declares: rules of it are accepted, and not kept."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.signature = ""
+
+    def install(self, primitive: "_Primitive", rule: _Rule) -> None:
+        """Drop a rule, which no interpreter reads."""
 
 
 def __getattr__(name: str) -> _typing.Any:

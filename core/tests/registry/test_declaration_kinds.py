@@ -20,9 +20,9 @@ from bindax_core.errors import (
     PluginWarning,
 )
 from bindax_core.extend import RuleKind
-from bindax_core.kernel import _aval, _primitives_by_name
-from bindax_core.kernel._rule_tables import rule_kinds
-from bindax_core.registry import _doctor, _report
+from bindax_core.kernel import _aval
+from bindax_core.kernel._rules import rule_kinds
+from bindax_core.registry import _declared, _doctor, _report
 from bindax_core.registry._installed import InstalledPlugins
 from bindax_core.registry._plugin_settings import configured
 from bindax_core.registry._provenance import distribution_of
@@ -65,7 +65,7 @@ def extender(site: Any, name: str, rules: str, version: str = "1.0") -> None:
     site.module(
         name,
         HEAD
-        + "import owner\nfrom bindax_core.kernel._rule_tables import rule_kinds\n"
+        + "import owner\nfrom bindax_core.kernel._rules import rule_kinds\n"
         + "inverse = rule_kinds['inverse']\n"
         + f"@hookimpl\ndef bindax_extensions(): return [extend(owner.p, {rules})]\n",
     )
@@ -232,7 +232,7 @@ def bindax_backends(): return [object()]
     assert after == before
     assert {str(one) for one in _registered()} == nodes
     assert real.resolver.find_primitive("half.p") is None
-    assert "half.p" not in str(_primitives_by_name.find_declared("half.p"))
+    assert "half.p" not in str(_declared.find_declared("half.p"))
 
 
 def _registered() -> Any:

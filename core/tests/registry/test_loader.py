@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from bindax_core._rollback import on_rollback
 from bindax_core.errors import PluginConflictError, PluginError, PluginLoadError, PluginWarning
-from bindax_core.kernel._rollback import record_undo
 from bindax_core.registry._doctor import notes_on
 from bindax_core.registry._loader import LOADED, QUARANTINED
 from bindax_core.registry._plugin_settings import configured
@@ -106,7 +106,7 @@ def test_what_a_module_registered_by_a_call_is_undone(
 
     def register(name: str) -> None:
         table.append(name)
-        record_undo(lambda: table.remove(name))
+        on_rollback(lambda: table.remove(name))
 
     monkeypatch.setattr(sys, "register_for_this_test", register, raising=False)
     text = "import sys\nsys.register_for_this_test('x')\nassert sys.argv is None"

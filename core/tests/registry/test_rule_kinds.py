@@ -14,7 +14,7 @@ from bindax_core import rules
 from bindax_core._extension_points import Plugins, runtime
 from bindax_core.errors import DuplicateRuleError
 from bindax_core.extend import Primitive, RuleKind, abstract_eval, impl, lowering, primitive
-from bindax_core.kernel._rule_tables import rule_kinds, wrap_rules
+from bindax_core.kernel._rules import rule_kinds, wrap_rules
 
 DECLARATION = "from bindax_core.extend import RuleKind\nkind = RuleKind('test_rule_kinds.cost')\n"
 NAME = "test_rule_kinds.cost"

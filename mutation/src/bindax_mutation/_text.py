@@ -147,7 +147,7 @@ def _symmetric(node: ast.Call) -> bool:
     """Tell whether an exchange of two arguments changes nothing, or cannot be."""
     if any(isinstance(argument, ast.Starred) for argument in node.args):
         return True
-    if ast.unparse(node.func) == "Origin":
+    if ast.unparse(node.func) == "DebugInfo":
         return True  # words for messages
     words = ast.unparse(node.func).removesuffix(".bind").removesuffix("_p").split(".")
     first, second = map(ast.dump, node.args)

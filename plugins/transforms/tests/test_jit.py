@@ -186,9 +186,9 @@ def test_make_jaxpr_options() -> None:
 
 
 def test_partial_staging_follows_data_dependence() -> None:
-    from bindax_core.extend import Origin
+    from bindax_core.extend import DebugInfo
 
-    jaxpr = bt.trace_to_jaxpr(lambda: [toy.mul(2.0, 2.0)], [], Origin("test"), dynamic=False)
+    jaxpr = bt.trace_to_jaxpr(lambda: [toy.mul(2.0, 2.0)], [], DebugInfo("test"), dynamic=False)
     assert str(jaxpr) == "{ lambda  .\n  let \n  in ( 4.0 ) }"
 
 

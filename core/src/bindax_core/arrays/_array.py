@@ -24,12 +24,12 @@ from bindax_core.arrays._placement import (
     as_placement,
     default_placement,
 )
+from bindax_core.arrays._settings import config
 from bindax_core.arrays._shaped_array import ShapedArray, float0
 from bindax_core.arrays._shards import ShardedArray
 from bindax_core.arrays._transfer_guard import check_transfer
 from bindax_core.errors import DeletedArrayError
 from bindax_core.kernel._aval import ValueType, register_value_type
-from bindax_core.kernel._config import config
 
 NumPyArray = np.ndarray[Any, Any]
 

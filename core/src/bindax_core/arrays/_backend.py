@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from bindax_core._extension_points import runtime
+from bindax_core._rollback import on_rollback
 from bindax_core.arrays._numpy_backend import Executable, NumPyBackend
+from bindax_core.arrays._settings import config
 from bindax_core.errors import BackendError
-from bindax_core.kernel._config import config
 from bindax_core.kernel._jaxpr import ClosedJaxpr
-from bindax_core.kernel._rollback import record_undo
 
 
 class Backend(Protocol):
@@ -80,7 +80,7 @@ def register_backend(backend: Backend) -> None:
     """
     if backends.setdefault(backend.name, backend) is not backend:
         raise ValueError(f"a backend named {backend.name!r} is registered already.")
-    record_undo(lambda: unregister_backend(backend))
+    on_rollback(lambda: unregister_backend(backend))
 
 
 def unregister_backend(backend: Backend) -> None:

@@ -14,9 +14,9 @@ from bindax_core.arrays._extended_dtypes import is_extended
 from bindax_core.arrays._memories import Space
 from bindax_core.arrays._operands import as_array
 from bindax_core.arrays._placement import default_placement, default_sharding, place_on
+from bindax_core.arrays._settings import config
 from bindax_core.arrays._transfer_guard import check_transfer, explicit_transfers
 from bindax_core.kernel._aval import typeof
-from bindax_core.kernel._config import config
 from bindax_core.kernel._operands import unwrapped
 from bindax_core.kernel._trace import Tracer
 from bindax_core.tree._flatten import tree_flatten, tree_leaves, tree_unflatten

@@ -19,11 +19,11 @@ from bindax_core.arrays._executable_cache import compiling_backend, run_operatio
 from bindax_core.arrays._floating_errors import IGNORED, floating_errors
 from bindax_core.arrays._operands import to_numpy
 from bindax_core.arrays._rules import impl, stablehlo
+from bindax_core.arrays._settings import config
 from bindax_core.errors import RuleOutputError
-from bindax_core.kernel._config import config
 from bindax_core.kernel._rule_errors import explain_failure
 from bindax_core.kernel._rules import abstract_eval
-from bindax_core.kernel._stack import evaluate_with, new_base
+from bindax_core.kernel._stack import eval_context, evaluate_with
 from bindax_core.kernel._trace import Trace
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def ensure_compile_time_eval() -> Iterator[None]:
     >>> make_jaxpr(f)(1)
     { lambda a:int64[] . let b:int64[] = add a 3 in ( b ) }
     """
-    with new_base():
+    with eval_context():
         yield
 
 

@@ -21,8 +21,8 @@ from bindax_core.arrays._physical_executable import (
     PhysicalExecutable,
     has_extended_dtypes,
 )
+from bindax_core.arrays._settings import config
 from bindax_core.kernel._aval import typeof
-from bindax_core.kernel._config import config
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
 from bindax_core.kernel._parameters import is_reusable
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from bindax_core.arrays._settings import config
 from bindax_core.arrays._shaped_array import ShapedArray, float0
 from bindax_core.errors import AbstractionError
 from bindax_core.kernel._aval import AbstractValue, ValueType, register_value_type
-from bindax_core.kernel._config import config
 
 DType = np.dtype[Any]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bindax_core.arrays._array import Array
 from bindax_core.kernel._aval import find_value_type, value_types
-from bindax_core.kernel._operands import content, unwrapped
+from bindax_core.kernel._operands import to_operand, unwrapped
 from bindax_core.kernel._trace import Tracer
 
 
@@ -16,7 +16,7 @@ def to_numpy(x: Any) -> tuple[Any, Any]:
     """Convert a value that is no ``Array`` to its type and what ``impl`` rules take for it."""
     value_type = value_types.get(type(x)) or find_value_type(type(x))
     if value_type is None:
-        return to_numpy(content(x))
+        return to_numpy(to_operand(x))
     aval = value_type.typeof(x)
     host: Any = x if value_type.to_numpy is None else value_type.to_numpy(x, aval)
     if isinstance(x, np.ndarray):

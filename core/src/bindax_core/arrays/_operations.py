@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from bindax_core._extension_points import runtime
+from bindax_core._rollback import on_rollback
 from bindax_core.arrays._shaped_array import ShapedArray
 from bindax_core.errors import MissingOperationsError
 from bindax_core.kernel._aval import AbstractValue
-from bindax_core.kernel._rollback import record_undo
 
 
 class ArrayOperations(NamedTuple):
@@ -53,7 +53,7 @@ def register_array_operations(
     """
     if _operations.setdefault(aval_type, operations) is not operations:
         raise ValueError(f"array operations for {aval_type.__name__} are registered already.")
-    record_undo(lambda: unregister_array_operations(aval_type))
+    on_rollback(lambda: unregister_array_operations(aval_type))
 
 
 def unregister_array_operations(aval_type: type[AbstractValue] = ShapedArray) -> None:

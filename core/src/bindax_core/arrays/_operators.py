@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bindax_core._extension_points import runtime
+from bindax_core._tracebacks import hide_internal_frames
 from bindax_core.arrays._extended_dtypes import as_extended
 from bindax_core.errors import MissingOperationsError, suggestion
-from bindax_core.kernel._source_info import hide_internal_frames
 
 _BINARY = (
     "add",

@@ -8,12 +8,12 @@ from typing import Any
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._extended_dtypes import is_extended
 from bindax_core.arrays._shaped_array import float0
-from bindax_core.kernel._jaxpr import ClosedJaxpr, require_program
+from bindax_core.kernel._jaxpr import ClosedJaxpr, require_jaxpr
 
 
 def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
     """Tell whether any value in a jaxpr has an extended dtype."""
-    require_program("has_extended_dtypes", jaxpr, ClosedJaxpr)
+    require_jaxpr("has_extended_dtypes", jaxpr, ClosedJaxpr)
     known = jaxpr.cache.get("has_extended_dtypes")
     if known is None:
         inner = jaxpr.jaxpr

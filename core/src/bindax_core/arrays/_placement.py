@@ -9,8 +9,8 @@ import numpy as np
 
 from bindax_core._extension_points import runtime
 from bindax_core.arrays._memories import DeviceMemories
+from bindax_core.arrays._settings import config
 from bindax_core.errors import BackendError
-from bindax_core.kernel._config import config
 
 if TYPE_CHECKING:
     from bindax_core.arrays.sharding._sharding import Sharding

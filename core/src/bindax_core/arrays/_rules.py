@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.kernel._rule_tables import RuleFamily, RuleKind, core_kinds
-from bindax_core.kernel._rules import list_result
+from bindax_core.kernel._rules import RuleKind, core_kinds, list_result
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
+
+
+class RuleFamily:
+    """Rule kinds that differ in a target, such as ``lowering["stablehlo"]``."""
+
+    def __init__(self, name: str, make: Callable[[str], RuleKind]) -> None:
+        self.name = name
+        self._make = make
+        self._lock = threading.Lock()
+        self._kinds: dict[str, RuleKind] = {}
+
+    def __getitem__(self, target: str) -> RuleKind:
+        with self._lock:  # two threads that ask first get one kind
+            if target not in self._kinds:
+                self._kinds[target] = self._make(f"{self.name}.{target}")
+            return self._kinds[target]
+
+    def __iter__(self) -> Iterator[RuleKind]:
+        return iter(list(self._kinds.values()))
 
 
 def _set_options(

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from bindax_core.arrays._settings import config
 from bindax_core.errors import TransferError
-from bindax_core.kernel._config import config
 
 _ways = {"host_to_device": "to a device", "device_to_host": "to the host"}
 

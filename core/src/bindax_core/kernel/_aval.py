@@ -1,4 +1,4 @@
-"""Abstract values: the types of the values that flow through programs.
+"""Abstract values, the types of values in jaxprs.
 
 ``typeof`` gives the abstract value of anything that is a legal operand. Which Python types are
 legal is an open table: the arrays, and any package, register theirs.
@@ -10,25 +10,25 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from bindax_core._extension_points import runtime
-from bindax_core.kernel._operands import content, is_wrapper, unwrapped
-from bindax_core.kernel._rollback import record_undo
+from bindax_core._rollback import on_rollback
+from bindax_core.kernel._operands import is_wrapper, to_operand, unwrapped
 
 
 class AbstractValue:
-    """Base of abstract values; one subclass for each kind of value that flows through programs."""
+    """Base of abstract values; each kind of value has a subclass."""
 
     __slots__ = ()
 
     def str_short(self) -> str:
-        """The type as jaxprs print it."""
+        """Format the type as jaxprs print it."""
         raise TypeError(f"{type(self).__name__} must define str_short")
 
     def tangent_aval(self) -> AbstractValue:
-        """The abstract value of a tangent at a value of this type."""
+        """Return the abstract value of a tangent at a value of this type."""
         raise TypeError(f"{type(self).__name__} must define tangent_aval")
 
     def strip_weak_type(self) -> AbstractValue:
-        """The same type, not weak."""
+        """Return the same type, not weak."""
         return self
 
 
@@ -67,7 +67,7 @@ def register_value_type(value_type: ValueType) -> None:
             f"registered value type; unregister it first, or register a subclass."
         )
     plain_types.add(value_type.type)
-    record_undo(lambda: unregister_value_type(value_type))
+    on_rollback(lambda: unregister_value_type(value_type))
 
 
 def unregister_value_type(value_type: ValueType) -> None:
@@ -78,7 +78,7 @@ def unregister_value_type(value_type: ValueType) -> None:
 
 
 def find_value_type(type_: type) -> ValueType | None:
-    """The registered value type of a Python type, asking plugins on the first miss."""
+    """Find the registered value type of a Python type, asking plugins on the first miss."""
     found = value_types.get(type_)
     if found is None and not is_wrapper(type_):
         for base in type_.__mro__[1:]:
@@ -90,7 +90,7 @@ def find_value_type(type_: type) -> ValueType | None:
 
 
 def typeof(x: Any) -> Any:
-    """The abstract value of a legal operand: shape, dtype and weak type.
+    """Return the abstract value of a legal operand: shape, dtype and weak type.
 
     Args:
         x: an array, a tracer, a NumPy scalar, a Python scalar or a value of a registered type.
@@ -105,7 +105,7 @@ def typeof(x: Any) -> Any:
     ShapeDtypeStruct(shape=(), dtype=float64, weak_type=True)
     """
     found = value_types.get(type(x)) or find_value_type(type(x))
-    return typeof(content(x)) if found is None else found.typeof(x)
+    return typeof(to_operand(x)) if found is None else found.typeof(x)
 
 
 def is_value(x: Any) -> bool:
@@ -120,4 +120,4 @@ def as_operand(x: Any) -> Any:
     """Return a legal operand as it is, or the operand that a value stands for."""
     if type(x) in value_types or find_value_type(type(x)) is not None:
         return x
-    return as_operand(content(x))
+    return as_operand(to_operand(x))

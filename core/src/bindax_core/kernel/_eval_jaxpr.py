@@ -1,4 +1,4 @@
-"""The interpreter of jaxprs: applies a program to values, or to tracers."""
+"""Evaluation of jaxprs, on values or tracers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import Any
 
 from bindax_core.errors import NonFiniteError
-from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, require_program
+from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, require_jaxpr
 from bindax_core.kernel._primitive import Primitive
 
 
@@ -20,10 +20,10 @@ def bind_flat(
 
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
-    """Apply a program to values, or to tracers.
+    """Evaluate a jaxpr on values, or on tracers.
 
     Args:
-        jaxpr: the program.
+        jaxpr: the jaxpr.
         consts: one value for each of its constants.
         args: one value for each of its arguments.
 
@@ -33,7 +33,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
     Raises:
         TypeError: when the number of values is wrong.
     """
-    require_program("eval_jaxpr", jaxpr, Jaxpr)
+    require_jaxpr("eval_jaxpr", jaxpr, Jaxpr)
     if len(args) != len(jaxpr.invars) or len(consts) != len(jaxpr.constvars):
         raise TypeError(
             f"a jaxpr of {len(jaxpr.constvars)} constants and {len(jaxpr.invars)} arguments was "
@@ -85,5 +85,5 @@ def interpret_jaxpr(
 
 
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
-    """A program as a function from flat values to the list of results."""
+    """Return a jaxpr as a function from flat values to the list of results."""
     return lambda *args: eval_jaxpr(closed.jaxpr, closed.consts, *args)

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def unwrapped_function(function: Any) -> Any:
-    """The function behind partial applications and decorators."""
+    """Return the function behind partial applications and decorators."""
     while True:
         if isinstance(function, functools.partial):
             function = function.func
@@ -20,7 +20,7 @@ def unwrapped_function(function: Any) -> Any:
 
 
 def code_of(function: Any) -> CodeType | None:
-    """The code of a rule's function, or None when it is not written in Python."""
+    """Return the code of a function, or None when it is not written in Python."""
     function = unwrapped_function(function)
     function = getattr(function, "__func__", function)
     code = getattr(function, "__code__", None)
@@ -28,22 +28,19 @@ def code_of(function: Any) -> CodeType | None:
 
 
 def describe_function(function: Callable[..., Any]) -> str:
-    """A function's name and the place of its definition, for messages."""
-    inner = function
-    while (wrapped := getattr(inner, "__wrapped__", None)) is not None:
-        inner = wrapped
-    inner = getattr(inner, "func", inner)
+    """Name a function, with the place of its definition, for messages."""
+    inner = unwrapped_function(function)
     name = str(getattr(function, "__name__", None) or getattr(inner, "__name__", function))
-    code = getattr(inner, "__code__", None)
-    if code is None:
-        return name
-    return f"{name} ({code.co_filename}:{code.co_firstlineno})"
+    code = code_of(inner)
+    return name if code is None else f"{name} ({code.co_filename}:{code.co_firstlineno})"
 
 
-def misfit(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> str | None:
+def signature_error(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> str | None:
     """Tell why a function cannot be called so; None if it can, or nobody knows.
 
-    >>> misfit(lambda x: x, (1, 2), {})
+    >>> signature_error(lambda x: x, (1, 2), {})
     'cannot be called with the 2 arguments that it is given: too many positional arguments'
     """
     import inspect  # slow, and seldom needed

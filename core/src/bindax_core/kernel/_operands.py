@@ -15,7 +15,7 @@ def is_wrapper(kind: type) -> bool:
 
 
 def unwrapped(x: Any) -> Any:
-    """The operand that a value stands for: what its method ``__bindax_array__`` returns.
+    """Return the operand that a value stands for: what its method ``__bindax_array__`` returns.
 
     A class with this method needs no registration. Its instances are legal operands: operations
     compute with the array, or the tracer, that the method returns, so results are plain arrays.
@@ -45,8 +45,8 @@ def unwrapped(x: Any) -> Any:
     return x
 
 
-def content(x: Any) -> Any:
-    """The operand that a value stands for; an error if it is no operand and stands for none."""
+def to_operand(x: Any) -> Any:
+    """Return the operand that a value stands for; raise if it stands for none."""
     inner = unwrapped(x)
     if inner is x:
         raise AbstractionError(unknown_type_message(x))
@@ -54,7 +54,7 @@ def content(x: Any) -> Any:
 
 
 def unknown_type_message(x: Any, hint: str = "") -> str:
-    """The text of the error for an operand of an unknown type.
+    """Describe an operand of an unknown type.
 
     A class whose instances are never operands can say what to do instead: the text of its
     attribute ``__bindax_remedy__`` is shown.

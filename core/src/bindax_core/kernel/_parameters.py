@@ -14,9 +14,9 @@ def is_no_parameter(value: Any) -> bool:
 
 
 def is_reusable(value: Any) -> bool:
-    """Tell whether an equal parameter can come again: no function or program, nor one in a tuple.
+    """Tell whether an equal parameter can come again: no function or jaxpr, nor one in a tuple.
 
-    What is remembered for a parameter that cannot keeps alive all that it closes over.
+    What is cached for a parameter that cannot keeps alive all that it closes over.
     """
     if type(value) is tuple:
         return all(map(is_reusable, value))
@@ -25,7 +25,7 @@ def is_reusable(value: Any) -> bool:
 
 
 def wrong_parameter(primitive_name: str, name: str, value: Any) -> str:
-    """The text of the error for a parameter that must be an operand, or hashable."""
+    """Describe a parameter that must be an operand, or hashable."""
     what = f"the parameter {name!r} of {primitive_name} is a {type(value).__name__}"
     if type(value) is list:
         return f"{what}: parameters are static and hashable; give a tuple, {tuple(value)!r:.80}."

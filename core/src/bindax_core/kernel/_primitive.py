@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core._site import Site, caller_site
+from bindax_core._extension_points import runtime
+from bindax_core._site import Site, caller_site, running_statement
 from bindax_core.kernel import _rules as rules
-from bindax_core.kernel._aval import AbstractValue, as_operand
+from bindax_core.kernel._aval import as_operand
 from bindax_core.kernel._parameters import is_no_parameter, is_reusable, wrong_parameter
-from bindax_core.kernel._primitives_by_name import declare
-from bindax_core.kernel._rule_errors import explain_failure, rule_output_error, shown_result
+from bindax_core.kernel._rule_errors import explain_failure, require_types
 from bindax_core.kernel._stack import find_top_trace, full_lower, next_trace
-from bindax_core.kernel._statement import running_statement
 from bindax_core.kernel._trace import MainTrace, full_raise
 
 _MEMORY_LIMIT = 4096
 
 
 class Primitive:
-    """A named operation, the atom of traced programs; what it means is in its rules.
+    """A named operation, which jaxprs are made of; its rules say what it means.
 
     Made by ``primitive(name, *rules)``. By default it has one result; with ``multiple_results``
     ``bind`` returns a list.
@@ -54,7 +53,7 @@ class Primitive:
         self.takes_values = False
         self.prefers_compiler = False
         self._out_avals: dict[Any, Sequence[Any]] = {}
-        declare(self)
+        runtime.plugins.declare(self)
 
     def __repr__(self) -> str:
         return f"Primitive({self.name!r})"
@@ -78,7 +77,7 @@ class Primitive:
         return full_lower(outs[0])
 
     def out_avals(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
-        """The types of the results, from the ``abstract_eval`` rule; they are remembered."""
+        """Return the types of the results, from the ``abstract_eval`` rule; they are cached."""
         key: Any = (avals, *params, *params.values()) if params else avals
         try:
             known = self._out_avals.get(key)
@@ -93,7 +92,7 @@ class Primitive:
         return known
 
     def count_results(self, avals: tuple[Any, ...], params: dict[str, Any]) -> int | None:
-        """The number of results; None where finding it would mean to trace a function again."""
+        """Count the results; None where that would mean to trace a function again."""
         if self not in rules.abstract_eval.functions or not all(map(is_reusable, params.values())):
             return None
         return len(self.out_avals(avals, params))
@@ -108,18 +107,11 @@ class Primitive:
         except Exception as error:
             explain_failure(self, "abstract_eval", error, avals, params)
             raise
-        if not isinstance(outs, list | tuple):
-            problem = f"should return a sequence of types, but returned {shown_result(outs)}"
-            raise rule_output_error(self, "abstract_eval", problem)
-        for i, aval in enumerate(outs):
-            if not isinstance(aval, AbstractValue):
-                which = f"result {i}" if self.multiple_results else "the result"
-                problem = f"{which} should be one type, but is {shown_result(aval)}"
-                raise rule_output_error(self, "abstract_eval", problem)
+        require_types(self, outs)
         return tuple(outs)
 
     def forget_types(self) -> None:
-        """Forget the remembered result types (after a rule was exchanged)."""
+        """Clear the cached result types, after a rule was replaced."""
         self._out_avals.clear()
 
 

@@ -1,4 +1,4 @@
-"""Where in the user's program something happened, found cheaply and formatted late.
+"""Lines of the user's program, found cheaply and formatted late.
 
 A frame is internal when its file belongs to a package that registered itself here; the user's line
 is the innermost frame that is not internal.
@@ -9,16 +9,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
-from functools import wraps
-from types import CodeType, FrameType, TracebackType
-from typing import NamedTuple, ParamSpec, TypeVar
-
-from bindax_core.errors import name_function
-from bindax_core.kernel._config import config
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from types import CodeType, FrameType
+from typing import NamedTuple
 
 _internal_directories: list[str] = []
 _is_internal: dict[str, bool] = {}  # by file: a code object takes long to hash
@@ -80,7 +72,7 @@ class SourceInfo(NamedTuple):
 
 
 def user_source_info(depth: int = 1) -> SourceInfo | None:
-    """The innermost line on the stack that is not internal, or None."""
+    """Return the innermost line on the stack that is not internal, or None."""
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         code = frame.f_code
@@ -91,39 +83,3 @@ def user_source_info(depth: int = 1) -> SourceInfo | None:
             return SourceInfo(code, frame.f_lasti, scopes.path)
         frame = frame.f_back
     return None
-
-
-def _filtered(traceback: TracebackType | None) -> TracebackType | None:
-    kept: list[TracebackType] = []
-    while traceback is not None:
-        if not is_internal(traceback.tb_frame.f_code):
-            kept.append(traceback)
-        traceback = traceback.tb_next
-    head: TracebackType | None = None
-    for entry in reversed(kept):
-        head = TracebackType(head, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    return head
-
-
-def hide_internal_frames(error: BaseException) -> None:
-    """Drop the internal frames from an error's traceback, unless ``config.traceback`` is full."""
-    if config.traceback == "filtered":
-        error.__traceback__ = _filtered(error.__traceback__)
-
-
-def api_boundary(function: Callable[P, R]) -> Callable[P, R]:
-    """Mark a function that users call: errors leaving it show only the user's own frames."""
-
-    @wraps(function)
-    def bounded(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            # An empty dictionary takes longer to pass than few numbers to add.
-            return function(*args, **kwargs) if kwargs else function(*args)  # type: ignore[call-arg]
-        except Exception as error:
-            hide_internal_frames(error)
-            # It comes from the function itself, which is not called by another one of bindax.
-            if error.__traceback__ is None and not is_internal(sys._getframe(1).f_code):
-                name_function(error, function)
-            raise
-
-    return bounded

@@ -16,7 +16,7 @@ from weakref import WeakSet
 from bindax_core._extension_points import runtime
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._aval import find_value_type, plain_types
-from bindax_core.kernel._trace import MainTrace, Origin, Trace, Tracer, escaped_message
+from bindax_core.kernel._trace import DebugInfo, MainTrace, Trace, Tracer, escaped_message
 
 _bottoms: WeakSet[MainTrace] = WeakSet()
 """The lowest entries of the trace stacks of all threads."""
@@ -31,7 +31,7 @@ class TraceState(threading.local):
 
     def __init__(self) -> None:
         self.stack: list[MainTrace] = []
-        self.stack.append(MainTrace(0, self.evaluation, None, Origin("evaluation"), self.stack))
+        self.stack.append(MainTrace(0, self.evaluation, None, DebugInfo("evaluation"), self.stack))
         with _bottoms_lock:
             _bottoms.add(self.stack[0])
         self.dynamic: MainTrace | None = None
@@ -75,7 +75,7 @@ class new_main:
         trace_type: type[Trace],
         global_data: Any = None,
         *,
-        origin: Origin | None = None,
+        origin: DebugInfo | None = None,
         dynamic: bool = False,
     ) -> None:
         self.state = trace_state
@@ -108,7 +108,7 @@ class new_main:
             runtime.trace_ended(main)
 
 
-class new_base:
+class eval_context:
     """Evaluate inside a ``with`` block even while something is being staged.
 
     Plugins are loaded so, or a constant that a module makes at import would be traced.

@@ -8,32 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from bindax_core.errors import (
-    UnexpectedTracerError,
-)
-from bindax_core.kernel._aval import (
-    ValueType,
-    as_operand,
-    plain_types,
-    register_value_type,
-)
+from bindax_core._extension_points import runtime
+from bindax_core.errors import UnexpectedTracerError
+from bindax_core.kernel._aval import ValueType, as_operand, plain_types, register_value_type
 from bindax_core.kernel._functions import describe_function
-from bindax_core.kernel._rule_keeps import keeper_of
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
 
 
-class Origin:
-    """The origin of a trace: a transformation and the user's function."""
+class DebugInfo(NamedTuple):
+    """The transformation that started a trace, and the user's function, for messages."""
 
-    __slots__ = ("function", "transformation")
-
-    def __init__(self, transformation: str, function: Callable[..., Any] | None = None) -> None:
-        self.transformation = transformation
-        self.function = function
+    transformation: str
+    function: Callable[..., Any] | None = None
 
     def __str__(self) -> str:
         if self.function is None:
@@ -42,7 +32,7 @@ class Origin:
 
 
 class MainTrace:
-    """One active interpreter: an entry of the trace stack.
+    """One active interpreter, an entry of the trace stack.
 
     Attributes:
         level: its height in the stack; higher levels handle operations first.
@@ -62,13 +52,13 @@ class MainTrace:
         level: int,
         trace_type: type[Trace],
         global_data: Any = None,
-        origin: Origin | None = None,
+        origin: DebugInfo | None = None,
         stack: list[MainTrace] | None = None,
     ) -> None:
         self.level = level
         self.trace_type = trace_type
         self.global_data = global_data
-        self.origin = origin or Origin(trace_type.__name__)
+        self.origin = origin or DebugInfo(trace_type.__name__)
         self.stack = stack
         self.alive = True
         self.trace = trace_type(self)
@@ -135,19 +125,19 @@ class Tracer:
 
     @property
     def aval(self) -> Any:
-        """The abstract value: what is known of the value."""
+        """The abstract value."""
         raise TypeError(f"{type(self).__name__} must define aval")
 
     def full_lower(self) -> Any:
-        """The value without this box, when the box tells nothing."""
+        """Unwrap the value, if this tracer carries no information."""
         return self
 
     def concrete(self) -> Any:
-        """The concrete value behind the box, or None when there is none."""
+        """Return the concrete value, or None when there is none."""
         return None
 
     def history(self) -> str:
-        """Where the value comes from, for messages; may be empty."""
+        """Tell where the value comes from, for messages; may be empty."""
         return ""
 
     def __repr__(self) -> str:
@@ -168,19 +158,17 @@ def full_raise(trace: Trace, x: Any) -> Any:
     main = x._trace.main
     if main is trace.main:
         return x
-    if not main.alive or main.stack is not trace.main.stack:
-        raise UnexpectedTracerError(escaped_message(x, trace.main.stack))
-    if main.level < trace.main.level:
+    if main.alive and main.stack is trace.main.stack and main.level < trace.main.level:
         return trace.lift(x)
     raise UnexpectedTracerError(escaped_message(x, trace.main.stack))
 
 
 def escaped_message(x: Tracer, stack: Any) -> str:
-    """The text of the error for a tracer that a thread uses where its trace is not active."""
+    """Describe the use of a tracer where its trace is not active."""
     main = x._trace.main
     history = x.history()
     made = f"; {history}" if history else ""
-    keeper = "" if main.alive else keeper_of(main)
+    keeper = "" if main.alive else runtime.keeper_of(main)
     if main.alive and main.stack is not stack:
         how = "is used in another thread than the one that traces it"
     else:

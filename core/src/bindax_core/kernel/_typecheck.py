@@ -14,13 +14,13 @@ from bindax_core.kernel._jaxpr import (
     JaxprEqn,
     Literal,
     Var,
-    require_program,
+    require_jaxpr,
     subjaxprs,
 )
 
 
 class JaxprType(NamedTuple):
-    """The type of a program: the types of its constants and arguments, and of its results."""
+    """The type of a jaxpr: the types of its constants and arguments, and of its results."""
 
     in_types: list[Any]
     out_types: list[Any]
@@ -32,7 +32,7 @@ class JaxprType(NamedTuple):
 
 
 def typecheck_jaxpr(jaxpr: Jaxpr | ClosedJaxpr) -> JaxprType:
-    """Check a program and give its type.
+    """Check a jaxpr and return its type.
 
     Raises:
         JaxprTypeError: naming the equation and the variable or type that is wrong.
@@ -41,7 +41,7 @@ def typecheck_jaxpr(jaxpr: Jaxpr | ClosedJaxpr) -> JaxprType:
     >>> print(typecheck_jaxpr(make_jaxpr(lambda x: x)(3.0)))
     (float64[]) -> (float64[])
     """
-    require_program("typecheck_jaxpr", jaxpr, Jaxpr, ClosedJaxpr)
+    require_jaxpr("typecheck_jaxpr", jaxpr, Jaxpr, ClosedJaxpr)
     if isinstance(jaxpr, ClosedJaxpr):
         jaxpr = jaxpr.jaxpr
     bound: set[Var] = set()
@@ -59,7 +59,7 @@ def _typecheck_eqn(bound: set[Var], eqn: JaxprEqn, index: int) -> None:
     where = f"equation {index} ({eqn.primitive.name})"
     in_types = [_typecheck_atom(bound, x, where) for x in eqn.invars]
     for _, program in subjaxprs(eqn.params):
-        if "well typed" not in program.cache:  # many equations may share a program
+        if "well typed" not in program.cache:  # many equations may share a jaxpr
             typecheck_jaxpr(program)
             program.cache["well typed"] = True
     rule = rules.typecheck.functions.get(eqn.primitive)

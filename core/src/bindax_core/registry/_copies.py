@@ -8,7 +8,7 @@ from typing import Any
 
 from bindax_core.errors import PluginError
 from bindax_core.kernel._primitive import Primitive
-from bindax_core.kernel._primitives_by_name import declared_primitives
+from bindax_core.registry._declared import declared_primitives
 from bindax_core.registry._provenance import distribution_of
 
 

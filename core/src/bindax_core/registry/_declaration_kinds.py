@@ -14,10 +14,10 @@ from bindax_core.arrays import _backend, _operations, _operators
 from bindax_core.arrays._shaped_array import ShapedArray
 from bindax_core.errors import PluginError
 from bindax_core.kernel import _aval
-from bindax_core.kernel._definitions import Extension
 from bindax_core.kernel._primitive import Primitive
-from bindax_core.kernel._primitives_by_name import declared_primitives
-from bindax_core.kernel._rule_tables import Rule
+from bindax_core.kernel._rules import Rule
+from bindax_core.registry._declared import declared_primitives
+from bindax_core.registry._extensions import Extension
 from bindax_core.registry._manifest import Entry
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
 from bindax_core.registry._registrations import Declaration, offers

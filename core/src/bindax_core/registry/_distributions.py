@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bindax_core.kernel._primitives_by_name import declared_primitives
+from bindax_core.registry._declared import declared_primitives
 from bindax_core.registry._installed import installed
 from bindax_core.registry._manifest import Distribution, Entry, manifest
 from bindax_core.registry._provenance import distribution_of

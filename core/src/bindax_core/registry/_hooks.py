@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from bindax_core.arrays._backend import Backend
     from bindax_core.arrays._operations import ArrayOperations
     from bindax_core.kernel._aval import ValueType
-    from bindax_core.kernel._definitions import Extension
     from bindax_core.kernel._primitive import Primitive
+    from bindax_core.registry._extensions import Extension
     from bindax_core.tree._node_definition import NodeDefinition
 
 PROJECT = "bindax"

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core._extension_points import runtime
 from bindax_core._packages import package_for
+from bindax_core._settings import Setting
 from bindax_core.errors import PluginError
-from bindax_core.kernel._rule_tables import wrap_rules
+from bindax_core.kernel._rules import wrap_rules
+from bindax_core.registry._declared import declare, find_declared, forget
 
 if TYPE_CHECKING:
     from bindax_core.registry._resolver import Resolver
@@ -33,7 +35,6 @@ class InstalledPlugins:
     def resolver(self) -> Resolver:
         """The resolver of this process."""
         if self._resolver is None:
-            from bindax_core.kernel._primitives_by_name import find_declared
             from bindax_core.registry._declaration_kinds import KINDS
             from bindax_core.registry._loader import Loader
             from bindax_core.registry._resolver import Resolver
@@ -43,6 +44,9 @@ class InstalledPlugins:
                     loader = Loader(KINDS, outside_traces=import_scope)
                     self._resolver = Resolver(loader, find_declared)
         return self._resolver
+
+    declare = staticmethod(declare)
+    forget = staticmethod(forget)
 
     def __getattr__(self, name: str) -> Any:
         answer = getattr(self.resolver, name)
@@ -57,16 +61,16 @@ installed = InstalledPlugins()
 @contextmanager
 def import_scope() -> Iterator[None]:
     """Where plugins are imported: outside traces, with the tree registry's changes undoable."""
-    from bindax_core.kernel._rollback import record_undo
-    from bindax_core.kernel._stack import new_base
+    from bindax_core._rollback import on_rollback
+    from bindax_core.kernel._stack import eval_context
     from bindax_core.tree._registry import journaled, undo
 
-    with new_base(), journaled() as journal:
-        record_undo(lambda: undo(journal))
+    with eval_context(), journaled() as journal:
+        on_rollback(lambda: undo(journal))
         yield
 
 
-def find_rule_checks(wanted: bool) -> None:
+def _find_rule_checks(wanted: bool) -> None:
     """Load the conformance kit, without which ``config.check_rules`` cannot be on."""
     if wanted:
         try:
@@ -93,9 +97,18 @@ def _watch(setting: str, module: str, on: bool) -> None:
         package_for(setting, module).watch()
 
 
-def check_rules(on: bool) -> None:
+def watch_rules(on: bool) -> None:
     """Turn the debug mode on or off in which the conformance kit checks the results of rules."""
     if on:
         wrap_rules(import_module("bindax_testing").checked_rule)
     elif runtime.wrap_rule is not None:
         wrap_rules(None)
+
+
+check_rules = Setting(
+    "check_rules",
+    False,
+    """check the results of each rule when it is first used on operands of some types: against
+    abstract evaluation, in structure, and transposes for linearity. Costs nothing when off""",
+)
+check_rules.checks.append(_find_rule_checks)

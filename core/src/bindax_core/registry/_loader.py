@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from bindax_core._rollback import transaction
 from bindax_core.errors import PluginError, PluginLoadError, PluginWarning
-from bindax_core.kernel._rollback import transaction
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest, manifest, normalized
 from bindax_core.registry._plugin_settings import settings
 from bindax_core.registry._registrations import Declaration, Registrations
@@ -92,7 +92,7 @@ class Loader:
         read_manifest: Callable[[], Manifest] = manifest,
     ) -> None:
         self._kinds = kinds
-        self._outside_traces = outside_traces
+        self.outside_traces = outside_traces
         self.manifest = read_manifest
         self.settings = settings
         self.registrations = Registrations(read_manifest)
@@ -235,7 +235,7 @@ class Loader:
     def _collect(self, plugin: Plugin) -> list[Declaration]:
         """Import a plugin, run its hooks, import what its entries name, and check all of it."""
         declared: list[Declaration] = []
-        with self._outside_traces():
+        with self.outside_traces():
             plugin.hooks = self._register(plugin)
             for kind in self._kinds:
                 for result in getattr(plugin.hooks, kind.hook)():

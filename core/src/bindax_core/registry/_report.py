@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bindax_core.kernel._primitive import Primitive
-from bindax_core.kernel._rule_tables import Rule, rule_kinds
+from bindax_core.kernel._rules import Rule, rule_kinds
 from bindax_core.registry._installed import installed
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin, described
 from bindax_core.registry._manifest import KINDS, PLUGINS, Entry

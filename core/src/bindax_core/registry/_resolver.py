@@ -73,17 +73,32 @@ class Resolver(Plugins):
 
         None if no package does, or it is ``maker``, the module that makes the kind now.
         """
-        current = self.loader.manifest()
-        entries = [entry for group in _RULE_KINDS for entry in current.find(group, name)]
-        if not entries or entries[0].module == maker:
-            return None
-        return getattr(import_module(entries[0].module), entries[0].attribute)
+        return self._import(_RULE_KINDS, name, maker)
 
     def rule_kind_names(self, *, canonical: bool = False) -> list[str]:
         """The rule kinds that packages declare, or those that every definition must mention."""
         current = self.loader.manifest()
         groups = _RULE_KINDS[1:] if canonical else _RULE_KINDS
         return [entry.name for group in groups for entry in current.entries(group)]
+
+    # ---------------------------------------------------------------------------- settings
+
+    def find_setting(self, name: str, maker: str = "") -> Any:
+        """Import the setting of a name, as ``find_rule_kind``."""
+        return self._import(("settings",), name, maker)
+
+    def setting_names(self) -> list[str]:
+        """The settings that packages offer."""
+        return [entry.name for entry in self.loader.manifest().entries("settings")]
+
+    def _import(self, groups: Sequence[str], name: str, maker: str) -> Any:
+        """Import what the first entry of a name offers; None where there is none, or it is made."""
+        current = self.loader.manifest()
+        entries = [entry for group in groups for entry in current.find(group, name)]
+        if not entries or entries[0].module == maker:
+            return None
+        with self.loader.outside_traces():
+            return getattr(import_module(entries[0].module), entries[0].attribute)
 
     # ------------------------------------------------------------------------------- types
 

@@ -14,9 +14,9 @@ from bindax_core.extend import (
     ShapedArray,
     describe_function,
     dtype_name,
+    eval_context,
     is_value,
     keystr,
-    new_base,
     tree_flatten,
     tree_flatten_with_path,
     tree_unflatten,
@@ -65,7 +65,7 @@ class Callback:
         ]
         args, kwargs = tree_unflatten(self.in_tree, leaves)
         try:
-            with new_base():
+            with eval_context():
                 result = self.function(*args, **kwargs)
         except Exception as error:
             error.add_note(f"This happened in {self.description}.")

@@ -6,19 +6,19 @@ The result of a promotion is the least upper bound of its operands in JAX's latt
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
 from bindax_core.errors import TypePromotionError
 from bindax_core.extend import (
-    Promotion,
     ShapedArray,
     canonicalize_dtype,
     config,
+    derived_setting,
     dtype_name,
     float0,
     is_extended,
@@ -261,6 +261,21 @@ _WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
 
 
 @lru_cache(maxsize=4096)
+class Promotion(NamedTuple):
+    """The default width and the two settings that the promotion of dtypes depends on."""
+
+    bits: int
+    enable_x64: Literal["explicit"] | bool
+    numpy_dtype_promotion: str
+
+
+@derived_setting
+def promotion(values: Mapping[str, Any]) -> Promotion:
+    """The settings that the promotion of dtypes depends on, for the keys of caches."""
+    names = ("dtype_bits", "enable_x64", "numpy_dtype_promotion")
+    return Promotion(*[values[name] for name in names])
+
+
 def promote_avals(operands: tuple[tuple[DType, bool], ...], mode: Promotion) -> tuple[DType, bool]:
     """``least_upper_bound``; with 64 bits disabled, operands of fewer do not promote to them."""
     dtype, weak = least_upper_bound(operands, mode)

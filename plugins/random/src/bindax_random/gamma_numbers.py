@@ -18,7 +18,7 @@ import bindax_lax_basic as lax
 from bindax_control_flow import while_loop
 from bindax_core.extend import (
     Array,
-    Origin,
+    DebugInfo,
     Primitive,
     ShapedArray,
     as_array,
@@ -141,7 +141,7 @@ def _gamma_physical(
 ) -> list[Any]:
     """The program of the numbers, on the words of the keys."""
     program = trace_to_jaxpr(
-        lambda keys, a: [_draw_all(keys, a, log_space=log_space)], avals, Origin("random.gamma")
+        lambda keys, a: [_draw_all(keys, a, log_space=log_space)], avals, DebugInfo("random.gamma")
     )
     physical = physical_jaxpr(program)
     return eval_jaxpr(physical.jaxpr, physical.consts, words, alpha)

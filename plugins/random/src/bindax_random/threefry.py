@@ -15,9 +15,9 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_control_flow import fori_loop
 from bindax_core.extend import (
+    DebugInfo,
     Dimension,
     LoweringContext,
-    Origin,
     Primitive,
     ShapedArray,
     primitive,
@@ -114,7 +114,7 @@ def _hash_lowering(ctx: LoweringContext, *words: Any) -> list[Any]:
     size = ctx.avals_in[0].size  # an int, unless a program for all sizes is exported
     few = isinstance(size, int) and 0 < size <= _FEW
     rounds = _rounds_in_a_loop if few else _rounds
-    program = trace_to_jaxpr(rounds, ctx.avals_in, Origin("lowering", rounds))
+    program = trace_to_jaxpr(rounds, ctx.avals_in, DebugInfo("lowering", rounds))
     return ctx.call(program, list(words), "threefry2x32")
 
 
@@ -197,7 +197,7 @@ def _numbers(key: Any, *, shape: Shape, bit_width: int) -> Any:
 
 def _numbers_lowering(ctx: LoweringContext, key: Any, **params: Any) -> Any:
     program = trace_to_jaxpr(
-        lambda x: [_numbers(x, **params)], ctx.avals_in, Origin("lowering", _numbers)
+        lambda x: [_numbers(x, **params)], ctx.avals_in, DebugInfo("lowering", _numbers)
     )
     return ctx.inline(program, [key])[0]
 

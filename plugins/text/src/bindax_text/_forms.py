@@ -19,7 +19,7 @@ from bindax_core.extend import (
     caller_site,
     distribution_of,
     manifest_entries,
-    record_undo,
+    on_rollback,
 )
 
 Write = Callable[[Any], Mapping[str, Any]]
@@ -94,7 +94,7 @@ def register_text_form(
             )
         del _forms[other.type]
     _forms[type_] = form
-    record_undo(lambda: _restore(form, former))
+    on_rollback(lambda: _restore(form, former))
     return type_
 
 

@@ -11,9 +11,9 @@ from bindax_core.extend import (
     Primitive,
     Printer,
     Rule,
+    convert_constvars,
     format_application,
     full_lower,
-    hoist_consts,
     rules,
 )
 from bindax_transforms._flat import cached_on_jaxpr, merge, partition, split, with_zeros
@@ -65,7 +65,7 @@ class ClosedCallRules:
 
     def bind(self, jaxpr: ClosedJaxpr, operands: Sequence[Any], params: Params) -> list[Any]:
         """Bind with a derived program, whose constants become leading operands."""
-        hoisted, consts = hoist_consts(jaxpr)
+        hoisted, consts = convert_constvars(jaxpr)
         params = self.params_of(params, hoisted)
         return self.primitive.bind(*consts, *operands, **params)  # type: ignore[no-any-return]
 

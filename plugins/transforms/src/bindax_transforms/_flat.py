@@ -11,7 +11,7 @@ import numpy as np
 
 from bindax_core.extend import (
     ClosedJaxpr,
-    Origin,
+    DebugInfo,
     PyTreeDef,
     as_array,
     is_value,
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def flatten_function(
-    function: Callable[..., Any], in_tree: PyTreeDef, origin: Origin | None = None
+    function: Callable[..., Any], in_tree: PyTreeDef, origin: DebugInfo | None = None
 ) -> tuple[Callable[..., list[Any]], Callable[[], PyTreeDef]]:
     """A function of flat values for one of trees, and where to find its output's tree.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.extend import ClosedJaxpr, Origin, Rule, api_boundary, as_array, rules, typeof
+from bindax_core.extend import ClosedJaxpr, DebugInfo, Rule, api_boundary, as_array, rules, typeof
 from bindax_transforms._callables import check_function
 from bindax_transforms.autodiff.jvp import jvp_flat
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
@@ -20,7 +20,7 @@ class _Composition:
     def __init__(self, function: Callable[..., Any], multiple_results: bool) -> None:
         self.function = function
         self.multiple_results = multiple_results
-        self.origin = Origin("composition", function)
+        self.origin = DebugInfo("composition", function)
 
     def flat(self, params: dict[str, Any]) -> Callable[..., Sequence[Any]]:
         """The function of the operands alone, which returns a sequence."""

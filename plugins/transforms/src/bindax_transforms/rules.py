@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.extend import RuleKind, pair_of
+from bindax_core.extend import RuleKind, rule_output_error, shown_result
 from bindax_transforms.zeros import Zero, instantiate_zeros
 
 if TYPE_CHECKING:
     from bindax_core.extend import Primitive
 
 Function = Callable[..., Any]
+
+
+def pair_of(primitive: Primitive, kind: str, result: Any) -> tuple[Any, Any]:
+    """Return the two parts of what a ``jvp`` or ``vmap`` rule returned."""
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        problem = f"returned {shown_result(result)}, where a pair is due"
+        raise rule_output_error(primitive, kind, problem)
+    return result[0], result[1]
 
 
 def _adapt_jvp(primitive: Primitive, function: Function, options: dict[str, Any]) -> Function:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from bindax_core._extension_points import runtime
-from bindax_core.kernel._config import config
+from bindax_core._settings import Setting
+from bindax_core.arrays._settings import config
 
 
 class AxisType(Enum):
@@ -293,19 +294,28 @@ def set_mesh(mesh: Mesh | None) -> AbstractContextManager[object]:
     ...     get_mesh().axis_names
     ('x',)
     """
-    _check_mesh(mesh, "set_mesh: mesh")
+    if mesh is not None and not isinstance(mesh, Mesh):
+        raise TypeError(f"set_mesh: mesh must be a Mesh or None, but got {mesh!r:.80}.")
     block = config.enter(mesh=mesh)
     context = ExitStack()
     context.callback(config.leave, block)
     return context
 
 
-def _check_mesh(mesh: Any, name: str = "config.mesh") -> None:
-    if mesh is not None and not isinstance(mesh, Mesh):
-        raise TypeError(f"{name} must be a Mesh or None, but got {mesh!r:.80}.")
+def _mesh(value: Any) -> Mesh | None:
+    if value is None or isinstance(value, Mesh):
+        return value
+    raise TypeError("a Mesh or None")
 
 
-config.check("mesh", _check_mesh)
+current_mesh = Setting(
+    "mesh",
+    None,
+    "the mesh that names in a ``PartitionSpec`` alone refer to, set by ``set_mesh``",
+    check=_mesh,
+    traced=True,
+    variables=(),
+)
 
 
 use_mesh = set_mesh

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bindax_core.arrays._memories import memory_kinds, own_or_other
+from bindax_core.arrays._settings import config
 from bindax_core.arrays.sharding._mesh import AbstractMesh, Mesh
 from bindax_core.arrays.sharding._spec import PartitionSpec, is_open
-from bindax_core.kernel._config import config
 
 Shape = tuple[int, ...]
 Index = tuple[slice, ...]

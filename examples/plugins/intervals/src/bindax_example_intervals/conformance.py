@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Origin, is_differentiable, typeof
+from bindax_core.extend import DebugInfo, is_differentiable, typeof
 from bindax_example_intervals.interval import Interval, exact
 from bindax_example_intervals.transformation import bounds_flat
 from bindax_testing import Case, NotApplicable
@@ -24,7 +24,7 @@ def check_bounds(case: Case) -> None:
     pairs = zip(case.operands, upper, strict=True)
     intervals = [exact(x) if x is y else Interval(x, y) for x, y in pairs]
     # Functions among the parameters may use what has no rule, of which nothing is known then.
-    found = bounds_flat(case.call, intervals, "unbounded", Origin("bounds", case.call))
+    found = bounds_flat(case.call, intervals, "unbounded", DebugInfo("bounds", case.call))
     for ends in (case.operands, upper):
         for bound, out in zip(found, case.call(*ends), strict=True):
             _check_inside(bound, out)

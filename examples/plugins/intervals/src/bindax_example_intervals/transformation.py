@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.extend import (
-    Origin,
+    DebugInfo,
     Primitive,
     RuleKind,
     Trace,
@@ -102,7 +102,7 @@ def bounds_flat(
     function: Callable[..., Sequence[Any]],
     operands: Sequence[Interval],
     fallback: str,
-    origin: Origin,
+    origin: DebugInfo,
 ) -> list[Interval]:
     """Bounds of the results of a function of flat values."""
     with new_main(IntervalTrace, fallback, origin=origin) as main:
@@ -150,7 +150,7 @@ def bounds(fun: Callable[..., Any], *, fallback: str = "error") -> Callable[...,
             outs, out_tree = tree_flatten(fun(*tree_unflatten(tree, values)))
             return outs
 
-        outs = bounds_flat(flat, operands, fallback, Origin("bounds", fun))
+        outs = bounds_flat(flat, operands, fallback, DebugInfo("bounds", fun))
         return tree_unflatten(out_tree, outs)
 
     return bounded

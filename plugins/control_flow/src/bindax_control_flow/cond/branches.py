@@ -14,7 +14,7 @@ from bindax_control_flow.shared.arguments import check_values, structure_differe
 from bindax_control_flow.shared.programs import Programs, with_results
 from bindax_core.extend import (
     ClosedJaxpr,
-    Origin,
+    DebugInfo,
     PyTreeDef,
     Var,
     config,
@@ -47,7 +47,7 @@ def trace_branches(
             trees.append(tree)
             return outs
 
-        traced.append(trace_to_jaxpr(flat, avals, Origin(name, function)))
+        traced.append(trace_to_jaxpr(flat, avals, DebugInfo(name, function)))
     for function, tree in zip(functions[1:], trees[1:], strict=True):
         if tree != trees[0]:
             raise TypeError(
@@ -179,4 +179,4 @@ def _known_program(split: Any, mine: list[Slot], slots: list[Slot]) -> ClosedJax
         ]
         return [*outs[:num_known], *residuals]
 
-    return trace_to_jaxpr(function, split.known.in_avals, Origin("cond"))
+    return trace_to_jaxpr(function, split.known.in_avals, DebugInfo("cond"))

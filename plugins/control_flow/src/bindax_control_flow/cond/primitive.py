@@ -13,8 +13,8 @@ from bindax_control_flow.shared.partial_evaluation import unzipped_by
 from bindax_control_flow.shared.programs import Programs, batch_in_front, join_consts, spread
 from bindax_core.extend import (
     ClosedJaxpr,
+    DebugInfo,
     JaxprEqn,
-    Origin,
     Printer,
     Region,
     ShapedArray,
@@ -214,7 +214,7 @@ def _transposed(
         outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
         return [instantiate_zeros(ct) for ct in with_zeros(nonzero_out, outs, linear_avals)]
 
-    return trace_to_jaxpr(function, program.in_avals, Origin("cond"))
+    return trace_to_jaxpr(function, program.in_avals, DebugInfo("cond"))
 
 
 def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:

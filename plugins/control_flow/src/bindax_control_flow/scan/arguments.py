@@ -13,12 +13,12 @@ from bindax_control_flow.shared.carry import Carry
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
     ClosedJaxpr,
+    DebugInfo,
     Dimension,
-    Origin,
     PyTreeDef,
     Tracer,
+    convert_constvars,
     describe_function,
-    hoist_consts,
     tree_flatten,
     tree_unflatten,
     typeof,
@@ -115,11 +115,11 @@ def trace_step(
         return [*leaves, *ys]
 
     def trace() -> tuple[Any, Sequence[Any]]:
-        origin = Origin("scan", f)
+        origin = DebugInfo("scan", f)
         settled, closed = carry.settled(
             f, lambda avals: trace_to_jaxpr(flat, [*avals, *x_avals], origin)
         )
-        jaxpr, consts = hoist_consts(closed)
+        jaxpr, consts = convert_constvars(closed)
         return (jaxpr, consts, settled.avals, y_trees[-1]), consts
 
     key = ("scan", carry.tree, xs_tree, tuple(carry.avals), tuple(x_avals))

@@ -7,7 +7,7 @@ from typing import Any
 
 from bindax_control_flow.scan.loop import Loop
 from bindax_control_flow.shared.flags import fixpoint, kept
-from bindax_core.extend import ClosedJaxpr, Origin, eval_jaxpr
+from bindax_core.extend import ClosedJaxpr, DebugInfo, eval_jaxpr
 from bindax_transforms import merge, partition, split, trace_to_jaxpr, transpose_jaxpr, with_zeros
 from bindax_transforms.zeros import add_tangents, instantiate_zeros
 
@@ -51,7 +51,7 @@ def transposed(
         return [*added, *back, *outs]
 
     cotangent_avals = [a.tangent_aval() for a in (*const_avals, *carry_avals, *y_avals)]
-    made = trace_to_jaxpr(step, [*residual_avals, *cotangent_avals], Origin("transpose of scan"))
+    made = trace_to_jaxpr(step, [*residual_avals, *cotangent_avals], DebugInfo("transpose of scan"))
     num_consts = linear_consts.count(False)
     consts, xs, carried, y_cts = split(
         made.jaxpr.invars,

@@ -11,7 +11,7 @@ from bindax_control_flow.shared.arguments import check_values, describe_type, st
 from bindax_control_flow.shared.programs import converted, with_results
 from bindax_core.extend import (
     ClosedJaxpr,
-    Origin,
+    DebugInfo,
     PyTreeDef,
     config,
     describe_function,
@@ -107,7 +107,7 @@ def trace_body(
         return carry.flatten(body, body(*values[: len(leading)], inner))
 
     def trace() -> tuple[tuple[list[Any], ClosedJaxpr], Sequence[Any]]:
-        origin = Origin(carry.name, body)
+        origin = DebugInfo(carry.name, body)
         settled, program = carry.settled(
             body, lambda avals: trace_to_jaxpr(flat, [*leading, *avals], origin)
         )

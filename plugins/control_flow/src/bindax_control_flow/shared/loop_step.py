@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 import attrs
 
 from bindax_control_flow.shared.flags import fixpoint, kept
-from bindax_core.extend import ClosedJaxpr, Jaxpr, hoist_consts
+from bindax_core.extend import ClosedJaxpr, Jaxpr, convert_constvars
 from bindax_transforms import dce_jaxpr, jvp_jaxpr, split, vmap_jaxpr
 
 
@@ -66,7 +66,7 @@ class Step:
         jaxpr = program.jaxpr.replace(
             invars=[*consts, *carry, *xs], outvars=[*results[0], *results[1]]
         )
-        hoisted, values = hoist_consts(ClosedJaxpr(jaxpr, program.consts))
+        hoisted, values = convert_constvars(ClosedJaxpr(jaxpr, program.consts))
         changes = {"num_consts": len(values) + len(consts), "num_carry": len(carry), **changes}
         return attrs.evolve(self, jaxpr=hoisted, **changes), list(values)
 
@@ -88,7 +88,7 @@ class DerivedStep(NamedTuple, Generic[StepT]):
 
 def step_of(program: ClosedJaxpr, num_consts: int = 0) -> DerivedStep[Step]:
     """A program that may have constants as a step without sequences; ``num_consts`` are others."""
-    jaxpr, values = hoist_consts(program)
+    jaxpr, values = convert_constvars(program)
     step = Step(jaxpr, len(values) + num_consts, len(jaxpr.jaxpr.outvars))
     return DerivedStep(step, list(values), [], [])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, operations_for, typeof
+from bindax_core.extend import ClosedJaxpr, DebugInfo, Var, eval_jaxpr, operations_for, typeof
 from bindax_lax_basic import broadcast_in_dim
 from bindax_transforms import trace_to_jaxpr
 
@@ -28,7 +28,7 @@ def with_results(program: ClosedJaxpr, avals: Sequence[Any]) -> ClosedJaxpr:
     def function(*operands: Any) -> list[Any]:
         return converted(eval_jaxpr(program.jaxpr, program.consts, *operands), avals)
 
-    return trace_to_jaxpr(function, program.in_avals, Origin("cond"))
+    return trace_to_jaxpr(function, program.in_avals, DebugInfo("cond"))
 
 
 def join_consts(programs: Sequence[ClosedJaxpr]) -> tuple[Programs, list[Any]]:

@@ -17,7 +17,7 @@ from bindax_control_flow.shared.carry import promoted, yields
 from bindax_control_flow.shared.programs import with_results
 from bindax_core.extend import (
     ClosedJaxpr,
-    Origin,
+    DebugInfo,
     PyTreeDef,
     describe_function,
     eval_jaxpr,
@@ -84,7 +84,7 @@ class Function:
         """The function as a program on leaves; its results are those like the unknowns, and aux."""
         like = self.like
         avals = like.avals * self.arguments
-        program = trace_to_jaxpr(self._flat, avals, Origin(self._name(), self.function))
+        program = trace_to_jaxpr(self._flat, avals, DebugInfo(self._name(), self.function))
         found, aux = split(program.out_avals, len(like.avals))
         if not checked:
             return program

@@ -16,7 +16,7 @@ from bindax_control_flow.shared.loop_step import (
     step_of,
 )
 from bindax_control_flow.shared.programs import spread
-from bindax_core.extend import ClosedJaxpr, Origin, Var, eval_jaxpr, hoist_consts, typeof
+from bindax_core.extend import ClosedJaxpr, DebugInfo, Var, convert_constvars, eval_jaxpr, typeof
 from bindax_lax_basic import reduce_or, select_n
 from bindax_transforms import (
     cached_on_jaxpr,
@@ -74,7 +74,7 @@ class Derived(NamedTuple):
 
 def derived(condition: ClosedJaxpr, body: DerivedStep[Step], cond_count: int = 0) -> Derived:
     """The loop of a body and a condition, which takes so many operands besides the carry."""
-    condition, consts = hoist_consts(condition)
+    condition, consts = convert_constvars(condition)
     step = body.step
     loop = Loop(condition, step.jaxpr, len(consts) + cond_count, step.num_consts)
     return Derived(loop, list(consts), body.consts)
@@ -156,7 +156,7 @@ def _masked_loop(loop: Loop, condition: ClosedJaxpr, body: DerivedStep[Step]) ->
     def any_goes_on(going: Any, *carry: Any) -> list[Any]:
         return [reduce_or(going, (0,))]
 
-    origin = Origin("vmap")
+    origin = DebugInfo("vmap")
     new = step_of(trace_to_jaxpr(masked, avals, origin), second)
     return derived(trace_to_jaxpr(any_goes_on, avals[second:], origin), new)
 

@@ -15,8 +15,8 @@ from bindax_control_flow.while_loop.while_loop import run_loop
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
+    DebugInfo,
     Dimension,
-    Origin,
     ShapedArray,
     Tracer,
     api_boundary,
@@ -141,8 +141,8 @@ def _last_carry(
     state = [_of_type(index, lower), *carry.operands()]
     if unroll is None:
         last, avals = _of_type(index, upper), [index, *carry.avals]
-        condition = trace_to_jaxpr(lambda i, *_: [lt(i, last)], avals, Origin("fori_loop"))
-        state = run_loop(condition, trace_to_jaxpr(step, avals, Origin("fori_loop")), state)
+        condition = trace_to_jaxpr(lambda i, *_: [lt(i, last)], avals, DebugInfo("fori_loop"))
+        state = run_loop(condition, trace_to_jaxpr(step, avals, DebugInfo("fori_loop")), state)
     else:
         number: Any = int if is_integer(index.dtype) else float
         length = max(0, math.ceil(number(upper) - number(lower)))

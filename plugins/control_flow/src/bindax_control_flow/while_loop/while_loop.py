@@ -16,7 +16,7 @@ from bindax_control_flow.while_loop.primitive import bind_while
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
     ClosedJaxpr,
-    Origin,
+    DebugInfo,
     api_boundary,
     config,
     describe_function,
@@ -91,7 +91,7 @@ def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> ClosedJaxp
         return outs
 
     def trace() -> tuple[ClosedJaxpr, Sequence[Any]]:
-        program = trace_to_jaxpr(flat, carry.avals, Origin("while_loop", cond_fun))
+        program = trace_to_jaxpr(flat, carry.avals, DebugInfo("while_loop", cond_fun))
         return program, program.consts
 
     return traced_once([cond_fun], ("condition", carry.tree, tuple(carry.avals)), trace)

@@ -15,8 +15,8 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import (
+    DebugInfo,
     MainTrace,
-    Origin,
     Primitive,
     RuleKind,
     Trace,
@@ -170,11 +170,11 @@ def run_checked(
     checks: Checks,
     function: Callable[..., Any],
     operands: Sequence[Any],
-    origin: Origin | None = None,
+    origin: DebugInfo | None = None,
 ) -> Any:
     """The results of a function of flat values; failures are noted in ``checks``."""
     data = checks, trace_state.dynamic
-    with new_main(CheckTrace, data, origin=origin or Origin("checkify"), dynamic=True) as main:
+    with new_main(CheckTrace, data, origin=origin or DebugInfo("checkify"), dynamic=True) as main:
         boxed = [full_raise(main.trace, x) for x in operands]
         return _unboxed(main, function(*boxed))
 
@@ -182,7 +182,7 @@ def run_checked(
 def run_silently(function: Callable[..., Any], args: Sequence[Any]) -> Any:
     """The results of a function, which may be nested, of any arguments, without its checks."""
     data = Checks(frozenset()), trace_state.dynamic
-    with new_main(CheckTrace, data, origin=Origin("checkify"), dynamic=True) as main:
+    with new_main(CheckTrace, data, origin=DebugInfo("checkify"), dynamic=True) as main:
         return _unboxed(main, function(*args))
 
 
@@ -237,7 +237,7 @@ def checkify(
         leaves, in_tree = tree_flatten((args, kwargs))
         checks = Checks(enabled)
         flat, out_tree = flatten_function(f, in_tree)
-        outs = run_checked(checks, flat, leaves, Origin("checkify", f))
+        outs = run_checked(checks, flat, leaves, DebugInfo("checkify", f))
         code, *payload = checks.values
         return Error(code, checks.slots, payload), tree_unflatten(out_tree(), outs)
 

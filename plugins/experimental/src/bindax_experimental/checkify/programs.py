@@ -12,11 +12,11 @@ from bindax_control_flow import cond_p, scan_p, while_p
 from bindax_core import find_primitive
 from bindax_core.extend import (
     ClosedJaxpr,
+    DebugInfo,
     Extension,
-    Origin,
     ShapedArray,
+    convert_constvars,
     extend,
-    hoist_consts,
     jaxpr_as_fun,
 )
 from bindax_experimental.checkify.errors import ErrorCategory, Slot, slot_avals
@@ -77,7 +77,7 @@ def _with_state(
 
     def make() -> tuple[ClosedJaxpr, tuple[Slot, ...] | None]:
         avals = [CODE, *slot_avals(slots), *program.in_avals]
-        return trace_to_jaxpr(function, avals, Origin("checkify")), found[-1]
+        return trace_to_jaxpr(function, avals, DebugInfo("checkify")), found[-1]
 
     return cached_on_jaxpr(program, ("checkify", enabled, slots), make)
 
@@ -89,7 +89,7 @@ def _call(
     slots = places([params["jaxpr"]], checks)
     if slots is None:
         return primitive.bind(*operands, **params)  # type: ignore[no-any-return]
-    jaxpr, consts = hoist_consts(with_state(params["jaxpr"], checks, slots))
+    jaxpr, consts = convert_constvars(with_state(params["jaxpr"], checks, slots))
     given = [*consts, *checks.state(slots), *operands]
     changed = {name: change(given) for name, change in more.items()}
     outs = primitive.bind(*given, **{**params, **changed, "jaxpr": jaxpr})
@@ -145,11 +145,11 @@ def _while(checks: Checks, *operands: Any, **params: Any) -> list[Any]:
 
     consts_avals = [*condition.in_avals[:cut], *body.in_avals[: end - cut]]
     carry_avals = [*state_avals, *body.in_avals[end - cut :]]
-    cond_made, cond_own = hoist_consts(
-        trace_to_jaxpr(holds, [*consts_avals[:cut], *carry_avals], Origin("checkify"))
+    cond_made, cond_own = convert_constvars(
+        trace_to_jaxpr(holds, [*consts_avals[:cut], *carry_avals], DebugInfo("checkify"))
     )
-    body_made, body_own = hoist_consts(
-        trace_to_jaxpr(step, [*consts_avals, *carry_avals], Origin("checkify"))
+    body_made, body_own = convert_constvars(
+        trace_to_jaxpr(step, [*consts_avals, *carry_avals], DebugInfo("checkify"))
     )
     outs = while_p.bind(
         *cond_own,
@@ -180,7 +180,7 @@ def _scan(checks: Checks, *operands: Any, **params: Any) -> list[Any]:
         consts, state, rest = values[:count], values[count : count + size], values[count + size :]
         return jaxpr_as_fun(program)(*state, *consts, *rest)
 
-    jaxpr, own = hoist_consts(trace_to_jaxpr(step, order, Origin("checkify")))
+    jaxpr, own = convert_constvars(trace_to_jaxpr(step, order, DebugInfo("checkify")))
     changed = {
         "jaxpr": jaxpr,
         "num_consts": len(own) + count,
@@ -209,6 +209,6 @@ def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _silent_program(program: ClosedJaxpr) -> ClosedJaxpr:
-    function, origin = _silent(jaxpr_as_fun(program)), Origin("checkify")
+    function, origin = _silent(jaxpr_as_fun(program)), DebugInfo("checkify")
     make = partial(trace_to_jaxpr, function, program.in_avals, origin)
     return cached_on_jaxpr(program, "checkify without checks", make)

@@ -8,7 +8,7 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import (
-    Origin,
+    DebugInfo,
     Primitive,
     RuleKind,
     Trace,
@@ -90,7 +90,7 @@ def _without_steps(x: Taylor) -> Taylor:
 
 
 def jet_flat(
-    function: Callable[..., Sequence[Any]], operands: Sequence[Taylor], origin: Origin
+    function: Callable[..., Sequence[Any]], operands: Sequence[Taylor], origin: DebugInfo
 ) -> list[Taylor]:
     """The series of the results of a function of flat values."""
     with new_main(JetTrace, origin=origin) as main:
@@ -144,7 +144,7 @@ def jet(
                 raise TypeError(f"the function given to jet returned {unknown_type_message(x)}")
         return outs
 
-    outs = jet_flat(flat, operands, Origin("jet", fun))
+    outs = jet_flat(flat, operands, DebugInfo("jet", fun))
     factors = _factors(order, factorial_scaled)
     terms = [
         [scaled(x[k], factor) for k, factor in enumerate(factors, 1)]

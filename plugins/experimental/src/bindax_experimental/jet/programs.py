@@ -10,10 +10,10 @@ from bindax_control_flow import cond_p, scan_p, while_p
 from bindax_core import find_primitive
 from bindax_core.extend import (
     ClosedJaxpr,
+    DebugInfo,
     Extension,
-    Origin,
+    convert_constvars,
     extend,
-    hoist_consts,
     jaxpr_as_fun,
 )
 from bindax_experimental.jet.interpreter import jet_flat, taylor
@@ -42,7 +42,7 @@ def extensions() -> Iterator[Extension]:
 
 def _call(*operands: Taylor, call: Any, jaxpr: Any) -> list[Taylor]:
     """Apply the function itself: its rules speak of other transformations."""
-    return jet_flat(call.function, operands, Origin("jet"))
+    return jet_flat(call.function, operands, DebugInfo("jet"))
 
 
 def moving(operands: Sequence[Taylor]) -> Flags:
@@ -71,7 +71,7 @@ def program_of(
     found: list[Flags] = []
 
     def function(*values: Any) -> list[Any]:
-        outs = jet_flat(jaxpr_as_fun(program), restored(values, flags, order), Origin("jet"))
+        outs = jet_flat(jaxpr_as_fun(program), restored(values, flags, order), DebugInfo("jet"))
         if all_out:
             pairs = zip(outs, all_out, strict=True)
             outs = [x.extended(order) if flag else x for x, flag in pairs]
@@ -81,7 +81,7 @@ def program_of(
     def make() -> tuple[ClosedJaxpr, Flags]:
         pairs = zip(program.in_avals, flags, strict=True)
         avals = [x for aval, flag in pairs for x in (aval, *([aval] * order if flag else []))]
-        return trace_to_jaxpr(function, avals, Origin("jet")), found[-1]
+        return trace_to_jaxpr(function, avals, DebugInfo("jet")), found[-1]
 
     return cached_on_jaxpr(program, ("jet", order, flags, all_out), make)
 
@@ -103,7 +103,7 @@ def _applied(
 ) -> list[Taylor]:
     order = order_of(operands)
     program, out_flags = program_of(jaxpr, order, moving(operands))
-    hoisted, consts = hoist_consts(program)
+    hoisted, consts = convert_constvars(program)
     given = [*consts, *flat(operands)]
     if donated:
         params = {**params, "donated": (False,) * len(given)}
@@ -127,7 +127,7 @@ def with_joint_consts(
     programs: Sequence[ClosedJaxpr],
 ) -> tuple[tuple[ClosedJaxpr, ...], list[Any]]:
     """Programs that take the constants of all of them first, and these constants."""
-    hoisted = [hoist_consts(program) for program in programs]
+    hoisted = [convert_constvars(program) for program in programs]
     consts = [x for _, own in hoisted for x in own]
     avals = [a for program, own in hoisted for a in program.in_avals[: len(own)]]
     made, start = [], 0
@@ -144,7 +144,7 @@ def _with_others(program: ClosedJaxpr, avals: Sequence[Any], start: int, count: 
     def function(*values: Any) -> Sequence[Any]:
         return jaxpr_as_fun(program)(*values[start : start + count], *values[len(avals) :])
 
-    return trace_to_jaxpr(function, [*avals, *program.in_avals[count:]], Origin("cond"))
+    return trace_to_jaxpr(function, [*avals, *program.in_avals[count:]], DebugInfo("cond"))
 
 
 def _carry_flags(grow: Callable[[Flags], Flags], flags: Flags) -> Flags:
@@ -173,7 +173,7 @@ def _scan(*operands: Taylor, **params: Any) -> list[Taylor]:
     flags = _carry_flags(lambda flags: step_flags(flags)[:count], moving(carry))
     out_flags = (*flags, *step_flags(flags)[count:])
     in_flags = (*moving(consts), *flags, *moving(xs))
-    program, own = hoist_consts(program_of(jaxpr, order, in_flags, out_flags)[0])
+    program, own = convert_constvars(program_of(jaxpr, order, in_flags, out_flags)[0])
     carried = _extended(carry, flags, order)
     outs = scan_p.bind(
         *own,
@@ -202,7 +202,7 @@ def _while(*operands: Taylor, **params: Any) -> list[Taylor]:
         return program_of(body, order, (*moving(consts), *flags))[1]
 
     flags = _carry_flags(step_flags, moving(carry))
-    program, own = hoist_consts(program_of(body, order, (*moving(consts), *flags), flags)[0])
+    program, own = convert_constvars(program_of(body, order, (*moving(consts), *flags), flags)[0])
     carried = _extended(carry, flags, order)
 
     def holds(*values: Any) -> Sequence[Any]:
@@ -210,8 +210,8 @@ def _while(*operands: Taylor, **params: Any) -> list[Taylor]:
         return jaxpr_as_fun(condition)(*values[:first], *now)
 
     carry_avals = program.in_avals[len(own) + len(flat(consts)) :]
-    test, tested = hoist_consts(
-        trace_to_jaxpr(holds, [*condition.in_avals[:first], *carry_avals], Origin("jet"))
+    test, tested = convert_constvars(
+        trace_to_jaxpr(holds, [*condition.in_avals[:first], *carry_avals], DebugInfo("jet"))
     )
     outs = while_p.bind(
         *tested,

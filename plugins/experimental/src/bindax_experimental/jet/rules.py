@@ -11,8 +11,8 @@ import bindax_lax_basic as lax
 from bindax_core import find_primitive
 from bindax_core.extend import (
     ClosedJaxpr,
+    DebugInfo,
     Extension,
-    Origin,
     Primitive,
     Rule,
     bind_flat,
@@ -121,7 +121,7 @@ def by_velocity(
     program = made(primitive, tuple(params.items()), avals, moving)
     curve = [x if x.is_constant else x.cut(order - 1) for x in operands]
     slopes = [x.derivative() for x in operands if not x.is_constant]
-    found = iter(jet_flat(jaxpr_as_fun(program), [*curve, *slopes], Origin("jet")))
+    found = iter(jet_flat(jaxpr_as_fun(program), [*curve, *slopes], DebugInfo("jet")))
     outs = [_shifted(x, found, order) for x in (values if many else [values])]
     return outs if many else outs[0]
 
@@ -153,7 +153,7 @@ def velocity(
         return [dot for out, dot in pairs if is_differentiable(typeof(out).dtype)]
 
     slopes = [aval.tangent_aval() for aval, m in zip(avals, moving, strict=True) if m]
-    closed = trace_to_jaxpr(tangents, [*avals, *slopes], Origin("jet"))
+    closed = trace_to_jaxpr(tangents, [*avals, *slopes], DebugInfo("jet"))
     needed, _ = dce_jaxpr(closed.jaxpr, [True] * len(closed.out_avals))
     return ClosedJaxpr(needed, closed.consts)
 

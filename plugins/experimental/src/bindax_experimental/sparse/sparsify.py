@@ -14,8 +14,8 @@ import bindax_lax_basic as lax
 from bindax_core import find_primitive
 from bindax_core.errors import MissingRuleError
 from bindax_core.extend import (
+    DebugInfo,
     Extension,
-    Origin,
     Primitive,
     RuleKind,
     Trace,
@@ -106,7 +106,7 @@ class SparseTrace(Trace):
             raise
 
 
-def _run(function: Callable[..., Any], operands: Sequence[Any], origin: Origin) -> list[Any]:
+def _run(function: Callable[..., Any], operands: Sequence[Any], origin: DebugInfo) -> list[Any]:
     with new_main(SparseTrace, origin=origin) as main:
         trace = main.trace
         boxed = [SparseTracer(trace, x) if isinstance(x, BCOO) else x for x in operands]
@@ -138,7 +138,7 @@ def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., A
     def of_sparse(*args: Any, **kwargs: Any) -> Any:
         leaves, tree = tree_flatten((args, kwargs), is_leaf=lambda x: isinstance(x, BCOO))
         flat, out_tree = flatten_function(f, tree)
-        outs = _run(flat, leaves, Origin("sparsify", f))
+        outs = _run(flat, leaves, DebugInfo("sparsify", f))
         return tree_unflatten(out_tree(), outs)
 
     return of_sparse
@@ -228,8 +228,8 @@ def _concatenated(operands: Sequence[Any], dimension: int) -> BCOO:
 
 
 def _jit(*operands: Any, jaxpr: Any, **params: Any) -> list[Any]:
-    return _run(jaxpr_as_fun(jaxpr), operands, Origin("sparsify"))
+    return _run(jaxpr_as_fun(jaxpr), operands, DebugInfo("sparsify"))
 
 
 def _call(*operands: Any, call: Any, jaxpr: Any) -> list[Any]:
-    return _run(call.function, operands, Origin("sparsify"))
+    return _run(call.function, operands, DebugInfo("sparsify"))

@@ -67,7 +67,7 @@ def follow_environment() -> None:
     count = os.environ.get("JAX_NUM_CPU_DEVICES", "")
     flag = r"--xla_force_host_platform_device_count=(\d+)"
     counts = [*re.findall(flag, os.environ.get("XLA_FLAGS", "")), *re.findall(r"^\d+$", count)]
-    if counts and settings.num_cpu_devices == 1:
+    if counts and getattr(settings, "num_cpu_devices", 0) == 1:
         with suppress(BackendError):  # devices are in use already; JAX keeps them, too
             settings.num_cpu_devices = int(counts[-1])
 

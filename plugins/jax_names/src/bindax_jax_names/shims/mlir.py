@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bindax_core.extend import Origin, Primitive, rules
+from bindax_core.extend import DebugInfo, Primitive, rules
 from bindax_jax_names.shims._sites import of_package
 from bindax_jax_names.shims._tables import put_rule
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
@@ -32,7 +32,7 @@ class LoweredFunction:
             out = self.fun(*operands, **params)
             return list(out) if self.multiple_results else [out]
 
-        program = trace_to_jaxpr(flat, ctx.avals_in, Origin("lower_fun", self.fun))
+        program = trace_to_jaxpr(flat, ctx.avals_in, DebugInfo("lower_fun", self.fun))
         results = ctx.inline(program, values)
         return results if self.multiple_results else results[0]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bindax_core.extend import Jaxpr, Literal, Origin, Var, full_raise, new_main
+from bindax_core.extend import DebugInfo, Jaxpr, Literal, Var, full_raise, new_main
 from bindax_jax_names.shims._tables import RuleMapping
 from bindax_jax_names.shims.linear_util import WrappedFun
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
@@ -32,7 +32,7 @@ def trace_to_jaxpr_dynamic(
     fun: WrappedFun, in_avals: Sequence[Any], **options: Any
 ) -> tuple[Jaxpr, list[Any], list[Any]]:
     """The program of a flat function: the jaxpr, the types of its results and its constants."""
-    closed = trace_to_jaxpr(fun.call_wrapped, list(in_avals), Origin("trace_to_jaxpr", fun.f))
+    closed = trace_to_jaxpr(fun.call_wrapped, list(in_avals), DebugInfo("trace_to_jaxpr", fun.f))
     return closed.jaxpr, closed.out_avals, closed.consts
 
 
@@ -83,7 +83,7 @@ def trace_to_jaxpr_nounits(
         The program of the rest, the results as far as they are known, and the program's constants.
     """
     builder = JaxprBuilder()
-    with new_main(PartialEvalTrace, builder, origin=Origin("partial evaluation", fun.f)) as main:
+    with new_main(PartialEvalTrace, builder, origin=DebugInfo("partial evaluation", fun.f)) as main:
         trace: Any = main.trace
         args = [p.value if p.is_known() else trace.new_arg(p.aval) for p in pvals]
         outs = [full_raise(trace, out) for out in fun.call_wrapped(*args)]

@@ -135,16 +135,12 @@ def precision_argument(value: Any) -> PrecisionPair:
     return first, second
 
 
-def _check_setting(name: str | None) -> None:
+def precision_name(value: Any) -> str | None:
+    """Check the value of ``config.default_matmul_precision``."""
     known = (*_PRECISIONS, *DotAlgorithmPreset.__members__)
-    if name is not None and name not in known and name.lower() not in known:
-        raise ValueError(
-            f"config.default_matmul_precision must be None or one of "
-            f"{', '.join(map(repr, known))}, but got {name!r:.200}."
-        )
-
-
-config.check("default_matmul_precision", _check_setting)
+    if value is None or (isinstance(value, str) and (value in known or value.lower() in known)):
+        return value
+    raise ValueError(f"None or one of {', '.join(map(repr, known))}")
 
 
 def product_precision(value: Any, lhs: DType, rhs: DType, result: DType) -> ProductPrecision:

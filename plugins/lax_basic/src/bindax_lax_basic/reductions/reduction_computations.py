@@ -13,14 +13,14 @@ import numpy as np
 
 from bindax_core.extend import (
     ClosedJaxpr,
-    Origin,
+    DebugInfo,
     Primitive,
     Region,
     ShapedArray,
     Tracer,
+    convert_constvars,
     describe_function,
     eval_jaxpr,
-    hoist_consts,
     tree_flatten,
     tree_unflatten,
     typeof,
@@ -109,7 +109,7 @@ def trace_computation(
             )
         return outs
 
-    program = trace_to_jaxpr(flat, [*scalars, *scalars], Origin(name, computation))
+    program = trace_to_jaxpr(flat, [*scalars, *scalars], DebugInfo(name, computation))
     returned = [aval.strip_weak_type() for aval in program.out_avals]
     if returned != list(scalars):
         raise TypeError(
@@ -142,7 +142,7 @@ def sole_primitive(program: ClosedJaxpr) -> Primitive | None:
 
 def vectorized(program: ClosedJaxpr) -> Combine:
     """A computation on arrays of one shape, element by element."""
-    hoisted, consts = hoist_consts(program)
+    hoisted, consts = convert_constvars(program)
 
     def combine(accumulated: Sequence[Any], elements: Sequence[Any]) -> list[Any]:
         values = [*accumulated, *elements]

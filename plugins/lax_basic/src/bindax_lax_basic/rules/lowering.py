@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Dimension, LoweringContext, Origin, Region, ShapedArray
+from bindax_core.extend import DebugInfo, Dimension, LoweringContext, Region, ShapedArray
 from bindax_transforms import trace_to_jaxpr
 
 Lowering = Callable[..., Any]
@@ -63,7 +63,7 @@ def inlined(
     ctx: LoweringContext, program: Callable[..., list[Any]], values: Sequence[Any], avals: Any
 ) -> list[Any]:
     """The results of a traceable function of values of some types, lowered in its place."""
-    jaxpr = trace_to_jaxpr(program, avals, Origin("lowering", program))
+    jaxpr = trace_to_jaxpr(program, avals, DebugInfo("lowering", program))
     return list(ctx.inline(jaxpr, list(values)))
 
 

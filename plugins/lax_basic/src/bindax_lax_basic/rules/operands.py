@@ -11,7 +11,6 @@ import numpy as np
 from bindax_core.extend import (
     Array,
     Dimension,
-    Promotion,
     ShapedArray,
     config,
     typeof,
@@ -20,6 +19,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.dtypes import (
     DType,
+    Promotion,
     bool_,
     inexact_dtype,
     promote_avals,

@@ -8,8 +8,8 @@ from typing import Any
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
+    DebugInfo,
     LoweringContext,
-    Origin,
     Primitive,
     ShapedArray,
     describe_function,
@@ -67,7 +67,7 @@ def select_and_scatter(
     window = geometry(NAME, aval.shape, window_dimensions, window_strides, padding)
     start = adopt_dtype(init_value, operand)[0]
     scalar = ShapedArray((), aval.dtype)
-    chooser = trace_to_jaxpr(lambda a, b: [select(a, b)], [scalar, scalar], Origin(NAME, select))
+    chooser = trace_to_jaxpr(lambda a, b: [select(a, b)], [scalar, scalar], DebugInfo(NAME, select))
     if chooser.out_avals != [ShapedArray((), dtypes.bool_)]:
         raise TypeError(
             f"{NAME}: select must return bool[], but {describe_function(select)} returns "

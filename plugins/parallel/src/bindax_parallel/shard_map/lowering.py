@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import ClosedJaxpr, LoweringContext, Origin, Region, ShapedArray
+from bindax_core.extend import ClosedJaxpr, DebugInfo, LoweringContext, Region, ShapedArray
 from bindax_core.sharding import Mesh
 from bindax_parallel.shard_map.blocks import evaluate
 from bindax_parallel.shard_map.merging import with_merged_exchanges
@@ -36,7 +36,7 @@ def shard_map_lowering(
         def on_one_device(*operands: Any) -> list[Any]:
             return evaluate(jaxpr, manual, in_specs, out_specs, operands)
 
-        program = trace_to_jaxpr(on_one_device, ctx.avals_in, Origin("shard_map"))
+        program = trace_to_jaxpr(on_one_device, ctx.avals_in, DebugInfo("shard_map"))
         return ctx.inline(program, list(values))
     avals = jaxpr.in_avals[len(manual) :]
 

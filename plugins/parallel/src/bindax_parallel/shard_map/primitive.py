@@ -14,8 +14,8 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import (
     ClosedJaxpr,
+    DebugInfo,
     JaxprEqn,
-    Origin,
     Primitive,
     Printer,
     Var,
@@ -66,7 +66,7 @@ from bindax_transforms.zeros import Zero, is_undef_primal
 
 
 def stage(
-    function: Callable[..., Sequence[Any]], avals: Sequence[Any], params: Params, origin: Origin
+    function: Callable[..., Sequence[Any]], avals: Sequence[Any], params: Params, origin: DebugInfo
 ) -> ClosedJaxpr:
     """The program of one device, from a function of its parts in which the axes have names."""
     axes, mesh = manual_axes(params), params["mesh"].shape_tuple
@@ -114,7 +114,7 @@ def _program(avals: tuple[Any, ...], params: Params) -> ClosedJaxpr:
     cache = params["jaxpr"].cache
     key = ("alone", avals, *(params[k] for k in sorted(params) if k != "jaxpr"))
     if key not in cache:
-        origin = Origin("shard_map")
+        origin = DebugInfo("shard_map")
         cache[key] = trace_to_jaxpr(lambda *xs: shard_map_p.bind(*xs, **params), avals, origin)
     return cache[key]  # type: ignore[no-any-return]
 
@@ -159,7 +159,7 @@ def derived(
             found.append(more)
             return eval_jaxpr(made.jaxpr, made.consts, *indices, *parts)
 
-        closed.cache[key] = stage(program, avals, params, Origin("shard_map")), found[0]
+        closed.cache[key] = stage(program, avals, params, DebugInfo("shard_map")), found[0]
     return closed.cache[key]  # type: ignore[no-any-return]
 
 
@@ -275,7 +275,7 @@ def _summed(jaxpr: ClosedJaxpr, specs: Sequence[Spec], axes: Sizes) -> ClosedJax
         pairs = zip(outs, unnamed, strict=True)
         return [psum(x, names) if names else x for x, names in pairs]
 
-    return trace_to_jaxpr(program, jaxpr.in_avals, Origin("shard_map"))
+    return trace_to_jaxpr(program, jaxpr.in_avals, DebugInfo("shard_map"))
 
 
 # ------------------------------------------------------------------------------ other rules

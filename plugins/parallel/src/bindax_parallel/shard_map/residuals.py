@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_core.extend import ClosedJaxpr, Origin, eval_jaxpr
+from bindax_core.extend import ClosedJaxpr, DebugInfo, eval_jaxpr
 from bindax_parallel.shard_map.specs import INDEX, Params, chosen, differing_axes, manual_axes
 from bindax_parallel.shard_map.varying import varying_axes
 from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
@@ -66,7 +66,7 @@ def _with_front_axes(known: ClosedJaxpr, num_known: int) -> ClosedJaxpr:
             outs = eval_jaxpr(known.jaxpr, known.consts, *args)
             return [*outs[:num_known], *(lax.expand_dims(x, (0,)) for x in outs[num_known:])]
 
-        known.cache["front_axes"] = trace_to_jaxpr(program, known.in_avals, Origin("shard_map"))
+        known.cache["front_axes"] = trace_to_jaxpr(program, known.in_avals, DebugInfo("shard_map"))
     return known.cache["front_axes"]  # type: ignore[no-any-return]
 
 
@@ -94,5 +94,7 @@ def _second_part(parts: Any, count: int) -> ClosedJaxpr:
                     residuals.append(lax.squeeze(x, (0,)) if source is None else x)
             return eval_jaxpr(unknown.jaxpr, unknown.consts, *residuals, *rest)
 
-        unknown.cache[key] = trace_to_jaxpr(program, [INDEX] * count + avals, Origin("shard_map"))
+        unknown.cache[key] = trace_to_jaxpr(
+            program, [INDEX] * count + avals, DebugInfo("shard_map")
+        )
     return unknown.cache[key]  # type: ignore[no-any-return]

@@ -8,7 +8,7 @@ from typing import Any
 
 from bindax_core.extend import (
     ClosedJaxpr,
-    Origin,
+    DebugInfo,
     flatten_prefix,
     tree_flatten,
     tree_unflatten,
@@ -99,7 +99,7 @@ def _apply(
     operands, in_tree = tree_flatten((args, kwargs))
     names = parameter_names(f, args, kwargs)
     specs, avals = _divided(operands, _flat_specs(in_specs, args, len(operands)), axes, names)
-    origin = Origin("shard_map", f)
+    origin = DebugInfo("shard_map", f)
     flat_function, out_tree = flatten_function(f, in_tree, origin)
     closed = stage(flat_function, avals, params, origin)
     tree = out_tree()

@@ -11,8 +11,8 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import (
     ClosedJaxpr,
+    DebugInfo,
     LoweringContext,
-    Origin,
     Primitive,
     Region,
     primitive,
@@ -88,8 +88,8 @@ def _loop(condition: Callable[..., Any], body: Callable[..., State], state: Stat
     return tuple(
         _loop_p.bind(
             *state,
-            condition=trace_to_jaxpr(any_holds, avals, Origin("lowering", condition)),
-            body=trace_to_jaxpr(lambda *xs: list(body(*xs)), avals, Origin("lowering", body)),
+            condition=trace_to_jaxpr(any_holds, avals, DebugInfo("lowering", condition)),
+            body=trace_to_jaxpr(lambda *xs: list(body(*xs)), avals, DebugInfo("lowering", body)),
         )
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bindax_core.extend import (
     Array,
-    Origin,
+    DebugInfo,
     PyTreeDef,
     api_boundary,
     as_array,
@@ -196,7 +196,7 @@ def _value_and_grad(
     )
     aux: list[Any] = []
     partial = split_aux(partial, aux, name) if has_aux else partial
-    origin = Origin(name, fun)
+    origin = DebugInfo(name, fun)
     flat_function, out_tree = flatten_function(partial, in_tree, origin)
     lin = linearize_flat(flat_function, leaves, origin)
     value = tree_unflatten(out_tree(), lin.primals_out)

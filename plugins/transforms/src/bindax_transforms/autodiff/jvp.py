@@ -11,7 +11,7 @@ from bindax_core.errors import AbstractionError, ShapeError
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
-    Origin,
+    DebugInfo,
     Primitive,
     Trace,
     Tracer,
@@ -105,7 +105,7 @@ def jvp_flat(
     function: Callable[..., Sequence[Any]],
     primals: Sequence[Any],
     tangents: Sequence[Any],
-    origin: Origin,
+    origin: DebugInfo,
 ) -> tuple[list[Any], list[Any]]:
     """The derivative of a function of flat values; tangents in and out may be ``Zero``."""
     with new_main(JVPTrace, origin=origin) as main:
@@ -163,7 +163,7 @@ def jvp(
     ]
     aux: list[Any] = []
     fun_main = split_aux(fun, aux, "jvp") if has_aux else fun
-    origin = Origin("jvp", fun)
+    origin = DebugInfo("jvp", fun)
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     primals_out, tangents_out = jvp_flat(flat_function, flat_primals, flat_tangents, origin)
     primals_out = [own_value(x) for x in primals_out]
@@ -271,12 +271,12 @@ def _jvp_jaxpr(
     def function(*values: Any) -> list[Any]:
         primals = values[: len(in_avals)]
         tangents = with_zeros(nonzeros, values[len(in_avals) :], in_avals)
-        outs, out_tangents = jvp_flat(replay_jaxpr(jaxpr), primals, tangents, Origin("jvp"))
+        outs, out_tangents = jvp_flat(replay_jaxpr(jaxpr), primals, tangents, DebugInfo("jvp"))
         nonzeros_out.extend(
             type(t) is not Zero or (wanted and t.aval.dtype != float0)
             for t, wanted in zip(out_tangents, instantiate, strict=True)
         )
         return [*outs, *map(instantiate_zeros, partition(nonzeros_out, out_tangents)[1])]
 
-    made = trace_to_jaxpr(function, [*in_avals, *tangent_avals], Origin("jvp"))
+    made = trace_to_jaxpr(function, [*in_avals, *tangent_avals], DebugInfo("jvp"))
     return made, nonzeros_out

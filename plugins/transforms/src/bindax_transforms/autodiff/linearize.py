@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from bindax_core.errors import ShapeError
 from bindax_core.extend import (
     ClosedJaxpr,
+    DebugInfo,
     Jaxpr,
-    Origin,
     Partial,
     PyTreeDef,
     api_boundary,
@@ -163,7 +163,7 @@ class Linearized(NamedTuple):
 
 
 def linearize_flat(
-    function: Callable[..., Sequence[Any]], primals: Sequence[Any], origin: Origin
+    function: Callable[..., Sequence[Any]], primals: Sequence[Any], origin: DebugInfo
 ) -> Linearized:
     """Run a function of flat values, staging out the linear part of its derivative."""
     builder = JaxprBuilder(residuals=True)
@@ -241,7 +241,7 @@ def _with_derivative(
     flat = [own_value(x) for x in flat]
     aux: list[Any] = []
     fun_main = split_aux(fun, aux, name) if has_aux else fun
-    origin = Origin(name, fun)
+    origin = DebugInfo(name, fun)
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     lin = linearize_flat(flat_function, flat, origin)
     out = tree_unflatten(out_tree(), lin.primals_out)
@@ -282,7 +282,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Partial:
     check_function("linear_transpose", "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
     avals = [abstractify(x, "linear_transpose") for x in flat]
-    origin = Origin("linear_transpose", fun)
+    origin = DebugInfo("linear_transpose", fun)
     flat_function, out_tree = flatten_function(fun, in_tree, origin)
     closed = trace_to_jaxpr(flat_function, avals, origin)
     program: Any = Transposed(

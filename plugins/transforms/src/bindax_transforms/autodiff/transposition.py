@@ -7,10 +7,10 @@ from typing import Any
 
 from bindax_core.extend import (
     ClosedJaxpr,
+    DebugInfo,
     Jaxpr,
     JaxprEqn,
     MissingRuleError,
-    Origin,
     Var,
     bind_flat,
     explain_failure,
@@ -126,5 +126,5 @@ def _transpose_jaxpr(
         nonzero_out.extend(type(ct) is not Zero for ct in outs)
         return [ct for ct in outs if type(ct) is not Zero]
 
-    made = trace_to_jaxpr(function, [*residual_avals, *ct_avals], Origin("transpose"))
+    made = trace_to_jaxpr(function, [*residual_avals, *ct_avals], DebugInfo("transpose"))
     return made, nonzero_out

@@ -11,9 +11,9 @@ from bindax_core.errors import DerivedRuleNotice
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
+    DebugInfo,
     Dimension,
     MissingRuleError,
-    Origin,
     Primitive,
     Rule,
     Trace,
@@ -159,7 +159,7 @@ def vmap_flat(
     axis: AxisData,
     operands: Sequence[Any],
     in_dims: Sequence[BatchDim],
-    origin: Origin,
+    origin: DebugInfo,
 ) -> tuple[list[Any], list[BatchDim]]:
     """Batch a function of flat values; gives the results and where their batch axes are."""
     with new_main(BatchTrace, axis, origin=origin) as main:
@@ -222,7 +222,7 @@ def vmap(
         names = partial(parameter_names, fun, args, kwargs)
         in_dims = _checked_dims(in_dims, operands, names)
         size = _axis_size(in_dims, operands, axis_size, names)
-        origin, axis = Origin("vmap", fun), AxisData(size, axis_name, mesh_axes)
+        origin, axis = DebugInfo("vmap", fun), AxisData(size, axis_name, mesh_axes)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
         outs, out_dims = vmap_flat(flat_function, axis, operands, in_dims, origin)
         wanted = _flat_axes(out_axes, out_tree(), "out_axes")
@@ -369,7 +369,7 @@ def _vmap_jaxpr(
 
     def function(*operands: Any) -> list[Any]:
         axis = AxisData(axis_size)
-        outs, dims = vmap_flat(replay_jaxpr(jaxpr), axis, operands, in_dims, Origin("vmap"))
+        outs, dims = vmap_flat(replay_jaxpr(jaxpr), axis, operands, in_dims, DebugInfo("vmap"))
         wanted = [
             0 if d is not None or force else None
             for d, force in zip(dims, instantiate, strict=True)
@@ -383,7 +383,7 @@ def _vmap_jaxpr(
     in_avals = [
         unmapped_aval(axis_size, d, aval) for d, aval in zip(in_dims, jaxpr.in_avals, strict=True)
     ]
-    return trace_to_jaxpr(function, in_avals, Origin("vmap")), dims_out
+    return trace_to_jaxpr(function, in_avals, DebugInfo("vmap")), dims_out
 
 
 def _loop_rule(primitive: Primitive) -> Rule:

@@ -126,13 +126,13 @@ def _differences(key: Any, other: Any, paths: list[str]) -> list[str]:
             now = f"{new[1]!r:.60}" if new else "not given"
             then = f"{old[1]!r:.60}" if old else "none"
             found.append(f"the static argument {name!r} is {now}, where {then} is known")
-    names = (*config.TRACED, "backend")
-    pairs = zip(names, (*settings, backend), (*old_settings, old_backend), strict=True)
-    found += [
-        f"config.{name} is {new!r}, where {old!r} is known"
-        for name, new, old in pairs
-        if new != old
-    ]
+    given = {**dict(settings), "backend": backend}
+    known = {**dict(old_settings), "backend": old_backend}
+    for name in sorted({*given, *known}):
+        default = config.setting(name).default
+        value, other = given.get(name, default), known.get(name, default)
+        if value != other:
+            found.append(f"config.{name} is {value!r}, where {other!r} is known")
     return found
 
 

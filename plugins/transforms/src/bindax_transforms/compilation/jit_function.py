@@ -10,13 +10,14 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
     Array,
-    Origin,
+    DebugInfo,
     PyTreeDef,
     Tracer,
     TracingRecursionError,
     api_boundary,
     bound_shardings,
     config,
+    convert_constvars,
     describe_function,
     eval_jaxpr,
     executable_cache,
@@ -24,7 +25,6 @@ from bindax_core.extend import (
     find_backend,
     global_name,
     hide_internal_frames,
-    hoist_consts,
     is_value,
     trace_state,
     tree_flatten,
@@ -266,14 +266,14 @@ class JittedFunction(Generic[P, R]):
         fun: Callable[..., Any] = self._fun
         if self._has_static:
             fun = arguments.with_static(fun, options, args, kwargs)
-        origin = Origin("jit", self._fun)
+        origin = DebugInfo("jit", self._fun)
         flat_function, out_tree = flatten_function(fun, tree, origin)
         if options.shardings is not None:
             flat_function = with_shardings(
                 flat_function, out_tree, self._fun, tree, options.shardings
             )
         closed = trace_to_jaxpr(flat_function, avals, origin)
-        jaxpr, consts = hoist_consts(closed)
+        jaxpr, consts = convert_constvars(closed)
         donated = (False,) * (len(consts) + len(avals))
         if options.donate_argnums or options.donate_argnames:
             donated = (False,) * len(consts) + arguments.donated_leaves(options, args, kwargs)

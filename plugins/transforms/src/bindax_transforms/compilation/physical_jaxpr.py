@@ -10,8 +10,8 @@ from bindax_core import extend as kinds
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
+    DebugInfo,
     JaxprEqn,
-    Origin,
     bind_flat,
     has_extended_dtypes,
     interpret_jaxpr,
@@ -22,7 +22,7 @@ from bindax_transforms._flat import cached_on_jaxpr
 from bindax_transforms.batching.vmap import AxisData, move_batch_axis, vmap_flat
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
-_ORIGIN = Origin("physical_jaxpr")
+_ORIGIN = DebugInfo("physical_jaxpr")
 
 
 def physical_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:

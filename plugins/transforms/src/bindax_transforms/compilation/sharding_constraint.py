@@ -10,8 +10,8 @@ from bindax_core import device_put
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
+    DebugInfo,
     LoweringContext,
-    Origin,
     PyTreeDef,
     as_array,
     default_placement,
@@ -85,7 +85,7 @@ def _impl(x: Any, *, sharding: Sharding | Space) -> list[Any]:
 def _program(sharding: Sharding, aval: Any) -> ClosedJaxpr:
     """The identity that leaves its result in a sharding; the executable is kept with it."""
     moved = partial(sharding_constraint_p.bind, sharding=sharding)
-    return trace_to_jaxpr(lambda x: [moved(x)], [aval], Origin("with_sharding_constraint"))
+    return trace_to_jaxpr(lambda x: [moved(x)], [aval], DebugInfo("with_sharding_constraint"))
 
 
 def _abstract_eval(x: Any, *, sharding: Sharding | Space) -> Any:

@@ -24,9 +24,9 @@ from bindax_core.errors import CustomRuleError, UnexpectedTracerError
 from bindax_core.extend import (
     CallPrimitive,
     ClosedJaxpr,
+    DebugInfo,
     JaxprEqn,
     MainTrace,
-    Origin,
     Primitive,
     Printer,
     as_array,
@@ -255,13 +255,13 @@ def _jvp(
     if call.main is not None:
         return call.jvp(call.main, primals, tangents)
     with late_rule(call.name):
-        return call.jvp(MainTrace(0, JVPTrace, None, Origin("jvp")), primals, tangents)
+        return call.jvp(MainTrace(0, JVPTrace, None, DebugInfo("jvp")), primals, tangents)
 
 
 def _vmap(
     axis_size: int, operands: Sequence[Any], dims: Sequence[BatchDim], *, call: CustomCall, **_: Any
 ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
-    main = call.main or MainTrace(0, BatchTrace, AxisData(axis_size), Origin("vmap"))
+    main = call.main or MainTrace(0, BatchTrace, AxisData(axis_size), DebugInfo("vmap"))
     return call.batch(main, operands, dims)
 
 

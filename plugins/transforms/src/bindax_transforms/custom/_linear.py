@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any, NoReturn
 
 from bindax_core.extend import (
+    DebugInfo,
     JaxprEqn,
     MainTrace,
-    Origin,
     Primitive,
     Printer,
     Rule,
@@ -72,7 +72,7 @@ class LinearMap:
 
 
 def stage_backward(
-    backward: Callable[..., Sequence[Any]], in_avals: Sequence[Any], outs: Any, origin: Origin
+    backward: Callable[..., Sequence[Any]], in_avals: Sequence[Any], outs: Any, origin: DebugInfo
 ) -> tuple[Backward, list[Any]]:
     """A backward rule, and its residuals, from a function of the results' cotangents alone.
 
@@ -143,7 +143,7 @@ def _sum_axis(x: Any, axis: int) -> Any:
     repeat = trace_to_jaxpr(
         lambda y: [operations_for(element).broadcast_axis(y, size, axis)],
         [element],
-        Origin("the sum over a batch"),
+        DebugInfo("the sum over a batch"),
     )
     return eval_jaxpr_transposed(repeat.jaxpr, repeat.consts, [UndefPrimal(element)], [x])[0]
 
@@ -165,7 +165,7 @@ def _vmap(
     axis_size: int, operands: Sequence[Any], dims: Sequence[BatchDim], *, linear: LinearMap
 ) -> tuple[list[Any], list[BatchDim]]:
     count = linear.num_residuals
-    main = MainTrace(0, BatchTrace, AxisData(axis_size), Origin("vmap"))
+    main = MainTrace(0, BatchTrace, AxisData(axis_size), DebugInfo("vmap"))
     batching = Batching(main, dims)
     given = iter(dims[count:])
     arg_dims = [next(given) if nonzero else None for nonzero in linear.nonzeros]
@@ -241,7 +241,7 @@ def _apply_vjp_rule(
         names = [f"operand {i}" for i in range(len(primals))]
         return as_tangents(cts, in_avals, lambda: names, name)
 
-    backward, residuals = stage_backward(backward_of, in_avals, outs, Origin(f"the {name}"))
+    backward, residuals = stage_backward(backward_of, in_avals, outs, DebugInfo(f"the {name}"))
     linear = LinearMap(
         f"primitive {primitive.name}, which has a vjp rule and no jvp rule",
         backward,

@@ -8,7 +8,7 @@ from typing import Any
 
 from bindax_core.extend import (
     AbstractValue,
-    Origin,
+    DebugInfo,
     Tracer,
     api_boundary,
     describe_function,
@@ -63,7 +63,7 @@ def closure_convert(
         if not is_value(x) and not isinstance(x, AbstractValue):
             path = argument_names(example_args, "example_args")[i]
             raise TypeError(f"{path} of closure_convert: {unknown_type_message(x)}")
-    origin = Origin("closure_convert", fun)
+    origin = DebugInfo("closure_convert", fun)
     flat_function, out_tree = flatten_function(fun, in_tree, origin)
     avals = [x if isinstance(x, AbstractValue) else typeof(x) for x in leaves]
     closed = trace_to_jaxpr(flat_function, avals, origin)
@@ -153,7 +153,7 @@ def _apply(call: FlatCall, operands: Sequence[Any]) -> Any:
                 result = (result,)
             return call.cotangents(result, in_avals, name)
 
-        backward, residuals = stage_backward(flat_vjp, in_avals, outs, Origin(f"the {name}"))
+        backward, residuals = stage_backward(flat_vjp, in_avals, outs, DebugInfo(f"the {name}"))
         return outs, residuals, backward
 
     outs = apply_call(CustomVJPCall(call.name, function, forward), operands)

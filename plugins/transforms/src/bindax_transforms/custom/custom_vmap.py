@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from bindax_core.extend import (
+    DebugInfo,
     MainTrace,
-    Origin,
     api_boundary,
     describe_function,
     float0,
@@ -129,7 +129,7 @@ class _Derivative:
             return results
 
         dims = [0 if flag else None for flag in batched]
-        axis, origin = AxisData(axis_size), Origin("custom_vmap")
+        axis, origin = AxisData(axis_size), DebugInfo("custom_vmap")
         outs, out_dims = vmap_flat(of_one, axis, operands, dims, origin)
         if any(flags):
             return None
@@ -237,7 +237,7 @@ class custom_vmap(CustomFunction[R]):
         if call.avals is None:  # of one element, for the structure of what the rule returns
             pairs = zip(batched, operands, strict=True)
             avals = [mapped_aval(0 if flag else None, typeof(x)) for flag, x in pairs]
-            trace_to_jaxpr(call.function, avals, Origin("custom_vmap", self.fun))
+            trace_to_jaxpr(call.function, avals, DebugInfo("custom_vmap", self.fun))
         if self.vmap_rule is None:
             raise AttributeError(f"the {call.name} has no vmap rule; define one with def_vmap.")
         name = f"vmap rule {describe_function(self.vmap_rule)} of the {call.name}"

@@ -14,9 +14,9 @@ import numpy as np
 
 from bindax_core.extend import (
     ClosedJaxpr,
+    DebugInfo,
     Jaxpr,
     JaxprEqn,
-    Origin,
     Primitive,
     Region,
     ShapedArray,
@@ -141,7 +141,7 @@ def _recomputed(
         return eval_jaxpr(backward.jaxpr, backward.consts, *residuals, *cts)
 
     ct_avals = [aval.tangent_aval() for aval in partition(nonzero_cts, jaxpr.out_avals)[1]]
-    origin = Origin("transpose")
+    origin = DebugInfo("transpose")
     made = trace_to_jaxpr(recompute_and_transpose, [*parts.known.in_avals, *ct_avals], origin)
     return made, nonzero_out
 

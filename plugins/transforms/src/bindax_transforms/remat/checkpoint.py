@@ -9,11 +9,11 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
     ClosedJaxpr,
-    Origin,
+    DebugInfo,
     PyTreeDef,
     api_boundary,
+    convert_constvars,
     describe_function,
-    hoist_consts,
     is_value,
     tree_flatten,
     tree_unflatten,
@@ -87,10 +87,10 @@ class _Checkpointed:
         """
 
         def trace() -> tuple[_Traced, Sequence[Any]]:
-            origin = Origin("checkpoint", self.fun)
+            origin = DebugInfo("checkpoint", self.fun)
             dynamic = arguments.with_static(self.fun, self.options, args, kwargs)
             flat_function, out_tree = flatten_function(dynamic, tree, origin)
-            jaxpr, consts = hoist_consts(trace_to_jaxpr(flat_function, avals, origin))
+            jaxpr, consts = convert_constvars(trace_to_jaxpr(flat_function, avals, origin))
             return (self._shared(jaxpr), consts, out_tree()), consts
 
         if self.options.static_argnums or self.options.static_argnames:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from bindax_core.extend import (
     ClosedJaxpr,
+    DebugInfo,
     Jaxpr,
     JaxprEqn,
-    Origin,
     Var,
     api_boundary,
     describe_function,
@@ -72,7 +72,7 @@ def saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> list[
     leaves, tree = tree_flatten((args, kwargs))
     paths = parameter_names(fun, args, kwargs)
     check_values(leaves, lambda: paths, "saved_residuals of argument")
-    origin = Origin("saved_residuals", fun)
+    origin = DebugInfo("saved_residuals", fun)
     flat_function, _ = flatten_function(fun, tree, origin)
 
     def residuals_of(*values: Any) -> list[Any]:

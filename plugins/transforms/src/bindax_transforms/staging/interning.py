@@ -25,8 +25,8 @@ def intern_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
     matter: custom rules do not count, and may see other values now (``has_functions``).
 
     Args:
-        closed: a program without constants, as ``hoist_consts`` makes it. One with constants is
-            returned as it is.
+        closed: a program without constants, as ``convert_constvars`` makes it. One with constants
+            is returned as it is.
 
     >>> from bindax_transforms import intern_jaxpr, make_jaxpr
     >>> first, second = make_jaxpr(lambda x: x)(1.0), make_jaxpr(lambda y: y)(1.0)

@@ -12,11 +12,11 @@ from bindax_core.extend import (
     Array,
     Atom,
     ClosedJaxpr,
+    DebugInfo,
     Jaxpr,
     JaxprEqn,
     Literal,
     MainTrace,
-    Origin,
     Primitive,
     SourceInfo,
     Trace,
@@ -185,7 +185,7 @@ def replay_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
 def trace_to_jaxpr(
     function: Callable[..., Sequence[Any]],
     in_avals: Sequence[Any],
-    origin: Origin,
+    origin: DebugInfo,
     *,
     dynamic: bool = True,
 ) -> ClosedJaxpr:

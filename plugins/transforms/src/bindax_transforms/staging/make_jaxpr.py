@@ -9,7 +9,7 @@ from typing import Any
 from bindax_core.extend import (
     AbstractValue,
     ClosedJaxpr,
-    Origin,
+    DebugInfo,
     PyTreeDef,
     ShapedArray,
     api_boundary,
@@ -45,7 +45,7 @@ def _staged(
     dynamic_args, dynamic_kwargs, _ = arguments.split_static(fun, options, args, kwargs)
     leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
     avals = [abstractify(x, name) for x in leaves]
-    origin = Origin(name, fun)
+    origin = DebugInfo(name, fun)
     dynamic = arguments.with_static(fun, options, args, kwargs)
     flat_function, out_tree = flatten_function(dynamic, tree, origin)
     jaxpr = trace_to_jaxpr(flat_function, avals, origin)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Origin, ShapedArray, typeof
+from bindax_core.extend import Array, DebugInfo, ShapedArray, typeof
 from bindax_lax_basic.contract.dot_general import dot_general
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.rules.operands import adopt_dtype
@@ -162,7 +162,7 @@ def _check_kernels(rhs: ShapedArray, numbers: ConvDimensionNumbers, patches: Sha
 
 def _shape_of(function: Callable[..., Any], *shapes: Sequence[int]) -> Shape:
     avals = [ShapedArray(static_ints("conv", "shape", s), np.dtype(np.float32)) for s in shapes]
-    traced = trace_to_jaxpr(lambda *xs: [function(*xs)], avals, Origin("shape", function))
+    traced = trace_to_jaxpr(lambda *xs: [function(*xs)], avals, DebugInfo("shape", function))
     return traced.out_avals[0].shape
 
 

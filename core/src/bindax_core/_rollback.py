@@ -34,7 +34,7 @@ def transaction() -> Iterator[None]:
         recorded.pop_all()
 
 
-def record_undo(undo: Undo) -> None:
+def on_rollback(undo: Undo) -> None:
     """Have ``undo`` called if the plugin that this thread is loading fails; else do nothing."""
     if _open.transactions:
         _open.transactions[-1].callback(_quietly, undo)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bindax_core._extension_points import runtime
+from bindax_core._rollback import on_rollback
+from bindax_core._site import is_declared_again
 from bindax_core.errors import DuplicateRuleError, PluginConflictError
-from bindax_core.kernel._rollback import record_undo
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -26,28 +27,16 @@ def declare(primitive: Primitive) -> None:
     """
     declared = declared_primitives.setdefault(primitive.name, [])
     before = list(declared)
-    # The same module again is a reload, or a notebook cell that was run twice.
     kept = [one for one in before if one.site.module != primitive.site.module]
     for old in before:
-        if old not in kept and _is_beside(old, primitive):
+        if old not in kept and not is_declared_again(old, primitive):
             here, there = (runtime.plugins.describe_site(one.site) for one in (primitive, old))
             raise DuplicateRuleError(
                 f"the primitive {primitive.name!r} from {here} is already declared by {there}. "
                 f"Jaxprs, pickles and plugins find a primitive by its name: rename one of them."
             )
     declared[:] = [*kept, primitive]
-    record_undo(lambda: forget(primitive, before))
-
-
-def _is_beside(old: Primitive, new: Primitive) -> bool:
-    """Tell whether one run of one module declares both.
-
-    A function of a script or a notebook that declares a primitive may be called again.
-    """
-    here, there = new.statement, old.statement
-    is_factory = here.is_main and old.site == new.site
-    same = here.code is not None and here.code is there.code
-    return same and here.line != there.line and not is_factory
+    on_rollback(lambda: forget(primitive, before))
 
 
 def forget(primitive: Primitive, before: list[Primitive] | None = None) -> None:

@@ -1,0 +1,39 @@
+"""The settings of operations: how operands are promoted, and how exact products are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_core.extend import Setting
+
+
+def _precision(value: Any) -> Any:
+    from bindax_lax_basic.contract.precision import precision_name
+
+    return precision_name(value)
+
+
+default_matmul_precision = Setting(
+    "default_matmul_precision",
+    None,
+    """the precision of products that name none, as their argument ``precision`` takes it by name;
+    None for that of the backend""",
+    check=_precision,
+    traced=True,
+)
+numpy_rank_promotion = Setting(
+    "numpy_rank_promotion",
+    "allow",
+    """``"allow"`` broadcasts arrays of different ranks in operators and NumPy functions,
+    ``"warn"`` warns, ``"raise"`` raises""",
+    choices=("allow", "warn", "raise"),
+    traced=True,
+)
+numpy_dtype_promotion = Setting(
+    "numpy_dtype_promotion",
+    "standard",
+    """``"standard"`` promotes arrays of different dtypes, ``"strict"`` raises unless all but Python
+    scalars have one dtype""",
+    choices=("standard", "strict"),
+    traced=True,
+)

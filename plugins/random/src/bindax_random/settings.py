@@ -1,0 +1,36 @@
+"""The settings of random numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_core.extend import Setting
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, str) and value.strip():
+        return value
+    raise ValueError("a name")
+
+
+default_prng_impl = Setting(
+    "default_prng_impl",
+    "threefry2x32",
+    "the generator of random keys that name none",
+    check=_name,
+    traced=True,
+)
+threefry_partitionable = Setting(
+    "threefry_partitionable",
+    True,
+    """random numbers of the generator ``threefry2x32`` depend on their key and place alone; False
+    for the older form, in which they depend on the array's size too, as in programs for JAX before
+    0.5""",
+    traced=True,
+)
+debug_key_reuse = Setting(
+    "debug_key_reuse",
+    False,
+    "raise an error where a random key is used twice, inside compiled programs too",
+    traced=True,
+)
