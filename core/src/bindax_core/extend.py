@@ -164,6 +164,7 @@ API_VERSION = 1
 
 Origin = DebugInfo
 new_base = eval_context
+record_undo = on_rollback
 """The former names of what packages for plugin API 1 may import."""
 
 Tracer = ArrayTracer
