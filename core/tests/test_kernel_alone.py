@@ -188,7 +188,7 @@ def test_kernel_computes_on_floats_without_numpy() -> None:
         "  let b:real = sin a",
         "      c:real = mul b 2.0",
         "  in ( c ) }",
-        "['_extension_points', '_rollback', '_site', 'errors', 'kernel']",
+        "['_extension_points', '_functions', '_rollback', '_site', 'errors', 'kernel']",
     ]
 
 

@@ -116,3 +116,8 @@ class ExtensionPoints:
 
 runtime = ExtensionPoints()
 """The runtime of this process."""
+
+
+def on_end_of_traces(function: Callable[[Any], None] | None) -> None:
+    """Have a function called with each trace that ends without an error, or none any more."""
+    runtime.trace_ended = function

@@ -12,6 +12,9 @@ from bindax_core._exports import bound_functions as bound_functions
 from bindax_core._exports import former_modules as former_modules
 from bindax_core._exports import global_name as global_name
 from bindax_core._exports import public_names as public_names
+from bindax_core._extension_points import on_end_of_traces as on_end_of_traces
+from bindax_core._functions import code_of as code_of
+from bindax_core._functions import describe_function as describe_function
 from bindax_core._packages import moved_name as _moved_name
 from bindax_core._rollback import on_rollback as on_rollback
 from bindax_core._rule_calls import call_rule as call_rule
@@ -90,8 +93,6 @@ from bindax_core.kernel._eval_jaxpr import bind_flat as bind_flat
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._eval_jaxpr import interpret_jaxpr as interpret_jaxpr
 from bindax_core.kernel._eval_jaxpr import jaxpr_as_fun as jaxpr_as_fun
-from bindax_core.kernel._functions import code_of as code_of
-from bindax_core.kernel._functions import describe_function as describe_function
 from bindax_core.kernel._jaxpr import Atom as Atom
 from bindax_core.kernel._jaxpr import ClosedJaxpr as ClosedJaxpr
 from bindax_core.kernel._jaxpr import Jaxpr as Jaxpr
@@ -126,7 +127,6 @@ from bindax_core.kernel._stack import find_top_trace as find_top_trace
 from bindax_core.kernel._stack import full_lower as full_lower
 from bindax_core.kernel._stack import is_active as is_active
 from bindax_core.kernel._stack import new_main as new_main
-from bindax_core.kernel._stack import on_end_of_traces as on_end_of_traces
 from bindax_core.kernel._stack import trace_state as trace_state
 from bindax_core.kernel._trace import DebugInfo as DebugInfo
 from bindax_core.kernel._trace import MainTrace as MainTrace
@@ -161,11 +161,6 @@ from bindax_core.tree_util import tree_structure as tree_structure
 from bindax_core.tree_util import tree_unflatten as tree_unflatten
 
 API_VERSION = 1
-
-Origin = DebugInfo
-new_base = eval_context
-record_undo = on_rollback
-"""The former names of what packages for plugin API 1 may import."""
 
 Tracer = ArrayTracer
 """The base of tracers, with the operators and methods of arrays."""
@@ -210,40 +205,43 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms.zeros import instantiate_zeros as instantiate_zeros
     from bindax_transforms.zeros import is_undef_primal as is_undef_primal
 
-_REGISTRY = {
+_FROM_REGISTRY = {
     "Distribution": "_manifest",
     "PluginContents": "_report",
+    "plugin_contents": "_report",
+    "unresolved_conflicts": "_doctor",
     "distribution_of": "_provenance",
     "find_declared": "_distributions",
     "find_distribution": "_distributions",
     "hookimpl": "_hooks",
     "load_distribution": "_distributions",
     "manifest_entries": "_distributions",
-    "plugin_contents": "_report",
     "provenance_of": "_provenance",
-    "unresolved_conflicts": "_doctor",
 }
+
+_RULE_KINDS = ("jvp", "vjp", "vmap", "transpose", "partial_eval", "partial_eval_jaxpr", "dce")
 _ZEROS = ("UndefPrimal", "Zero", "add_tangents", "instantiate_zeros", "is_undef_primal")
-_CONSTVARS = ("convert_constvars", "hoist_consts")
-_OF_OTHERS = {
-    **{name: f"bindax_core.registry.{module}" for name, module in _REGISTRY.items()},
+_MOVED = {
     **dict.fromkeys(_ZEROS, "bindax_transforms.zeros"),
-    **dict.fromkeys(_CONSTVARS, "bindax_transforms.staging.constvars"),
+    **dict.fromkeys(("convert_constvars", "hoist_consts"), "bindax_transforms.staging.constvars"),
     "Promotion": "bindax_lax_basic.dtypes",
     "pair_of": "bindax_transforms.rules",
     "register_text_form": "bindax_text",
 }
-"""The modules of names that few programs need, and of names of plugin API 1 that have moved."""
+"""Names of plugin API 1 that have moved to the modules of other packages."""
 
-_RULE_KINDS = ("jvp", "vjp", "vmap", "transpose", "partial_eval", "partial_eval_jaxpr", "dce")
+
 _RENAMED = {
     "Kept": "CacheEntry",
+    "Origin": "DebugInfo",
     "Place": "Placement",
     "admitted_array": "canonicalize_array",
     "admitted_dtype": "canonicalize_dtype",
     "admitted_type": "canonicalize_aval",
+    "new_base": "eval_context",
     "note_transfer": "check_transfer",
     "recent_programs": "executable_cache",
+    "record_undo": "on_rollback",
 }
 """Names of plugin API 1, and what they are called now."""
 
@@ -253,14 +251,27 @@ def __getattr__(name: str) -> _typing.Any:
         return globals()[_RENAMED[name]]
     if name in (*_RULE_KINDS, "physical"):
         return getattr(rules, name)
-    moved = _moved_name("bindax.extend", name, _OF_OTHERS)
+    moved = _moved_name("bindax.extend", name, _MOVED)
     if moved is not None:
         return moved
+    # The registry is needed by plugins and tools that ask for it, not by programs that compute.
+    if name in _FROM_REGISTRY:
+        from importlib import import_module
+
+        module = import_module(f"bindax_core.registry.{_FROM_REGISTRY[name]}")
+        return getattr(module, name)
     raise missing_attribute("bindax.extend", name, __dir__())
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_OF_OTHERS, *_RULE_KINDS, *_RENAMED]
+    return [*globals(), *_FROM_REGISTRY, *_RULE_KINDS, *_MOVED, *_RENAMED]
 
 
-vars()["__all__"] = [*public_names(vars()), *_OF_OTHERS, *_RULE_KINDS, *_RENAMED, "rules"]
+vars()["__all__"] = [
+    *public_names(vars()),
+    *_FROM_REGISTRY,
+    *_RULE_KINDS,
+    *_MOVED,
+    *_RENAMED,
+    "rules",
+]

@@ -9,7 +9,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from bindax_core._extension_points import runtime
-from bindax_core.kernel._functions import unwrapped_function
+from bindax_core._functions import unwrapped_function
 from bindax_core.kernel._rule_errors import described
 from bindax_core.kernel._rules import rule_kinds
 from bindax_core.kernel._source_info import is_internal_file

@@ -44,8 +44,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
 
 def _bind_equation(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
     try:
-        outs = eqn.primitive.bind(*operands, **eqn.params)
-        return outs if eqn.primitive.multiple_results else [outs]
+        return bind_flat(eqn.primitive, operands, eqn.params)
     except NonFiniteError as error:
         error.comes_from(eqn.source_info)
         raise

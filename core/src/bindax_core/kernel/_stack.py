@@ -8,7 +8,7 @@ completely.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 from weakref import WeakSet
@@ -51,11 +51,6 @@ def evaluate_with(trace_type: type[Trace]) -> None:
         bottoms = list(_bottoms)
     for bottom in bottoms:
         bottom.trace_type, bottom.trace = trace_type, trace_type(bottom)
-
-
-def on_end_of_traces(function: Callable[[MainTrace], None] | None) -> None:
-    """Have a function called with each trace that ends without an error, or none any more."""
-    runtime.trace_ended = function
 
 
 class new_main:

@@ -11,9 +11,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from bindax_core._extension_points import runtime
+from bindax_core._functions import describe_function
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._aval import ValueType, as_operand, plain_types, register_value_type
-from bindax_core.kernel._functions import describe_function
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bindax_core._functions import code_of
 from bindax_core.arrays._operators import ArrayOperators, supplied_attributes
-from bindax_core.kernel._functions import code_of
 from bindax_core.registry._manifest import (
     PLUGINS,
     Distribution,
