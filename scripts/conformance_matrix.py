@@ -1,6 +1,6 @@
 """Write docs/conformance.md: which rules of which primitives were checked, and what was not.
 
-Every package of the workspace is checked by the conformance kit, each check on a fixed number of
+Every package of the workspace is checked by the conformance suite, each check on a fixed number of
 cases that the seed chooses, so that the page is the same wherever it is made.
 
     uv run python scripts/conformance_matrix.py          # write the page

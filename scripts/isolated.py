@@ -187,7 +187,7 @@ def perform(run: Run, python: Path, directory: Path, wheels: Path, full: bool) -
     paths = [ROOT / tests for tests in (run.tests if full else run.tests[:1])]
     paths = [path for tests in paths for path in ([tests] if full else marked(tests))]
     if paths:
-        # What loads by itself is tested with the kit, and at night through the facade.
+        # What loads by itself is tested with the suite, and at night through the facade.
         install = ("uv", "pip", "install", "--quiet", "--no-sources", "--find-links", wheels)
         needed_by_tests = ("bindax-testing", "bindax") if full else ("bindax-testing",)
         call(*install, "--python", python, *needed_by_tests, cwd=directory)

@@ -82,7 +82,7 @@ def declared() -> dict[str, str]:
 
 
 def family_of(module: str) -> str:
-    """Return the page that a module is on: linear algebra has one, a room has one for each file.
+    """Return the page that a module is on: linear algebra has one, a folder has one for each file.
 
     >>> family_of("bindax_lax_basic.elementwise.arithmetic"), family_of("bindax_linalg.lu")
     ('arithmetic', 'linalg')
@@ -100,7 +100,7 @@ def families() -> dict[str, list[str]]:
     return {family: sorted(found[family]) for family in sorted(found)}
 
 
-def doors(family: str) -> ModuleType:
+def front_end(family: str) -> ModuleType:
     """Return the module that users import the functions of a page from."""
     return lax.linalg if family == "linalg" else lax
 
@@ -121,8 +121,8 @@ def applications() -> dict[str, list[Application]]:
 
 def functions(family: str) -> dict[str, FunctionType]:
     """Return the public functions that a family's modules define, by name."""
-    door = doors(family)
-    offered = {name: getattr(door, name) for name in sorted(door.__all__)}
+    module = front_end(family)
+    offered = {name: getattr(module, name) for name in sorted(module.__all__)}
     return {
         name: value
         for name, value in offered.items()
@@ -196,15 +196,15 @@ def examples(function: FunctionType) -> list[str]:
 
 def imports(family: str) -> list[str]:
     """Return what the examples of a page need."""
-    module = doors(family)
+    module = front_end(family)
     lines = [line for f in functions(family).values() for line in examples(f)]
     code = "\n".join(line for line in lines if line.startswith((">>>", "...")))
     # Neither attributes nor the names of arguments.
     words = set(re.findall(r"(?<![\w.])\w+(?!\w|=)", code))
     used = sorted(words & set(module.__all__))
     used = used or [f"{name}_p" for name in families()[family]]
-    door = module.__name__
-    return [">>> import numpy as np", f">>> from {door} import {', '.join(used)}"]
+    name = module.__name__
+    return [">>> import numpy as np", f">>> from {name} import {', '.join(used)}"]
 
 
 def function_lines(family: str) -> Iterator[str]:
@@ -345,13 +345,13 @@ def pages() -> dict[str, str]:
 
 
 def run_conformance(budget: float) -> None:
-    """Run the conformance kit and write what ran."""
+    """Run the conformance suite and write what ran."""
     reports = [check_plugin(package, budget=budget / len(PACKAGES)) for package in PACKAGES]
     report = reports[0]
     found: dict[str, dict[str, int | str]] = {}
     for result in itertools.chain.from_iterable(one.results for one in reports):
         checks = found.setdefault(result.primitive, {})
-        # How many cases a reason holds for depends on how long the kit ran.
+        # How many cases a reason holds for depends on how long the suite ran.
         reason = re.sub(r" \(\d+ of \d+ cases\)", "", result.reason)
         checks[result.check] = (
             result.ran if result.status == "passed" else f"{result.status}: {reason}"

@@ -24,7 +24,7 @@ READING_PATH = (*("primitive", "stack", "trace", "aval", "jaxpr", "eval_jaxpr", 
 """The files of the kernel that a newcomer reads, in this order."""
 PACKAGES = {
     "bindax": ROOT / "src/bindax",
-    **{f"core/{room.parent.name}": room.parent for room in sorted(CORE.glob("*/__init__.py"))},
+    **{f"core/{path.parent.name}": path.parent for path in sorted(CORE.glob("*/__init__.py"))},
     "testing": ROOT / "testing/src/bindax_testing",
     "mutation": ROOT / "mutation/src/bindax_mutation",
     **{path.name: path for path in sorted(ROOT.glob("plugins/*/src/bindax_*"))},

@@ -52,8 +52,8 @@ BAD = {
 }
 # An axis that nothing names is a NameError, as it is in JAX.
 LEGAL = (TypeError, ValueError, IndexError, OverflowError, NameError, BindaxError)
-# Programs, what puts itself in the place of JAX, and the words for authors of plugins: these take
-# types, rules and equations, not values of users, and check_rules and the kit check them.
+# Programs, what puts itself in the place of JAX, and the names for authors of plugins: these take
+# types, rules and equations, not values of users, and check_rules checks them.
 LEFT_OUT = re.compile(r"\._|\.demo|\.jax|bindax\.extend$")
 # They write or read files, change settings for good, or wait for somebody at the keyboard.
 SKIPPED = {
@@ -90,15 +90,15 @@ class Called(NamedTuple):
 
 
 def callables() -> Iterator[Called]:
-    """Every public callable of the doors for users, once."""
+    """Every public callable that users import, once."""
     names = {*ALIASES, *(one.name for one in pkgutil.walk_packages(bindax.__path__, "bindax."))}
     seen: set[int] = set()
     for module in ["bindax", *sorted(names)]:
         if LEFT_OUT.search(module):
             continue
-        door = importlib.import_module(module)
-        for name in getattr(door, "__all__", [n for n in dir(door) if not n.startswith("_")]):
-            function = getattr(door, name)
+        loaded = importlib.import_module(module)
+        for name in getattr(loaded, "__all__", [n for n in dir(loaded) if not n.startswith("_")]):
+            function = getattr(loaded, name)
             known = name in SKIPPED or id(function) in seen
             if known or not callable(function) or _is_abstract(function):
                 continue
@@ -240,9 +240,9 @@ def test_bad_values_are_refused_everywhere(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_sweep_reaches_every_front_end() -> None:
-    doors = {one.name.rpartition(".")[0] for one in callables()}
+    modules = {one.name.rpartition(".")[0] for one in callables()}
     expected = "bindax lax numpy numpy.linalg numpy.fft nn nnx random optimizers tree tree_util"
     wanted = {"bindax", *(f"bindax.{name}" for name in expected.split()[1:])}
-    assert wanted | {"bindax.image", "bindax.ops", "bindax.scipy.special"} <= doors
+    assert wanted | {"bindax.image", "bindax.ops", "bindax.scipy.special"} <= modules
     newer = "sharding export ffi meta profiler debug distributed experimental.sparse"
-    assert {f"bindax.{name}" for name in newer.split()} <= doors
+    assert {f"bindax.{name}" for name in newer.split()} <= modules

@@ -78,7 +78,7 @@ def _run(page: Path, text: str) -> None:
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     kinds = set(rule_kinds)
     runner.run(test, out=output.append)
-    for name in set(rule_kinds) - kinds:  # or the kit would ask how its rules are checked
+    for name in set(rule_kinds) - kinds:  # or the suite would ask how its rules are checked
         del rule_kinds[name]
     for name in [name for name, one in settings.items() if "bindax" not in one.site.module]:
         del settings[name]

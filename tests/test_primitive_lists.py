@@ -22,15 +22,15 @@ def entry_points(package: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_packages_offer_what_their_modules_offer(package: str) -> None:
-    door = import_module(f"bindax_{package}")
-    primitives = {name for name in door.__all__ if isinstance(getattr(door, name), Primitive)}
+    module = import_module(f"bindax_{package}")
+    primitives = {name for name in module.__all__ if isinstance(getattr(module, name), Primitive)}
     assert primitives == {place.split(":")[1] for place in entry_points(package).values()}
 
 
 def test_the_facade_offers_the_same_objects() -> None:
     assert lax.sin is bindax_lax_basic.sin
     for package in ("linalg", "special"):
-        door = import_module(f"bindax_{package}")
+        module = import_module(f"bindax_{package}")
         facade = lax.linalg if package == "linalg" else lax
-        assert all(getattr(facade, name) is getattr(door, name) for name in door.__all__)
-        assert {*door.__all__} <= {*facade.__all__}
+        assert all(getattr(facade, name) is getattr(module, name) for name in module.__all__)
+        assert {*module.__all__} <= {*facade.__all__}

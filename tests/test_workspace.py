@@ -38,9 +38,9 @@ def test_package_is_typed(directory: Path) -> None:
     assert all((directory / package / "py.typed").is_file() for package in wheel["packages"])
 
 
-def test_contract_on_public_doors_names_every_private_module() -> None:
+def test_contract_on_public_names_has_every_private_module() -> None:
     contracts = project(ROOT)["tool"]["importlinter"]["contracts"]
-    (contract,) = (c for c in contracts if c["id"] == "public-doors")
+    (contract,) = (c for c in contracts if c["id"] == "public-names")
     package = ROOT / "core/src/bindax_core"
     names = {path.parent.name for path in package.glob("*/__init__.py")} - {"tree"} | {"tree.*"}
     names |= {path.stem for path in package.glob("_[!_]*.py")}

@@ -100,7 +100,7 @@ def test_the_method_of_jax_counts_as_the_same():
     np.testing.assert_array_equal(lax.neg(FromJax()), -X)
 
 
-def test_the_doors_of_plugins_unwrap():
+def test_the_functions_of_plugins_unwrap():
     inner = bnp.asarray(X)
     wrapped = Measured(Measured(inner))
     assert unwrapped(wrapped) is wrapped.value

@@ -1,4 +1,4 @@
-"""The door for packages that bring operations, containers, backends or transformations."""
+"""The names for packages that bring operations, containers, backends or transformations."""
 
 import typing as _typing
 

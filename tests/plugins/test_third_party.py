@@ -244,7 +244,7 @@ def test_the_examples_import_public_names_alone(name: str) -> None:
         for line in file.read_text(encoding="utf-8").splitlines():
             if line.startswith(("import bindax", "from bindax")):
                 module = line.split()[1]
-                # The module with the check of a rule kind is imported by the kit alone.
+                # The module with the check of a rule kind is imported by the suite alone.
                 known = (
                     GOOD[name] | {"bindax_testing"} if file.stem == "conformance" else GOOD[name]
                 )

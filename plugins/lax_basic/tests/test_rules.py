@@ -33,7 +33,7 @@ def assert_same(got, wanted, tolerance=1e-5):
 BATCHED = [s for s in SAMPLES if s.operands and "float16" not in s.label]
 
 
-# The conformance kit has these checks, too, with other samples of all primitives.
+# The conformance suite has these checks, too, with other samples of all primitives.
 @pytest.mark.every(8)
 @pytest.mark.parametrize("sample", BATCHED, ids=ids(BATCHED))
 def test_vmap_is_a_loop(sample):

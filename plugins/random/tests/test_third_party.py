@@ -1,4 +1,4 @@
-"""A generator of another package: found by its entry point, checked by the kit."""
+"""A generator of another package: found by its entry point, checked by the suite."""
 
 import importlib.util
 import sys

@@ -52,8 +52,8 @@ def new_plugin(
 ) -> None:
     """Write a package NAME that extends bindax by a primitive and a container.
 
-    It has a manifest, hooks, tests with the conformance kit, a README and a workflow that runs the
-    tests, and passes them as it is.
+    It has a manifest, hooks, tests with the conformance suite, a README and a workflow that runs
+    the tests, and passes them as it is.
     """
     # Of a package that was written before, the place says more than its name, so it comes first.
     target = Path(name) if directory is None else directory

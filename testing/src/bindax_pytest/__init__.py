@@ -1,4 +1,4 @@
-"""``pytest --bindax-conformance=NAME``: the kit over any installed plugin, one test per check.
+"""``pytest --bindax-conformance=NAME``: the suite over any installed plugin, one test per check.
 
 Loaded by pytest through its entry point, in every run wherever it is installed. It is a package of
 its own, so that nothing of bindax is imported before the option is used.

@@ -1,4 +1,4 @@
-"""The door for checking a plugin: do its definitions keep the contract of bindax?
+"""Checks of plugins: do their definitions keep the contract of bindax?
 
 The checks use public names alone, so that what passes here is what transformations need.
 

@@ -16,7 +16,7 @@ from bindax_testing._limits import TimeLimitExceeded
 _OURS = tuple(
     str(Path(file).parent) for file in (bindax_core.__file__, bindax_transforms.__file__, __file__)
 )
-"""The frames of the kernel, the transformations and the kit say little to the author of a rule."""
+"""Frames of the kernel, the transformations and the suite say little to the author of a rule."""
 
 EVALUATION = ("impl", "abstract_eval")
 

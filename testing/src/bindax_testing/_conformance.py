@@ -1,4 +1,4 @@
-"""The kit's public functions: check a plugin, in its own tests or anywhere."""
+"""The suite's public functions: check a plugin, in its own tests or anywhere."""
 
 from __future__ import annotations
 

@@ -321,7 +321,7 @@ def check_subject(
 def run_one(
     case: Case, check: str, time_limit: float = 10.0, own: Iterable[RuleCheck] = ()
 ) -> None:
-    """Run one check, of the kit or of third parties' own, on one case."""
+    """Run one check, of the suite or of third parties' own, on one case."""
     subject = Subject("", {case.primitive: None}, ())
     plan = make_plan(subject, seed=case.seed, time_limit=time_limit)
     plan.cases[case.primitive] = [case]

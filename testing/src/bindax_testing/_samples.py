@@ -380,7 +380,7 @@ class RuleCheck:
 def rule_check(kind: RuleKind | str, run: Callable[[Case], None], *, name: str = "") -> RuleCheck:
     """Make a check of the rules of a kind of your own, for the hook ``bindax_samples``.
 
-    The kit runs it on the samples of every primitive that has a rule of the kind, names the rule
+    The suite runs it on the samples of every primitive that has a rule of the kind, names the rule
     that is wrong, and looks for a smaller case.
 
     Args:

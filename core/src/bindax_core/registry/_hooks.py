@@ -83,8 +83,8 @@ def bindax_transformations() -> Mapping[str, Callable[..., Any]]:  # type: ignor
 
 @hookspec
 def bindax_samples() -> Iterable[Any]:  # type: ignore[empty-body]
-    """Give sample inputs of the plugin's primitives, for the conformance kit.
+    """Give sample inputs of the plugin's primitives, for the conformance suite.
 
     Each is a ``Sample`` or ``ExpectedFailure`` of ``bindax_testing``, which the hook should import
-    in its body: loading a plugin does not call this hook, only the kit does.
+    in its body: loading a plugin does not call this hook, only the suite does.
     """

@@ -71,13 +71,13 @@ def import_scope() -> Iterator[None]:
 
 
 def _find_rule_checks(wanted: bool) -> None:
-    """Load the conformance kit, without which ``config.check_rules`` cannot be on."""
+    """Load the conformance suite, without which ``config.check_rules`` cannot be on."""
     if wanted:
         try:
             import_module("bindax_testing")
         except ImportError as error:
             raise PluginError(
-                "config.check_rules needs the conformance kit: install bindax-testing."
+                "config.check_rules needs the conformance suite: install bindax-testing."
             ) from error
 
 
@@ -98,7 +98,7 @@ def _watch(setting: str, module: str, on: bool) -> None:
 
 
 def watch_rules(on: bool) -> None:
-    """Turn the debug mode on or off in which the conformance kit checks the results of rules."""
+    """Turn the debug mode on or off in which the conformance suite checks the results of rules."""
     if on:
         wrap_rules(import_module("bindax_testing").checked_rule)
     elif runtime.wrap_rule is not None:

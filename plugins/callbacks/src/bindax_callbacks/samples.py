@@ -1,4 +1,4 @@
-"""Samples for the conformance kit: host functions that NumPy computes, and ones that only look."""
+"""Samples for the conformance suite: host functions that NumPy computes or that only look."""
 
 from __future__ import annotations
 

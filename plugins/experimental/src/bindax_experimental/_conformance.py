@@ -1,4 +1,4 @@
-"""The checks of the rules of this package, which the kit runs on samples of all owners."""
+"""The checks of the rules of this package, which the suite runs on samples of all owners."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def bindax_extensions() -> Iterable[Extension]:
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """Give the conformance kit calls of the primitive, and the checks of the rules."""
+    """Give the conformance suite calls of the primitive, and the checks of the rules."""
     from bindax_experimental import _conformance as checks
     from bindax_experimental.samples import conformance_samples
     from bindax_testing import rule_check

@@ -1,4 +1,4 @@
-"""Samples for the conformance kit: functions with checks that hold."""
+"""Samples for the conformance suite: functions with checks that hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples for the conformance kit: calls of exported programs."""
+"""Samples for the conformance suite: calls of exported programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples for the conformance kit: calls of targets that NumPy computes."""
+"""Samples for the conformance suite: calls of targets that NumPy computes."""
 
 from __future__ import annotations
 

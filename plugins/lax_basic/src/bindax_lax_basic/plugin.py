@@ -53,7 +53,7 @@ def bindax_array_attributes() -> Mapping[str, Any]:
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """Samples of the primitives, for the conformance kit."""
+    """Samples of the primitives, for the conformance suite."""
     from bindax_lax_basic.samples.conformance import conformance_samples
 
     return conformance_samples()

@@ -1,4 +1,4 @@
-"""Sample inputs of linear algebra, in the vocabulary of the conformance kit.
+"""Sample inputs of linear algebra, in the vocabulary of the conformance suite.
 
 Each sample makes matrices from its operands on which derivatives exist and are of moderate size:
 positive definite, with separate eigenvalues, or with a heavy diagonal.

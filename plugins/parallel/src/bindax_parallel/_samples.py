@@ -1,4 +1,4 @@
-"""Samples of ``shard_map``, in which every collective occurs: the kit checks its rules with it.
+"""Samples of ``shard_map``, in which every collective occurs: the suite checks its rules with it.
 
 All parts are computed on one device, so that the samples run everywhere.
 """

@@ -1,4 +1,4 @@
-"""Samples for the conformance kit."""
+"""Samples for the conformance suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sample inputs of special functions, in the vocabulary of the conformance kit."""
+"""Sample inputs of special functions, in the vocabulary of the conformance suite."""
 
 from __future__ import annotations
 

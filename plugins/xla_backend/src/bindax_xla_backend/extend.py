@@ -1,4 +1,4 @@
-"""The door of this package: the names that other packages may use.
+"""The names of this package that other packages may use.
 
 Lowering rules need nothing of it: they get all they need from the context that they are called
 with.

@@ -18,7 +18,7 @@ def bindax_extensions() -> Iterable[Extension]:
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """Give the check of lowering rules, which the conformance kit runs on samples of the owners."""
+    """Give the check of lowering rules, which the suite runs on samples of the owners."""
     from bindax_example_onnx.conformance import check_model
     from bindax_testing import rule_check
 

@@ -1,4 +1,4 @@
-"""Samples for the conformance kit: conditionals whose branches are linear, smooth, or constant."""
+"""Samples for the conformance suite: conditionals with linear, smooth or constant branches."""
 
 from __future__ import annotations
 

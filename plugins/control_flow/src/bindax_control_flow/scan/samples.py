@@ -1,4 +1,4 @@
-"""Samples for the conformance kit: loops that are linear, smooth, or partly constant."""
+"""Samples for the conformance suite: loops that are linear, smooth, or partly constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples for the conformance kit: linear systems, and roots of functions."""
+"""Samples for the conformance suite: linear systems, and roots of functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples for the conformance kit: loops of unknown length."""
+"""Samples for the conformance suite: loops of unknown length."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Sample inputs of every primitive: what the conformance kit, tests and documentation run on."""
+"""Sample inputs of every primitive: what the conformance suite, tests and documentation run on."""

@@ -1,4 +1,4 @@
-"""Sample inputs of every primitive: what tests, the conformance kit and documentation run on.
+"""Sample inputs of every primitive: what tests, the conformance suite and documentation run on.
 
 A sample names a function of the package, the types and ranges of its operands, and its other
 arguments. Operands are made from a seed, away from points where a derivative does not exist.

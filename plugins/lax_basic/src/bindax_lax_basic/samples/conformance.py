@@ -1,4 +1,4 @@
-"""The package's samples in the vocabulary of the conformance kit, and some of batches."""
+"""The package's samples in the vocabulary of the conformance suite, and some of batches."""
 
 from __future__ import annotations
 

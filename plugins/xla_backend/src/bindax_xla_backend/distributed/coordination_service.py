@@ -7,7 +7,7 @@ others are told.
 
 The service of ``jaxlib``, by which processes find each other's devices, ends a process whose
 connection to it breaks. So it is reached through this module: the coordinator passes connections on
-to the service, and each process has a door of its own to them, which stays open.
+to the service, and each process has a socket of its own to them, which stays open.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class CoordinationService:
         self._peers: dict[int, asyncio.StreamWriter] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._servers: list[asyncio.Server] = []
-        self._doors: list[asyncio.StreamWriter] = []  # to the client of jaxlib in this process
+        self._listeners: list[asyncio.StreamWriter] = []  # to the client of jaxlib in this process
         self._programs = ProgramConsistency(self._tell)
         self._service = 0
         self._closing = False
@@ -196,7 +196,7 @@ class CoordinationService:
         await asyncio.gather(_pump(reader, outer), _pump(inner, writer))
 
     async def _pass_out(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._doors.append(writer)
+        self._listeners.append(writer)
         inner, outer = await asyncio.open_connection(*self.address)
         _say(outer, hello="service")
         self._start(_pump(reader, outer))
@@ -328,9 +328,9 @@ class CoordinationService:
         Python frees what daemon threads refer to while it ends, sockets among it. A second
         descriptor of each keeps its connection from being closed with it.
         """
-        for door in self._doors:
+        for listener in self._listeners:
             with contextlib.suppress(OSError):  # closed already
-                os.dup(door.get_extra_info("socket").fileno())
+                os.dup(listener.get_extra_info("socket").fileno())
 
     def stop(self) -> None:
         """Close all connections and end the thread."""

@@ -29,8 +29,8 @@ def _modules(package: Path) -> Iterator[str]:
             yield name
 
 
-def _doors() -> Iterator[str]:
-    """The facade's modules, the kernel's doors, the kit, and each plugin's package."""
+def _front_ends() -> Iterator[str]:
+    """The facade's modules, the kernel's, the conformance suite, and each plugin's package."""
     yield from _modules(ROOT / "src/bindax")
     yield from ALIASES
     yield from ("bindax_core", "bindax_core.errors", "bindax_core.extend", "bindax_testing")
@@ -42,20 +42,20 @@ def _doors() -> Iterator[str]:
             yield f"{package.name}.extend"
 
 
-DOORS = sorted(_doors())
+FRONT_ENDS = sorted(_front_ends())
 
 
-@pytest.mark.parametrize("name", DOORS)
-def test_door_lists_its_words(name: str) -> None:
+@pytest.mark.parametrize("name", FRONT_ENDS)
+def test_module_lists_its_names(name: str) -> None:
     if name.startswith("bindax_xla_backend"):
         pytest.importorskip("jaxlib")
-    door = importlib.import_module(name)
-    words = list(door.__all__)
+    module = importlib.import_module(name)
+    words = list(module.__all__)
     assert len(words) == len({*words})
-    values = {word: getattr(door, word) for word in words}
+    values = {word: getattr(module, word) for word in words}
     helpers = {"Any": typing.Any, "import_module": importlib.import_module, "TYPE_CHECKING": False}
     assert not [word for word, x in values.items() if word in helpers and x is helpers[word]]
-    shown = {*re.findall(r"\w+", pydoc.plain(pydoc.render_doc(door)))}
+    shown = {*re.findall(r"\w+", pydoc.plain(pydoc.render_doc(module)))}
     # pydoc shows modules only where they are files of the package.
     assert not [w for w, x in values.items() if w not in shown and not isinstance(x, ModuleType)]
 
@@ -81,14 +81,14 @@ def test_importing_bindax_loads_no_machinery_of_imports() -> None:
     assert run.stdout == "False\n"
 
 
-def test_the_door_of_bindax_has_what_plugins_bring() -> None:
+def test_bindax_has_what_plugins_bring() -> None:
     import bindax
 
     assert {"grad", "jit", "lax", "numpy", "tree", "Array", "pure_callback"} <= {*bindax.__all__}
     assert {"hookimpl", "primitive", "rules"} <= {*bindax.extend.__all__}
 
 
-def test_listing_the_words_loads_nothing() -> None:
+def test_listing_the_names_loads_nothing() -> None:
     code = """
 import sys, bindax
 words = bindax.__all__
