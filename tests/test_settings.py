@@ -200,7 +200,7 @@ def test_scopes_name_equations_messages_and_compiled_operations() -> None:
         bindax.named_call(layer, name=3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="not empty"), bindax.named_scope(""):
         pass
-    with pytest.raises(TypeError, match=r"named_call takes a function first, but got 'f'\."):
+    with pytest.raises(TypeError, match=r"fun of named_call must be a function, but got 'f'"):
         bindax.named_call("f")  # type: ignore[arg-type]
 
 

@@ -117,6 +117,7 @@ if _typing.TYPE_CHECKING:
     from bindax_text import jaxpr_from_text as jaxpr_from_text
     from bindax_text import jaxpr_to_text as jaxpr_to_text
     from bindax_transforms import JittedFunction as JittedFunction
+    from bindax_transforms import checking_leaks as checking_leaks
     from bindax_transforms import checkpoint as checkpoint
     from bindax_transforms import checkpoint_policies as checkpoint_policies
     from bindax_transforms import clear_caches as clear_caches
@@ -135,12 +136,11 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms import linear_transpose as linear_transpose
     from bindax_transforms import linearize as linearize
     from bindax_transforms import make_jaxpr as make_jaxpr
+    from bindax_transforms import named_call as named_call
+    from bindax_transforms import named_scope as named_scope
     from bindax_transforms import value_and_grad as value_and_grad
     from bindax_transforms import vjp as vjp
     from bindax_transforms import vmap as vmap
-    from bindax_transforms.staging.named_scopes import named_call as named_call
-    from bindax_transforms.staging.named_scopes import named_scope as named_scope
-    from bindax_transforms.staging.tracer_leaks import checking_leaks as checking_leaks
 else:
     import bindax_core as _core
 
@@ -171,12 +171,12 @@ _ELSEWHERE = {
     "make_array_from_single_device_arrays": "bindax_parallel",
     "pmap": "bindax_parallel",
     "shard_map": "bindax_parallel",
-    "checking_leaks": "bindax_transforms.staging.tracer_leaks",
+    "checking_leaks": "bindax_transforms",
     "clear_caches": "bindax_transforms",
     "checkpoint_policies": "bindax_transforms",
     "debug_key_reuse": "bindax_random",
-    "named_call": "bindax_transforms.staging.named_scopes",
-    "named_scope": "bindax_transforms.staging.named_scopes",
+    "named_call": "bindax_transforms",
+    "named_scope": "bindax_transforms",
     "pure_callback": "bindax_callbacks",
     "remat": "bindax.ad_checkpoint",
 }

@@ -93,14 +93,14 @@ _OF_PACKAGES = (
 _MODULES = ("extend", "rules", "sharding", "tree_util")
 
 _MOVED = {
-    "checking_leaks": "bindax_transforms.staging.tracer_leaks",
+    "checking_leaks": "bindax_transforms",
     "jaxpr_from_text": "bindax_text",
     "jaxpr_to_text": "bindax_text",
     "make_array_from_callback": "bindax_parallel",
     "make_array_from_process_local_data": "bindax_parallel",
     "make_array_from_single_device_arrays": "bindax_parallel",
-    "named_call": "bindax_transforms.staging.named_scopes",
-    "named_scope": "bindax_transforms.staging.named_scopes",
+    "named_call": "bindax_transforms",
+    "named_scope": "bindax_transforms",
 }
 """Names that have moved to other packages."""
 
@@ -114,9 +114,9 @@ if _typing.TYPE_CHECKING:
     )
     from bindax_text import jaxpr_from_text as jaxpr_from_text
     from bindax_text import jaxpr_to_text as jaxpr_to_text
-    from bindax_transforms.staging.named_scopes import named_call as named_call
-    from bindax_transforms.staging.named_scopes import named_scope as named_scope
-    from bindax_transforms.staging.tracer_leaks import checking_leaks as checking_leaks
+    from bindax_transforms import checking_leaks as checking_leaks
+    from bindax_transforms import named_call as named_call
+    from bindax_transforms import named_scope as named_scope
 
     default_matmul_precision: Setting
     default_prng_impl: Setting

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any
 
 
 def unwrapped_function(function: Any) -> Any:
-    """Return the function behind partial applications and decorators."""
-    while True:
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        else:
-            return function
+    """Return the function behind partial applications and decorators.
+
+    A function with an attribute ``func`` stands for that one, as a partial application does.
+    """
+    inner = function
+    while callable(inner):
+        function = inner
+        inner = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+    return function
 
 
 def code_of(function: Any) -> CodeType | None:

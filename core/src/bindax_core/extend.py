@@ -194,11 +194,10 @@ if _typing.TYPE_CHECKING:
     from bindax_core.rules import transpose as transpose
     from bindax_core.rules import vjp as vjp
     from bindax_core.rules import vmap as vmap
-    from bindax_lax_basic.dtypes import Promotion as Promotion
+    from bindax_lax_basic.extend import Promotion as Promotion
     from bindax_text import register_text_form as register_text_form
+    from bindax_transforms import convert_constvars as convert_constvars
     from bindax_transforms.rules import pair_of as pair_of
-    from bindax_transforms.staging.constvars import convert_constvars as convert_constvars
-    from bindax_transforms.staging.constvars import hoist_consts as hoist_consts
     from bindax_transforms.zeros import UndefPrimal as UndefPrimal
     from bindax_transforms.zeros import Zero as Zero
     from bindax_transforms.zeros import add_tangents as add_tangents

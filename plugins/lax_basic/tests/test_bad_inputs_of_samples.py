@@ -57,7 +57,7 @@ KNOWN = {
 """For each function where it differs, patterns of what was changed, and the reason."""
 
 
-ERRORS = ("TypeError", "ValueError", "AxisError", "AbstractionError")
+ERRORS = ("TypeError", "ValueError", "AxisError", "AbstractionError", "ShapeError")
 
 
 @pytest.fixture(scope="module")

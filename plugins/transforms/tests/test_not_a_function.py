@@ -37,6 +37,7 @@ TRANSFORMATIONS: dict[str, Call] = {
     "linearize": lambda f: bt.linearize(f, 1.0),
     "linear_transpose": lambda f: bt.linear_transpose(f, 1.0),
     "vmap": lambda f: bt.vmap(f),
+    "named_call": lambda f: bt.named_call(f),
     "make_jaxpr": lambda f: bt.make_jaxpr(f),
     "eval_shape": lambda f: bt.eval_shape(f, 1.0),
     "closure_convert": lambda f: bt.closure_convert(f, 1.0),

@@ -38,6 +38,7 @@ from bindax_lax_basic.dtypes import INTEGER as INTEGER
 from bindax_lax_basic.dtypes import NUMBER as NUMBER
 from bindax_lax_basic.dtypes import ORDERED as ORDERED
 from bindax_lax_basic.dtypes import DType as DType
+from bindax_lax_basic.dtypes import Promotion as Promotion
 from bindax_lax_basic.dtypes import canonical_dtype as canonical_dtype
 from bindax_lax_basic.dtypes import default_dtype as default_dtype
 from bindax_lax_basic.dtypes import float32 as float32

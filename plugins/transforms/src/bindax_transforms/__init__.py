@@ -67,6 +67,7 @@ from bindax_transforms.remat._name import checkpoint_name as checkpoint_name
 from bindax_transforms.remat.checkpoint import checkpoint as checkpoint
 from bindax_transforms.remat.saved_residuals import print_saved_residuals as print_saved_residuals
 from bindax_transforms.remat.saved_residuals import saved_residuals as saved_residuals
+from bindax_transforms.staging.constvars import convert_constvars as convert_constvars
 from bindax_transforms.staging.effects import check_repeatable as check_repeatable
 from bindax_transforms.staging.effects import check_unordered as check_unordered
 from bindax_transforms.staging.effects import without_effects as without_effects
@@ -74,7 +75,10 @@ from bindax_transforms.staging.interning import intern_jaxpr as intern_jaxpr
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr as trace_to_jaxpr
 from bindax_transforms.staging.make_jaxpr import eval_shape as eval_shape
 from bindax_transforms.staging.make_jaxpr import make_jaxpr as make_jaxpr
+from bindax_transforms.staging.named_scopes import named_call as named_call
+from bindax_transforms.staging.named_scopes import named_scope as named_scope
 from bindax_transforms.staging.trace_cache import traced_once as traced_once
+from bindax_transforms.staging.tracer_leaks import checking_leaks as checking_leaks
 
 remembered = cached_on_jaxpr
 """The former name of ``cached_on_jaxpr``."""

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from bindax_core.extend import scopes
+from bindax_core.extend import api_boundary, scopes
+from bindax_transforms._callables import check_function
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,6 +48,7 @@ def named_scope(name: str) -> Iterator[None]:
         scopes.path = outer
 
 
+@api_boundary
 def named_call(fun: Callable[P, R], *, name: str | None = None) -> Callable[P, R]:
     """Name the operations that a function stages.
 
@@ -60,8 +62,7 @@ def named_call(fun: Callable[P, R], *, name: str | None = None) -> Callable[P, R
     >>> make_jaxpr(named_call(sin, name="wave"))(1.0).jaxpr.eqns[0].source_info.scope
     'wave'
     """
-    if not callable(fun):
-        raise TypeError(f"named_call takes a function first, but got {fun!r:.80}.")
+    check_function("named_call", "fun", fun)
     scope = getattr(fun, "__name__", type(fun).__name__) if name is None else name
     with named_scope(scope):  # a name that is none is an error here, not at the first call
         pass
