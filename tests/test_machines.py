@@ -25,7 +25,7 @@ def test_what_failed_is_counted_and_named(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_setting_changes_the_environment(capsys: pytest.CaptureFixture[str]) -> None:
-    program = "import os; assert os.environ['OPENBLAS_CORETYPE'] == 'Prescott'"
+    program = "import os; assert os.environ['OPENBLAS_CORETYPE'] == 'Nehalem'"
     assert machines.run("SSE", [sys.executable, "-c", program])
     assert "exit 0" in capsys.readouterr().out
 
