@@ -7,9 +7,11 @@ import json
 import re
 
 import lax_pages
+import pytest
 import site_pages
 
 
+@pytest.mark.nightly
 def test_pages_have_every_primitive_and_code_that_runs() -> None:
     written = site_pages.pages()
     assert written.keys() == {name for name in site_pages.names() if name.endswith(".md")}

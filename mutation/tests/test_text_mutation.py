@@ -106,6 +106,7 @@ def test_reached_functions_are_collected() -> None:
     assert ast.parse(inspect.getsource(closing))
 
 
+@pytest.mark.nightly
 def test_a_plugin() -> None:
     pytest.importorskip("bindax_lax_basic", reason="the package whose rules are changed")
     seen: list[Any] = []

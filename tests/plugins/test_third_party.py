@@ -191,6 +191,7 @@ def test_containers_and_rule_kinds_of_packages_are_checked(
     assert checks <= passed
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("options", [(), ("--container-only",)], ids=["full", "container"])
 def test_the_scaffold_works_beside_installed_packages(
     environment: Any, tmp_path: Path, options: tuple[str, ...]

@@ -123,7 +123,7 @@ FIRST = [0.0, INF, -INF, NAN, 1, -1, 2, 0.5, -2, 1e-30, 50]
 GRID = [g.ravel() for g in np.meshgrid(FIRST, SPECIAL)]
 
 
-@pytest.mark.every(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_compiled_at_special_values(dtype):
     pytest.importorskip("bindax_xla_backend")
