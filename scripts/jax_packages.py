@@ -374,7 +374,7 @@ def main() -> None:
         ask = f"from importlib.metadata import version; print(version({distribution!r}))"
         row["version"] = subprocess.check_output([options.python, "-c", ask], text=True).strip()
         rows[package] = row
-        RESULTS.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n")
+        RESULTS.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         PAGE.write_text(page(rows), encoding="utf-8")
         print(package, row, flush=True)
 

@@ -66,7 +66,7 @@ def few() -> Iterator[None]:
 
 
 def mappings_of_code() -> int:
-    lines = [line.split() for line in MAPPINGS.read_text().splitlines()]
+    lines = [line.split() for line in MAPPINGS.read_text(encoding="utf-8").splitlines()]
     return sum(line[1].startswith("r-x") and len(line) == 5 for line in lines)
 
 

@@ -71,12 +71,13 @@ def install(directory: Path, project: dict[str, Any]) -> Callable[..., str]:
     metadata = site / f"{MODULE}-{project['project']['version']}.dist-info"
     metadata.mkdir(parents=True)
     (metadata / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {project['project']['version']}\n"
+        f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {project['project']['version']}\n",
+        encoding="utf-8",
     )
     lines = []
     for group, entries in project["project"]["entry-points"].items():
         lines += [f"[{group}]", *(f"{key} = {value}" for key, value in entries.items())]
-    (metadata / "entry_points.txt").write_text("\n".join(lines))
+    (metadata / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
     environment = {
         key: value
         for key, value in os.environ.items()
@@ -302,7 +303,7 @@ def test_authors_that_do_not_work(tmp_path: Path, author: str) -> None:
 
 
 def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
 
     ran = new_plugin(NAME, "--directory", str(tmp_path / "file" / "package"))
 

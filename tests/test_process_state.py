@@ -38,7 +38,8 @@ def test_a_test_that_leaves_a_setting_changed_fails(tmp_path: Path) -> None:
     (tmp_path / "test_bad.py").write_text(
         "from bindax_core import config\n\n"
         "def test_one():\n    config.debug_nans = True\n\n"
-        "def test_two():\n    assert not config.debug_nans\n"
+        "def test_two():\n    assert not config.debug_nans\n",
+        encoding="utf-8",
     )
     command = (sys.executable, "-m", "pytest", "-q", "-p", "process_state", "test_bad.py")
     environment = {**os.environ, "PYTHONPATH": str(Path(process_state.__file__).parent)}

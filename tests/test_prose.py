@@ -29,5 +29,5 @@ def test_no_docstring_opens_with_a_question_word() -> None:
 )
 def test_openings_are_found_in_every_docstring(tmp_path: Path, text: str, count: int) -> None:
     file = tmp_path / "module.py"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     assert len(list(prose["openings"]([file]))) == count

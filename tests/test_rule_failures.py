@@ -231,7 +231,7 @@ second_p = Primitive("failures.twice")
 
 
 def test_primitive_declared_twice_names_both_sites(tmp_path: Any, monkeypatch: Any) -> None:
-    (tmp_path / "declared_twice.py").write_text(SAME_NAME)
+    (tmp_path / "declared_twice.py").write_text(SAME_NAME, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     message = (
         r"the primitive 'failures\.twice' from .*declared_twice\.py:5\) is already declared by "

@@ -53,7 +53,8 @@ def bindax_array_operations():
 def bindax_samples():
     from bindax_testing import array, sample
     return [sample(p, array((2, 3), "float64")) for p in (RIGHT, WRONG)]
-"""
+""",
+        encoding="utf-8",
     )
     (tmp_path / "torn").mkdir()
     (tmp_path / "torn" / "__init__.py").write_text(
@@ -71,21 +72,27 @@ def bindax_primitives():
 def bindax_samples():
     yield 1
     raise KeyError("no table of samples")
-"""
+""",
+        encoding="utf-8",
     )
     metadata = tmp_path / "torn-1.0.dist-info"
     metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: torn\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[bindax.v1]\ntorn = torn\n")
+    (metadata / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: torn\nVersion: 1.0\n", encoding="utf-8"
+    )
+    (metadata / "entry_points.txt").write_text("[bindax.v1]\ntorn = torn\n", encoding="utf-8")
     metadata = tmp_path / "mended-1.0.dist-info"
     metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: mended\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text(
-        "[bindax.v1]\nmended = mended\n[bindax.v1.operations]\narray = mended\n"
+    (metadata / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: mended\nVersion: 1.0\n", encoding="utf-8"
     )
-    (tmp_path / "test_other.py").write_text("def test_other():\n    pass\n")
+    (metadata / "entry_points.txt").write_text(
+        "[bindax.v1]\nmended = mended\n[bindax.v1.operations]\narray = mended\n", encoding="utf-8"
+    )
+    (tmp_path / "test_other.py").write_text("def test_other():\n    pass\n", encoding="utf-8")
     (tmp_path / "test_rules.py").write_text(
-        "from bindax_testing import conformance\n\ntest_rules = conformance('mended')\n"
+        "from bindax_testing import conformance\n\ntest_rules = conformance('mended')\n",
+        encoding="utf-8",
     )
     return tmp_path
 
@@ -182,7 +189,8 @@ def test_without_the_option_nothing_is_imported(tmp_path: Path) -> None:
         "import sys\n\n\ndef test_light():\n"
         "    assert 'bindax_pytest' in sys.modules\n"
         "    assert 'numpy' not in sys.modules\n"
-        "    assert not [name for name in sys.modules if name.startswith('bindax_core')]\n"
+        "    assert not [name for name in sys.modules if name.startswith('bindax_core')]\n",
+        encoding="utf-8",
     )
     ran = run(tmp_path, "test_light.py", alone=True)
 

@@ -65,7 +65,7 @@ def repeats(printed: str, directory: Path) -> None:
 
 @pytest.mark.nightly
 def test_primitive_of_a_module(tmp_path: Path) -> None:
-    (tmp_path / "triples.py").write_text(AT_IMPORT)
+    (tmp_path / "triples.py").write_text(AT_IMPORT, encoding="utf-8")
     printed = run("from triples import triple_p" + CHECK.format(params=""), tmp_path)
     assert f"sys.path.insert(0, {str(tmp_path)!r})\nimport triples  # declares repe" in printed
     repeats(printed, tmp_path)
@@ -75,12 +75,15 @@ def test_primitive_of_a_module(tmp_path: Path) -> None:
 def test_primitive_of_a_package_with_relative_imports(tmp_path: Path) -> None:
     package = tmp_path / "outer" / "inner"
     package.mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    (package / "cards.py").write_text("from .triples import declare\ntriple_p = declare()\n")
+    (package / "__init__.py").write_text("", encoding="utf-8")
+    (package / "cards.py").write_text(
+        "from .triples import declare\ntriple_p = declare()\n", encoding="utf-8"
+    )
     (package / "triples.py").write_text(
         DECLARATION.replace("triple_p.bind", "bind")
         + "def bind(*args, **params):\n    from .cards import triple_p\n"
-        "    return triple_p.bind(*args, **params)\n"
+        "    return triple_p.bind(*args, **params)\n",
+        encoding="utf-8",
     )
     printed = run("from outer.inner.cards import triple_p" + CHECK.format(params=""), tmp_path)
     assert "import outer.inner.cards  # declares repeated.triple" in printed
@@ -89,8 +92,10 @@ def test_primitive_of_a_package_with_relative_imports(tmp_path: Path) -> None:
 
 def test_primitive_of_a_script(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text(AT_IMPORT + "if __name__ == '__main__':" + textwrap.indent(CHECK, "    "))
-    script.write_text(script.read_text().format(params=""))
+    script.write_text(
+        AT_IMPORT + "if __name__ == '__main__':" + textwrap.indent(CHECK, "    "), encoding="utf-8"
+    )
+    script.write_text(script.read_text(encoding="utf-8").format(params=""), encoding="utf-8")
     repeats(run(script, tmp_path), tmp_path)
 
 
@@ -98,7 +103,7 @@ def test_primitive_of_a_script(tmp_path: Path) -> None:
 def test_primitive_of_a_test_module(tmp_path: Path) -> None:
     module = tmp_path / "test_mine.py"
     body = textwrap.indent(CHECK.format(params=""), "    ")
-    module.write_text(f"{AT_IMPORT}\ndef test_it():{body}")
+    module.write_text(f"{AT_IMPORT}\ndef test_it():{body}", encoding="utf-8")
     printed = run("import pytest; pytest.main(['-sq', '-p', 'no:cacheprovider'])", tmp_path)
     printed = printed[printed.index("import sys") : printed.rindex("seed=0)") + 7]
     assert "import test_mine  # declares repeated.triple" in printed
@@ -120,14 +125,14 @@ NOWHERE = {
 @pytest.mark.parametrize("name", ["prompt", "function"])
 def test_primitive_that_no_import_makes(tmp_path: Path, name: str) -> None:
     code, where = NOWHERE[name]
-    (tmp_path / "triples.py").write_text(DECLARATION)
+    (tmp_path / "triples.py").write_text(DECLARATION, encoding="utf-8")
     printed = run(code.replace("{params}", ""), tmp_path)
     assert f"# repeated.triple is declared {where}" in printed
     assert (
         "# so no import makes it in another process: declare it here, before the test." in printed
     )
     # With the declaration in the gap, it runs.
-    (tmp_path / "triples.py").write_text(AT_IMPORT)
+    (tmp_path / "triples.py").write_text(AT_IMPORT, encoding="utf-8")
     before, gap, after = printed.partition("def test")
     insert = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import triples\n"
     repeats(before + insert + gap + after, tmp_path)
@@ -138,7 +143,8 @@ def test_primitive_below_a_guard_of_a_script(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     guarded = f"triple_p = declare()\n{CHECK.format(params='')}"
     script.write_text(
-        f"{DECLARATION}\nif __name__ == '__main__':\n{textwrap.indent(guarded, '    ')}"
+        f"{DECLARATION}\nif __name__ == '__main__':\n{textwrap.indent(guarded, '    ')}",
+        encoding="utf-8",
     )
     assert "is declared when a function or a script runs (" in run(script, tmp_path)
 

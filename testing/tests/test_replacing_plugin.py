@@ -45,13 +45,14 @@ def test_plugin_that_replaces_functions_of_others(tmp_path: Path) -> None:
     metadata = tmp_path / "replacing_dist-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: replacing-dist\nVersion: 1.0\n"
+        "Metadata-Version: 2.1\nName: replacing-dist\nVersion: 1.0\n", encoding="utf-8"
     )
     (metadata / "entry_points.txt").write_text(
         "[bindax.v1]\nreplacing = replacing\n"
-        "[bindax.v1.primitives]\nreplacing.same = replacing:same_p\n"
+        "[bindax.v1.primitives]\nreplacing.same = replacing:same_p\n",
+        encoding="utf-8",
     )
-    (tmp_path / "replacing.py").write_text(PLUGIN)
+    (tmp_path / "replacing.py").write_text(PLUGIN, encoding="utf-8")
     path = os.pathsep.join([str(tmp_path), *sys.path])
     done = subprocess.run(
         [sys.executable, "-c", CHECK],

@@ -56,7 +56,7 @@ def main(folder, out, names):
             continue
         found |= results(path, stop=out == "-")
     text = json.dumps(found, indent=1)
-    print(text) if out == "-" else Path(out).write_text(text)
+    print(text) if out == "-" else Path(out).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,12 @@ def _uv(*arguments: str) -> None:
         pytest.skip("building wheels into a fresh environment needs uv; see the README")
     environment = {key: value for key, value in os.environ.items() if not key.startswith("UV_PROJ")}
     done = subprocess.run(
-        [uv, *arguments], capture_output=True, text=True, check=False, env=environment
+        [uv, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        env=environment,
     )
     if done.returncode:
         pytest.fail(f"uv {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
@@ -69,6 +74,7 @@ class Environment:
             [str(self.python), *command],
             capture_output=True,
             text=True,
+            encoding="utf-8",
             check=False,
             cwd=self.work,
             env=environment,
@@ -126,13 +132,13 @@ def dummies(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int, int], Pa
             metadata = directory / f"{name}-1.0.dist-info"
             metadata.mkdir()
             (metadata / "METADATA").write_text(
-                f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+                f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8"
             )
             lines = [f"[bindax.v1]\n{name} = {name}\n\n[bindax.v1.primitives]"]
             lines += [f"{name}.p{index} = {name}:p{index}" for index in range(primitives)]
             lines += [f"\n[bindax.v1.pytrees]\nbox = {name}:Box\n"]
-            (metadata / "entry_points.txt").write_text("\n".join(lines))
-            (directory / f"{name}.py").write_text("raise SystemExit('imported')")
+            (metadata / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+            (directory / f"{name}.py").write_text("raise SystemExit('imported')", encoding="utf-8")
         return directory
 
     return make

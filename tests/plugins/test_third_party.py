@@ -205,11 +205,11 @@ def test_the_scaffold_works_beside_installed_packages(
     project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     required = "".join(f"Requires-Dist: {one}\n" for one in project["dependencies"])
     head = "Metadata-Version: 2.1\nName: scaffolded\nVersion: 0.1.0\n"
-    (metadata / "METADATA").write_text(head + required)
+    (metadata / "METADATA").write_text(head + required, encoding="utf-8")
     lines = []
     for group, entries in project["entry-points"].items():
         lines += [f"[{group}]", *(f"{key} = {value}" for key, value in entries.items())]
-    (metadata / "entry_points.txt").write_text("\n".join(lines))
+    (metadata / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
     paths = {"PYTHONPATH": os.pathsep.join([str(package / "src"), str(tmp_path / "site")])}
 
     tests = ("-q", "-p", "no:cacheprovider", "--rootdir", str(package), "-c")

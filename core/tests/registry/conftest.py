@@ -24,8 +24,10 @@ def _write_distribution(directory: Path, name: str, version: str, entry_points: 
     """A metadata directory as an installer writes it."""
     path = directory / f"{name.replace('-', '_')}-{version}.dist-info"
     path.mkdir(parents=True)
-    (path / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-    (path / "entry_points.txt").write_text(textwrap.dedent(entry_points))
+    (path / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8"
+    )
+    (path / "entry_points.txt").write_text(textwrap.dedent(entry_points), encoding="utf-8")
     return path
 
 
@@ -48,7 +50,7 @@ class Site:
     def module(self, name: str, text: str) -> Path:
         file = self.directory / f"{name.replace('.', '/')}.py"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(textwrap.dedent(text))
+        file.write_text(textwrap.dedent(text), encoding="utf-8")
         return file
 
     def plugin(self, name: str, text: str, manifest: str = "", version: str = "1.0") -> None:

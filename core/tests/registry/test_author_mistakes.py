@@ -80,7 +80,9 @@ def test_a_damaged_manifest(site: Any, damage: str) -> None:
 def test_an_import_that_is_not_declared(site: Any, tables: Any) -> None:
     site.plugin("mine", "import bindax_core\nimport bindax_lax_basic\n", "")
     metadata = site.directory / "mine_dist-1.0.dist-info" / "METADATA"
-    metadata.write_text(metadata.read_text(encoding="utf-8") + "Requires-Dist: bindax-core\n")
+    metadata.write_text(
+        metadata.read_text(encoding="utf-8") + "Requires-Dist: bindax-core\n", encoding="utf-8"
+    )
     site.distribution("bindax-lax-basic", "")
 
     found = texts(tables)

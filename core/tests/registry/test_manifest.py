@@ -97,8 +97,10 @@ def test_of_two_copies_in_one_directory_the_newer_counts(
 def test_an_egg_info_directory_gives_its_version(tmp_path: Path, write_distribution: Any) -> None:
     path = tmp_path / "my_plugin.egg-info"
     path.mkdir()
-    (path / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: my-plugin\nVersion: 3.1\n")
-    (path / "entry_points.txt").write_text("[bindax.v1]\nmine = my.plugin\n")
+    (path / "PKG-INFO").write_text(
+        "Metadata-Version: 2.1\nName: my-plugin\nVersion: 3.1\n", encoding="utf-8"
+    )
+    (path / "entry_points.txt").write_text("[bindax.v1]\nmine = my.plugin\n", encoding="utf-8")
     (entry,) = Manifest([str(tmp_path)]).entries("plugins")
 
     assert entry.distribution.label == "my-plugin 3.1"
@@ -115,7 +117,7 @@ def test_an_archive_on_the_search_path_is_read(tmp_path: Path, write_distributio
 
 def test_what_is_not_a_distribution_is_skipped(tmp_path: Path, write_distribution: Any) -> None:
     write_distribution(tmp_path, "~y-plugin", "1.0", "[bindax.v1]\nleft = my.plugin\n")
-    (tmp_path / "file.dist-info").write_text("not a directory")
+    (tmp_path / "file.dist-info").write_text("not a directory", encoding="utf-8")
     missing = str(tmp_path / "missing")
 
     assert (

@@ -49,9 +49,9 @@ def test_an_empty_variable_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -
 
 def test_files(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
-        '[tool.bindax.plugins]\nallow = ["a"]\nstrict = true\n'
+        '[tool.bindax.plugins]\nallow = ["a"]\nstrict = true\n', encoding="utf-8"
     )
-    (tmp_path / "bindax.toml").write_text('[plugins]\nallow = ["b"]\n')
+    (tmp_path / "bindax.toml").write_text('[plugins]\nallow = ["b"]\n', encoding="utf-8")
     reload_settings()
     found = settings()
 
@@ -66,7 +66,9 @@ def test_files(tmp_path: Path) -> None:
 def test_code_wins_over_environment_and_environment_over_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "bindax.toml").write_text('[plugins]\ndeny = ["file"]\nprefer = ["file"]\n')
+    (tmp_path / "bindax.toml").write_text(
+        '[plugins]\ndeny = ["file"]\nprefer = ["file"]\n', encoding="utf-8"
+    )
     monkeypatch.setenv("BINDAX_PLUGINS_DENY", "env")
     reload_settings()
 
@@ -91,7 +93,7 @@ def test_code_wins_over_environment_and_environment_over_file(
 def test_a_wrong_file_is_an_error_that_names_it(
     tmp_path: Path, file: str, text: str, message: str
 ) -> None:
-    (tmp_path / file).write_text(text)
+    (tmp_path / file).write_text(text, encoding="utf-8")
     reload_settings()
     with pytest.raises(PluginError, match=message) as caught:
         settings()
@@ -100,7 +102,7 @@ def test_a_wrong_file_is_an_error_that_names_it(
 
 
 def test_a_damaged_project_file_without_settings_is_not_our_business(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.other\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.other\n", encoding="utf-8")
     reload_settings()
 
     assert settings().allow is None

@@ -33,7 +33,7 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def load(folder: Path, name: str, source: str = DECLARATION) -> Any:
-    (folder / f"{name}.py").write_text(source)
+    (folder / f"{name}.py").write_text(source, encoding="utf-8")
     importlib.invalidate_caches()
     return importlib.import_module(name)
 
@@ -61,7 +61,7 @@ def test_a_second_kind_in_one_module_is_refused(modules: Path) -> None:
 def test_a_module_may_be_loaded_again(modules: Path, source: str) -> None:
     module = load(modules, "kinds")
     old = module.kind
-    (modules / "kinds.py").write_text(source)
+    (modules / "kinds.py").write_text(source, encoding="utf-8")
     importlib.reload(module)
     assert rule_kinds[NAME] is module.kind is not old
 

@@ -56,7 +56,7 @@ BOX = NodeDefinition(Box, flatten, unflatten)
 
 def define(directory: Path, module: str, source: str) -> Any:
     """Import a module of the given source."""
-    (directory / f"{module}.py").write_text(source)
+    (directory / f"{module}.py").write_text(source, encoding="utf-8")
     importlib.invalidate_caches()
     sys.modules.pop(module, None)
     return importlib.import_module(module)

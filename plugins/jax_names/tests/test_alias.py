@@ -239,8 +239,12 @@ def test_arrays_of_pickles_and_classes_that_are_not_there():
 
 def test_programs_are_run_with_their_arguments(tmp_path: Path):
     program = tmp_path / "program.py"
-    program.write_text("import sys, jax, helper\nprint(__name__, sys.argv[1:], helper.x)\n")
-    (tmp_path / "helper.py").write_text("import jax.numpy as jnp\nx = jnp.float32(2)\n")
+    program.write_text(
+        "import sys, jax, helper\nprint(__name__, sys.argv[1:], helper.x)\n", encoding="utf-8"
+    )
+    (tmp_path / "helper.py").write_text(
+        "import jax.numpy as jnp\nx = jnp.float32(2)\n", encoding="utf-8"
+    )
     assert run("", str(program), "a", "b") == "__main__ ['a', 'b'] 2.0\n"
     assert "usage: python -m bindax.jax" in run("", "--help", ok=False)
     assert "there is no program 'nothing.py'" in run("", "nothing.py", ok=False)

@@ -75,7 +75,7 @@ def path(tmp_path: Path) -> Path:
     folder.mkdir()
     for name, text in PACKAGE.items():
         (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 

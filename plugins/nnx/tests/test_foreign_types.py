@@ -61,12 +61,15 @@ print([path for path, x in nnx.iter_graph(model) if isinstance(x, foreign_types.
 def add_distribution(directory, name, entry_points, **modules):
     """A package as an installer leaves it: modules beside the metadata."""
     for module, text in modules.items():
-        (directory / f"{module}.py").write_text(text)
+        (directory / f"{module}.py").write_text(text, encoding="utf-8")
     metadata = directory / f"{name}-1.0.dist-info"
     metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (metadata / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8"
+    )
     (metadata / "entry_points.txt").write_text(
-        "[bindax_nnx.v1.graph_nodes]\n" + "".join(f"{k} = {v}\n" for k, v in entry_points.items())
+        "[bindax_nnx.v1.graph_nodes]\n" + "".join(f"{k} = {v}\n" for k, v in entry_points.items()),
+        encoding="utf-8",
     )
 
 

@@ -218,7 +218,12 @@ def test_what_has_arrays_of_its_own_is_accepted():
 def test_every_public_function_has_an_example():
     for module in (jnp, jnp.linalg, jnp.fft):
         for name in module.__all__:
-            if callable(value := getattr(module, name)) and not isinstance(value, type):
+            value = getattr(module, name)
+            if (
+                callable(value)
+                and not isinstance(value, type)
+                and value is not getattr(np, name, 0)
+            ):
                 assert ">>> " in value.__doc__, name
 
 

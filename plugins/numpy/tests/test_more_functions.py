@@ -61,6 +61,12 @@ def test_derivatives_know_the_values_of_what_they_choose():
     assert_equal(bt.grad(f)(V), [7.0, 1.0, 5.0])
 
 
+NEWER = pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.2.0",
+    reason="this NumPy, the reference, has it not yet",
+)
+
+
 @pytest.mark.parametrize(
     ("name", "f", "argument"),
     [
@@ -90,12 +96,12 @@ def test_traced_values_need_a_size(name, f, argument):
         ("insert", (A, [0, 2], 5.0, 1)),
         ("insert", (A, [1], np.ones((2, 2)), 1)),
         ("insert", (A, slice(0, 2), 9)),
-        ("insert", (A, np.array([True, False, True]), 9, 1)),
-        ("pad", (A, {0: 1, -1: (2, 3)}, "edge")),
+        pytest.param("insert", (A, np.array([True, False, True]), 9, 1), marks=NEWER),
+        pytest.param("pad", (A, {0: 1, -1: (2, 3)}, "edge"), marks=NEWER),
         ("frexp", (np.array([1e-40, -3e-45, 1e-38], np.float32),)),
         ("ldexp", (np.array([1.0, 3e-45], np.float32), np.array([-149, 200]))),
         ("modf", (np.array([np.inf, -np.inf, -1.5], np.float32),)),
-        ("cumulative_prod", (np.array([3, 100], np.uint8),)),
+        pytest.param("cumulative_prod", (np.array([3, 100], np.uint8),), marks=NEWER),
         ("spacing", (np.array([0.0, 1.0, -1.0], np.float32),)),
         ("can_cast", ("int8", "int16")),
         ("can_cast", ("float64", "int8", "same_kind")),
@@ -129,6 +135,7 @@ def test_arrays_of_other_libraries():
     assert_equal(made, V)
 
 
+@NEWER
 def test_an_array_of_bindax_is_exchanged_without_a_copy():
     ours = jnp.asarray(V)
     assert jnp.from_dlpack(ours, copy=False) is ours

@@ -21,6 +21,12 @@ def assert_equal(got, wanted):
     np.testing.assert_allclose(np.asarray(got), np.asarray(wanted), rtol=1e-6)
 
 
+NEWER = pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.2.0",
+    reason="this NumPy, the reference, has it not yet",
+)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64"])
 def test_bits_that_where_leaves_out_do_not_count(dtype):
     x = X.astype(dtype)
@@ -150,10 +156,12 @@ def test_errors(call, error, text):
         "quantile(X, np.array([0.0, 1.0]), 1, method='inverted_cdf', weights=np.array([0, 1, 2]))",
         "percentile(X, 30, method='inverted_cdf', weights=X)",
         "angle(np.array([1j, -1.0]), deg=True)",
-        "trim_zeros(np.array([[0, 0, 0], [0, 1, 0], [2, 0, 0]]))",
-        "trim_zeros(np.array([[0, 0, 0], [0, 1, 0], [2, 0, 0]]), 'b', 1)",
+        pytest.param("trim_zeros(np.array([[0, 0, 0], [0, 1, 0], [2, 0, 0]]))", marks=NEWER),
+        pytest.param(
+            "trim_zeros(np.array([[0, 0, 0], [0, 1, 0], [2, 0, 0]]), 'b', 1)", marks=NEWER
+        ),
         "concat([X, X], axis=1)",
-        "reshape(X, (3, 2), copy=True)",
+        pytest.param("reshape(X, (3, 2), copy=True)", marks=NEWER),
     ],
 )
 def test_as_numpy(text):

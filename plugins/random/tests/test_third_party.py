@@ -20,9 +20,11 @@ def installed(tmp_path, monkeypatch):
     """The example's package and metadata on the path, as if it were installed."""
     info = tmp_path / "bindax_example_philox-0.1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Name: bindax-example-philox\nVersion: 0.1.0\n")
+    (info / "METADATA").write_text(
+        "Name: bindax-example-philox\nVersion: 0.1.0\n", encoding="utf-8"
+    )
     entry = "example.philox2x32 = bindax_example_philox:PHILOX"
-    (info / "entry_points.txt").write_text(f"[bindax_random.v1]\n{entry}\n")
+    (info / "entry_points.txt").write_text(f"[bindax_random.v1]\n{entry}\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.syspath_prepend(EXAMPLE / "src")
 

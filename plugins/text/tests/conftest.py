@@ -28,12 +28,14 @@ class Site:
     def distribution(self, name: str, entry_points: str, version: str) -> None:
         path = self.directory / f"{name.replace('-', '_')}-{version}.dist-info"
         path.mkdir(parents=True)
-        (path / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        (path / "entry_points.txt").write_text(textwrap.dedent(entry_points))
+        (path / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8"
+        )
+        (path / "entry_points.txt").write_text(textwrap.dedent(entry_points), encoding="utf-8")
         _manifest._scan.cache_clear()
 
     def module(self, name: str, text: str) -> None:
-        (self.directory / f"{name}.py").write_text(textwrap.dedent(text))
+        (self.directory / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
 
     def plugin(self, name: str, text: str, manifest: str, version: str) -> None:
         """A distribution ``name-dist`` with one plugin ``name`` in a module ``name``."""

@@ -100,7 +100,7 @@ def test_directory_that_others_can_write_to_is_not_used(ops, directory, mode):
 
 
 def test_directory_that_cannot_be_made(ops, directory):
-    directory.write_text("a file")
+    directory.write_text("a file", encoding="utf-8")
     caches._warn_once.cache_clear()
     with pytest.warns(UserWarning, match="could not be stored"):
         run(ops, XlaBackend())

@@ -28,17 +28,21 @@ def install(folder, module, content, distribution=None):
     """Install a plugin: a module, its library, and an entry point where there is a distribution."""
     package = folder.joinpath(*module.split("."))
     package.mkdir(parents=True)
-    (package / "__init__.py").write_text(IMPORTED)
+    (package / "__init__.py").write_text(IMPORTED, encoding="utf-8")
     (package / "helper.so").write_bytes(b"no entry")
     if content is not None:
         (package / "plugin.so").write_bytes(content)
     if distribution is not None:
         metadata = folder / f"{distribution}-1.2.dist-info"
         metadata.mkdir()
-        (metadata / "METADATA").write_text(f"Name: {distribution}\nVersion: 1.2\n")
-        (metadata / "entry_points.txt").write_text(f"[jax_plugins]\nx = {module}\n")
+        (metadata / "METADATA").write_text(
+            f"Name: {distribution}\nVersion: 1.2\n", encoding="utf-8"
+        )
+        (metadata / "entry_points.txt").write_text(
+            f"[jax_plugins]\nx = {module}\n", encoding="utf-8"
+        )
         files = [path.relative_to(folder) for path in package.iterdir()]
-        (metadata / "RECORD").write_text("".join(f"{path},,\n" for path in files))
+        (metadata / "RECORD").write_text("".join(f"{path},,\n" for path in files), encoding="utf-8")
     return package / "plugin.so"
 
 

@@ -147,7 +147,7 @@ def broken_jaxlib(request, tmp_path):
     """An environment in which jaxlib is found and does not import."""
     package = tmp_path / "jaxlib"
     package.mkdir()
-    (package / "__init__.py").write_text(BROKEN[request.param])
+    (package / "__init__.py").write_text(BROKEN[request.param], encoding="utf-8")
     return {"PYTHONPATH": str(tmp_path)}
 
 
