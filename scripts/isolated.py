@@ -150,7 +150,8 @@ def interpreter(version: str | None) -> str | None:
     if version is None:
         return sys.executable
     command = ["uv", "python", "find", "--no-python-downloads", "--system", version]
-    found = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path.home())
+    elsewhere = tempfile.gettempdir()  # or a project's own choice of Python would count
+    found = subprocess.run(command, capture_output=True, text=True, check=False, cwd=elsewhere)
     if found.returncode == 0:
         return found.stdout.strip()
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
