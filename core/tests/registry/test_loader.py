@@ -12,6 +12,7 @@ import pytest
 
 from bindax_core._rollback import on_rollback
 from bindax_core.errors import PluginConflictError, PluginError, PluginLoadError, PluginWarning
+from bindax_core.registry import _loader
 from bindax_core.registry._doctor import notes_on
 from bindax_core.registry._loader import LOADED, QUARANTINED
 from bindax_core.registry._plugin_settings import configured
@@ -355,3 +356,9 @@ def test_one_distribution_cannot_claim_a_name_twice(site: Any, tables: Any) -> N
 
     assert isinstance(only(tables, "twice").error, PluginConflictError)
     assert tables.primitives == {}
+
+
+def test_examples_of_a_docstring_are_no_import_of_their_module() -> None:
+    names = {**vars(_loader), "found": []}
+    exec("found.extend(_modules_running())", names)
+    assert _loader.__name__ not in names["found"]
