@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import CodeType
+from functools import partial
+from types import CodeType, FunctionType
 from typing import Any
 
 
 def unwrapped_function(function: Any) -> Any:
     """Return the function behind partial applications and decorators.
 
-    A function with an attribute ``func`` stands for that one, as a partial application does.
+    A Python function with an attribute ``func`` stands for that one. Other objects may answer to
+    any name, and mean nothing by it.
     """
     inner = function
-    while callable(inner):
+    while inner is not None:
         function = inner
-        inner = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        inner = getattr(function, "__wrapped__", None)
+        if isinstance(function, partial):
+            inner = function.func
+        elif inner is None and isinstance(function, FunctionType):
+            inner = vars(function).get("func")
     return function
 
 

@@ -6,6 +6,7 @@ import inspect
 import traceback
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -143,3 +144,8 @@ def _parameters(function: Any) -> list[str]:
         return list(inspect.signature(function).parameters)
     except ValueError:  # a class with a constructor written in C
         return []
+
+
+def test_objects_that_answer_to_any_name_are_functions_too() -> None:
+    double = mock.MagicMock(side_effect=lambda x: x * 2.0)
+    assert float(bt.grad(double)(3.0)) == 2.0

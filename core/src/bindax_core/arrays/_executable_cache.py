@@ -36,7 +36,7 @@ class CacheEntry:
     """A cache entry holding an executable; a subclass says how to drop it.
 
     Attributes:
-        used: ``executable_cache.time`` at the last use, set by whoever uses the executable.
+        used: ``executable_cache.time`` at the last use, set by each use of the executable.
         size: the size of the executable in bytes, 0 where that is not known.
     """
 
