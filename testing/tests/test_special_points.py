@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bindax_core.extend import Primitive, abstract_eval, impl, jvp, lowering, primitive, transpose
+from bindax_core.extend import (
+    Primitive,
+    Tracer,
+    abstract_eval,
+    impl,
+    jvp,
+    lowering,
+    primitive,
+    transpose,
+)
 from bindax_lax_basic import abs, add, exp, logistic, mul, neg, sign, sub
 from bindax_lax_basic.extend import elementwise_batch
 from bindax_testing import array, check_rules, sample
@@ -60,3 +69,15 @@ def test_kinks_in_rules_are_reported(kind: str) -> None:
     text = str(failures["special points"])
     assert f"the {order} derivative of element 0 of the results is " in text
     assert "so its jvp rule must not go through one (abs, max, sign, where)" in text
+
+
+def test_a_rule_that_raises_at_a_special_point_is_reported() -> None:
+    def share(x: Any, y: Any) -> Any:
+        values = [z.concrete() if isinstance(z, Tracer) else z for z in (x, y)]
+        if all(z is not None for z in values) and np.any(np.equal(*map(np.asarray, values))):
+            raise ZeroDivisionError("x - y is 0")
+        return logistic(sub(y, x))
+
+    made = _planted(share)
+    report = check_rules([made], [sample(made, array((4,), "float64"), array((4,), "float64"))])
+    assert "special points" in {one.check for one in report.failures}
