@@ -1,4 +1,4 @@
-"""What documents 000 and 001 show about pytrees: the same programs print the same.
+"""Programs of documents 000 and 001 about pytrees print what the documents say.
 
 The programs use the public API and are written anew; what they print is the documents'. Two things
 differ: ``vmap`` passes no ``object()`` to a constructor, as in the newer document 001, and a dict

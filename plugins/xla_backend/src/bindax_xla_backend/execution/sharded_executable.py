@@ -46,7 +46,7 @@ class ShardedExecutable:
 
     def start(self, places: Places) -> ShardedExecutable:
         """Compile it for operands in places; gives the program itself."""
-        # Whoever asked for the program keeps the first executable, which is not dropped by itself.
+        # The caller keeps the first executable, which is not dropped by itself.
         self.current = self._compiled(places)
         self._first = (places, self.current)
         self.size = self.current.size
