@@ -8,6 +8,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
 from types import CodeType
 from typing import TypeVar
 
@@ -31,6 +32,8 @@ class _Stop(BaseException):
 def run_limited(function: Callable[[], T], seconds: float) -> T:
     """Call a function in a thread of its own, for some seconds; what it raises is raised here.
 
+    Settings of blocks around the call hold in the thread, too.
+
     A loop in Python is stopped; a call into C that does not return is left behind in its thread,
     which does not keep the process from ending.
 
@@ -47,7 +50,9 @@ def run_limited(function: Callable[[], T], seconds: float) -> T:
         except BaseException as error:
             outcome.set_exception(error)
 
-    thread = threading.Thread(target=target, daemon=True, name="bindax conformance check")
+    inside = copy_context().run
+    name = "bindax conformance check"
+    thread = threading.Thread(target=inside, args=(target,), daemon=True, name=name)
     thread.start()
     thread.join(seconds)
     if thread.is_alive():

@@ -149,7 +149,7 @@ def _spectra() -> Iterator[Sample]:
     fixed = {**_WORST, "vmap of others": _NO_DERIVATIVE}
     for vectors in (True, False):
         found: dict[str, Any] = {"compute_schur_vectors": vectors}
-        skip = {**fixed, "compiled": _NOT_UNIQUE, "interpreted jit": _NOT_UNIQUE}
+        skip = {**fixed, "compiled": _NOT_UNIQUE}
         yield from _case("schur", separate, ((2, 3, 3),), skip=skip, **found)
         yield from _case("schur", triangular, ((2, 3, 3),), skip=fixed, **found)
     yield from _case("hessenberg", _same, ((2, 4, 4),), skip=fixed)

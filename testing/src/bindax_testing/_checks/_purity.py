@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextvars import copy_context
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,10 @@ def _threads(case: Case, compiler: str | None) -> None:
         except BaseException as error:
             problems.append(error)
 
-    threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(THREADS)]
+    threads = [
+        threading.Thread(target=copy_context().run, args=(work, i), daemon=True)
+        for i in range(THREADS)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,0 +1,24 @@
+"""Checks run in threads of their own, under the settings of the caller."""
+
+from __future__ import annotations
+
+import pytest
+
+from bindax_core import config
+from bindax_testing._limits import TimeLimitExceeded, run_limited
+from bindax_testing._plan import checking
+
+
+def test_settings_hold_in_the_thread_of_a_check() -> None:
+    with checking():
+        found = run_limited(lambda: (config.backend, config.derived_rules, config.traceback), 10.0)
+    assert found == ("numpy", "silent", "full")
+
+
+def test_a_check_that_does_not_end_is_stopped() -> None:
+    def endless() -> None:
+        while True:
+            pass
+
+    with pytest.raises(TimeLimitExceeded, match=r"did not end within 0\.2 s"):
+        run_limited(endless, 0.2)
