@@ -75,6 +75,12 @@ class Run(NamedTuple):
     python: str | None = None
 
 
+NEEDED_BY_ALL_TESTS = (
+    *("bindax", "bindax-containers", "bindax-jax-names", "bindax-mutation", "bindax-testing"),
+    *("matplotlib", "scipy"),
+)
+
+
 def read_project(directory: Path) -> dict[str, Any]:
     """Return the metadata of a package's pyproject.toml."""
     text = (directory / "pyproject.toml").read_text(encoding="utf-8")
@@ -190,7 +196,7 @@ def perform(run: Run, python: Path, directory: Path, wheels: Path, full: bool) -
     if paths:
         # What loads by itself is tested with the suite, and at night through the facade.
         install = ("uv", "pip", "install", "--quiet", "--no-sources", "--find-links", wheels)
-        needed_by_tests = ("bindax-testing", "bindax") if full else ("bindax-testing",)
+        needed_by_tests = NEEDED_BY_ALL_TESTS if full else ("bindax-testing",)
         call(*install, "--python", python, *needed_by_tests, cwd=directory)
         # The sources are under `src` directories, which nothing here puts on the path.
         chosen = () if full else ("-n0", "-m", "smoke")

@@ -35,8 +35,7 @@ def _resolve(entry: str) -> Any:
 
 @pytest.mark.parametrize("directory", PACKAGES, ids=lambda directory: directory.name)
 def test_entry_points_name_what_is_found(directory: Path) -> None:
-    if directory.name == "xla_backend":
-        pytest.importorskip("jaxlib")
+    pytest.importorskip(f"bindax_{directory.name}")
     groups = _entry_points(directory)
     offered = groups.get("bindax.v1.primitives", {})
     for name, entry in offered.items():
@@ -49,7 +48,7 @@ def test_entry_points_name_what_is_found(directory: Path) -> None:
 
 @pytest.mark.parametrize("directory", PACKAGES, ids=lambda directory: directory.name)
 def test_every_public_primitive_has_an_entry_point(directory: Path) -> None:
-    package = importlib.import_module(f"bindax_{directory.name}")
+    package = pytest.importorskip(f"bindax_{directory.name}")
     public = {one.name for one in vars(package).values() if isinstance(one, Primitive)}
     own = {one for one in public if package.__name__ in find_primitive(one).site.module}
     assert own <= _entry_points(directory).get("bindax.v1.primitives", {}).keys()
@@ -58,6 +57,7 @@ def test_every_public_primitive_has_an_entry_point(directory: Path) -> None:
 @pytest.mark.parametrize("directory", PACKAGES, ids=lambda directory: directory.name)
 def test_nothing_is_said_twice(directory: Path) -> None:
     """Hooks of a kind whose entries name objects would say again what the entries say."""
+    pytest.importorskip(f"bindax_{directory.name}")
     (plugin,) = _entry_points(directory)["bindax.v1"].values()
     hooks = {name for name in vars(_resolve(plugin)) if name.startswith("bindax_")}
     assert hooks <= {

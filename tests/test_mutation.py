@@ -18,6 +18,7 @@ COUNT = int(os.environ.get("BINDAX_MUTANTS", "6")) or None
 @pytest.mark.timeout(0 if COUNT is None else 300)
 @pytest.mark.parametrize("plugin", ["lax_basic", "control_flow"])
 def test_mistakes_in_the_standard_rules_are_noticed(plugin: str) -> None:
+    pytest.importorskip("jaxlib", reason="without a compiler impl alone says what is computed")
     report = mutate_plugin(plugin, count=COUNT, seed=7)
     print(report.summary)
     assert report.ok, str(report)

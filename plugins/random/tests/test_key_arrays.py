@@ -171,6 +171,7 @@ def test_keys_have_no_derivatives():
 
 
 def test_donated_keys_are_gone():
+    pytest.importorskip("jaxlib", reason="NumPy reuses no memory")
     split = bindax.jit(lambda k: random.fold_in(k, 1), donate_argnums=0)
     key = random.key(1)
     split(key)

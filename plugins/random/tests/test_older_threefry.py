@@ -70,5 +70,6 @@ def test_the_form_is_part_of_what_a_program_depends_on():
 
 
 def test_too_many_numbers():
+    pytest.importorskip("jaxlib", reason="the backend counts them")
     with pytest.raises(ValueError, match=r"known and below 2\*\*32, but got 8589934592"):
         jit(lambda: random.bits(random.key(0), (1 << 32,), "uint64")).lower()
