@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from _special_points.cases import CASES, LEFT_OUT, NOT_WHERE_ZERO
 from _special_points.differences import lines_of, wrong
-from _special_points.discovery import Subject, one_number, subjects
+from _special_points.discovery import PACKAGES, Subject, one_number, subjects
 
 
 @functools.cache
@@ -90,6 +90,10 @@ CHUNKS = 24
 def test_public_functions(chunk: int) -> None:
     chosen = list(_subjects().values())[chunk::CHUNKS]
     assert [text for subject in chosen for text in _found(subject)] == []
+
+
+def test_distributions_are_swept() -> None:
+    assert {"scipy.stats.norm", "scipy.stats.chi2"} <= PACKAGES.keys()
 
 
 @pytest.mark.nightly

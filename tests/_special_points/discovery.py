@@ -20,8 +20,8 @@ PACKAGES = {
     "scipy.special": bindax.scipy.special,
     **{
         f"scipy.stats.{name}": member
-        for name, member in vars(bindax.scipy.stats).items()
-        if isinstance(member, ModuleType) and not name.startswith("_")
+        for name in dir(bindax.scipy.stats)
+        if isinstance(member := getattr(bindax.scipy.stats, name), ModuleType)
     },
 }
 # Numbers in the domain of nearly every function.
