@@ -78,7 +78,9 @@ def test_the_culprit_is_named_and_the_rest_is_checked(name: str) -> None:
     bad, good = declare(**{kind: lambda bind: declared(rule(bind))}), declare(name="planted.good")
     samples = [*elementwise(bad), *elementwise(good)]
 
-    report = check_rules([bad, good], samples, budget=30.0, time_limit=2.0)
+    # A machine that is busy with other things may need seconds for what takes none.
+    limit = 2.0 if name.endswith("never ends") else 30.0
+    report = check_rules([bad, good], samples, budget=60.0, time_limit=limit)
 
     causes = [one for one in report.failures if not one.follows]
     assert {(one.primitive, one.kind) for one in causes} == {(bad.name, kind)}, str(report)
