@@ -8,6 +8,7 @@ named one by one, all of them run.
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
 import sys
 import warnings
@@ -25,6 +26,12 @@ import jax_answers as stored_answers  # noqa: E402
 from process_state import leaves_no_traces as leaves_no_traces  # noqa: E402
 
 NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
+if importlib.util.find_spec("hypothesis"):
+    from hypothesis import HealthCheck, settings
+
+    # How fast examples are made is decided by the machine, and by what else it does.
+    settings.register_profile("bindax", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("bindax")
 # Where Python is told to write nothing beside the sources, this and the processes that tests start
 # keep what they compile here; to compile all modules in each of them takes minutes.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
