@@ -31,7 +31,12 @@ def same(name, *args, tolerance=1e-12):
 @pytest.mark.every(4)
 @pytest.mark.parametrize("name", ANY)
 def test_of_any_numbers(name):
-    same(name, X, tolerance=5e-12)
+    # SciPy 1.16 has nan for expi(inf).
+    same(name, X[X != np.inf] if name == "expi" else X, tolerance=5e-12)
+
+
+def test_limit_of_the_exponential_integral():
+    assert special.expi(np.inf) == np.inf
 
 
 @pytest.mark.every(2)
