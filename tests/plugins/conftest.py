@@ -66,7 +66,8 @@ class Environment:
         environment = {
             key: value
             for key, value in os.environ.items()
-            if not key.startswith(("BINDAX_", "PYTHON", "COVERAGE"))
+            # The NumPy of the environment may give the features of processors other names.
+            if not key.startswith(("BINDAX_", "PYTHON", "COVERAGE", "NPY_DISABLE"))
         }
         environment["PYTHONPATH"] = os.pathsep.join(str(self.extra / name) for name in plugins)
         environment.update(settings or {})
