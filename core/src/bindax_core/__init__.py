@@ -48,6 +48,10 @@ from bindax_core.arrays._settings import (
 )
 from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray
 from bindax_core.arrays._shaped_array import float0 as float0
+from bindax_core.diagnosis import container_types as container_types
+from bindax_core.diagnosis import diagnose_plugins as diagnose_plugins
+from bindax_core.diagnosis import installed_plugins as installed_plugins
+from bindax_core.diagnosis import rule_coverage as rule_coverage
 from bindax_core.kernel._aval import typeof as typeof
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._eval_jaxpr import jaxpr_as_fun as jaxpr_as_fun
@@ -62,15 +66,11 @@ from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.registry import _copies as _copies  # primitives are copied as it says
 from bindax_core.registry import _installed
 from bindax_core.registry._api import configure_plugins as configure_plugins
-from bindax_core.registry._api import container_types as container_types
-from bindax_core.registry._api import diagnose_plugins as diagnose_plugins
 from bindax_core.registry._api import find_primitive as find_primitive
 from bindax_core.registry._api import find_transformation as find_transformation
-from bindax_core.registry._api import installed_plugins as installed_plugins
 from bindax_core.registry._api import load_plugins as load_plugins
 from bindax_core.registry._api import plugin_settings as plugin_settings
 from bindax_core.registry._api import refresh_plugins as refresh_plugins
-from bindax_core.registry._api import rule_coverage as rule_coverage
 from bindax_core.registry._api import transformation_names as transformation_names
 
 ShapeDtypeStruct = ShapedArray

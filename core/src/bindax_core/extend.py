@@ -175,17 +175,17 @@ not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 
 if _typing.TYPE_CHECKING:
+    from bindax_core.diagnosis._doctor import unresolved_conflicts as unresolved_conflicts
+    from bindax_core.registry._distributions import PluginContents as PluginContents
     from bindax_core.registry._distributions import find_declared as find_declared
     from bindax_core.registry._distributions import find_distribution as find_distribution
     from bindax_core.registry._distributions import load_distribution as load_distribution
     from bindax_core.registry._distributions import manifest_entries as manifest_entries
-    from bindax_core.registry._doctor import unresolved_conflicts as unresolved_conflicts
+    from bindax_core.registry._distributions import plugin_contents as plugin_contents
     from bindax_core.registry._hooks import hookimpl as hookimpl
     from bindax_core.registry._manifest import Distribution as Distribution
     from bindax_core.registry._provenance import distribution_of as distribution_of
     from bindax_core.registry._provenance import provenance_of as provenance_of
-    from bindax_core.registry._report import PluginContents as PluginContents
-    from bindax_core.registry._report import plugin_contents as plugin_contents
     from bindax_core.rules import dce as dce
     from bindax_core.rules import jvp as jvp
     from bindax_core.rules import partial_eval as partial_eval
@@ -205,17 +205,17 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms.zeros import is_undef_primal as is_undef_primal
 
 _FROM_REGISTRY = {
-    "Distribution": "_manifest",
-    "PluginContents": "_report",
-    "plugin_contents": "_report",
-    "unresolved_conflicts": "_doctor",
-    "distribution_of": "_provenance",
-    "find_declared": "_distributions",
-    "find_distribution": "_distributions",
-    "hookimpl": "_hooks",
-    "load_distribution": "_distributions",
-    "manifest_entries": "_distributions",
-    "provenance_of": "_provenance",
+    "Distribution": "registry._manifest",
+    "PluginContents": "registry._distributions",
+    "plugin_contents": "registry._distributions",
+    "unresolved_conflicts": "diagnosis._doctor",
+    "distribution_of": "registry._provenance",
+    "find_declared": "registry._distributions",
+    "find_distribution": "registry._distributions",
+    "hookimpl": "registry._hooks",
+    "load_distribution": "registry._distributions",
+    "manifest_entries": "registry._distributions",
+    "provenance_of": "registry._provenance",
 }
 
 _RULE_KINDS = ("jvp", "vjp", "vmap", "transpose", "partial_eval", "partial_eval_jaxpr", "dce")
@@ -257,7 +257,7 @@ def __getattr__(name: str) -> _typing.Any:
     if name in _FROM_REGISTRY:
         from importlib import import_module
 
-        module = import_module(f"bindax_core.registry.{_FROM_REGISTRY[name]}")
+        module = import_module(f"bindax_core.{_FROM_REGISTRY[name]}")
         return getattr(module, name)
     raise missing_attribute("bindax.extend", name, __dir__())
 

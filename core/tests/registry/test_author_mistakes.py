@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from bindax_core.diagnosis import _doctor, _report
 from bindax_core.errors import PluginWarning
-from bindax_core.registry import _doctor, _report
 from bindax_core.registry._loader import QUARANTINED
 from bindax_core.registry._manifest import Manifest
 

@@ -12,6 +12,7 @@ import bindax_core
 from bindax_core import tree
 from bindax_core._extension_points import runtime
 from bindax_core.arrays import _backend, _operators
+from bindax_core.diagnosis import _doctor, _report
 from bindax_core.errors import (
     MissingRuleError,
     PluginConflictError,
@@ -22,7 +23,7 @@ from bindax_core.errors import (
 from bindax_core.extend import RuleKind
 from bindax_core.kernel import _aval
 from bindax_core.kernel._rules import rule_kinds
-from bindax_core.registry import _declared, _doctor, _report
+from bindax_core.registry import _declared
 from bindax_core.registry._installed import InstalledPlugins
 from bindax_core.registry._plugin_settings import configured
 from bindax_core.registry._provenance import distribution_of

@@ -1,4 +1,4 @@
-"""The public functions about plugins: load, control, ask; in ``bindax_core`` and in ``bindax``."""
+"""The public functions that load plugins and control them; in ``bindax_core`` and in ``bindax``."""
 
 from __future__ import annotations
 
@@ -148,61 +148,3 @@ def _found(kind: str, name: str, found: Any) -> Any:
         f"no installed plugin offers the {kind} {name!r}.{hint} `bindax plugins` lists what is "
         f"installed."
     )
-
-
-def installed_plugins() -> list[dict[str, Any]]:
-    """One record for each installed plugin; reads metadata, and imports none.
-
-    Each has the keys ``plugin``, ``distribution``, ``version``, ``status`` (available, loaded,
-    quarantined, denied, refused or conflict), ``why``, ``module``, ``file``, ``seconds`` and
-    ``offers``, the names that it offers by kind.
-    """
-    from bindax_core.registry import _report
-
-    return _report.plugins_report(installed.resolver)
-
-
-def container_types() -> list[dict[str, Any]]:
-    """One record for each container type that is registered or offered; imports no plugin.
-
-    Each has the keys ``type``, ``status`` (built in, registered, available, quarantined, denied,
-    refused or conflict), ``distribution``, ``version``, ``file``, ``line`` and ``why``. Of a type
-    that is registered, the place is where that was done; of one that is not loaded yet, the entry
-    of the manifest that offers it.
-
-    >>> {record["type"]: record["status"] for record in container_types()}["builtins:dict"]
-    'built in'
-    """
-    from bindax_core.registry import _report
-
-    return _report.containers_report(installed.resolver)
-
-
-def rule_coverage(name: str) -> dict[str, Any]:
-    """Return the rules of a primitive, with the distribution, version, file and line of each.
-
-    Loads the plugin that offers the primitive. The key ``rules`` holds a record for each rule kind,
-    with ``kind``, ``platform``, ``status`` (present, derived, absent, elsewhere or missing),
-    ``distribution``, ``version``, ``file``, ``line``, ``why`` and ``candidates``: the installed
-    distributions that offer rules of the kind.
-
-    Raises:
-        PluginError: as ``find_primitive``.
-    """
-    from bindax_core.registry import _report
-
-    return _report.rules_report(installed.resolver, find_primitive(name))
-
-
-def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
-    """Return the problems of the installed plugins; an empty list when all is well.
-
-    Each record has the keys ``severity`` (problem or notice), ``subject``, ``text``, ``remedy`` and
-    ``traceback``.
-
-    Args:
-        load: load every plugin first, to find those that fail.
-    """
-    from bindax_core.registry import _doctor
-
-    return _doctor.doctor_report(installed.resolver, load=load)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bindax_core.diagnosis._replaced import Replaced, replaced_functions
 from bindax_core.errors import PluginLoadError, PluginWarning
 from bindax_core.registry import _hooks
 from bindax_core.registry._installed import installed
@@ -25,7 +26,6 @@ from bindax_core.registry._loader import (
 from bindax_core.registry._manifest import KINDS, Entry, Manifest, metadata_text, required
 from bindax_core.registry._provenance import distribution_of, file_of
 from bindax_core.registry._registrations import Declaration, offers
-from bindax_core.registry._replaced import Replaced, replaced_functions
 from bindax_core.registry._resolver import Resolver
 
 Report = dict[str, Any]
