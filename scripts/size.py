@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 MAX_FILE = 450
 MAX_FUNCTION = 60
-MAX_READING_PATH = 1250
+MAX_READING_PATH = 1200
 MAX_KERNEL = 2000
 
 ROOT = Path(__file__).resolve().parent.parent

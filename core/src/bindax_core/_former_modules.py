@@ -5,7 +5,7 @@ import sys
 from bindax_core import _config, arrays
 from bindax_core.arrays import _array, _extended_dtypes, _shaped_array
 from bindax_core.arrays.sharding import _mesh, _sharding, _spec
-from bindax_core.kernel import _aval
+from bindax_core.kernel import _aval, _effects, _rules
 
 sys.modules.update(
     {
@@ -19,3 +19,4 @@ sys.modules.update(
     }
 )
 vars(_aval)["ShapedArray"] = _shaped_array.ShapedArray
+vars(_rules)["Effect"] = _effects.Effect

@@ -88,6 +88,7 @@ from bindax_core.kernel._aval import ValueType as ValueType
 from bindax_core.kernel._aval import find_value_type as find_value_type
 from bindax_core.kernel._aval import is_value as is_value
 from bindax_core.kernel._aval import typeof as typeof
+from bindax_core.kernel._debug_info import DebugInfo as DebugInfo
 from bindax_core.kernel._definitions import primitive as primitive
 from bindax_core.kernel._eval_jaxpr import bind_flat as bind_flat
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
@@ -128,7 +129,6 @@ from bindax_core.kernel._stack import full_lower as full_lower
 from bindax_core.kernel._stack import is_active as is_active
 from bindax_core.kernel._stack import new_main as new_main
 from bindax_core.kernel._stack import trace_state as trace_state
-from bindax_core.kernel._trace import DebugInfo as DebugInfo
 from bindax_core.kernel._trace import MainTrace as MainTrace
 from bindax_core.kernel._trace import Trace as Trace
 from bindax_core.kernel._trace import full_raise as full_raise

@@ -16,11 +16,11 @@ from bindax_core.arrays._rules import impl as impl
 from bindax_core.arrays._rules import lowering as lowering
 from bindax_core.arrays._rules import stablehlo as stablehlo
 from bindax_core.errors import missing_attribute as _missing_attribute
-from bindax_core.kernel._rules import Effect as Effect
+from bindax_core.kernel._effects import Effect as Effect
+from bindax_core.kernel._effects import effects as effects
 from bindax_core.kernel._rules import Rule as _Rule
 from bindax_core.kernel._rules import RuleKind as _RuleKind
 from bindax_core.kernel._rules import abstract_eval as abstract_eval
-from bindax_core.kernel._rules import effects as effects
 from bindax_core.kernel._rules import pretty_print as pretty_print
 from bindax_core.kernel._rules import typecheck as typecheck
 

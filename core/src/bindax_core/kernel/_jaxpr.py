@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bindax_core._extension_points import runtime
-from bindax_core.kernel import _rules as rules
-from bindax_core.kernel._rules import Effect
+from bindax_core.kernel._effects import Effect, effects
 from bindax_core.kernel._source_info import SourceInfo
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ class Jaxpr:
     @cached_property
     def effects(self) -> frozenset[Effect]:
         """The effects of its equations, those of jaxprs among their parameters included."""
-        own = rules.effects.functions
+        own = effects.functions
         found = [own[e.primitive](**e.params) for e in self.eqns if e.primitive in own]
         found += [program.jaxpr.effects for program in self.programs]
         return frozenset().union(*found)

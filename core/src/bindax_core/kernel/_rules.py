@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from bindax_core._extension_points import runtime
 from bindax_core._site import Site, caller_site, is_declared_again, running_statement
@@ -315,21 +315,6 @@ def list_result(primitive: Primitive, function: Function, options: dict[str, Any
     return lambda *args, **params: [function(*args, **params)]
 
 
-class Effect(NamedTuple):
-    """Something that a program does besides computing its results.
-
-    Attributes:
-        name: the name in messages.
-        ordered: whether it happens in the order in which the program says it.
-        repeatable: whether transformations may make it happen more often than the program says:
-            in branches that are not taken, and where a computation is repeated to save memory.
-    """
-
-    name: str
-    ordered: bool = False
-    repeatable: bool = False
-
-
 abstract_eval = RuleKind(
     "abstract_eval", adapt=list_result, canonical=True, signature="(*avals, **params) -> aval"
 )
@@ -338,10 +323,7 @@ abstract_eval = RuleKind(
 pretty_print = RuleKind("pretty_print", signature="(eqn, printer) -> list of lines")
 """The lines of an equation in a printed jaxpr."""
 
-effects = RuleKind("effects", signature="(**params) -> frozenset of Effect")
-"""The effects of an application; none, for a primitive without the rule."""
-
 typecheck = RuleKind("typecheck", signature="(*avals, **params) -> sequence of aval")
 """The types of an equation for the jaxpr checker, where abstract evaluation is not enough."""
 
-core_kinds += (abstract_eval, pretty_print, effects, typecheck)
+core_kinds += (abstract_eval, pretty_print, typecheck)

@@ -6,29 +6,16 @@ A ``MainTrace`` is one active interpreter with its level; a ``Trace`` boxes valu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from bindax_core._extension_points import runtime
-from bindax_core._functions import describe_function
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._aval import ValueType, as_operand, plain_types, register_value_type
+from bindax_core.kernel._debug_info import DebugInfo, escaped_message
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
-
-
-class DebugInfo(NamedTuple):
-    """The transformation that started a trace, and the user's function, for messages."""
-
-    transformation: str
-    function: Callable[..., Any] | None = None
-
-    def __str__(self) -> str:
-        if self.function is None:
-            return self.transformation
-        return f"{self.transformation} of {describe_function(self.function)}"
 
 
 class MainTrace:
@@ -161,20 +148,3 @@ def full_raise(trace: Trace, x: Any) -> Any:
     if main.alive and main.stack is trace.main.stack and main.level < trace.main.level:
         return trace.lift(x)
     raise UnexpectedTracerError(escaped_message(x, trace.main.stack))
-
-
-def escaped_message(x: Tracer, stack: Any) -> str:
-    """Describe the use of a tracer where its trace is not active."""
-    main = x._trace.main
-    history = x.history()
-    made = f"; {history}" if history else ""
-    keeper = "" if main.alive else runtime.keeper_of(main)
-    if main.alive and main.stack is not stack:
-        how = "is used in another thread than the one that traces it"
-    else:
-        how = "escaped from it and is used after it ended"
-    return (
-        f"a traced value {x.aval.str_short()}, made in {main.origin}{made}, {how}."
-        f"{keeper} Return it from the function instead of keeping it in a variable, "
-        f"attribute or container outside."
-    )
