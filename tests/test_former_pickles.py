@@ -12,6 +12,7 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import nnx, sharding
+from bindax.extend import Effect
 
 FILES = Path(__file__).parent / "data/pickles"
 
@@ -24,11 +25,13 @@ def values() -> dict[str, Any]:
     mesh = sharding.Mesh(np.array(bindax.devices()[:1]), ("x",))
     return {
         "aval": bindax.typeof(jnp.arange(3.0)),
+        "effect": Effect("print", ordered=True),
         "dtype": bindax.random.key(0).dtype,
         "mesh": mesh,
         "named": sharding.NamedSharding(mesh, bindax.P("x")),
         "P": bindax.P("x"),
         "path": bindax.tree_util.tree_flatten_with_path({"a": [1]})[0][0][0],
+        "primitive": bindax.find_primitive("sin"),
         "sds": bindax.ShapeDtypeStruct((2,), "float32"),
         "treedef": bindax.tree.structure({"a": [1, (2, None)]}),
     }

@@ -63,7 +63,6 @@ from bindax_core.kernel._jaxpr import Var as Var
 from bindax_core.kernel._source_info import register_internal as _register_internal
 from bindax_core.kernel._typecheck import JaxprType as JaxprType
 from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
-from bindax_core.registry import _copies as _copies  # primitives are copied as it says
 from bindax_core.registry import _installed
 from bindax_core.registry._api import configure_plugins as configure_plugins
 from bindax_core.registry._api import find_primitive as find_primitive

@@ -136,7 +136,7 @@ def test_an_unsupported_version_is_refused_with_the_remedy(
         "[bindax.v2]\nfuture = future.plugin\n[bindax.v2.primitives]\nf = future:f_p\n",
     )
     manifest = Manifest([str(tmp_path)])
-    (refusal,) = manifest.refusals
+    (refusal,) = manifest.refusals.values()
 
     assert manifest.entries("plugins") == ()
     assert manifest.entries("primitives") == ()
@@ -155,7 +155,7 @@ def test_a_distribution_for_two_versions_is_used_through_the_supported_one(
     manifest = Manifest([str(tmp_path)])
 
     assert [entry.value for entry in manifest.entries("plugins")] == ["both.v1"]
-    assert manifest.refusals == ()
+    assert manifest.refusals == {}
 
 
 def test_problems_name_file_line_and_reason(tmp_path: Path, write_distribution: Any) -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from bindax_core.errors import PluginError
 from bindax_core.registry import _provenance
-from bindax_core.registry._copies import _declared_in
-from bindax_core.registry._declared import declared_primitives
+from bindax_core.registry._declared import _declared_in, declared_primitives
 
 MODULE = "from bindax_core.extend import Primitive\ngone_p = Primitive('gone.p')\n"
 

@@ -1,4 +1,4 @@
-"""What is installed, what it brings, and what is wrong with it; needed by no program."""
+"""Reports on what is installed, what it brings, and what is wrong with it; needed by no program."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def doctor_report(resolver: Resolver, *, load: bool = True) -> list[Report]:
     current = loader.manifest()
     records += [
         _problem(refusal.distribution.label, "refused", refusal.remedy)
-        for refusal in current.refusals
+        for refusal in current.refusals.values()
     ]
     for plugin in loader.plugins():
         records.extend(_plugin_records(loader, plugin))

@@ -1,4 +1,4 @@
-"""What messages say of traces: what started one, and how a value of it got out."""
+"""Texts about traces for messages: what started one, and how a value of it got out."""
 
 from __future__ import annotations
 

@@ -1,16 +1,20 @@
-"""The primitives declared in this process, by name, offered by a plugin or not."""
+"""The primitives declared in this process, by name, offered by a plugin or not.
+
+There is one of each name that a module declares: copies and pickles find it by the two.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import copyreg
+from importlib import import_module
+from typing import Any
 
 from bindax_core._extension_points import runtime
 from bindax_core._rollback import on_rollback
 from bindax_core._site import is_declared_again
-from bindax_core.errors import DuplicateRuleError, PluginConflictError
-
-if TYPE_CHECKING:
-    from bindax_core.kernel._primitive import Primitive
+from bindax_core.errors import DuplicateRuleError, PluginConflictError, PluginError
+from bindax_core.kernel._primitive import Primitive
+from bindax_core.registry._provenance import distribution_of
 
 declared_primitives: dict[str, list[Primitive]] = {}
 """Every primitive declared in this process, by name; more than one where packages clash."""
@@ -62,3 +66,43 @@ def find_declared(name: str) -> Primitive | None:
             f"package."
         )
     return declared[0] if declared else None
+
+
+def _reduced(primitive: Primitive) -> Any:
+    if primitive in declared_primitives.get(primitive.name, ()):
+        owner = distribution_of(primitive.site.module)
+        label = "" if owner is None else owner.label
+        return _declared_in, (primitive.site.module, primitive.name, label)
+    return primitive.name  # a copy of one that was replaced is itself; its pickle is refused
+
+
+def _declared_in(module: str, name: str, label: str = "") -> Primitive:
+    """The primitive that a module declares; ``label`` is the distribution where it was pickled."""
+    try:
+        import_module(module)
+    except ModuleNotFoundError as error:
+        if f"{module}.".startswith(f"{error.name}."):
+            raise PluginError(_not_installed(module, name, label)) from error
+        raise
+    for primitive in declared_primitives.get(name, ()):
+        if primitive.site.module == module:
+            return primitive
+    written = f" It was pickled with {label}." if label else ""
+    raise LookupError(
+        f"the module {module} declares no primitive {name!r}; is it another version?{written}"
+    )
+
+
+def _not_installed(module: str, name: str, label: str) -> str:
+    if not label:
+        return (
+            f"a pickle needs the primitive {name!r} of the module {module!r}, which is not "
+            f"installed here. Put its file on sys.path, or install the package that has it."
+        )
+    return (
+        f"a pickle needs the primitive {name!r} of {label} (module {module}), which is not "
+        f"installed here. Install it: pip install {label.partition(' ')[0]}."
+    )
+
+
+copyreg.pickle(Primitive, _reduced)

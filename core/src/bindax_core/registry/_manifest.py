@@ -186,14 +186,18 @@ class Manifest:
 
     Two search paths that find the same distributions give equal manifests, whatever their order:
     everything here is sorted by distribution, and then by name.
+
+    Attributes:
+        distributions: all that are installed, by name.
+        refusals: those that were refused, by name.
     """
 
     def __init__(self, path: Sequence[str]) -> None:
+        self.refusals: dict[str, Refusal] = {}
         self._problems: list[Problem] = []
-        self._refusals: dict[str, Refusal] = {}
         self._sections: dict[str, list[_Section]] = {kind: [] for kind in KINDS}
         self._entries: dict[str, tuple[Entry, ...]] = {}
-        self._types: dict[str, list[Entry]] | None = None
+        self._offers: dict[str, dict[str, list[Entry]]] = {}
         self._without_hooks: list[Distribution] = []
         found: dict[str, tuple[Distribution, str]] = {}
         for distribution, text in _installed(path):
@@ -219,7 +223,7 @@ class Manifest:
         supported = [section for section in sections if section.api in SUPPORTED_API_VERSIONS]
         if sections and not supported:
             versions = tuple(sorted({section.api for section in sections}))
-            self._refusals[distribution.name] = Refusal(distribution, versions)
+            self.refusals[distribution.name] = Refusal(distribution, versions)
         for section in supported or sections:
             self._sections[section.kind].append(section)
         if supported and all(section.kind != PLUGINS for section in supported):
@@ -280,16 +284,17 @@ class Manifest:
 
     def find(self, kind: str, name: str) -> tuple[Entry, ...]:
         """The entries of a kind that offer something, by distribution."""
-        return tuple(entry for entry in self.entries(kind) if entry.offered_name == name)
+        offers = self._offers.get(kind)
+        if offers is None:
+            offers = {}
+            for entry in self.entries(kind):
+                offers.setdefault(entry.offered_name, []).append(entry)
+            self._offers[kind] = offers
+        return tuple(offers.get(name, ()))
 
     def types(self, qualified_name: str) -> Sequence[Entry]:
         """The entries of pytree and value types with the value ``module:qualname``."""
-        if self._types is None:
-            index: dict[str, list[Entry]] = {}
-            for entry in (*self.entries("pytrees"), *self.entries("values")):
-                index.setdefault(entry.offered_name, []).append(entry)
-            self._types = index
-        return self._types.get(qualified_name, ())
+        return (*self.find("pytrees", qualified_name), *self.find("values", qualified_name))
 
     def plugins_behind(self, entry: Entry) -> tuple[Entry, ...]:
         """The plugin whose module an entry names, or else all plugins of its distribution."""
@@ -298,14 +303,9 @@ class Manifest:
         same = tuple(one for one in ours if one.value == entry.value)
         return same or ours
 
-    @property
-    def refusals(self) -> tuple[Refusal, ...]:
-        """The distributions that were refused, by name."""
-        return tuple(self._refusals.values())
-
     def remedy(self, distribution: str) -> str:
         """Why a distribution was refused, with the remedy; empty if it was not."""
-        refusal = self._refusals.get(distribution)
+        refusal = self.refusals.get(distribution)
         return "" if refusal is None else refusal.remedy
 
     @property

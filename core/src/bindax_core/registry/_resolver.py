@@ -23,7 +23,7 @@ _RULE_KINDS = ("rule_kinds", "canonical_rule_kinds")
 
 
 class Resolver(Plugins):
-    """Answers the kernel's questions by loading plugins; what cannot be used raises.
+    """Answers the questions of ``Plugins`` by loading plugins; what cannot be used raises.
 
     ``declared`` finds a primitive by name among those declared in this process, whether a plugin
     offers it or not.
@@ -38,7 +38,6 @@ class Resolver(Plugins):
     # ------------------------------------------------------------------------------- rules
 
     def load_for_rule(self, kind: str, primitive: Any) -> bool:
-        """Load the plugins that bring rules of a kind; whether looking again makes sense."""
         loaded = self._answer(f"rule {kind}", lambda: self.loader.manifest().find("rules", kind))
         for (one, key), conflict in list(self.loader.registrations.conflicts.items()):
             if one == "rule" and conflict.winner is None and key[:2] == (kind, primitive):
@@ -46,7 +45,6 @@ class Resolver(Plugins):
         return loaded
 
     def candidates(self, kind: str, primitive: str = "") -> list[str]:
-        """The installed distributions that offer rules of a kind, each with why it did not help."""
         current = self.loader.manifest()
         texts = [
             f"{plugin.entry.distribution.label}{self._excuse(plugin)}"
@@ -57,26 +55,18 @@ class Resolver(Plugins):
         return texts
 
     def failure_behind_rule(self, kind: str) -> PluginError | None:
-        """The failure of a plugin that offers rules of a kind, to chain to a missing-rule error."""
         return self._failure(self.loader.manifest().find("rules", kind))
 
     def provenance_of(self, site: Site) -> Provenance:
-        """The distribution, version, file and line of a place in the code."""
         return provenance_of(site)
 
     def describe_site(self, site: Site) -> str:
-        """A place in the code with its distribution and version."""
         return str(provenance_of(site))
 
     def find_rule_kind(self, name: str, maker: str = "") -> Any:
-        """Import the rule kind of a name from the package that declares it.
-
-        None if no package does, or it is ``maker``, the module that makes the kind now.
-        """
         return self._import(_RULE_KINDS, name, maker)
 
     def rule_kind_names(self, *, canonical: bool = False) -> list[str]:
-        """The rule kinds that packages declare, or those that every definition must mention."""
         current = self.loader.manifest()
         groups = _RULE_KINDS[1:] if canonical else _RULE_KINDS
         return [entry.name for group in groups for entry in current.entries(group)]
@@ -84,11 +74,9 @@ class Resolver(Plugins):
     # ---------------------------------------------------------------------------- settings
 
     def find_setting(self, name: str, maker: str = "") -> Any:
-        """Import the setting of a name, as ``find_rule_kind``."""
         return self._import(("settings",), name, maker)
 
     def setting_names(self) -> list[str]:
-        """The settings that packages offer."""
         return [entry.name for entry in self.loader.manifest().entries("settings")]
 
     def _import(self, groups: Sequence[str], name: str, maker: str) -> Any:
@@ -103,7 +91,6 @@ class Resolver(Plugins):
     # ------------------------------------------------------------------------------- types
 
     def load_for_type(self, type_: type) -> bool:
-        """Load the plugin that offers a pytree or value type; whether it is registered now."""
         entries = self._type_entries(type_)
         if not entries:
             return False
@@ -179,12 +166,10 @@ class Resolver(Plugins):
         return self._find_named("transformation", name)
 
     def physical_jaxpr(self, jaxpr: Any) -> Any:
-        """The program that represents one with extended dtypes, by the transformation."""
         why = "a program with extended dtypes is to be compiled"
         return self._of_transforms("transformation", "physical_jaxpr", why)(jaxpr)
 
     def constrained(self, x: Any, sharding: Any) -> Any:
-        """An array with another sharding on its devices, by the primitive."""
         why = "an array is to be divided anew among its devices"
         found = self._of_transforms("primitive", "sharding_constraint", why)
         return found.bind(x, sharding=sharding)
