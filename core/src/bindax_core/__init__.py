@@ -22,8 +22,6 @@ from bindax_core.arrays._array import Array as Array
 from bindax_core.arrays._array import live_arrays as live_arrays
 from bindax_core.arrays._array_type import AnyArray as AnyArray
 from bindax_core.arrays._backend import effects_barrier as effects_barrier
-from bindax_core.arrays._contexts import disable_x64 as disable_x64
-from bindax_core.arrays._contexts import transfer_guard as transfer_guard
 from bindax_core.arrays._device_put import block_until_ready as block_until_ready
 from bindax_core.arrays._device_put import default_backend as default_backend
 from bindax_core.arrays._device_put import default_device as default_device
@@ -39,7 +37,9 @@ from bindax_core.arrays._evaluation import ensure_compile_time_eval as ensure_co
 from bindax_core.arrays._settings import check_tracer_leaks as check_tracer_leaks
 from bindax_core.arrays._settings import debug_infs as debug_infs
 from bindax_core.arrays._settings import debug_nans as debug_nans
+from bindax_core.arrays._settings import disable_x64 as disable_x64
 from bindax_core.arrays._settings import enable_x64 as enable_x64
+from bindax_core.arrays._settings import transfer_guard as transfer_guard
 from bindax_core.arrays._settings import (
     transfer_guard_device_to_host as transfer_guard_device_to_host,
 )

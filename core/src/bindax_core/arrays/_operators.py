@@ -16,20 +16,8 @@ from bindax_core.arrays._extended_dtypes import as_extended
 from bindax_core.errors import MissingOperationsError, suggestion
 
 _BINARY = (
-    "add",
-    "and",
-    "divmod",
-    "floordiv",
-    "lshift",
-    "matmul",
-    "mod",
-    "mul",
-    "or",
-    "pow",
-    "rshift",
-    "sub",
-    "truediv",
-    "xor",
+    *("add", "and", "divmod", "floordiv", "lshift", "matmul", "mod", "mul", "or", "pow"),
+    *("rshift", "sub", "truediv", "xor"),
 )
 _OTHERS = ("abs", "eq", "ge", "gt", "invert", "iter", "le", "lt", "ne", "neg", "pos", "round")
 OPERATOR_NAMES: tuple[str, ...] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Literal
 
 from bindax_core._config import config as config
@@ -57,6 +58,11 @@ def dtype_bits(values: Mapping[str, Any]) -> Literal[32, 64]:
     """The width of created arrays that name no dtype, as ``enable_x64`` and the default say."""
     mode = values["enable_x64"]
     return values["default_dtype_bits"] if mode == "explicit" else 64 if mode else 32
+
+
+def disable_x64() -> AbstractContextManager[None]:
+    """Have no 64-bit dtype: everything that enters is made 32-bit, as JAX does by default."""
+    return enable_x64(False)
 
 
 backend = Setting(
@@ -135,3 +141,22 @@ transfer_guard_device_to_host = Setting(
     choices=_GUARDS,
     variables=("BINDAX_TRANSFER_GUARD_DEVICE_TO_HOST", "BINDAX_TRANSFER_GUARD"),
 )
+
+
+def transfer_guard(new_val: str) -> AbstractContextManager[None]:
+    """Choose what becomes of arrays that have to move between host and devices.
+
+    Args:
+        new_val: ``"allow"``, ``"log"`` or ``"disallow"`` transfers that nobody asked for with
+            ``device_put`` or ``device_get``; ``"log_explicit"`` or ``"disallow_explicit"`` all.
+
+    Raises:
+        TransferError: inside the block, at a transfer that is not allowed.
+
+    >>> from bindax_core import transfer_guard
+    >>> with transfer_guard("disallow"):
+    ...     pass
+    """
+    return config.override(
+        transfer_guard_host_to_device=new_val, transfer_guard_device_to_host=new_val
+    )
