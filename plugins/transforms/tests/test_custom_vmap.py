@@ -125,3 +125,22 @@ def test_a_rule_that_returns_another_structure() -> None:
     f.def_vmap(lambda axis_size, in_batched, x: ((x, x), (True, True)))
     with pytest.raises(TypeError, match=r"must return what the function returns, with the struct"):
         bt.vmap(f)(np.ones(3))
+
+
+def test_the_function_is_traced_once_for_the_structure_of_its_output() -> None:
+    runs = []
+
+    @bt.custom_vmap
+    def f(x: Any) -> Any:
+        runs.append(x)
+        return (x,)
+
+    returned: Any = (XS,)
+    f.def_vmap(lambda size, batched, x: (returned, tuple(True for _ in returned)))
+    for _ in range(3):
+        assert len(bt.vmap(f)(XS)) == 1
+    assert len(runs) == 1
+    returned = (XS, XS)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="must return what the function returns, with the str"):
+            bt.vmap(f)(XS)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from bindax_core.extend import (
     DebugInfo,
     MainTrace,
+    PyTreeDef,
     api_boundary,
     describe_function,
     float0,
@@ -202,6 +203,8 @@ class custom_vmap(CustomFunction[R]):
     _decorator = "custom_vmap"
 
     vmap_rule: Callable[..., tuple[Any, Any]] | None = None
+    _last_structures: tuple[PyTreeDef, list[Any], PyTreeDef] | None = None
+    """The structure and types of arguments, and the structure of the function's output for them."""
 
     @api_boundary
     def __init__(self, fun: Callable[..., R]) -> None:
@@ -234,10 +237,6 @@ class custom_vmap(CustomFunction[R]):
     def _apply_rule(
         self, call: FlatCall, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]
     ) -> tuple[list[Any], list[bool]]:
-        if call.avals is None:  # of one element, for the structure of what the rule returns
-            pairs = zip(batched, operands, strict=True)
-            avals = [mapped_aval(0 if flag else None, typeof(x)) for flag, x in pairs]
-            trace_to_jaxpr(call.function, avals, DebugInfo("custom_vmap", self.fun))
         if self.vmap_rule is None:
             raise AttributeError(f"the {call.name} has no vmap rule; define one with def_vmap.")
         name = f"vmap rule {describe_function(self.vmap_rule)} of the {call.name}"
@@ -245,6 +244,8 @@ class custom_vmap(CustomFunction[R]):
         pair = self.vmap_rule(axis_size, in_batched, *tree_unflatten(call.in_tree, operands))
         check_pair(pair, name, "(out, out_batched)")
         outs = call.of_rule(pair[0], name, batched=True)
+        if call.avals is None and not self._is_known(call, batched, operands):
+            outs = call.of_rule(pair[0], name, batched=True)  # checked against the function's
         flags = match_flags(pair[1], call.tree, name)
         for i, (x, flag) in enumerate(zip(outs, flags, strict=True)):
             shape = typeof(x).shape
@@ -254,3 +255,16 @@ class custom_vmap(CustomFunction[R]):
                     f"its type {typeof(x).str_short()} has no first axis of size {axis_size}."
                 )
         return outs, flags
+
+    def _is_known(self, call: FlatCall, batched: Sequence[bool], operands: Sequence[Any]) -> bool:
+        """Tell whether the rule returned the structure that the function had for such operands.
+
+        Where it did not, or none is known, the function is traced, for one element.
+        """
+        pairs = zip(batched, operands, strict=True)
+        avals = [mapped_aval(0 if flag else None, typeof(x)) for flag, x in pairs]
+        if self._last_structures == (call.in_tree, avals, call.tree):
+            return True
+        trace_to_jaxpr(call.function, avals, DebugInfo("custom_vmap", self.fun))
+        self._last_structures = (call.in_tree, avals, call.tree)
+        return False
