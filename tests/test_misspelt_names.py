@@ -10,6 +10,7 @@ import bindax
 import bindax.extend
 import bindax.numpy as jnp
 from bindax.extend import rules
+from bindax_core.errors import _suggestion
 
 CASES: list[tuple[Any, str, str]] = [
     (rules, "jpv", "module 'bindax.extend.rules' has no attribute 'jpv'. Did you mean 'jvp'?"),
@@ -28,6 +29,16 @@ def test_a_misspelt_name_is_answered_with_the_nearest(owner: Any, name: str, tex
     with pytest.raises(AttributeError) as caught:
         getattr(owner, name)
     assert text in str(caught.value)
+
+
+def test_a_name_that_is_asked_for_again_is_not_searched_for_again() -> None:
+    x = jnp.ones(2)
+    for owner in (x, bindax):
+        with pytest.raises(AttributeError, match="no attribute 'index_of_colums'"):
+            getattr(owner, "index_of_colums")  # noqa: B009
+        before = _suggestion.cache_info()
+        assert not hasattr(owner, "index_of_colums")
+        assert _suggestion.cache_info().hits == before.hits + 1
 
 
 def test_nothing_is_suggested_where_nothing_is_near() -> None:

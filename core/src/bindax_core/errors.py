@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 
@@ -196,6 +197,11 @@ vars()["__all__"] = [
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A question about the known name that is most like another one, or nothing."""
+    return _suggestion(name, frozenset(known))
+
+
+@lru_cache(maxsize=256)  # programs that try what an object can do ask for the same names
+def _suggestion(name: str, known: frozenset[str]) -> str:
     from difflib import get_close_matches  # loaded for messages alone
 
     close = get_close_matches(name, sorted(known), 3)
