@@ -214,6 +214,22 @@ def test_a_plugin_needed_while_it_is_imported_is_loaded_afterwards(
     assert tables.resolver.load_for_rule("early", "p") is True
 
 
+def test_a_module_that_replaces_itself_while_it_is_imported_is_still_being_imported(
+    site: Any, tables: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "resolver_for_this_test", tables.resolver, raising=False)
+    text = """
+    import sys
+    import types
+    sys.modules[__name__] = made = types.ModuleType(__name__)
+    made.seen = sys.resolver_for_this_test.load_for_rule("early", "p")
+    made.hookimpl, made.__file__ = hookimpl, __file__
+    """
+    site.plugin("good", text, "[bindax.v1.rules]\nearly = good\n")
+    assert importlib.import_module("good").seen is False
+    assert only(tables, "good").status == "available"
+
+
 def test_a_package_that_is_half_imported_is_not_quarantined(
     site: Any, tables: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -362,10 +362,12 @@ def _is_importing_beside(plugin: Plugin) -> bool:
 def _modules_running() -> Iterator[str]:
     """The modules whose bodies this thread is running.
 
-    The examples of a docstring run in a copy of their module's namespace, and are none.
+    Also those that have put something else into ``sys.modules``. The examples of a docstring run in
+    a copy of their module's namespace, and are none.
     """
     for frame, _ in traceback.walk_stack(sys._getframe(1)):
         name = frame.f_globals.get("__name__", "")
         own = getattr(sys.modules.get(name), "__dict__", None)
-        if frame.f_code.co_name == "<module>" and frame.f_globals is own:
+        is_importing = getattr(frame.f_globals.get("__spec__"), "_initializing", False)
+        if frame.f_code.co_name == "<module>" and (frame.f_globals is own or is_importing):
             yield name
