@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import lax, random
+from bindax_core import _config, _extension_points, _packages
 
 SETTINGS = {name: bindax.config.setting(name) for name in bindax.config.names()}
 
@@ -181,6 +183,19 @@ def test_misspelt_settings_are_told() -> None:
         bindax.config.dtype_bits = 64
     with pytest.raises(AttributeError, match="cannot be deleted; assign another"):
         del bindax.config.enable_x64
+
+
+def test_a_setting_of_a_package_that_is_not_installed_names_the_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    declared = [one.name for one in bindax.extend.manifest_entries("settings")]
+    assert {*_packages.optional_settings} <= {*declared}
+    monkeypatch.setattr(_extension_points.runtime, "plugins", _extension_points.Plugins())
+    for name, package in _packages.optional_settings.items():
+        monkeypatch.delitem(_config.settings, name, raising=False)
+        text = f"config has no setting '{name}'. Install {package}, which has it."
+        with pytest.raises(AttributeError, match=re.escape(text)):
+            bindax.config.update(name, 1)
 
 
 def test_the_table_says_where_each_value_comes_from() -> None:

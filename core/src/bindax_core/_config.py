@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from bindax_core._extension_points import runtime
+from bindax_core._packages import optional_settings
 from bindax_core.errors import suggestion
 
 if TYPE_CHECKING:
@@ -190,7 +191,9 @@ class Config:
         _load(name)
         if name not in settings:
             known = {*settings, *runtime.plugins.setting_names()}
-            raise AttributeError(f"config has no setting {name!r}.{suggestion(name, known)}")
+            package = optional_settings.get(name)
+            advice = f" Install {package}, which has it." if package else suggestion(name, known)
+            raise AttributeError(f"config has no setting {name!r}.{advice}")
         return settings[name]
 
     def _checked(self, name: str, value: Any) -> tuple[Setting, Any]:

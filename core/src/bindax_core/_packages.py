@@ -5,6 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+optional_settings = dict.fromkeys(
+    ("compilation_cache_bytes", "compilation_cache_dir", "num_cpu_devices", "platforms"),
+    "bindax-xla-backend",
+)
+"""The settings of packages that may be missing where programs set them, for messages."""
+
 
 def package_for(use: str, module: str) -> Any:
     """Import a module of the package that something needs.
