@@ -59,6 +59,7 @@ from bindax_core import transformation_names as transformation_names
 from bindax_core import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core import typeof as typeof
 from bindax_core.errors import DerivedRuleNotice as DerivedRuleNotice
+from bindax_core.extend import Setting as _Setting
 from bindax_core.extend import missing_attribute as _missing_attribute
 
 if _typing.TYPE_CHECKING:
@@ -92,14 +93,6 @@ if _typing.TYPE_CHECKING:
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_core import Array as Array
-    from bindax_core import default_matmul_precision as default_matmul_precision
-    from bindax_core import default_prng_impl as default_prng_impl
-    from bindax_core import disable_jit as disable_jit
-    from bindax_core import explain_cache_misses as explain_cache_misses
-    from bindax_core import log_compiles as log_compiles
-    from bindax_core import numpy_dtype_promotion as numpy_dtype_promotion
-    from bindax_core import numpy_rank_promotion as numpy_rank_promotion
-    from bindax_core import threefry_partitionable as threefry_partitionable
     from bindax_core.sharding import NamedSharding as NamedSharding
     from bindax_core.sharding import P as P
     from bindax_core.sharding import make_mesh as make_mesh
@@ -113,7 +106,6 @@ if _typing.TYPE_CHECKING:
     )
     from bindax_parallel import pmap as pmap
     from bindax_parallel import shard_map as shard_map
-    from bindax_random import debug_key_reuse as debug_key_reuse
     from bindax_text import jaxpr_from_text as jaxpr_from_text
     from bindax_text import jaxpr_to_text as jaxpr_to_text
     from bindax_transforms import JittedFunction as JittedFunction
@@ -141,6 +133,16 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms import value_and_grad as value_and_grad
     from bindax_transforms import vjp as vjp
     from bindax_transforms import vmap as vmap
+
+    debug_key_reuse: _Setting
+    default_matmul_precision: _Setting
+    default_prng_impl: _Setting
+    disable_jit: _Setting
+    explain_cache_misses: _Setting
+    log_compiles: _Setting
+    numpy_dtype_promotion: _Setting
+    numpy_rank_promotion: _Setting
+    threefry_partitionable: _Setting
 else:
     import bindax_core as _core
 
@@ -154,17 +156,16 @@ _MODULES = (
     *("lax", "meta", "nn", "nnx", "numpy", "ops", "optimizers", "profiler", "random", "scipy"),
     *("sharding", "tree", "tree_util"),
 )
+_SETTINGS = (
+    *("debug_key_reuse", "default_matmul_precision", "default_prng_impl", "disable_jit"),
+    *("explain_cache_misses", "log_compiles", "numpy_dtype_promotion", "numpy_rank_promotion"),
+    *("threefry_partitionable",),
+)
+"""Settings of packages that are contexts under these names, as in JAX."""
+
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
     **dict.fromkeys(("jaxpr_from_text", "jaxpr_to_text"), "bindax_text"),
-    **dict.fromkeys(
-        (
-            *("default_matmul_precision", "default_prng_impl", "disable_jit"),
-            *("explain_cache_misses", "log_compiles", "numpy_dtype_promotion"),
-            *("numpy_rank_promotion", "threefry_partitionable"),
-        ),
-        "bindax_core",
-    ),
     **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
     "make_array_from_callback": "bindax_parallel",
     "make_array_from_process_local_data": "bindax_parallel",
@@ -174,7 +175,6 @@ _ELSEWHERE = {
     "checking_leaks": "bindax_transforms",
     "clear_caches": "bindax_transforms",
     "checkpoint_policies": "bindax_transforms",
-    "debug_key_reuse": "bindax_random",
     "named_call": "bindax_transforms",
     "named_scope": "bindax_transforms",
     "pure_callback": "bindax_callbacks",
@@ -189,6 +189,8 @@ def __getattr__(name: str) -> _typing.Any:
         return [word for word in __dir__() if not word.startswith("_")]
     if name in _MODULES:
         return _import_module(f"bindax.{name}")
+    if name in _SETTINGS:
+        return config.setting(name)
     if name in _ELSEWHERE:
         found = getattr(_import_module(_ELSEWHERE[name]), name)
     elif not name.startswith("_") and name in transformation_names():
@@ -200,4 +202,4 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, *_ELSEWHERE, *transformation_names()})
+    return sorted({*globals(), *_MODULES, *_SETTINGS, *_ELSEWHERE, *transformation_names()})

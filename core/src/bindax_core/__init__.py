@@ -83,12 +83,6 @@ config.observe("check_tracer_leaks", _installed.watch_traces)
 config.observe("debug_nans", _installed.watch_results)
 config.observe("debug_infs", _installed.watch_results)
 
-_OF_PACKAGES = (
-    *("default_matmul_precision", "default_prng_impl", "disable_jit", "explain_cache_misses"),
-    *("log_compiles", "numpy_dtype_promotion", "numpy_rank_promotion", "threefry_partitionable"),
-)
-"""Settings of other packages, which are contexts under these names."""
-
 _MODULES = ("extend", "rules", "sharding", "tree_util")
 
 _MOVED = {
@@ -117,19 +111,8 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms import named_call as named_call
     from bindax_transforms import named_scope as named_scope
 
-    default_matmul_precision: Setting
-    default_prng_impl: Setting
-    disable_jit: Setting
-    explain_cache_misses: Setting
-    log_compiles: Setting
-    numpy_dtype_promotion: Setting
-    numpy_rank_promotion: Setting
-    threefry_partitionable: Setting
-
 
 def __getattr__(name: str) -> _typing.Any:
-    if name in _OF_PACKAGES:
-        return config.setting(name)
     if name in _MODULES:  # or ``from bindax_core import rules`` would look for a misspelt name
         return _import_module(f"bindax_core.{name}")
     moved = _moved_name("bindax_core", name, _MOVED)
@@ -139,7 +122,7 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_OF_PACKAGES, *_MOVED})
+    return sorted({*globals(), *_MOVED})
 
 
-vars()["__all__"] = [*_public_names(vars()), *_OF_PACKAGES, *_MOVED, "errors"]
+vars()["__all__"] = [*_public_names(vars()), *_MOVED, "errors"]
