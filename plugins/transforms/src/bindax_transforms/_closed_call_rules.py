@@ -1,4 +1,4 @@
-"""The rules of primitives that apply a program once, as it is: of ``jit`` and ``checkpoint``."""
+"""The rules of primitives that apply a jaxpr once, as it is: of ``jit`` and ``checkpoint``."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ Params = dict[str, Any]
 
 
 class ClosedCallRules:
-    """The rules of a primitive whose parameter ``jaxpr`` is the program that it applies.
+    """The rules of a primitive whose parameter ``jaxpr`` is the jaxpr that it applies.
 
-    A subclass may give other parameters to derived programs, and derive them in another way.
+    A subclass may give other parameters to derived jaxprs, and derive them in another way.
     """
 
     primitive: Primitive
@@ -46,25 +46,25 @@ class ClosedCallRules:
         return {}
 
     def params_of(self, params: Params, jaxpr: ClosedJaxpr) -> Params:
-        """The parameters with another program."""
+        """The parameters with another jaxpr."""
         return {**params, "jaxpr": jaxpr}
 
     def later_params(self, params: Params, jaxpr: ClosedJaxpr) -> Params:
-        """The same for a program that runs later than the first evaluation."""
+        """The same for a jaxpr that runs later than the first evaluation."""
         return self.params_of(params, jaxpr)
 
     def split(self, params: Params, in_unknowns: Sequence[bool]) -> SplitProgram:
-        """The program, unzipped."""
+        """The jaxpr, unzipped."""
         return partial_eval_jaxpr(params["jaxpr"], in_unknowns)
 
     def transposed(
         self, jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
     ) -> tuple[ClosedJaxpr, list[bool]]:
-        """The transpose of the program, as of ``transpose_jaxpr``."""
+        """The transpose of the jaxpr, as of ``transpose_jaxpr``."""
         return transpose_jaxpr(jaxpr, linear, nonzero_cts)
 
     def bind(self, jaxpr: ClosedJaxpr, operands: Sequence[Any], params: Params) -> list[Any]:
-        """Bind with a derived program, whose constants become leading operands."""
+        """Bind with a derived jaxpr, whose constants become leading operands."""
         hoisted, consts = convert_constvars(jaxpr)
         params = self.params_of(params, hoisted)
         return self.primitive.bind(*consts, *operands, **params)  # type: ignore[no-any-return]

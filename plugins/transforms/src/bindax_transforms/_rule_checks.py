@@ -79,7 +79,7 @@ def check_counts(
 
 
 def program_out_avals(name: str, jaxpr: ClosedJaxpr, given: Sequence[Any]) -> list[Any]:
-    """The types of the results of a primitive that applies a program, for those of operands."""
+    """The types of the results of a primitive that applies a jaxpr, for those of operands."""
     expected = jaxpr.in_avals
     if [a.strip_weak_type() for a in given] != [a.strip_weak_type() for a in expected]:
         raise TypeError(

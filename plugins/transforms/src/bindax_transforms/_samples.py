@@ -1,4 +1,4 @@
-"""Samples of the primitives that call a program: what ``jit`` and its like put into programs.
+"""Samples of the primitives that call a jaxpr: what ``jit`` and its like put into jaxprs.
 
 The functions are made of operators, which whatever brings array operations supplies.
 """

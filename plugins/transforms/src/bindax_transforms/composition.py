@@ -33,7 +33,7 @@ class _Composition:
         return list(results) if self.multiple_results else results[0]
 
     def staged(self, avals: Sequence[Any], params: dict[str, Any]) -> ClosedJaxpr:
-        """The program that the primitive stands for."""
+        """The jaxpr that the primitive stands for."""
         return trace_to_jaxpr(self.flat(params), avals, self.origin)
 
     def impl(self, *operands: Any, **params: Any) -> Sequence[Any]:

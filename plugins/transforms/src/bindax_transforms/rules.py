@@ -95,7 +95,7 @@ physical = RuleKind(
 """The operation on the arrays that represent operands of extended dtypes; ``avals`` are
 the types of the operands. Where it is missing, it is derived: what a structural operation does to
 elements it does along each axis of the arrays that represent them, and a primitive whose parameters
-are programs is applied to what represents those."""
+are jaxprs is applied to what represents those."""
 
 partial_eval = RuleKind(
     "partial_eval", signature="(trace, tracers, **params) -> sequence of tracer or value"

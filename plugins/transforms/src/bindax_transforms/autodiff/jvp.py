@@ -244,15 +244,15 @@ def _own_primal(x: Any) -> Any:
 def jvp_jaxpr(
     jaxpr: ClosedJaxpr, nonzeros: Sequence[bool], instantiate: bool | Sequence[bool] = False
 ) -> tuple[ClosedJaxpr, list[bool]]:
-    """The derivative of a program, as a program.
+    """The derivative of a jaxpr, as a jaxpr.
 
     Args:
-        jaxpr: a program without constants.
+        jaxpr: a jaxpr without constants.
         nonzeros: which arguments have a tangent.
         instantiate: which results must have a tangent even if it is zero.
 
     Returns:
-        A program from the arguments and the nonzero tangents to the results and their nonzero
+        A jaxpr from the arguments and the nonzero tangents to the results and their nonzero
         tangents, and which results those are.
     """
     flags, wanted = tuple(nonzeros), broadcast_flags(jaxpr, instantiate)

@@ -44,13 +44,13 @@ from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LinearProgram:
-    """A linear program from tangents of arguments to tangents of results.
+    """A linear jaxpr from tangents of arguments to tangents of results.
 
     ``jaxpr`` goes from the nonzero tangents in to the nonzero tangents out; its constants are the
     residuals. ``in_tree`` is the structure of ``(arguments, {})``.
 
     With the residuals it is a tree, whose leaves these are, so that it may leave ``jit``, be
-    carried by ``scan`` and be a residual itself. The program is metadata, equal to itself only.
+    carried by ``scan`` and be a residual itself. The jaxpr is metadata, equal to itself only.
     """
 
     name: str
@@ -130,13 +130,13 @@ class Transposed(Pullback):
 
 
 def pull_back(jaxpr: Jaxpr, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
-    """The cotangents, or ``Zero``, of a linear program's arguments, from those of its results."""
+    """The cotangents, or ``Zero``, of a linear jaxpr's arguments, from those of its results."""
     operands = [UndefPrimal(v.aval) for v in jaxpr.invars]
     return eval_jaxpr_transposed(jaxpr, residuals, operands, cotangents)
 
 
 def filled(flags: Sequence[bool], found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
-    """Arrays for all, from what a linear program gives where the flags say that there is one."""
+    """Arrays for all, from what a linear jaxpr gives where the flags say that there is one."""
     return [own_value(instantiate_zeros(x)) for x in with_zeros(flags, found, avals)]
 
 
@@ -154,12 +154,12 @@ def _checked(
 
 
 class Linearized(NamedTuple):
-    """The results of a function, and its derivative there as a linear program."""
+    """The results of a function, and its derivative there as a linear jaxpr."""
 
     primals_out: list[Any]
     jaxpr: ClosedJaxpr
-    nonzeros_in: list[bool]  # which arguments have a tangent, an argument of the program
-    nonzeros_out: list[bool]  # which results have one, a result of the program
+    nonzeros_in: list[bool]  # which arguments have a tangent, an argument of the jaxpr
+    nonzeros_out: list[bool]  # which results have one, a result of the jaxpr
 
 
 def linearize_flat(
@@ -234,7 +234,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
 def _with_derivative(
     name: str, kind: type[LinearProgram], fun: Callable[..., Any], primals: Any, has_aux: bool
 ) -> tuple[Any, ...]:
-    """The value of a function, its derivative there as a linear program, and what else it gives."""
+    """The value of a function, its derivative there as a linear jaxpr, and what else it gives."""
     check_function(name, "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
     check_values(flat, lambda: parameter_names(fun, primals, {}), f"{name} with respect to")

@@ -1,7 +1,7 @@
 """Partial evaluation: compute now what is known, stage out what depends on the unknown.
 
 Two forms: of a Python function while it runs (``PartialEvalTrace``), so that control flow can
-depend on known values, and of a program (``partial_eval_jaxpr``).
+depend on known values, and of a jaxpr (``partial_eval_jaxpr``).
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ class PartialEvalTracer(ValueTracer):
 
 
 class PartialEvalTrace(Trace):
-    """Evaluates operations on known values; adds the others to a program."""
+    """Evaluates operations on known values; adds the others to a jaxpr."""
 
     __slots__ = ()
 
     @property
     def builder(self) -> JaxprBuilder:
-        """The program that is being built."""
+        """The jaxpr that is being built."""
         return self.main.global_data  # type: ignore[no-any-return]
 
     def new_arg(self, aval: Any) -> PartialEvalTracer:
-        """An unknown value that is an argument of the program."""
+        """An unknown value that is an argument of the jaxpr."""
         return PartialEvalTracer(self, aval, None, self.builder.new_arg(aval))
 
     def pure(self, value: Any) -> PartialEvalTracer:
@@ -73,7 +73,7 @@ class PartialEvalTrace(Trace):
         return PartialEvalTracer(self, aval, None, Var(aval))
 
     def instantiate(self, x: Any) -> Atom:
-        """The atom of a tracer or value in the program; a known value becomes a constant."""
+        """The atom of a tracer or value in the jaxpr; a known value becomes a constant."""
         if type(x) is PartialEvalTracer and x._trace is self:
             return self.builder.const(full_lower(x.value)) if x.atom is None else x.atom
         return self.builder.const(x)
@@ -107,14 +107,14 @@ class PartialEvalTrace(Trace):
 
 
 def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[bool]]:
-    """A program reduced to what the used results and its effects need.
+    """A jaxpr reduced to what the used results and its effects need.
 
     Args:
-        jaxpr: a program.
+        jaxpr: a jaxpr.
         used_outputs: which results are kept.
 
     Returns:
-        The program (with all of its constants and arguments), and which arguments are used.
+        The jaxpr (with all of its constants and arguments), and which arguments are used.
     """
     outvars = partition(used_outputs, jaxpr.outvars)[1]
     eqns, live = _live(outvars, jaxpr.eqns)
@@ -122,7 +122,7 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
 
 
 def dce_closed(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """A closed program with those equations and constants that a result or effect needs."""
+    """A closed jaxpr with those equations and constants that a result or effect needs."""
     eqns, live = _live(closed.jaxpr.outvars, closed.eqns)
     pairs = zip(closed.jaxpr.constvars, closed.consts, strict=True)
     used = [(v, const) for v, const in pairs if v in live]
@@ -147,11 +147,11 @@ def _live(outvars: Sequence[Atom], eqns: Sequence[JaxprEqn]) -> tuple[list[Jaxpr
 
 
 class SplitProgram(NamedTuple):
-    """A program unzipped in two, and what the rules of a primitive that applies it need of that."""
+    """A jaxpr unzipped in two, and what the rules of a primitive that applies it need of that."""
 
     known: ClosedJaxpr  # from the known arguments to the known results and the residuals
     unknown: ClosedJaxpr  # from the residuals and the unknown arguments to the unknown results
-    out_unknowns: list[bool]  # which results of the whole program are unknown
+    out_unknowns: list[bool]  # which results of the whole jaxpr are unknown
     residual_avals: list[Any]
     forwarded: list[int | None]  # for each residual, the known argument that it simply is, or None
 
@@ -162,10 +162,10 @@ class SplitProgram(NamedTuple):
         known_params: dict[str, Any],
         unknown_params: dict[str, Any],
     ) -> tuple[JaxprEqn, JaxprEqn, list[Any]]:
-        """The two equations for one that applies the program, and the residuals between them.
+        """The two equations for one that applies the jaxpr, and the residuals between them.
 
         What a ``partial_eval_jaxpr`` rule returns, together with ``out_unknowns``. The parameters
-        have the known, or unknown, part in place of the program.
+        have the known, or unknown, part in place of the jaxpr.
         """
         known_ins, unknown_ins = partition(in_unknowns, eqn.invars)
         known_outs, unknown_outs = partition(self.out_unknowns, eqn.outvars)
@@ -196,17 +196,17 @@ class SplitProgram(NamedTuple):
         return known_outs, residuals
 
     def merge_results(self, known: Sequence[Any], unknown: Sequence[Any]) -> list[Any]:
-        """The results of the whole program, from those of its two parts."""
+        """The results of the whole jaxpr, from those of its two parts."""
         return merge(self.out_unknowns, known, unknown)
 
 
 def partial_eval_jaxpr(
     jaxpr: ClosedJaxpr, in_unknowns: Sequence[bool], instantiate: bool | Sequence[bool] = False
 ) -> SplitProgram:
-    """Unzip a program into a known part that runs first and an unknown part that runs later.
+    """Unzip a jaxpr into a known part that runs first and an unknown part that runs later.
 
     Args:
-        jaxpr: a program without constants.
+        jaxpr: a jaxpr without constants.
         in_unknowns: which arguments are unknown.
         instantiate: which results count as unknown even if they could be known.
     """
@@ -221,7 +221,7 @@ def partial_eval_jaxpr(
 
 
 class Splitting:
-    """The two parts of a program, as they are collected; what is in both is computed again.
+    """The two parts of a jaxpr, as they are collected; what is in both is computed again.
 
     ``saved`` are the known variables that may be residuals, in order.
     """

@@ -1,4 +1,4 @@
-"""Transposition: running a linear program backwards, from cotangents to cotangents."""
+"""Transposition: running a linear jaxpr backwards, from cotangents to cotangents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents
 def eval_jaxpr_transposed(
     jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any], cotangents: Sequence[Any]
 ) -> list[Any]:
-    """The cotangents, or ``Zero``, of the arguments of a program that are ``UndefPrimal``.
+    """The cotangents, or ``Zero``, of the arguments of a jaxpr that are ``UndefPrimal``.
 
     It is linear in those; ``Zero`` also stands for results that have no cotangent.
     """
@@ -95,15 +95,15 @@ def _missing_rule(eqn: JaxprEqn) -> Callable[..., Any]:
 def transpose_jaxpr(
     jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
 ) -> tuple[ClosedJaxpr, list[bool]]:
-    """The transpose of a program, as a program.
+    """The transpose of a jaxpr, as a jaxpr.
 
     Args:
-        jaxpr: a program without constants.
+        jaxpr: a jaxpr without constants.
         linear: which arguments it is linear in.
         nonzero_cts: which results have a cotangent.
 
     Returns:
-        A program from the other arguments and the cotangents to the nonzero cotangents of the
+        A jaxpr from the other arguments and the cotangents to the nonzero cotangents of the
         linear arguments, and which those are.
     """
     flags, nonzeros = tuple(linear), tuple(nonzero_cts)

@@ -8,7 +8,7 @@ from typing import Any
 class NamedSize(int):
     """The size of an axis with a name, or with axes of a mesh that divide it.
 
-    Rules take it for the integer that it is and pass it on, so that the programs and functions that
+    Rules take it for the integer that it is and pass it on, so that the jaxprs and functions that
     they batch along the axis know both.
 
     Attributes:
@@ -28,7 +28,7 @@ class NamedSize(int):
 
 
 def axis_key(size: int) -> tuple[Any, ...]:
-    """The key by which programs batched along axes of one size are told from each other."""
+    """The key by which jaxprs batched along axes of one size are told from each other."""
     return (size, size.name, size.mesh_axes) if type(size) is NamedSize else (size, None, ())
 
 

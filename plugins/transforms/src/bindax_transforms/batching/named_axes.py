@@ -3,8 +3,8 @@
 An axis takes part in a program as a value: the index of each element along it, which is mapped by
 the ``vmap`` that names the axis. An operation across the axis takes the index as an operand, so it
 reaches that ``vmap`` through whatever stands between, and programs that use the axis close over it
-like over any other outer value. A transformation that stages one program for many devices names
-axes too: there the index is an argument of the program.
+like over any other outer value. A transformation that stages one jaxpr for many devices names
+axes too: there the index is an argument of the jaxpr.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class NamedAxis(NamedTuple):
         name: its name.
         size: its number of elements.
         index: a scalar int32, the position of each element along it: mapped by the ``vmap`` that
-            names the axis, or an argument of the program that is staged for many devices.
+            names the axis, or an argument of the jaxpr that is staged for many devices.
         mesh: the names and sizes of the axes of all these devices; None under ``vmap``.
     """
 
@@ -38,7 +38,7 @@ class NamedAxis(NamedTuple):
 
 
 class _Staged(threading.local):
-    """The axes of programs that are being staged for many devices, the outermost first."""
+    """The axes of jaxprs that are being staged for many devices, the outermost first."""
 
     axes: tuple[NamedAxis, ...] = ()
 
@@ -48,7 +48,7 @@ _staged = _Staged()
 
 @contextmanager
 def name_axes(axes: Sequence[NamedAxis]) -> Iterator[None]:
-    """Name axes inside a block, in which a program with their indices as arguments is staged.
+    """Name axes inside a block, in which a jaxpr with their indices as arguments is staged.
 
     Args:
         axes: the axes; ``index`` is the tracer of the argument.
@@ -64,7 +64,7 @@ def name_axes(axes: Sequence[NamedAxis]) -> Iterator[None]:
 def find_named_axis(name: Any, operation: str) -> NamedAxis:
     """The innermost axis of a name.
 
-    A program that is being staged inside the axis closes over its index from here on, whether it
+    A jaxpr that is being staged inside the axis closes over its index from here on, whether it
     uses the index or the size alone: it is not used again where the axis has another size.
 
     Args:
@@ -123,6 +123,6 @@ def _index(main: MainTrace, axis: AxisData) -> Any:
 
 
 def _where_staged(index: Any, level: int) -> Any:
-    """An index as a program that is being staged inside its axis sees it."""
+    """An index as a jaxpr that is being staged inside its axis sees it."""
     dynamic = trace_state.dynamic
     return index if dynamic is None or dynamic.level < level else full_raise(dynamic.trace, index)

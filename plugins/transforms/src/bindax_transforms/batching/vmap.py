@@ -346,16 +346,16 @@ def vmap_jaxpr(
     in_dims: Sequence[BatchDim],
     instantiate: bool | Sequence[bool] = False,
 ) -> tuple[ClosedJaxpr, list[BatchDim]]:
-    """A program on batches, from a program on elements.
+    """A jaxpr on batches, from a jaxpr on elements.
 
     Args:
-        jaxpr: a program without constants.
+        jaxpr: a jaxpr without constants.
         axis_size: the size of the batch.
         in_dims: the batch axis of each argument, or None.
         instantiate: which results must have a batch axis even if they are the same for all.
 
     Returns:
-        The program, and the batch axis of each result: 0, or None where it has none.
+        The jaxpr, and the batch axis of each result: 0, or None where it has none.
     """
     dims, wanted = tuple(in_dims), broadcast_flags(jaxpr, instantiate)
     key = ("vmap", *axis_key(axis_size), dims, wanted)

@@ -173,7 +173,7 @@ class Traced(_Stage):
 
     @property
     def jaxpr(self) -> ClosedJaxpr:
-        """The program, closed over the arrays that the function uses."""
+        """The jaxpr, closed over the arrays that the function uses."""
         consts, jaxpr = self._entry.consts, self._entry.jaxpr.jaxpr
         constvars, invars = split(jaxpr.invars, len(consts))
         return ClosedJaxpr(jaxpr.replace(constvars=constvars, invars=invars), consts)

@@ -65,7 +65,7 @@ def _found_in(x: Any) -> str | None:
 def _interpret(
     trace: EvalTrace, primitive: Primitive, operands: Sequence[Any], params: dict[str, Any]
 ) -> str:
-    """Apply a program once more, operation by operation; tell of its operands if none raises."""
+    """Apply a jaxpr once more, operation by operation; tell of its operands if none raises."""
     given = any(_found_in(x) is not None for x in operands)
     came = "An operand has one already." if given else "No operand has one."
     if not primitive.takes_values or config.backend == "numpy":

@@ -49,7 +49,7 @@ def _watch_calls(_: bool) -> None:
 
 
 def _debugged_call(jitted: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call the function itself, or its program in the way that looks at the results."""
+    """Call the function itself, or its jaxpr in the way that looks at the results."""
     try:
         if config.disable_jit:
             return jitted._fun(*args, **kwargs)

@@ -289,7 +289,7 @@ class JittedFunction(Generic[P, R]):
 
     @api_boundary
     def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
-        """The program for arguments of these types, with its types; nothing is computed.
+        """The jaxpr for arguments of these types, with its types; nothing is computed.
 
         Args:
             args: arrays, or types in their place: ``ShapeDtypeStruct(shape, dtype)``.
@@ -340,7 +340,7 @@ class _BoundJit:
         return self._jitted(self._instance, *args, **kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
-        """The method's program, with its types."""
+        """The method's jaxpr, with its types."""
         return self._jitted.trace(self._instance, *args, **kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:

@@ -1,4 +1,4 @@
-"""``jit`` as a higher-order primitive: its operands are arrays, its parameter is a program."""
+"""``jit`` as a higher-order primitive: its operands are arrays, its parameter is a jaxpr."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bindax_transforms._closed_call_rules import ClosedCallRules, Params
 
 
 class JitRules(ClosedCallRules):
-    """Those of ``jit``: nothing of another program is donated."""
+    """Those of ``jit``: nothing of another jaxpr is donated."""
 
     def params_of(self, params: Params, jaxpr: ClosedJaxpr) -> Params:
         return {**params, "jaxpr": jaxpr, "donated": (False,) * len(jaxpr.jaxpr.invars)}
@@ -43,7 +43,7 @@ def _lowering(
     inline: bool = False,
     **params: Any,
 ) -> Sequence[Any]:
-    """Call a function of the module, which all applications of one program share."""
+    """Call a function of the module, which all applications of one jaxpr share."""
     return ctx.inline(jaxpr, values) if inline else ctx.call(jaxpr, values, name)
 
 
@@ -55,6 +55,6 @@ jit_p = jit_rules.primitive = primitive(
     rules.lowering["stablehlo"](_lowering),
     multiple_results=True,
 )
-"""A call of a program that a backend compiles. Parameters: ``jaxpr``, a program without constants;
+"""A call of a jaxpr that a backend compiles. Parameters: ``jaxpr``, a jaxpr without constants;
 ``name``; ``donated``, for each operand whether its bytes may be reused; ``inline``, whether tracing
 an outer function dissolves the call; ``keep_unused``; ``backend``, its name or None."""

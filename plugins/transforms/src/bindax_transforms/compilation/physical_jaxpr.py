@@ -1,4 +1,4 @@
-"""Programs on arrays of extended dtypes, as programs on the arrays that represent them."""
+"""Jaxprs on arrays of extended dtypes, as jaxprs on the arrays that represent them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _ORIGIN = DebugInfo("physical_jaxpr")
 
 
 def physical_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """The program on the arrays that represent a program's operands and results.
+    """The jaxpr on the arrays that represent a jaxpr's operands and results.
 
     Equations on extended dtypes follow their primitives' ``physical`` rules. Without one, a
-    primitive whose parameters are programs takes the programs that represent those, and any other
+    primitive whose parameters are jaxprs takes the jaxprs that represent those, and any other
     is applied along each axis of the elements, by its ``vmap`` rule.
 
     Raises:

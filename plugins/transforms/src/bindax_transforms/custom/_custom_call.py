@@ -4,7 +4,7 @@ Such a call is a primitive like any other, with rules for each interpreter. It d
 it meets every interpreter on the trace stack, from the top, whatever its operands are, because the
 function may close over values of any level. Differentiation asks for the user's rule, batching
 makes batched functions of the call's functions, staging records an equation with the function as a
-program, and evaluation runs what has become of the function. Python control flow on concrete values
+jaxpr, and evaluation runs what has become of the function. Python control flow on concrete values
 therefore works wherever nothing is staged.
 
 A transformation enters its own trace again when the function it wrapped is run further down, so
@@ -149,7 +149,7 @@ def apply_call(call: CustomCall, operands: Sequence[Any], main: MainTrace | None
 class CustomCallPrimitive(CallPrimitive):
     """A call of a function with rules of its own.
 
-    Its parameters: ``call``, whose functions are the rules; ``jaxpr``, the function as a program
+    Its parameters: ``call``, whose functions are the rules; ``jaxpr``, the function as a jaxpr
     without constants in an equation, which is applied like that of any primitive, or None.
     """
 
@@ -279,7 +279,7 @@ def _transpose(
 def _partial_eval(
     trace: PartialEvalTrace, tracers: Sequence[Any], *, call: CustomCall, jaxpr: ClosedJaxpr | None
 ) -> Sequence[Any]:
-    # A linear program is built in order to be transposed, and rules have no part in that.
+    # A linear jaxpr is built in order to be transposed, and rules have no part in that.
     return call.function(*tracers) if jaxpr is None else eval_jaxpr(jaxpr.jaxpr, (), *tracers)
 
 

@@ -69,7 +69,7 @@ class CustomJVPCall(CustomCall):
 
 custom_jvp_call_p = call_primitive("custom_jvp_call", CustomJVPCall)
 """A call of a ``custom_jvp`` function. Parameters: ``call``, with the rule; ``jaxpr``, the function
-as a program without constants."""
+as a jaxpr without constants."""
 
 
 class custom_jvp(CustomFunction[R]):
@@ -107,7 +107,7 @@ class custom_jvp(CustomFunction[R]):
     symbolic_zeros = False
 
     def traced_parts(self) -> tuple[Any, ...]:
-        """The parts that programs with this depend on, for ``traced_once``."""
+        """The parts that jaxprs with this depend on, for ``traced_once``."""
         return self.fun, self.nondiff_argnums, self.jvp, self.symbolic_zeros
 
     @api_boundary

@@ -76,7 +76,7 @@ class CustomVJPCall(CustomCall):
 
 custom_vjp_call_p = call_primitive("custom_vjp_call", CustomVJPCall)
 """A call of a ``custom_vjp`` function. Parameters: ``call``, with the rules; ``jaxpr``, the
-function as a program without constants."""
+function as a jaxpr without constants."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class custom_vjp(CustomFunction[R]):
     optimize_remat = False
 
     def traced_parts(self) -> tuple[Any, ...]:
-        """The parts that programs with this depend on, for ``traced_once``."""
+        """The parts that jaxprs with this depend on, for ``traced_once``."""
         return self.fun, self.nondiff_argnums, self.fwd, self.bwd, self.symbolic_zeros
 
     @api_boundary

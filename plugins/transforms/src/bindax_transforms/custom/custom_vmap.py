@@ -175,7 +175,7 @@ class _Derivative:
 
 custom_vmap_call_p = call_primitive("custom_vmap_call", CustomVmapCall)
 """A call of a ``custom_vmap`` function. Parameters: ``call``, with the rule; ``jaxpr``, the
-function as a program without constants."""
+function as a jaxpr without constants."""
 
 
 class custom_vmap(CustomFunction[R]):

@@ -57,9 +57,9 @@ class _CheckpointRules(ClosedCallRules):
 def _split_by_policy(
     closed: ClosedJaxpr, in_unknowns: Sequence[bool], policy: Policy, *, stage_known: bool = False
 ) -> SplitProgram:
-    """Unzip a program in two, where the unknown part computes again what the policy does not save.
+    """Unzip a jaxpr in two, where the unknown part computes again what the policy does not save.
 
-    With ``stage_known`` the unknown part has all results of the program.
+    With ``stage_known`` the unknown part has all results of the jaxpr.
     """
     jaxpr = closed.jaxpr
 
@@ -72,7 +72,7 @@ def _split_by_policy(
 
 
 class _PolicySplitting(Splitting):
-    """The two parts of a program under a policy, which also decides about what is inside calls."""
+    """The two parts of a jaxpr under a policy, which also decides about what is inside calls."""
 
     def __init__(self, jaxpr: Jaxpr, in_unknowns: Sequence[bool], policy: Policy) -> None:
         self.policy = policy
@@ -122,7 +122,7 @@ def _is_saved(policy: Policy, eqn: JaxprEqn) -> bool:
 def _recomputed(
     jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
 ) -> tuple[ClosedJaxpr, list[bool]]:
-    """The program that computes again what is not linear, then runs the rest backwards."""
+    """The jaxpr that computes again what is not linear, then runs the rest backwards."""
     parts = partial_eval_jaxpr(jaxpr, linear)
     num_residuals = len(parts.residual_avals)
     num_linear = len(parts.unknown.in_avals) - num_residuals
@@ -158,7 +158,7 @@ def _lowering(
     differentiated: bool,
     **params: Any,
 ) -> Sequence[Any]:
-    """The operations of the program in place, hidden when they compute something again.
+    """The operations of the jaxpr in place, hidden when they compute something again.
 
     A compiler that sees one computation twice merges the two, and keeps the value in between.
     """
@@ -172,7 +172,7 @@ def _lowering(
 
 
 def _in_a_branch(ctx: Any, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> Sequence[Any]:
-    """The program as the branch of a conditional that is always taken.
+    """The jaxpr as the branch of a conditional that is always taken.
 
     XLA for CPUs drops barriers before it merges computations, but it does not look into branches.
     That a random number in [0, 1) rounds down to branch 0 is more than it knows.
@@ -207,10 +207,10 @@ checkpoint_p = _rules.primitive = primitive(
     rules.lowering["stablehlo"](_lowering),
     multiple_results=True,
 )
-"""A program whose derivative computes again what the policy does not save. Parameters: ``jaxpr``,
-a program without constants; ``prevent_cse``, whether the compiler is kept from merging the second
+"""A jaxpr whose derivative computes again what the policy does not save. Parameters: ``jaxpr``,
+a jaxpr without constants; ``prevent_cse``, whether the compiler is kept from merging the second
 computation with the first; ``policy``, or None to save nothing but operands; ``differentiated``,
 whether it is a part of a derivative that runs after the first computation."""
 
 _calls: dict[Primitive, ClosedCallRules] = {jit_p: jit_rules, checkpoint_p: _rules}
-"""The primitives that apply a program once, as it is: a policy decides about what is inside."""
+"""The primitives that apply a jaxpr once, as it is: a policy decides about what is inside."""

@@ -35,12 +35,12 @@ R = TypeVar("R")
 
 _LIMIT = 256
 _Traced = tuple[ClosedJaxpr, list[Any], PyTreeDef]
-"""A function's program, what it closes over, and the structure of its result."""
+"""A function's jaxpr, what it closes over, and the structure of its result."""
 
 
 @dataclass(eq=False)
 class _Checkpointed:
-    """A function to be checkpointed, and its programs by what they say."""
+    """A function to be checkpointed, and its jaxprs by what they say."""
 
     fun: Callable[..., Any]
     prevent_cse: bool
@@ -66,7 +66,7 @@ class _Checkpointed:
         return tree_unflatten(out_tree, outs)
 
     def traced_parts(self) -> tuple[Any, ...]:
-        """The parts that programs with this depend on, for ``traced_once``."""
+        """The parts that jaxprs with this depend on, for ``traced_once``."""
         return (self.fun,)
 
     def _aval(self, x: Any, args: Any, kwargs: Any) -> Any:
@@ -81,7 +81,7 @@ class _Checkpointed:
         )
 
     def _remembered(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: Sequence[Any]) -> _Traced:
-        """The program, traced anew if what the function closes over may have changed.
+        """The jaxpr, traced anew if what the function closes over may have changed.
 
         That may be the parameters of a model that is trained, or the tracers of a transformation.
         """
@@ -98,9 +98,9 @@ class _Checkpointed:
         return traced_once([self.fun], ("checkpoint", tree, tuple(avals)), trace)
 
     def _shared(self, jaxpr: ClosedJaxpr) -> ClosedJaxpr:
-        """An earlier program of the function that says the same, with what was derived from it.
+        """An earlier jaxpr of the function that says the same, with what was derived from it.
 
-        Programs with custom rules have no such: the rules may have changed what they close over.
+        Jaxprs with custom rules have no such: the rules may have changed what they close over.
         """
         key = intern_jaxpr(jaxpr)
         if has_functions(key):

@@ -3,7 +3,7 @@
 A policy is any hashable function ``(primitive, *avals, **params) -> bool``: whether the results of
 an equation with these operands' types and parameters are saved. It sees the equations of the
 function and of its derivative, also inside the ``jit`` and ``checkpoint`` calls in it; any other
-primitive with a program, such as a loop, it sees as one equation.
+primitive with a jaxpr, such as a loop, it sees as one equation.
 
 There are no policies that move values to another memory: what is saved stays on its device.
 """
@@ -55,7 +55,7 @@ def dots_with_no_batch_dims_saveable(primitive: Primitive, *avals: Any, **params
 checkpoint_dots_with_no_batch_dims = dots_with_no_batch_dims_saveable
 
 
-# Policies with arguments are values, so that equal ones share what was derived from a program.
+# Policies with arguments are values, so that equal ones share what was derived from a jaxpr.
 
 
 @dataclass(frozen=True)

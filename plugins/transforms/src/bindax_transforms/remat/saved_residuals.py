@@ -98,7 +98,7 @@ def _binding(jaxpr: Jaxpr, x: Any) -> JaxprEqn | None:
 
 
 def _innermost(eqn: JaxprEqn, x: Var) -> tuple[JaxprEqn, int]:
-    """The equation that makes a value: inside the program of a call or a loop, where it is one."""
+    """The equation that makes a value: inside the jaxpr of a call or a loop, where it is one."""
     index = list(eqn.outvars).index(x)
     programs: list[ClosedJaxpr] = [program for _, program in subjaxprs(eqn.params)]
     if len(programs) == 1 and len(programs[0].out_avals) == len(eqn.outvars):

@@ -24,7 +24,7 @@ def check_unordered(primitive: Primitive, params: dict[str, Any]) -> None:
 
 
 def check_repeatable(program: ClosedJaxpr, use: str) -> None:
-    """Raise when a program has effects that must not happen more often than it says.
+    """Raise when a jaxpr has effects that must not happen more often than it says.
 
     Args:
         program: what is going to run more often, or where it would not.
@@ -42,10 +42,10 @@ def check_repeatable(program: ClosedJaxpr, use: str) -> None:
 
 
 def without_effects(program: ClosedJaxpr) -> ClosedJaxpr:
-    """A program without the effects that give it no values, for a computation that is repeated.
+    """A jaxpr without the effects that give it no values, for a computation that is repeated.
 
     Args:
-        program: a program without constants, whose effects happen elsewhere.
+        program: a jaxpr without constants, whose effects happen elsewhere.
     """
     if not program.jaxpr.effects:
         return program

@@ -1,7 +1,7 @@
-"""Programs that say the same, made one (hash consing), so that one is compiled for all of them.
+"""Jaxprs that say the same, made one (hash consing), so that one is compiled for all of them.
 
 A function that is called again is traced again, since it may see other values of what it closes
-over. Where the new program says the same as an earlier one, what was made of that is found again.
+over. Where the new jaxpr says the same as an earlier one, what was made of that is found again.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _first: dict[Any, ClosedJaxpr] = {}
 
 
 def intern_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """The first of the programs that say the same as this one.
+    """The first of the jaxprs that say the same as this one.
 
-    It serves to run the program, and its ``cache`` to keep executables. Derivatives are another
+    It serves to run the jaxpr, and its ``cache`` to keep executables. Derivatives are another
     matter: custom rules do not count, and may see other values now (``has_functions``).
 
     Args:
-        closed: a program without constants, as ``convert_constvars`` makes it. One with constants
+        closed: a jaxpr without constants, as ``convert_constvars`` makes it. One with constants
             is returned as it is.
 
     >>> from bindax_transforms import intern_jaxpr, make_jaxpr
@@ -57,7 +57,7 @@ def _is_or_has_function(value: Any) -> bool:
 
 
 def _program_key(closed: ClosedJaxpr) -> Any:
-    """A hashable value that programs share when they say the same.
+    """A hashable value that jaxprs share when they say the same.
 
     Variables are numbered in the order in which they are bound.
     """
@@ -82,7 +82,7 @@ def _program_key(closed: ClosedJaxpr) -> Any:
 def _constant_key(value: Any) -> Any:
     # Keys and others of an extended dtype are what represents them; their types say the rest.
     found = np.asarray(value.physical() if isinstance(value, Array) else value)
-    # What has no bytes of its own is told apart by its object, which the program keeps alive.
+    # What has no bytes of its own is told apart by its object, which the jaxpr keeps alive.
     return id(value) if found.dtype == object else found.tobytes()
 
 
@@ -92,7 +92,7 @@ def _parameter_key(value: Any) -> Any:
     if type(value) is tuple:
         return tuple([_parameter_key(x) for x in value])
     if isinstance(value, CustomCall):
-        return type(value)  # what runs is the program beside it
+        return type(value)  # what runs is the jaxpr beside it
     if type(value) in (bool, float, complex):  # True equals 1, and -0.0 equals 0.0
         return type(value), repr(value)
     return value

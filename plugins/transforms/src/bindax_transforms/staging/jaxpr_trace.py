@@ -39,7 +39,7 @@ _rules = rules.stage.functions
 
 
 class JaxprTracer(Tracer):
-    """Stands for a value of a program that is being built."""
+    """Stands for a value of a jaxpr that is being built."""
 
     __slots__ = ("atom", "aval", "eqn")
 
@@ -59,7 +59,7 @@ class JaxprTracer(Tracer):
 
 
 class JaxprBuilder:
-    """Collects the variables, constants and equations of a program.
+    """Collects the variables, constants and equations of a jaxpr.
 
     Where its constants are ``residuals`` of a derivative, arrays of one number are variables, too,
     so that the derivative is a tree that has them as leaves.
@@ -95,7 +95,7 @@ class JaxprBuilder:
         if not variable and is_literal(value, aval):
             return Literal(value.copy() if type(value) is np.ndarray else value, aval)
         if isinstance(value, np.ndarray):
-            # The program outlives the caller's array; as an Array it goes to a device only once.
+            # The jaxpr outlives the caller's array; as an Array it goes to a device only once.
             value = Array.from_numpy(np.array(value))
         var = Var(aval)
         self.constvars.append(var)
@@ -103,7 +103,7 @@ class JaxprBuilder:
         return var
 
     def build(self, outs: Sequence[Atom]) -> ClosedJaxpr:
-        """The program that returns the given atoms."""
+        """The jaxpr that returns the given atoms."""
         closed = ClosedJaxpr(Jaxpr(self.constvars, self.invars, outs, self.eqns), self.constvals)
         if config.check_jaxprs:
             typecheck_jaxpr(closed)
@@ -113,7 +113,7 @@ class JaxprBuilder:
 def is_literal(value: Any, aval: Any) -> bool:
     """Tell whether a constant is a number whose value is known without waiting for a device.
 
-    A random key is none: there is one program for all keys that a loop closes over.
+    A random key is none: there is one jaxpr for all keys that a loop closes over.
     """
     if getattr(aval, "shape", None) != () or is_extended(aval.dtype):
         return False
@@ -121,7 +121,7 @@ def is_literal(value: Any, aval: Any) -> bool:
 
 
 class JaxprTrace(Trace):
-    """Adds every operation to a program; computes nothing."""
+    """Adds every operation to a jaxpr; computes nothing."""
 
     __slots__ = ()
 
@@ -156,7 +156,7 @@ class JaxprTrace(Trace):
 
 
 class _Replayed(threading.local):
-    """The user's line of the equation of another program that is being applied."""
+    """The user's line of the equation of another jaxpr that is being applied."""
 
     source: SourceInfo | None = None
 
@@ -165,7 +165,7 @@ _replayed = _Replayed()
 
 
 def replay_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
-    """A program as a function, for tracing: what it stages keeps the lines of the program."""
+    """A jaxpr as a function, for tracing: what it stages keeps the lines of the jaxpr."""
 
     def replay(*args: Any) -> list[Any]:
         outer = _replayed.source
@@ -189,7 +189,7 @@ def trace_to_jaxpr(
     *,
     dynamic: bool = True,
 ) -> ClosedJaxpr:
-    """The program of a function of flat values.
+    """The jaxpr of a function of flat values.
 
     Args:
         function: takes one value for each type, and returns a sequence of values.
@@ -198,7 +198,7 @@ def trace_to_jaxpr(
         dynamic: whether operations on constants alone are staged too.
 
     Returns:
-        The program, closed over the constants that the function uses.
+        The jaxpr, closed over the constants that the function uses.
     """
     builder = JaxprBuilder()
     with new_main(JaxprTrace, builder, origin=origin, dynamic=dynamic) as main:
@@ -211,9 +211,9 @@ def trace_to_jaxpr(
 def trace_inside(
     main: MainTrace, function: Callable[..., Sequence[Any]], in_avals: Sequence[Any]
 ) -> tuple[ClosedJaxpr, list[Any]]:
-    """The program of a function that is called in the middle of the program that ``main`` builds.
+    """The jaxpr of a function that is called in the middle of the jaxpr that ``main`` builds.
 
-    It is traced at the level of the program around it, so that traces above that level, whose
+    It is traced at the level of the jaxpr around it, so that traces above that level, whose
     wrappers the function may run in, stay above. It has no constants: the operands for its leading
     arguments, which come with it, are tracers for what the function closes over.
     """

@@ -1,4 +1,4 @@
-"""Programs and types of Python functions: ``make_jaxpr`` and ``eval_shape``."""
+"""Jaxprs and types of Python functions: ``make_jaxpr`` and ``eval_shape``."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def make_jaxpr(
     static_argnums: int | Sequence[int] = (),
     return_shape: bool = False,
 ) -> Callable[..., Any]:
-    """A function that gives the program of ``fun`` for arguments of the types it is called with.
+    """A function that gives the jaxpr of ``fun`` for arguments of the types it is called with.
 
     Args:
         fun: a function of arrays and trees of arrays.

@@ -1,6 +1,6 @@
-"""Programs of functions that are called again: traced once, as long as they see the same.
+"""Jaxprs of functions that are called again: traced once, as long as they see the same.
 
-A loop is often called with the same function objects. Their programs are remembered for the types
+A loop is often called with the same function objects. Their jaxprs are remembered for the types
 of the arguments, if all that the functions close over or name can be compared: numbers, arrays of
 bindax, small NumPy arrays, functions and what transformations make of them, modules, classes, and
 tuples, lists and dicts of these. A function that sees what may change unseen, such as large NumPy
@@ -73,7 +73,7 @@ _lock = threading.Lock()
 
 
 def forget_traces() -> None:
-    """Forget all programs that ``traced_once`` remembers."""
+    """Forget all jaxprs that ``traced_once`` remembers."""
     with _lock:
         _entries.clear()
 
@@ -88,7 +88,7 @@ def traced_once(
     Args:
         functions: what the user gave; they are told apart by identity.
         key: what else the result depends on: types and structures of the arguments.
-        trace: traces the functions; gives the result, and the values that its programs close over.
+        trace: traces the functions; gives the result, and the values that its jaxprs close over.
     """
     if bound_axes():
         return trace()[0]
