@@ -69,7 +69,6 @@ from bindax_core.arrays._placement import default_placement as default_placement
 from bindax_core.arrays._placement import default_sharding as default_sharding
 from bindax_core.arrays._placement import place_on as place_on
 from bindax_core.arrays._placement import sharding_of as sharding_of
-from bindax_core.arrays._rule_keeps import keeper_of as keeper_of
 from bindax_core.arrays._rules import RuleFamily as RuleFamily
 from bindax_core.arrays._settings import positive_integer as positive_integer
 from bindax_core.arrays._shaped_array import Dimension as Dimension
@@ -175,13 +174,14 @@ not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 
 if _typing.TYPE_CHECKING:
+    from bindax_core.diagnosis._contents import PluginContents as PluginContents
+    from bindax_core.diagnosis._contents import find_declared as find_declared
+    from bindax_core.diagnosis._contents import find_distribution as find_distribution
+    from bindax_core.diagnosis._contents import load_distribution as load_distribution
+    from bindax_core.diagnosis._contents import manifest_entries as manifest_entries
+    from bindax_core.diagnosis._contents import plugin_contents as plugin_contents
     from bindax_core.diagnosis._doctor import unresolved_conflicts as unresolved_conflicts
-    from bindax_core.registry._distributions import PluginContents as PluginContents
-    from bindax_core.registry._distributions import find_declared as find_declared
-    from bindax_core.registry._distributions import find_distribution as find_distribution
-    from bindax_core.registry._distributions import load_distribution as load_distribution
-    from bindax_core.registry._distributions import manifest_entries as manifest_entries
-    from bindax_core.registry._distributions import plugin_contents as plugin_contents
+    from bindax_core.diagnosis._rule_keeps import keeper_of as keeper_of
     from bindax_core.registry._hooks import hookimpl as hookimpl
     from bindax_core.registry._manifest import Distribution as Distribution
     from bindax_core.registry._provenance import distribution_of as distribution_of
@@ -204,17 +204,18 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms.zeros import instantiate_zeros as instantiate_zeros
     from bindax_transforms.zeros import is_undef_primal as is_undef_primal
 
-_FROM_REGISTRY = {
+_ON_DEMAND = {
     "Distribution": "registry._manifest",
-    "PluginContents": "registry._distributions",
-    "plugin_contents": "registry._distributions",
+    "PluginContents": "diagnosis._contents",
+    "plugin_contents": "diagnosis._contents",
     "unresolved_conflicts": "diagnosis._doctor",
     "distribution_of": "registry._provenance",
-    "find_declared": "registry._distributions",
-    "find_distribution": "registry._distributions",
+    "find_declared": "diagnosis._contents",
+    "find_distribution": "diagnosis._contents",
     "hookimpl": "registry._hooks",
-    "load_distribution": "registry._distributions",
-    "manifest_entries": "registry._distributions",
+    "keeper_of": "diagnosis._rule_keeps",
+    "load_distribution": "diagnosis._contents",
+    "manifest_entries": "diagnosis._contents",
     "provenance_of": "registry._provenance",
 }
 
@@ -253,22 +254,22 @@ def __getattr__(name: str) -> _typing.Any:
     moved = _moved_name("bindax.extend", name, _MOVED)
     if moved is not None:
         return moved
-    # The registry is needed by plugins and tools that ask for it, not by programs that compute.
-    if name in _FROM_REGISTRY:
+    # Plugins and tools need these, and no program that computes.
+    if name in _ON_DEMAND:
         from importlib import import_module
 
-        module = import_module(f"bindax_core.{_FROM_REGISTRY[name]}")
+        module = import_module(f"bindax_core.{_ON_DEMAND[name]}")
         return getattr(module, name)
     raise missing_attribute("bindax.extend", name, __dir__())
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_FROM_REGISTRY, *_RULE_KINDS, *_MOVED, *_RENAMED]
+    return [*globals(), *_ON_DEMAND, *_RULE_KINDS, *_MOVED, *_RENAMED]
 
 
 vars()["__all__"] = [
     *public_names(vars()),
-    *_FROM_REGISTRY,
+    *_ON_DEMAND,
     *_RULE_KINDS,
     *_MOVED,
     *_RENAMED,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bindax_core._extension_points import runtime
 from bindax_core.registry._api import find_primitive
 from bindax_core.registry._installed import installed
 
@@ -64,3 +65,12 @@ def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
     from bindax_core.diagnosis import _doctor
 
     return _doctor.doctor_report(installed.resolver, load=load)
+
+
+def _keeper_of(main: Any) -> str:
+    from bindax_core.diagnosis._rule_keeps import keeper_of
+
+    return keeper_of(main)
+
+
+runtime.keeper_of = _keeper_of

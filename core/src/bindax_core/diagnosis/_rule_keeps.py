@@ -8,7 +8,6 @@ from itertools import islice
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from bindax_core._extension_points import runtime
 from bindax_core._functions import unwrapped_function
 from bindax_core.kernel._rule_errors import described
 from bindax_core.kernel._rules import rule_kinds
@@ -88,6 +87,3 @@ def _holds(value: Any, main: Any, depth: int) -> bool:
     else:
         inner = getattr(value, "__dict__", {}).values()
     return any(_holds(x, main, depth - 1) for x in list(islice(inner, _MOST)))
-
-
-runtime.keeper_of = keeper_of
