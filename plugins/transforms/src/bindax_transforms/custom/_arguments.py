@@ -104,6 +104,7 @@ class Arguments:
             self.signature: inspect.Signature | None = inspect.signature(function)
         except (TypeError, ValueError):
             self.signature = None
+        self._num_positional = _num_positional(self.signature)
         nums = positions(nondiff_argnums, "nondiff_argnums")
         names = words(nondiff_argnames, "nondiff_argnames")
         self.nondiff = tuple(sorted({*nums, *(self._position(n) for n in names)}))
@@ -119,7 +120,7 @@ class Arguments:
 
     def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """All arguments by position, defaults filled in."""
-        if self.signature is not None:
+        if self.signature is not None and (kwargs or len(args) != self._num_positional):
             try:
                 bound = self.signature.bind(*args, **kwargs)
             except TypeError as error:
@@ -169,6 +170,15 @@ class Arguments:
         roots = parameter_roots(self.function, len(others) + len(self.nondiff))
         pairs = zip(self.split(roots)[1], others, strict=True)
         return [path for root, x in pairs for path in argument_names(x, root)]
+
+
+def _num_positional(signature: inspect.Signature | None) -> int | None:
+    """The number of parameters; None if it is not known, or one cannot be passed by position."""
+    if signature is None:
+        return None
+    kinds = [one.kind for one in signature.parameters.values()]
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return len(kinds) if all(kind in positional for kind in kinds) else None
 
 
 class CustomFunction(Generic[R]):
