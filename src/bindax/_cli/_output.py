@@ -28,6 +28,27 @@ SECONDS = click.FloatRange(min=0.0, min_open=True)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
+def _load_plugins(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    """Load all plugins, without warnings: the table says what failed, and why."""
+    if wanted:
+        import warnings
+
+        import bindax_core
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            bindax_core.load_plugins()
+
+
+load_option = click.option(
+    "--load",
+    is_flag=True,
+    expose_value=False,
+    callback=_load_plugins,
+    help="Load all plugins first; without, none is imported.",
+)
+
+
 class NewFile(click.Path):
     """A file to write, in a directory that is there: it is written when all else is done."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from bindax._cli._output import json_option, place, print_json, print_table
+from bindax._cli._output import json_option, load_option, place, print_json, print_table
 
 
 @click.command()
-@click.option("--load", is_flag=True, help="Load all plugins first; without, none is imported.")
+@load_option
 @json_option
-def containers(load: bool, as_json: bool) -> None:
+def containers(as_json: bool) -> None:
     """List the container types: who registered or offers each one, and where.
 
     A status is built in, registered, available (its plugin loads when an instance appears),
@@ -18,12 +18,6 @@ def containers(load: bool, as_json: bool) -> None:
     """
     import bindax_core
 
-    if load:
-        import warnings
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the table says what failed, and why
-            bindax_core.load_plugins()
     records = bindax_core.container_types()
     if as_json:
         print_json(records)

@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
-from bindax._cli._output import json_option, print_json, print_table
+from bindax._cli._output import json_option, load_option, print_json, print_table
 
 _SHOWN_NAMES = 8
 
 
 @click.command()
-@click.option("--load", is_flag=True, help="Load all plugins first; without, none is imported.")
+@load_option
 @json_option
-def plugins(load: bool, as_json: bool) -> None:
+def plugins(as_json: bool) -> None:
     """List the installed plugins: where they come from, their status, and what they offer.
 
     Reads package metadata alone. A status is available, loaded, quarantined (it failed to load),
@@ -23,12 +23,6 @@ def plugins(load: bool, as_json: bool) -> None:
     """
     import bindax_core
 
-    if load:
-        import warnings
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the table says what failed, and why
-            bindax_core.load_plugins()
     records = bindax_core.installed_plugins()
     if as_json:
         print_json(records)
