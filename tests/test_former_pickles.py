@@ -70,11 +70,12 @@ def test_a_module_and_its_parts_are_those_of_a_new_one() -> None:
 @pytest.mark.parametrize(
     ("module", "name", "expected"),
     [
+        ("bindax_core.arrays._array_type", "AnyArray", bindax.Array),
         ("bindax_numpy.summation", "einsum", jnp.einsum),
         ("bindax_numpy.linalg.norms", "norm", jnp.linalg.norm),
     ],
 )
-def test_a_function_is_found_in_a_module_that_was_renamed(
+def test_what_a_module_defines_is_found_after_the_module_was_renamed(
     module: str, name: str, expected: Any
 ) -> None:
     assert pickle.loads(f"c{module}\n{name}\n.".encode()) is expected

@@ -20,7 +20,7 @@ from bindax_core._tracebacks import (
 )
 from bindax_core.arrays._array import Array as Array
 from bindax_core.arrays._array import live_arrays as live_arrays
-from bindax_core.arrays._array_type import AnyArray as AnyArray
+from bindax_core.arrays._array_tracer import AnyArray as AnyArray
 from bindax_core.arrays._backend import effects_barrier as effects_barrier
 from bindax_core.arrays._device_put import block_until_ready as block_until_ready
 from bindax_core.arrays._device_put import default_backend as default_backend

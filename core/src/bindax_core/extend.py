@@ -26,10 +26,11 @@ from bindax_core._tracebacks import api_boundary as api_boundary
 from bindax_core._tracebacks import hide_internal_frames as hide_internal_frames
 from bindax_core._tracebacks import warn_user as warn_user
 from bindax_core.arrays._array import Array as Array
+from bindax_core.arrays._array_tracer import AnyArray as AnyArray
 from bindax_core.arrays._array_tracer import ArrayTracer as ArrayTracer
 from bindax_core.arrays._array_tracer import ValueTracer as ValueTracer
-from bindax_core.arrays._array_type import AnyArray as AnyArray
 from bindax_core.arrays._backend import Backend as Backend
+from bindax_core.arrays._backend import InterpretedProgram as InterpretedProgram
 from bindax_core.arrays._backend import find_backend as find_backend
 from bindax_core.arrays._backend import register_backend as register_backend
 from bindax_core.arrays._backend import unregister_backend as unregister_backend
@@ -55,7 +56,6 @@ from bindax_core.arrays._memories import DeviceMemories as DeviceMemories
 from bindax_core.arrays._numbers import canonicalize_array as canonicalize_array
 from bindax_core.arrays._numbers import canonicalize_aval as canonicalize_aval
 from bindax_core.arrays._numbers import canonicalize_dtype as canonicalize_dtype
-from bindax_core.arrays._numpy_backend import InterpretedProgram as InterpretedProgram
 from bindax_core.arrays._operands import as_array as as_array
 from bindax_core.arrays._operations import ArrayOperations as ArrayOperations
 from bindax_core.arrays._operations import operations_for as operations_for

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
-from bindax_core.arrays._backend import Backend, backends, find_backend
-from bindax_core.arrays._numpy_backend import Executable
+from bindax_core.arrays._backend import Backend, Executable, backends, find_backend
 from bindax_core.arrays._physical_executable import (
     LoweredPhysical,
     PhysicalExecutable,
