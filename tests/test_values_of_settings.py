@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import typing
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 import bindax
 import bindax.numpy as jnp
-from bindax import lax, random
+from bindax import _settings, lax, random
 from bindax_core import _config, _extension_points, _packages
 
 SETTINGS = {name: bindax.config.setting(name) for name in bindax.config.names()}
@@ -196,6 +197,19 @@ def test_a_setting_of_a_package_that_is_not_installed_names_the_package(
         text = f"config has no setting '{name}'. Install {package}, which has it."
         with pytest.raises(AttributeError, match=re.escape(text)):
             bindax.config.update(name, 1)
+
+
+def test_type_checkers_know_the_settings() -> None:
+    hints = typing.get_type_hints(_settings.Settings)
+    assert hints.keys() == {*SETTINGS, "dtype_bits"}
+    for name, setting in SETTINGS.items():
+        if setting.choices == (False, True):
+            assert hints[name] is bool, name
+        elif setting.choices:
+            members = typing.get_args(hints[name])
+            flat = {x for one in members for x in (typing.get_args(one) or (one,))}
+            choices = {bool if type(x) is bool else x for x in setting.choices}
+            assert flat == choices, name
 
 
 def test_the_table_says_where_each_value_comes_from() -> None:

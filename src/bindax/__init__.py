@@ -22,7 +22,6 @@ from bindax_core import ShapedArray as ShapedArray
 from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
 from bindax_core import block_until_ready as block_until_ready
 from bindax_core import check_tracer_leaks as check_tracer_leaks
-from bindax_core import config as config
 from bindax_core import configure_plugins as configure_plugins
 from bindax_core import container_types as container_types
 from bindax_core import debug_infs as debug_infs
@@ -90,6 +89,7 @@ if _typing.TYPE_CHECKING:
     from bindax import sharding as sharding
     from bindax import tree as tree
     from bindax import tree_util as tree_util
+    from bindax._settings import config as config
     from bindax.ad_checkpoint import remat as remat
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_core import Array as Array
@@ -145,6 +145,7 @@ if _typing.TYPE_CHECKING:
     threefry_partitionable: _Setting
 else:
     import bindax_core as _core
+    from bindax_core import config as config
 
     Array = _core.AnyArray  # a traced array is an instance, too
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, assert_type
+from typing import TYPE_CHECKING, Any, Literal, assert_type
 
 import bindax
 from bindax import lax
@@ -34,8 +34,13 @@ assert_type(bindax.grad(loss), Callable[..., Any])
 assert_type(bindax.value_and_grad(loss)(1.0), tuple[Any, Any])
 assert_type(lax.sin(1.0).shape, tuple[int, ...])
 assert_type(bindax.typeof(1.0).shape, Any)
+assert_type(bindax.config.eager, Literal["numpy", "compile"])
+assert_type(bindax.config.debug_nans, bool)
+assert_type(bindax.config.dtype_bits, Literal[32, 64])
 
 if TYPE_CHECKING:
+    bindax.config.enable_x64 = "yes"  # type: ignore[assignment]  # no such choice
+    assert_type(bindax.config.of_another_package, Any)
     decorated(1, 2)  # type: ignore[call-arg, arg-type]  # too many arguments
     with_options(lax.sin(1.0), m=3)  # type: ignore[call-arg]  # no such parameter
     bindax.jit(3)  # type: ignore[call-overload]  # not a function

@@ -1,0 +1,51 @@
+"""The types of the settings of ``bindax.config``, for type checkers and editors alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from bindax_core._config import Config as _Config
+else:
+    _Config = object
+
+TransferGuard = Literal["allow", "log", "disallow", "log_explicit", "disallow_explicit"]
+
+
+class Settings(_Config):
+    """The settings of the packages that ``bindax`` installs, and of ``bindax-xla-backend``."""
+
+    backend: str | None
+    check_jaxprs: bool
+    check_rules: bool
+    check_tracer_leaks: bool
+    compilation_cache_bytes: int
+    compilation_cache_dir: Any
+    compiled_programs: int
+    conventions: Literal["bindax", "jax"]
+    debug_infs: bool
+    debug_key_reuse: bool
+    debug_nans: bool
+    default_device: Any
+    default_dtype_bits: Literal[32, 64]
+    default_matmul_precision: Any
+    default_prng_impl: str
+    derived_rules: Literal["notice", "error", "silent"]
+    disable_jit: bool
+    dtype_bits: Literal[32, 64]
+    eager: Literal["numpy", "compile"]
+    enable_x64: bool | Literal["explicit"]
+    explain_cache_misses: bool
+    log_compiles: bool
+    mesh: Any
+    num_cpu_devices: int
+    numpy_dtype_promotion: Literal["standard", "strict"]
+    numpy_rank_promotion: Literal["allow", "warn", "raise"]
+    platforms: Any
+    threefry_partitionable: bool
+    traceback: Literal["filtered", "full"]
+    transfer_guard_device_to_host: TransferGuard
+    transfer_guard_host_to_device: TransferGuard
+
+
+config: Settings
