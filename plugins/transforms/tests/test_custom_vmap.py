@@ -9,6 +9,7 @@ import pytest
 import toy
 
 import bindax_transforms as bt
+from bindax_core.tree_util import NodeDefinition, scoped_registration
 
 pytestmark = pytest.mark.usefixtures("toy_operations")
 
@@ -144,3 +145,16 @@ def test_the_function_is_traced_once_for_the_structure_of_its_output() -> None:
     for _ in range(2):
         with pytest.raises(TypeError, match="must return what the function returns, with the str"):
             bt.vmap(f)(XS)
+
+
+def test_arguments_whose_structures_cannot_be_compared_are_mapped() -> None:
+    class Box:
+        def __init__(self, x: Any, mark: Any) -> None:
+            self.x, self.mark = x, mark
+
+    f = bt.custom_vmap(lambda box: box.x)
+    f.def_vmap(lambda size, batched, box: (10.0 * box.x, batched[0].x))
+    boxes = NodeDefinition(Box, lambda b: ((b.x,), b.mark), lambda mark, xs: Box(xs[0], mark))
+    with scoped_registration(boxes):
+        for _ in range(2):
+            np.testing.assert_array_equal(bt.vmap(f)(Box(XS, np.arange(2))), 10.0 * XS)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
+from bindax_core.errors import TreeError
 from bindax_core.extend import (
     DebugInfo,
     MainTrace,
@@ -263,8 +265,9 @@ class custom_vmap(CustomFunction[R]):
         """
         pairs = zip(batched, operands, strict=True)
         avals = [mapped_aval(0 if flag else None, typeof(x)) for flag, x in pairs]
-        if self._last_structures == (call.in_tree, avals, call.tree):
-            return True
+        with suppress(TreeError):  # metadata of a container that cannot be compared
+            if self._last_structures == (call.in_tree, avals, call.tree):
+                return True
         trace_to_jaxpr(call.function, avals, DebugInfo("custom_vmap", self.fun))
         self._last_structures = (call.in_tree, avals, call.tree)
         return False
