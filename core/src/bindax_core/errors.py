@@ -200,7 +200,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return _suggestion(name, frozenset(known))
 
 
-@lru_cache(maxsize=256)  # programs that try what an object can do ask for the same names
+@lru_cache(maxsize=32)  # programs that try what an object can do ask for the same names
 def _suggestion(name: str, known: frozenset[str]) -> str:
     from difflib import get_close_matches  # loaded for messages alone
 
