@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from bindax_core._config import Config as _Config
-else:
-    _Config = object
+from bindax_core.extend import Config
 
 TransferGuard = Literal["allow", "log", "disallow", "log_explicit", "disallow_explicit"]
 
 
-class Settings(_Config):
+class Settings(Config):
     """The settings of the packages that ``bindax`` installs, and of ``bindax-xla-backend``."""
 
     backend: str | None

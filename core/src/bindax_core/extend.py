@@ -7,6 +7,7 @@ use nothing else of the kernel.
 import typing as _typing
 
 from bindax_core import rules as rules
+from bindax_core._config import Config as Config
 from bindax_core._config import config as config
 from bindax_core._exports import bound_functions as bound_functions
 from bindax_core._exports import former_modules as former_modules
@@ -260,7 +261,7 @@ def __getattr__(name: str) -> _typing.Any:
 
         module = import_module(f"bindax_core.{_ON_DEMAND[name]}")
         return getattr(module, name)
-    raise missing_attribute("bindax.extend", name, __dir__())
+    raise missing_attribute("bindax.extend", name, __dir__)
 
 
 def __dir__() -> list[str]:
