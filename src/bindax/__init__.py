@@ -197,7 +197,7 @@ def __getattr__(name: str) -> _typing.Any:
     elif not name.startswith("_") and name in transformation_names():
         found = find_transformation(name)
     else:
-        raise _missing_attribute("bindax", name, __dir__())
+        raise _missing_attribute("bindax", name, __dir__)
     globals()[name] = found
     return found
 

@@ -117,7 +117,7 @@ def __getattr__(name: str) -> _typing.Any:
         return _import_module(f"bindax_core.{name}")
     moved = _moved_name("bindax_core", name, _MOVED)
     if moved is None:
-        raise errors.missing_attribute("bindax_core", name, __dir__())
+        raise errors.missing_attribute("bindax_core", name, __dir__)
     return moved
 
 

@@ -7,7 +7,7 @@ same situations, so that ``except`` clauses move with a program.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -211,9 +211,20 @@ def _suggestion(name: str, known: frozenset[str]) -> str:
     return f" Did you mean {best!r}?"
 
 
-def missing_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:
-    """The error about a name that a module does not have; it suggests one that it has."""
-    public = [one for one in known if not one.startswith("_")]
-    advice = "" if name.startswith("_") else suggestion(name, public)
+def missing_attribute(
+    module: str, name: str, known: Iterable[str] | Callable[[], Iterable[str]]
+) -> AttributeError:
+    """The error about a name that a module does not have; it suggests one that it has.
+
+    Args:
+        module: the name of the module.
+        name: the one that is missing. One with an underscore in front is nobody's mistake: the
+            import system and others ask for ``__path__`` and the like.
+        known: the names that there are, or a function that gives them.
+    """
+    advice = ""
+    if not name.startswith("_"):
+        names = known() if callable(known) else known
+        advice = suggestion(name, [one for one in names if not one.startswith("_")])
     text = f"module {module!r} has no attribute {name!r}"
     return AttributeError(f"{text}.{advice}" if advice else text)

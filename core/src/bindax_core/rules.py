@@ -59,7 +59,7 @@ def __getattr__(name: str) -> _typing.Any:
     if found is None and name in _VERSION_1:
         return _UnreadKind(name)
     if found is None:
-        raise _missing_attribute("bindax.extend.rules", name, (*__dir__(), *_VERSION_1))
+        raise _missing_attribute("bindax.extend.rules", name, lambda: (*__dir__(), *_VERSION_1))
     globals()[name] = found
     return found
 

@@ -14,7 +14,6 @@ from bindax_core._rollback import on_rollback
 from bindax_core._site import is_declared_again
 from bindax_core.errors import DuplicateRuleError, PluginConflictError, PluginError
 from bindax_core.kernel._primitive import Primitive
-from bindax_core.registry._provenance import distribution_of
 
 declared_primitives: dict[str, list[Primitive]] = {}
 """Every primitive declared in this process, by name; more than one where packages clash."""
@@ -70,6 +69,8 @@ def find_declared(name: str) -> Primitive | None:
 
 def _reduced(primitive: Primitive) -> Any:
     if primitive in declared_primitives.get(primitive.name, ()):
+        from bindax_core.registry._provenance import distribution_of  # which reads the manifest
+
         owner = distribution_of(primitive.site.module)
         label = "" if owner is None else owner.label
         return _declared_in, (primitive.site.module, primitive.name, label)
