@@ -75,10 +75,11 @@ def test_docstrings_name_the_modules_that_users_import() -> None:
     assert "from bindax.random import key" in str(random.__doc__)
 
 
-def test_importing_bindax_loads_no_machinery_of_imports() -> None:
-    code = "import sys, bindax; print('importlib.abc' in sys.modules)"
+def test_importing_bindax_loads_neither_machinery_of_imports_nor_the_registry() -> None:
+    unused = ("importlib.abc", "dataclasses", "bindax_core.registry._manifest")
+    code = f"import sys, bindax, bindax.extend; print([m for m in {unused} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "False\n"
+    assert run.stdout == "[]\n"
 
 
 def test_bindax_has_what_plugins_bring() -> None:

@@ -24,6 +24,7 @@ ALIASES = {
     "bindax.experimental.ode": "bindax_scipy.ode",
     "bindax.experimental.sparse": "bindax_experimental.sparse",
     "bindax.export": "bindax_export",
+    "bindax.extend": "bindax_core.extend",
     "bindax.image": "bindax_scipy.image",
     "bindax.lax.linalg": "bindax_linalg",
     "bindax.meta": "bindax_axis_metadata",
