@@ -43,12 +43,13 @@ ormqr qdwh qr schur svd symmetric_product triangular_solve tridiagonal tridiagon
 """
 ABSENT_FOR = {
     "there is one device": """
-        device_put_p pcast precv psend ragged_all_to_all ragged_all_to_all_p
+        device_put_p pcast precv psend psum_scatter_start ragged_all_to_all ragged_all_to_all_p
     """,
     "the index along a named axis is a value": "axis_index_p",
     "bindax orders effects itself": "after_all after_all_p create_token create_token_p",
     "made of other primitives here": """
-        approx_top_k_p cholesky_update_p ormqr_p scatter_sub_p stack_p symmetric_product_p unstack_p
+        approx_top_k_p cholesky_update_p ormqr_p polynomial_p scatter_sub_p stack_p
+        symmetric_product_p unstack_p
     """,
     "which library of the device computes it, or how exactly; there is one": """
         AccuracyMode EigImplementation EighImplementation SvdAlgorithm Tolerance
@@ -60,17 +61,13 @@ ABSENT_FOR = {
 }
 """The names of ``jax.lax`` and ``jax.lax.linalg`` that bindax does not have, with the reasons."""
 
-NEWER = {
-    (0, 12): """
-        log2 log2_p one_minus_square one_minus_square_p polynomial polynomial_p psum_scatter_start
-    """,
-}
-"""Names that came with a later release of JAX and that bindax does not have yet."""
+NEWER = {(0, 12): "polynomial_p psum_scatter_start"}
+"""Those of the reasons above that came with a later release of JAX."""
 
 REMOVED = {(0, 12): "dce_sink_p"}
 """Those of the reasons above that a later release of JAX does not have any more."""
 
-ABSENT = {name for names in (*ABSENT_FOR.values(), *NEWER.values()) for name in names.split()}
+ABSENT = {name for names in ABSENT_FOR.values() for name in names.split()}
 
 LEFT_OUT = {
     "accuracy": "which approximation the compiler takes; there is one",
@@ -90,8 +87,6 @@ LEFT_OUT = {
 """Parameters of JAX's functions that those of bindax do not have."""
 
 HAS_PARAMETER = {("algorithm", "rng_bit_generator")}
-NEWER_PARAMETERS = {("is_stable", "top_k"): (0, 12)}
-"""Those that came with a later release of JAX and that bindax does not have yet."""
 
 
 def parameters(function):
@@ -109,7 +104,6 @@ def test_functions_have_the_parameters_that_jaxs_have(place, name):
     jax = pytest.importorskip("jax")
     ours, theirs = (lax, jax.lax) if place == "lax" else (lax.linalg, jax.lax.linalg)
     missing = parameters(getattr(theirs, name)) - parameters(getattr(ours, name))
-    missing -= {one for one, function in NEWER_PARAMETERS if function == name}
     assert not {one for one in missing if one not in LEFT_OUT or (one, name) in HAS_PARAMETER}
 
 
@@ -133,14 +127,6 @@ def test_every_absent_name_is_one_of_jaxs():
         warnings.simplefilter("ignore", DeprecationWarning)
         strange = [n for n in ABSENT - not_yet - no_more if not hasattr(jax.lax, n)]
         assert not [n for n in strange if not hasattr(jax.lax.linalg, n)]
-
-
-def test_every_newer_parameter_is_one_of_jaxs():
-    jax = pytest.importorskip("jax")
-    for (parameter, function), release in NEWER_PARAMETERS.items():
-        there = parameter in parameters(getattr(jax.lax, function))
-        assert there is (jax.__version_info__[:2] >= release)
-        assert parameter not in parameters(getattr(lax, function))
 
 
 def declared_primitives():

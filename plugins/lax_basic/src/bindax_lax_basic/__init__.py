@@ -29,6 +29,7 @@ from bindax_lax_basic.elementwise.error_functions import *
 from bindax_lax_basic.elementwise.exponential import *
 from bindax_lax_basic.elementwise.nextafter import *
 from bindax_lax_basic.elementwise.optimization_barrier import *
+from bindax_lax_basic.elementwise.polynomial import *
 from bindax_lax_basic.elementwise.powers import *
 from bindax_lax_basic.elementwise.remainder import *
 from bindax_lax_basic.elementwise.rounding import *

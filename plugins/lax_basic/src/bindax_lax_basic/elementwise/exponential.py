@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, primitive
-from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER, accumulator_dtype
+from bindax_core.extend import Array, Primitive, primitive, typeof
+from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER, accumulator_dtype, is_complex
 from bindax_lax_basic.elementwise import complex_corners as corners
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, sub_p
+from bindax_lax_basic.elementwise.complex_numbers import complex_p, imag_p, real_p
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.rules.elementwise import composition, elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray
@@ -28,6 +29,8 @@ __all__ = [
     "log",
     "log1p",
     "log1p_p",
+    "log2",
+    "log2_p",
     "log_p",
     "logistic",
     "logistic_p",
@@ -150,6 +153,43 @@ log1p_p: Primitive = primitive(
         "stablehlo.log_plus_one",
         lambda x, y: div_p.bind(constant(1.0, x), add_p.bind(x, constant(1.0, x))),
     ),
+)
+
+
+_ONE_OVER_LN2 = float(1 / np.log(2.0))
+
+
+def _log2(x: NumPyArray) -> NumPyArray:
+    if x.dtype.kind != "c":
+        return np.log2(x)
+    out = np.asarray(np.log(x))
+    # Part by part, as complex multiplication makes nan of the infinite one.
+    out.real[...] *= _ONE_OVER_LN2
+    out.imag[...] *= _ONE_OVER_LN2
+    return out
+
+
+def _scaled_log(x: Any) -> Any:
+    out = log(x)
+    if not is_complex(typeof(x).dtype):
+        return mul_p.bind(constant(_ONE_OVER_LN2, out), out)
+    parts = [part.bind(out) for part in (real_p, imag_p)]
+    return complex_p.bind(*[mul_p.bind(constant(_ONE_OVER_LN2, part), part) for part in parts])
+
+
+def log2(x: Any) -> Array:
+    """Elementwise logarithm to base 2 of an array of floats.
+
+    >>> log2(np.array([1.0, 8.0]))
+    Array([0., 3.], dtype=float64)
+    """
+    return log2_p.bind(x)
+
+
+log2_p: Primitive = primitive(
+    "log2",
+    *elementwise("log2", _log2, INEXACT),
+    *nonlinear(composition(_scaled_log), lambda x, y: div_p.bind(constant(_ONE_OVER_LN2, x), x)),
 )
 
 

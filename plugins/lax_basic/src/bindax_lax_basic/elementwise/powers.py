@@ -16,7 +16,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic.dtypes import INEXACT, NUMBER, is_inexact, is_integer
-from bindax_lax_basic.elementwise.arithmetic import mul_p, sub_p
+from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, sub_p
 from bindax_lax_basic.elementwise.comparison import and_p, eq_p, ne_p, or_p
 from bindax_lax_basic.elementwise.conversion import convert, same_dims
 from bindax_lax_basic.elementwise.division import div_p
@@ -24,7 +24,7 @@ from bindax_lax_basic.elementwise.exponential import log
 from bindax_lax_basic.elementwise.selection import select_scalars
 from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.batching import elementwise_batch
-from bindax_lax_basic.rules.elementwise import composition, nonlinear
+from bindax_lax_basic.rules.elementwise import composition, elementwise, nonlinear
 from bindax_lax_basic.rules.evaluation import NumPyArray, exact
 from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import same_shape
@@ -32,7 +32,15 @@ from bindax_lax_basic.rules.operands import adopt_type, constant
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 from bindax_transforms.zeros import Zero, add_tangents
 
-__all__ = ["integer_pow", "integer_pow_p", "pow", "pow_p", "reciprocal"]
+__all__ = [
+    "integer_pow",
+    "integer_pow_p",
+    "one_minus_square",
+    "one_minus_square_p",
+    "pow",
+    "pow_p",
+    "reciprocal",
+]
 
 
 def pow(x: Any, y: Any) -> Array:
@@ -197,4 +205,35 @@ integer_pow_p: Primitive = primitive(
     rules.abstract_eval(_integer_pow_type),
     same_dims(),
     *nonlinear(composition(_integer_pow), _integer_pow_partial),
+)
+
+
+def one_minus_square(x: Any) -> Array:
+    """Elementwise ``1 - x²``, precise where ``x`` is close to 1 or to -1.
+
+    Args:
+        x: an array of numbers.
+
+    It is evaluated as ``(1 + x) (1 - x)``; the derivative is ``-2 x``.
+
+    >>> one_minus_square(np.array([0.5, 1.0]))
+    Array([0.75, 0.  ], dtype=float64)
+    """
+    return one_minus_square_p.bind(x)
+
+
+def _one_minus_square_impl(x: NumPyArray) -> Any:
+    one = np.ones((), x.dtype)
+    return np.multiply(one + x, one - x)
+
+
+def _one_minus_square(x: Any) -> Any:
+    one = constant(1, x)
+    return mul_p.bind(add_p.bind(one, x), sub_p.bind(one, x))
+
+
+one_minus_square_p: Primitive = primitive(
+    "one_minus_square",
+    *elementwise("one_minus_square", _one_minus_square_impl, NUMBER),
+    *nonlinear(composition(_one_minus_square), lambda x, y: mul_p.bind(constant(-2, x), x)),
 )

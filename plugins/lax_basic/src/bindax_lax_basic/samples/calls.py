@@ -100,13 +100,13 @@ _NUMBERS = (*_INEXACT, *INTEGERS)
 _ORDERED = (*FLOATS, *INTEGERS, "bool")
 _BITS = ("bool", *INTEGERS)
 _UNARY: tuple[tuple[str, float, float, tuple[str, ...]], ...] = (
-    ("neg sign square", -2, 2, _NUMBERS),
+    ("neg one_minus_square sign square", -2, 2, _NUMBERS),
     ("abs", -2, 2, (*_INEXACT, "int32", "int8")),
     ("exp expm1 tanh logistic sinh cosh asinh", -2, 2, _INEXACT),
     ("sin cos", -3, 3, _INEXACT),
     ("tan", -1, 1, _INEXACT),
     ("asin acos atan atanh", -0.8, 0.8, _INEXACT),
-    ("log sqrt rsqrt", 0.2, 3, _INEXACT),
+    ("log log2 sqrt rsqrt", 0.2, 3, _INEXACT),
     ("log1p", -0.7, 3, _INEXACT),
     ("acosh", 1.2, 3, _INEXACT),
     ("floor ceil round exp2 is_finite", -2, 2, FLOATS),

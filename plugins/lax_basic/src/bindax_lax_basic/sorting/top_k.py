@@ -29,13 +29,14 @@ from bindax_lax_basic.sorting.sort import INDEX, _along
 __all__ = ["approx_max_k", "approx_min_k", "top_k", "top_k_p"]
 
 
-def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Array, Array]:
+def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> tuple[Array, Array]:
     """The largest elements along an axis, the largest first, and where they are.
 
     Args:
         operand: an array of real numbers or booleans.
         k: how many; at most the size of the axis.
         axis: the axis.
+        is_stable: accepted for compatibility; the order of equal elements is always kept.
 
     Returns:
         The elements and their int32 indices; of equal elements the first comes first.
