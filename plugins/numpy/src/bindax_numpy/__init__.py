@@ -98,7 +98,7 @@ from bindax_numpy.ranges import (
     arange, eye, geomspace, identity, linspace, logspace, meshgrid, tri, tril, triu,
 )
 from bindax_numpy.reductions import (
-    all, amax, amin, any, argmax, argmin, count_nonzero, cumsum, max, min, prod, ptp, sum,
+    all, amax, amin, any, argmax, argmin, count_nonzero, cumsum, max, min, minmax, prod, ptp, sum,
 )
 from bindax_numpy.reshaping import (
     atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, broadcast_shapes, broadcast_to,
@@ -113,7 +113,9 @@ from bindax_numpy.sets import (
     intersect1d, isin, setdiff1d, setxor1d, union1d, unique, unique_all, unique_counts,
     unique_inverse, unique_values, UniqueAllResult, UniqueCountsResult, UniqueInverseResult,
 )
-from bindax_numpy.sorting import argpartition, argsort, lexsort, partition, sort, sort_complex
+from bindax_numpy.sorting import (
+    argpartition, argsort, lexsort, partition, sort, sort_complex, top_k,
+)
 from bindax_numpy.special import (
     copysign, fabs, float_power, fmax, fmin, frexp, i0, iscomplex, isreal, ldexp, modf, nextafter,
     signbit, sinc, spacing,
@@ -184,24 +186,24 @@ __all__ = [
     "linalg", "linspace", "load", "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2",
     "logical_and", "logical_not", "logical_or", "logical_xor", "logspace", "mask_indices", "matmul",
     "matrix_transpose", "matvec", "max", "maximum", "mean", "median", "meshgrid", "mgrid", "min",
-    "minimum", "mod", "modf", "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax", "nanargmin",
-    "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile",
-    "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndarray", "ndim", "negative",
-    "newaxis", "nextafter", "nonzero", "not_equal", "number", "object_", "ogrid", "ones",
-    "ones_like", "outer", "packbits", "pad", "partition", "percentile", "permute_dims", "pi",
-    "piecewise", "place", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul",
-    "polysub", "polyval", "positive", "pow", "power", "printoptions", "prod", "promote_types",
-    "ptp", "put", "put_along_axis", "quantile", "r_", "rad2deg", "radians", "ravel",
-    "ravel_multi_index", "real", "reciprocal", "remainder", "repeat", "reshape", "resize",
+    "minimum", "minmax", "mod", "modf", "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax",
+    "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin",
+    "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndarray", "ndim",
+    "negative", "newaxis", "nextafter", "nonzero", "not_equal", "number", "object_", "ogrid",
+    "ones", "ones_like", "outer", "packbits", "pad", "partition", "percentile", "permute_dims",
+    "pi", "piecewise", "place", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint",
+    "polymul", "polysub", "polyval", "positive", "pow", "power", "printoptions", "prod",
+    "promote_types", "ptp", "put", "put_along_axis", "quantile", "r_", "rad2deg", "radians",
+    "ravel", "ravel_multi_index", "real", "reciprocal", "remainder", "repeat", "reshape", "resize",
     "result_type", "right_shift", "rint", "roll", "rollaxis", "roots", "rot90", "round", "s_",
     "save", "savez", "searchsorted", "select", "set_printoptions", "setdiff1d", "setxor1d", "shape",
     "sign", "signbit", "signedinteger", "sin", "sinc", "single", "sinh", "size", "sort",
     "sort_complex", "spacing", "split", "sqrt", "square", "squeeze", "stack", "std", "subtract",
-    "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace",
-    "transpose", "trapezoid", "tri", "tril", "tril_indices", "tril_indices_from", "trim_zeros",
-    "triu", "triu_indices", "triu_indices_from", "true_divide", "trunc", "ufunc", "uint", "uint2",
-    "uint4", "uint8", "uint16", "uint32", "uint64", "union1d", "unique", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values", "unpackbits", "unravel_index",
+    "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "top_k",
+    "trace", "transpose", "trapezoid", "tri", "tril", "tril_indices", "tril_indices_from",
+    "trim_zeros", "triu", "triu_indices", "triu_indices_from", "true_divide", "trunc", "ufunc",
+    "uint", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64", "union1d", "unique",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values", "unpackbits", "unravel_index",
     "unsignedinteger", "unstack", "unwrap", "vander", "var", "vdot", "vecdot", "vecmat",
     "vectorize", "vsplit", "vstack", "where", "zeros", "zeros_like",
 ]

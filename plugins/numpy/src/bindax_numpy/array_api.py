@@ -7,8 +7,8 @@ from typing import Any, Final
 from bindax_core import devices
 from bindax_lax_basic.extend import DType, canonical_dtype, default_dtype
 
-__array_api_version__: Final = "2024.12"
-SUPPORTED_API_VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12")
+__array_api_version__: Final = "2025.12"
+SUPPORTED_API_VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 """The versions of the standard that are followed."""
 
 KINDS: Final[dict[str, tuple[str, ...]]] = {

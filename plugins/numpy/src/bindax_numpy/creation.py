@@ -153,7 +153,7 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
-    """An array whose elements nobody relies on; they are zeros. Arguments as for ``zeros``.
+    """An array whose elements are not defined. Arguments as for ``zeros``.
 
     >>> jnp.empty((0, 3)).shape
     (0, 3)
@@ -211,7 +211,7 @@ def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = Non
 def empty_like(
     prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
 ) -> Array:
-    """An array like another, whose elements nobody relies on; they are zeros.
+    """An array like another, whose elements are not defined.
 
     >>> jnp.empty_like(jnp.ones((2, 0))).shape
     (2, 0)

@@ -190,7 +190,7 @@ def log2(x: Any, /) -> Array:
     >>> jnp.log2(jnp.array([1.0, 8.0])).round(3)
     Array([0., 3.], dtype=float32)
     """
-    return _log_to_base("log2", 2.0, x)
+    return lax.log2(*inexact("log2", x))
 
 
 def log10(x: Any, /) -> Array:
@@ -199,16 +199,12 @@ def log10(x: Any, /) -> Array:
     >>> jnp.log10(jnp.array([1.0, 100.0])).round(3)
     Array([0., 2.], dtype=float32)
     """
-    return _log_to_base("log10", 10.0, x)
-
-
-def _log_to_base(name: str, base: float, x: Any) -> Any:
-    (x,) = inexact(name, x)
+    (x,) = inexact("log10", x)
     found = lax.log(x)
     if not dtypes.is_complex(typeof(x).dtype):
-        return found / math.log(base)
+        return found / math.log(10.0)
     # Part by part, as complex division makes nan of the infinite one.
-    return lax.complex(found.real / math.log(base), found.imag / math.log(base))
+    return lax.complex(found.real / math.log(10.0), found.imag / math.log(10.0))
 
 
 def reciprocal(x: Any, /) -> Array:

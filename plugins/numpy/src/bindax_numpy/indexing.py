@@ -140,7 +140,7 @@ def take_along_axis(
     mode: str | None = None,
     fill_value: Any = None,
     *,
-    wrap_negative_indices: bool | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Array:
     """Elements along an axis, by an index for each element of the result.
 
@@ -151,7 +151,7 @@ def take_along_axis(
         mode: as for ``take``; negative indices count from the end with "clip", too. "one_hot" for
             sums with an array that is one at the index and zero elsewhere.
         fill_value: as for ``take``.
-        wrap_negative_indices: whether negative indices count from the end; they do by default.
+        wrap_negative_indices: whether negative indices count from the end.
 
     Raises:
         ValueError: when the numbers of axes differ.

@@ -37,7 +37,7 @@ def _coefficients(name: str, *operands: Any) -> tuple[Any, ...]:
     return made
 
 
-def polyval(p: Any, x: Any, *, unroll: int = 16) -> Array:
+def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Array:
     """The values of a polynomial, by Horner's scheme.
 
     Args:

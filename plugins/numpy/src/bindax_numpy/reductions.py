@@ -106,6 +106,25 @@ def min(
     return reductions.min(checked("min", a), axis, out, keepdims, initial, where)
 
 
+def minmax(
+    a: Any,
+    axis: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> tuple[Array, Array]:
+    """The smallest and the largest element over axes. Arguments as for ``max``.
+
+    Of ``initial``, a tuple has one for the smallest and one for the largest element.
+
+    >>> jnp.minmax(jnp.array([[1, 5], [3, 4]]), axis=1)
+    (Array([1, 3], dtype=int32), Array([5, 4], dtype=int32))
+    """
+    above, below = initial if isinstance(initial, tuple) else (initial, initial)
+    return min(a, axis, out, keepdims, above, where), max(a, axis, out, keepdims, below, where)
+
+
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Array:
     """The range of the elements over axes: the largest minus the smallest.
 

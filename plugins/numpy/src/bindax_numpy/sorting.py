@@ -79,16 +79,23 @@ def argsort(
     return lax.rev(lax.sort_key_val(keys, values, place, stable)[1], (place,))
 
 
-def lexsort(keys: Any, axis: int = -1) -> Array:
+def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
     """The order by several keys, of which the last one decides first.
 
     Args:
         keys: a sequence of arrays of one shape, or an array, whose first axis counts the keys.
         axis: the axis along which is sorted.
+        batch_size: a positive number, accepted for compatibility; all keys are compared in one
+            sort.
+
+    Raises:
+        ValueError: when there are no keys, or ``batch_size`` is not positive.
 
     >>> jnp.lexsort((jnp.array([1, 0, 1]), jnp.array([2, 2, 1])))
     Array([2, 1, 0], dtype=int32)
     """
+    if static_int("lexsort", "batch_size", batch_size) < 1:
+        raise ValueError(f"lexsort: batch_size must be positive, but it is {batch_size}.")
     operands = [strong_operand("lexsort", key) for key in keys]
     if not operands:
         raise ValueError("lexsort needs at least one key.")
@@ -152,3 +159,46 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
     """
     _checked("argpartition", a, kth, axis)
     return argsort(a, axis)
+
+
+def top_k(
+    a: Any, k: int, /, *, axis: int = -1, mode: str = "largest", sorted: bool = True
+) -> tuple[Array, Array]:
+    """The largest or smallest elements along an axis, and where they are.
+
+    Args:
+        a: an array of real numbers or booleans.
+        k: how many, known while tracing; at most the size of the axis.
+        axis: the axis.
+        mode: "largest", with nan before all numbers, or "smallest", with nan after them.
+        sorted: whether the elements must be in order; here they always are.
+
+    Returns:
+        The elements and their indices, of the default integer dtype; of equal elements the first
+        comes first.
+
+    Raises:
+        ValueError: when ``k`` is negative or too large, or ``mode`` is another.
+        TypeError: when ``a`` is complex.
+
+    >>> jnp.top_k(jnp.array([1, 4, 2]), 2)
+    (Array([4, 2], dtype=int32), Array([1, 2], dtype=int32))
+    """
+    if mode not in ("largest", "smallest"):
+        raise ValueError(f"top_k: mode must be 'largest' or 'smallest', but it is {mode!r}.")
+    x = strong_operand("top_k", a)
+    place = axis_argument("top_k", axis, typeof(x).ndim)
+    if mode == "largest":
+        values, found = lax.top_k(x, k, axis=place)
+        return values, convert(found, default_dtype("int"), False)
+    if dtypes.is_complex(typeof(x).dtype):
+        raise TypeError(f"top_k: complex numbers have no order, but a is {typeof(x).str_short()}.")
+    count, size = static_int("top_k", "k", k), typeof(x).shape[place]
+    if not 0 <= count <= size:
+        raise ValueError(
+            f"top_k: k must be between 0 and {size}, the size of axis {place} of "
+            f"{typeof(x).str_short()}, but it is {count}."
+        )
+    index = lax.broadcasted_iota(default_dtype("int"), typeof(x).shape, place)
+    values, found = lax.sort_key_val(x, index, place)
+    return tuple(lax.slice_in_dim(part, 0, count, axis=place) for part in (values, found))
