@@ -131,3 +131,15 @@ def test_vectors():
     angles = np.asarray(random.orthogonal(random.key(20), 2, (COUNT,)))[:, 0]
     turn = np.arctan2(angles[:, 1], angles[:, 0]) / (2 * np.pi) + 0.5
     assert stats.kstest(turn, stats.uniform.cdf).pvalue > LEAST
+
+
+@pytest.mark.parametrize("name", ["gamma", "loggamma", "beta", "chisquare", "poisson"])
+def test_methods_of_drawing(name: str) -> None:
+    draw = getattr(random, name)
+    parameters = (2.0, 3.0) if name == "beta" else (2.0,)
+    exact = draw(random.key(0), *parameters, (3,))
+    permitted = draw(random.key(0), *parameters, (3,), method="approximate")
+    np.testing.assert_array_equal(exact, permitted)
+    text = f"{name}: method must be 'exact' or 'approximate', but it is 'fast'"
+    with pytest.raises(ValueError, match=text):
+        draw(random.key(0), *parameters, method="fast")

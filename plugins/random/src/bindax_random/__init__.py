@@ -38,6 +38,7 @@ from bindax_random.inverted_numbers import triangular as triangular
 from bindax_random.inverted_numbers import weibull_min as weibull_min
 from bindax_random.key_reuse import KeyReuseError as KeyReuseError
 from bindax_random.key_reuse import debug_key_reuse as debug_key_reuse
+from bindax_random.keys import Key as Key
 from bindax_random.keys import PRNGKey as PRNGKey
 from bindax_random.keys import clone as clone
 from bindax_random.keys import fold_in as fold_in

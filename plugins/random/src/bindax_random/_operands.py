@@ -130,3 +130,9 @@ def promoted_floats(*operands: Any) -> list[Any]:
     """Operands in one float dtype, that to which they promote."""
     found = inexact_dtype(result_type(*operands))
     return [convert_element_type(x, found) for x in operands]
+
+
+def check_method(name: str, method: Any) -> None:
+    """Raise an error unless a method of drawing numbers is one of the two there are."""
+    if method not in ("exact", "approximate"):
+        raise ValueError(f"{name}: method must be 'exact' or 'approximate', but it is {method!r}.")

@@ -21,6 +21,7 @@ from bindax_numpy import clip, isinf, moveaxis, where
 from bindax_random._compiled import compiled
 from bindax_random._operands import (
     Shape,
+    check_method,
     float_dtype,
     in_dtype,
     integer_dtype,
@@ -38,7 +39,9 @@ _KNUTH_BELOW = 10.0
 _TOO_MANY = 100000.0
 
 
-def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Array:
+def poisson(
+    key: Any, lam: Any, shape: Any = None, dtype: Any = None, method: str = "exact"
+) -> Array:
     """Draw numbers of events that come independently at a rate.
 
     Args:
@@ -47,15 +50,18 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Array:
             in float32, as in JAX.
         shape: the shape of the result; that of ``lam`` if omitted.
         dtype: an integer dtype; the default one if omitted.
+        method: "exact", or "approximate", which permits numbers of a distribution close to it; both
+            draw exact ones here.
 
     Raises:
         TypeError: when the dtype is no integer dtype.
-        ValueError: when ``lam`` cannot be broadcast to the shape.
+        ValueError: when ``lam`` cannot be broadcast to the shape, or ``method`` is another.
 
     >>> from bindax_random import key, poisson
     >>> poisson(key(42), 4.0, (4,))
     Array([6, 3, 2, 2], dtype=int32)
     """
+    check_method("poisson", method)
     typed, found = single_key("poisson", key), integer_dtype("poisson", dtype)
     sizes = result_shape("poisson", shape, lam=lam)
     return _poisson(typed, in_dtype(lam, _FLOAT32), shape=sizes, dtype=found)

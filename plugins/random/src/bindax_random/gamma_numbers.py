@@ -31,6 +31,7 @@ from bindax_lax_basic.extend import DType, broadcast_to, leading_batch, zero_tan
 from bindax_random._compiled import compiled, drawn
 from bindax_random._operands import (
     Shape,
+    check_method,
     fitting_shape,
     float_dtype,
     in_dtype,
@@ -165,7 +166,7 @@ Parameter: ``log_space``, whether the logarithms of the numbers are drawn."""
 # --------------------------------------------------------------------------- the distributions
 
 
-def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
+def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, method: str = "exact") -> Array:
     """Draw numbers of the gamma distribution, with density proportional to x**(a - 1) * exp(-x).
 
     They are differentiable with respect to ``a``.
@@ -175,18 +176,24 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
         a: the shape parameter, positive; broadcast to the shape of the result.
         shape: the shape of the result; that of ``a`` if omitted.
         dtype: a float dtype; the default one if omitted.
+        method: "exact", or "approximate", which permits numbers of a distribution close to it; both
+            draw exact ones here.
 
     Raises:
-        ValueError: when the dtype is no float dtype, or ``a`` cannot be broadcast.
+        ValueError: when the dtype is no float dtype, ``a`` cannot be broadcast, or ``method`` is
+            another.
 
     >>> from bindax_random import gamma, key
     >>> gamma(key(42), 3.0, (2,)).round(4)
     Array([5.062 , 1.9192], dtype=float32)
     """
+    check_method("gamma", method)
     return _gamma_of("gamma", key, a, shape, dtype, log_space=False)
 
 
-def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
+def loggamma(
+    key: Any, a: Any, shape: Any = None, dtype: Any = None, method: str = "exact"
+) -> Array:
     """Draw logarithms of numbers of the gamma distribution, which are exact for tiny numbers.
 
     Args:
@@ -194,11 +201,13 @@ def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
         a: the shape parameter, positive; broadcast to the shape of the result.
         shape: the shape of the result; that of ``a`` if omitted.
         dtype: a float dtype; the default one if omitted.
+        method: as for ``gamma``.
 
     >>> from bindax_random import key, loggamma
     >>> loggamma(key(42), 3.0, (2,)).round(4)
     Array([1.6218, 0.6519], dtype=float32)
     """
+    check_method("loggamma", method)
     return _gamma_of("loggamma", key, a, shape, dtype, log_space=True)
 
 
@@ -219,7 +228,9 @@ def gamma_floats(key: Any, a: Any, shape: Shape, dtype: DType, log_space: bool =
     return random_gamma_p.bind(key, alpha, log_space=log_space)
 
 
-def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
+def beta(
+    key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None, method: str = "exact"
+) -> Array:
     """Draw numbers of the beta distribution, with density like x**(a - 1) * (1 - x)**(b - 1).
 
     Args:
@@ -228,11 +239,13 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Arra
         b: the second one.
         shape: the shape of the result; that of the parameters together if omitted.
         dtype: a float dtype; the default one if omitted.
+        method: as for ``gamma``.
 
     >>> from bindax_random import beta, key
     >>> beta(key(42), 2.0, 3.0, (2,)).round(4)
     Array([0.432 , 0.3128], dtype=float32)
     """
+    check_method("beta", method)
     return drawn("beta", _beta, key, shape, dtype, a=a, b=b)
 
 
@@ -281,7 +294,9 @@ def _dirichlet(key: Any, alpha: Any, *, shape: Shape, dtype: DType) -> Any:
     return weights / lax.reshape(lax.reduce_sum(weights, (last,)), (*shape[:-1], 1))
 
 
-def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
+def chisquare(
+    key: Any, df: Any, shape: Any = None, dtype: Any = None, method: str = "exact"
+) -> Array:
     """Draw numbers of the chi-square distribution: sums of squares of normal numbers.
 
     Args:
@@ -289,11 +304,13 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
         df: the degrees of freedom, positive; broadcast to the shape of the result.
         shape: the shape of the result; that of ``df`` if omitted.
         dtype: a float dtype; the default one if omitted.
+        method: as for ``gamma``.
 
     >>> from bindax_random import chisquare, key
     >>> chisquare(key(42), 3.0, (2,)).round(3)
     Array([5.871, 1.398], dtype=float32)
     """
+    check_method("chisquare", method)
     return drawn("chisquare", _chisquare, key, shape, dtype, df=df)
 
 

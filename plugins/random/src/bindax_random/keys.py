@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NewType
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from bindax_transforms import vmap
 
 Shape = tuple[int, ...]
 Function = Callable[..., Any]
+Key = NewType("Key", Array)
+"""The type of arrays of keys, for annotations; it checks nothing."""
 
 for _prng in (THREEFRY, RBG, UNSAFE_RBG):
     register_prng(_prng)
