@@ -21,6 +21,7 @@ from bindax_scipy.special.beta_functions import poch as poch
 from bindax_scipy.special.error_functions import dawsn as dawsn
 from bindax_scipy.special.error_functions import erf as erf
 from bindax_scipy.special.error_functions import erfc as erfc
+from bindax_scipy.special.error_functions import erfcinv as erfcinv
 from bindax_scipy.special.error_functions import erfcx as erfcx
 from bindax_scipy.special.error_functions import erfinv as erfinv
 from bindax_scipy.special.error_functions import fresnel as fresnel

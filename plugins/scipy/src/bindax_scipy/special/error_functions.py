@@ -47,6 +47,27 @@ def erfinv(x: Any) -> Array:
     return lax.erf_inv(*real("erfinv", x))
 
 
+@custom_jvp
+def _erfcinv(y: Any) -> Any:
+    # Near 0 and 2, where 1 - y is rounded, the quantile of the normal distribution is precise.
+    tail = jnp.minimum(y, 2 - y)
+    outer = tail < 0.5
+    far = -_ndtri(jnp.where(outer, tail, 1.0) / 2) / _ROOT_2
+    return jnp.where(outer, jnp.where(y > 1, -far, far), lax.erf_inv(1 - y))
+
+
+_erfcinv.defjvps(lambda t, x, y: -_ROOT_PI / 2 * jnp.exp(x * x) * t)
+
+
+def erfcinv(y: Any) -> Array:
+    """The inverse of ``erfc``, from 0 to 2, precise where ``y`` is small.
+
+    >>> special.erfcinv(jnp.array([0.5, 1.0, 2.0])).round(4)
+    Array([ 0.4769,  0.    ,    -inf], dtype=float32)
+    """
+    return _erfcinv(*settled(*real("erfcinv", y)))
+
+
 # ------------------------------------------------------------------- Faddeeva's function
 
 
