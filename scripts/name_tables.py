@@ -134,6 +134,7 @@ ARRAY_ABSENT = {
     "copy_to_host_async": "bytes come to the host when they are looked at",
     "on_device_size_in_bytes": "see `nbytes`",
     "unsafe_buffer_pointer": "see `__dlpack__`",
+    "unsafe_raw_buffer": "see `__dlpack__`",
     "device_buffer": "not in JAX any more but as an error",
     "device_buffers": "not in JAX any more but as an error",
     "flat": "raises in JAX; see `ravel`",
