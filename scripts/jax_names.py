@@ -1,14 +1,16 @@
-"""Write the public module paths and names of the JAX that is installed.
+"""Add the public module paths and names of the JAX that is installed to those of other releases.
 
 ``uv run python scripts/jax_names.py`` writes ``plugins/jax_names/src/bindax_jax_names/names.txt``,
 one line for each module: its path, a colon, its names. The alias knows from it which names JAX has,
-so that a name that bindax lacks and one that nobody has get different messages.
+so that a name that bindax lacks and one that nobody has get different messages. Names that a later
+release removed stay, for packages that are written for an earlier one.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import types
 import warnings
 from pathlib import Path
@@ -47,16 +49,30 @@ def names(path: str, modules: set[str]) -> list[str]:
     return found
 
 
+def stored() -> tuple[set[str], dict[str, set[str]]]:
+    """The releases whose names are in the table, and their names by module."""
+    first, *lines = TARGET.read_text(encoding="utf-8").splitlines()
+    table = {}
+    for line in lines:
+        path, _, words = line.partition(":")
+        table[path] = set(words.split())
+    return set(re.findall(r"[\d.]*\d", first)), table
+
+
 def main() -> None:
     """Write the table."""
     warnings.simplefilter("ignore")
     import jax
 
+    releases, table = stored()
     modules = paths()
-    lines = [f"# JAX {jax.__version__}; written by scripts/jax_names.py"]
-    lines += [f"{path}: {' '.join(names(path, set(modules)))}".rstrip() for path in modules]
+    for path in modules:
+        table.setdefault(path, set()).update(names(path, set(modules)))
+    known = ", ".join(sorted(releases | {jax.__version__}, key=lambda r: [*map(int, r.split("."))]))
+    lines = [f"# JAX {known}; written by scripts/jax_names.py"]
+    lines += [f"{path}: {' '.join(sorted(table[path]))}".rstrip() for path in sorted(table)]
     TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{TARGET.name}: {len(modules)} modules")
+    print(f"{TARGET.name}: {len(table)} modules")
 
 
 if __name__ == "__main__":

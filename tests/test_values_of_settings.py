@@ -67,6 +67,7 @@ LEGAL: dict[str, tuple[Any, ...]] = {
     "num_cpu_devices": (1,),
     "conventions": ("bindax", "jax"),
     "default_prng_impl": ("threefry2x32", "rbg", "unsafe_rbg"),
+    "jax_release": ("0.10.2", "0.12.0.1"),
     "numpy_rank_promotion": ("allow", "warn", "raise"),
     "numpy_dtype_promotion": ("standard", "strict"),
     "transfer_guard_host_to_device": ("allow", "log", "disallow_explicit"),

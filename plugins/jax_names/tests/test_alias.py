@@ -49,8 +49,8 @@ def test_names_are_those_of_bindax():
         "from importlib.metadata import version\n"
         "print(version('jax'), jax.default_backend(), jax.devices('cpu') == jax.devices())\n"
     )
-    assert out.splitlines()[1] == "0.10.2 cpu True"
-    assert "0.10.2 (0, 10, 2)" in out
+    assert out.splitlines()[1] == "0.12.0.1 cpu True"
+    assert "0.12.0.1 (0, 12, 0, 1)" in out
 
 
 @pytest.mark.smoke
@@ -72,7 +72,7 @@ def test_missing_names_are_said_and_logged():
     )
     lines = out.splitlines()
     assert "jax.no_tracing, asked for at" in lines[0]
-    assert "is a name of JAX 0.10.2 that bindax does not have" in lines[0]
+    assert "is a name of JAX 0.12.0.1 that bindax does not have" in lines[0]
     assert lines[1] == "module 'jax.lax' has no attribute 'nothing_of_this_name'"
     assert "that bindax does not have" in lines[2]
     assert "has no such module" in lines[3]

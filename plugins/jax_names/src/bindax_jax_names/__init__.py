@@ -10,7 +10,7 @@ from bindax_jax_names._install import install as install
 from bindax_jax_names._missing import MissingName as MissingName
 from bindax_jax_names._missing import missing_names as missing_names
 from bindax_jax_names._run import run_program as run_program
-from bindax_jax_names._table import JAX_VERSION as JAX_VERSION
+from bindax_jax_names.settings import JAX_VERSION as JAX_VERSION
 
 _register_internal(__file__)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -12,9 +14,15 @@ from typing import Any
 from bindax_jax_names._missing import asked_for, missing_message, record_missing
 from bindax_jax_names._providers import provider_names
 from bindax_jax_names._source_names import SOURCE_NAMES
-from bindax_jax_names._table import JAX_VERSION, known_names, submodules
+from bindax_jax_names._table import jax_release, known_names, release_numbers, submodules
 
 _ABSENT = object()
+_COMPLETE = ("jax.numpy", "jax.scipy.special")
+_WITH_VERSIONS = ("jax", "jax.lib", "jax.version")
+_VERSIONS: dict[str, Callable[[], Any]] = {
+    "__version__": jax_release,
+    "__version_info__": release_numbers,
+}
 _modules: dict[str, AliasModule] = {}
 _lock = threading.RLock()
 
@@ -27,15 +35,14 @@ class AliasModule(ModuleType):
     """
 
     def __init__(self, path: str) -> None:
-        super().__init__(path, f"Stands for {path} of JAX {JAX_VERSION}; made of bindax.")
+        super().__init__(path, f"Stands for {path} of JAX; made of bindax.")
         self.__path__: list[str] = []
-        if path == "jax":
-            self.__version__ = JAX_VERSION
-            self.__version_info__ = tuple(int(part) for part in JAX_VERSION.split("."))
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return sorted(word for word in dir(self) if not word.startswith("_"))
+        if name in _VERSIONS and self.__name__ in _WITH_VERSIONS:
+            return _VERSIONS[name]()
         found = _find(self.__name__, name)
         if found is _ABSENT:
             if name.startswith("__") or not _is_known(self.__name__, name):
@@ -58,7 +65,17 @@ def alias_module(path: str) -> AliasModule:
         found = _modules.get(path)
         if found is None:
             found = _modules[path] = AliasModule(path)
+            if path.startswith(_COMPLETE):
+                fill(found)
         return found
+
+
+def fill(module: AliasModule) -> None:
+    """Look all names of a module up, for packages that go through its ``vars``."""
+    for word in known_names().get(module.__name__, ()):
+        found = _find(module.__name__, word)
+        if found is not _ABSENT:
+            module.__dict__.setdefault(word, found)
 
 
 def is_path(path: str) -> bool:
@@ -73,6 +90,7 @@ def inside(path: str) -> frozenset[str]:
     return submodules().get(path, frozenset()) | private
 
 
+@cache
 def _source_paths() -> set[str]:
     """The private modules of JAX that are served, with the packages they are in."""
     paths = {"jax._src"}

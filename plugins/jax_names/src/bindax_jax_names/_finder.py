@@ -13,7 +13,16 @@ from typing import Any
 
 from bindax_jax_names._alias import AliasModule, alias_module, is_path
 from bindax_jax_names._missing import asked_for, missing_message, record_missing
-from bindax_jax_names._table import JAX_VERSION, known_names
+from bindax_jax_names._table import jax_release, known_names
+
+_LOADED = (
+    *("jax.api_util", "jax.core", "jax.custom_batching", "jax.custom_derivatives", "jax.debug"),
+    *("jax.dtypes", "jax.errors", "jax.interpreters", "jax.interpreters.ad", "jax.lib"),
+    *("jax.interpreters.batching", "jax.interpreters.mlir", "jax.interpreters.partial_eval"),
+    *("jax.interpreters.pxla", "jax.interpreters.xla", "jax.sharding", "jax.tree"),
+    *("jax.tree_util", "jax.typing", "jax.version"),
+)
+"""Modules that are loaded by ``import jax``; names in them are found when they are asked for."""
 
 
 class AliasLoader(Loader):
@@ -24,7 +33,11 @@ class AliasLoader(Loader):
         return alias_module(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: names are found when they are asked for."""
+        """Note the modules that JAX loads with itself, which packages ask ``sys.modules`` for."""
+        if module.__name__ == "jax":
+            for path in _LOADED:
+                inner = sys.modules.setdefault(path, alias_module(path))
+                inner.__spec__ = inner.__spec__ or ModuleSpec(path, self, is_package=True)
 
 
 class VersionFinder(MetaPathFinder):
@@ -86,7 +99,7 @@ class _Named(Distribution):
     def read_text(self, filename: str) -> str | None:
         if filename != "METADATA":
             return None
-        return f"Metadata-Version: 2.1\nName: {self._name}\nVersion: {JAX_VERSION}\n"
+        return f"Metadata-Version: 2.1\nName: {self._name}\nVersion: {jax_release()}\n"
 
     def locate_file(self, path: Any) -> Any:
         return Path(__file__).parent / path
@@ -107,8 +120,8 @@ def unknown_module(name: str) -> ModuleNotFoundError:
         text = missing_message(parent, last, asked_for(sys._getframe(1)))
     else:
         text = (
-            f"No module named {name!r}: JAX {JAX_VERSION}, whose names the alias has, has no such "
-            f"module. The program is for an older or a newer JAX."
+            f"No module named {name!r}: JAX {jax_release()}, whose names the alias has, has no "
+            f"such module. The program is for an older or a newer JAX."
         )
     return ModuleNotFoundError(text, name=name)
 

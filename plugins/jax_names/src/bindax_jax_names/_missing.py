@@ -6,7 +6,7 @@ import threading
 from types import FrameType
 from typing import NamedTuple
 
-from bindax_jax_names._table import JAX_VERSION
+from bindax_jax_names._table import jax_release
 
 
 class MissingName(NamedTuple):
@@ -65,7 +65,7 @@ def missing_message(path: str, name: str, place: str) -> str:
             f"name of JAX there, or run this program with JAX itself."
         )
     return (
-        f"{full}, asked for at {place}, is a name of JAX {JAX_VERSION} that bindax does not have. "
-        f"Do without it, or run this program with JAX itself; bindax.jax_names.missing_names() "
-        f"lists every such name that was asked for."
+        f"{full}, asked for at {place}, is a name of JAX {jax_release()} that bindax does not "
+        f"have. Do without it, or run this program with JAX itself; "
+        f"bindax.jax_names.missing_names() lists every such name that was asked for."
     )

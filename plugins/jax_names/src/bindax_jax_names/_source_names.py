@@ -43,6 +43,7 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
             )
         },
     },
+    "jax._src.distributed": {"global_state": f"{_SHIMS}.private:global_state"},
     "jax._src.dispatch": {"wait_for_tokens": "jax:effects_barrier"},
     "jax._src.dtypes": {
         "DType": "numpy:dtype",
@@ -57,6 +58,18 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
     "jax._src.interpreters.ad": {"CustomVJPException": "bindax.errors:CustomRuleError"},
     "jax._src.literals": {
         name: f"{_SHIMS}.private:{name}" for name in ("TypedComplex", "TypedFloat", "TypedInt")
+    },
+    "jax._src.numpy.util": {
+        name: f"{_SHIMS}.private:{name}"
+        for name in (
+            "promote_dtypes",
+            "promote_dtypes_complex",
+            "promote_dtypes_inexact",
+            "promote_dtypes_numeric",
+        )
+    },
+    "jax._src.public_test_util": {
+        name: f"jax.test_util:{name}" for name in ("check_grads", "check_jvp", "check_vjp")
     },
     "jax._src.pjit": {"jit_p": "jax.extend.core.primitives:jit_p"},
     "jax._src.state.types": {"AbstractRef": "jax.experimental.hijax:AbstractRef"},

@@ -1,12 +1,22 @@
-"""The public module paths and names of JAX, as ``scripts/jax_names.py`` found them."""
+"""The public module paths and names of JAX, as ``scripts/jax_names.py`` found them in releases."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
 
-JAX_VERSION = "0.10.2"
-"""The version of JAX whose names are known, and that the alias says it is."""
+from bindax_core import config
+
+
+def jax_release() -> str:
+    """The release of JAX that the alias says it is."""
+    found: str = config.jax_release
+    return found
+
+
+def release_numbers() -> tuple[int, ...]:
+    """The numbers of that release."""
+    return tuple(int(part) for part in jax_release().split("."))
 
 
 @cache

@@ -201,4 +201,5 @@ def top_k(
         )
     index = lax.broadcasted_iota(default_dtype("int"), typeof(x).shape, place)
     values, found = lax.sort_key_val(x, index, place)
-    return tuple(lax.slice_in_dim(part, 0, count, axis=place) for part in (values, found))
+    first = lax.slice_in_dim(values, 0, count, axis=place)
+    return first, lax.slice_in_dim(found, 0, count, axis=place)

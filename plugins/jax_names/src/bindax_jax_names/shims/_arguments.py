@@ -12,8 +12,8 @@ from bindax_core.extend import api_boundary
 def ignoring(function: Callable[..., Any], *names: str) -> Callable[..., Any]:
     """The function, which takes some keyword arguments more and does not use them."""
 
+    @api_boundary  # messages begin with the name of the function
     @wraps(function)
-    @api_boundary
     def taking(*args: Any, **kwargs: Any) -> Any:
         for name in names:
             kwargs.pop(name, None)

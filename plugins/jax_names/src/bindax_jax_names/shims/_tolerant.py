@@ -13,10 +13,13 @@ _IGNORED: dict[str, dict[str, str]] = {
     "bindax.lax": {
         "out_sharding": (
             "broadcast broadcast_in_dim broadcasted_iota conv_general_dilated dot dot_general "
-            "empty ragged_dot ragged_dot_general reduce reduce_sum reshape rng_bit_generator"
+            "empty ragged_dot ragged_dot_general reduce reduce_max reduce_min reduce_sum reshape "
+            "rng_bit_generator"
         ),
         "sharding": "full full_like",
-        "accuracy": "cbrt cos exp exp2 expm1 log log1p logistic rsqrt sin sqrt tan tanh",
+        "accuracy": (
+            "cbrt cos erfc exp exp2 expm1 log log1p log2 logistic rsqrt sin sqrt tan tanh"
+        ),
         "_split_transpose": "scan",
         "allow_negative_indices": (
             "dynamic_index_in_dim dynamic_slice dynamic_slice_in_dim dynamic_update_index_in_dim "
@@ -25,7 +28,8 @@ _IGNORED: dict[str, dict[str, str]] = {
     },
     "bindax.numpy": {
         "out_sharding": (
-            "arange array asarray bincount broadcast_to dot einsum empty full full_like matmul "
+            "arange array asarray bincount broadcast_to dot einsum empty full full_like histogram "
+            "matmul "
             "ones ones_like percentile ravel repeat reshape tensordot zeros zeros_like"
         ),
         "_dot_general": "einsum",
@@ -38,6 +42,7 @@ _IGNORED: dict[str, dict[str, str]] = {
             "rayleigh t triangular truncated_normal uniform wald"
         ),
     },
+    "bindax.nn": {"out_sharding": "one_hot"},
     "bindax.nn.initializers": {"out_sharding": "ones zeros"},
     "bindax.ops": {"out_sharding": "segment_max segment_min segment_prod segment_sum"},
     "bindax.numpy.linalg": {"out_sharding": "tensordot"},

@@ -7,6 +7,8 @@ from typing import Any
 
 from bindax_core.extend import Primitive, ShapedArray
 from bindax_jax_names._alias import alias_module
+from bindax_jax_names.shims.jaxprs import add_attributes_of_jaxprs
+from bindax_jax_names.shims.type_names import name_types
 
 _plain_new: Any = ShapedArray.__new__
 
@@ -39,7 +41,13 @@ def _get_bind_params(primitive: Primitive, params: dict[str, Any]) -> dict[str, 
     return dict(params)
 
 
+def _at_least_vspace(aval: ShapedArray) -> Any:
+    """The type of tangents."""
+    return aval.tangent_aval()
+
+
 _ATTRIBUTES: dict[str, Any] = {
+    "at_least_vspace": _at_least_vspace,
     "sharding": property(_sharding),
     "vma": frozenset(),
     "manual_axis_type": None,
@@ -59,3 +67,5 @@ def add_attributes() -> None:
             setattr(ShapedArray, name, value)
     ShapedArray.__new__ = _new  # type: ignore[method-assign]
     Primitive.get_bind_params = _get_bind_params  # type: ignore[attr-defined]
+    add_attributes_of_jaxprs()
+    name_types()

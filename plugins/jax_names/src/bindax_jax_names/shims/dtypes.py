@@ -6,7 +6,27 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["itemsize_bits", "scalar_type_of"]
+from bindax import dtypes
+from bindax_core.extend import ExtendedDType
+
+__all__ = ["canonicalize_dtype", "itemsize_bits", "scalar_type_of"]
+
+
+def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:
+    """The dtype that arrays have for one that is named, the default float for None.
+
+    Raises:
+        ValueError: for an extended dtype, as those of random keys, unless these are allowed.
+    """
+    if dtype is None:
+        return dtypes.canonicalize_dtype(float)
+    if isinstance(dtype, ExtendedDType):
+        if not allow_extended_dtype:
+            raise ValueError(
+                f"canonicalize_dtype: {dtype} is an extended dtype; give allow_extended_dtype=True."
+            )
+        return dtype
+    return dtypes.canonicalize_dtype(dtype)
 
 
 def itemsize_bits(dtype: Any) -> int:
@@ -18,8 +38,6 @@ def itemsize_bits(dtype: Any) -> int:
 
 def scalar_type_of(x: Any) -> type:
     """The Python type of the elements of an array: bool, int, float or complex."""
-    from bindax import dtypes
-
     kinds: tuple[tuple[Any, type], ...] = (
         (np.bool_, bool),
         (np.integer, int),

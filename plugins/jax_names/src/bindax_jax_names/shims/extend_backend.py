@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from bindax_core import config as settings
 from bindax_jax_names.shims.top import devices, platform_of
 
-__all__ = ["get_backend"]
+__all__ = ["backends", "get_backend", "get_default_device"]
 
 
 class _Backend:
@@ -34,3 +35,13 @@ class _Backend:
 def get_backend(platform: str | None = None) -> _Backend:
     """The client of a platform."""
     return _Backend(platform)
+
+
+def backends() -> dict[str, _Backend]:
+    """The clients by platform."""
+    return {platform: _Backend(platform) for platform in {platform_of(d) for d in devices()}}
+
+
+def get_default_device() -> Any:
+    """The device of programs whose operands are on none in particular."""
+    return devices()[0] if settings.default_device is None else settings.default_device

@@ -6,22 +6,27 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from bindax_core import Literal as Literal
 from bindax_core import Var as Var
 from bindax_core import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.errors import JaxprTypeError as JaxprTypeError
+from bindax_core.extend import AbstractValue, MainTrace, is_value, trace_state
 from bindax_core.extend import ClosedJaxpr as ClosedJaxpr
 from bindax_core.extend import Jaxpr as _Jaxpr
 from bindax_core.extend import JaxprEqn as JaxprEqn
-from bindax_core.extend import MainTrace, is_value, trace_state
 from bindax_core.extend import find_top_trace as find_top_trace
 from bindax_core.extend import subjaxprs as _subjaxprs
 from bindax_core.extend import typecheck_jaxpr as check_jaxpr
+from bindax_jax_names._table import release_numbers
 from bindax_jax_names.shims._primitive import Primitive as Primitive
 from bindax_jax_names.shims.api_util import DebugInfo as DebugInfo
 from bindax_jax_names.shims.errors import InconclusiveDimensionOperation
+from bindax_transforms.batching.vmap import BatchTrace
 
 __all__ = [
+    "AbstractToken",
     "ClosedJaxpr",
     "DebugInfo",
     "DropVar",
@@ -34,9 +39,12 @@ __all__ = [
     "Literal",
     "Primitive",
     "Token",
+    "TraceTag",
     "Var",
+    "array_types",
     "check_jaxpr",
     "concrete_or_error",
+    "create_call_primitive",
     "find_top_trace",
     "gensym",
     "get_opaque_trace_state",
@@ -45,13 +53,24 @@ __all__ = [
     "mapped_aval",
     "new_jaxpr_eqn",
     "no_effects",
+    "nonempty_axis_env_DO_NOT_USE",
     "primal_dtype_to_tangent_dtype",
+    "register_call_primitive_rules",
     "set_current_trace",
     "subjaxprs",
     "take_current_trace",
     "unmapped_aval",
+    "unsafe_am_i_under_a_jit_DO_NOT_USE",
+    "unsafe_am_i_under_a_vmap_DO_NOT_USE",
+    "unsafe_get_axis_names_DO_NOT_USE",
     "valid_jaxtype",
 ]
+
+
+_NUMBERS = (
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+)
 
 
 class Effect:
@@ -65,7 +84,9 @@ valid_jaxtype = is_value
 
 class _JaxprType(type):
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, _Jaxpr)
+        # Since 0.12, JAX has one class for jaxprs with their constants and without.
+        one_class = release_numbers() >= (0, 12)
+        return isinstance(instance, (_Jaxpr, ClosedJaxpr) if one_class else _Jaxpr)
 
     def __call__(
         cls,
@@ -92,6 +113,27 @@ class DropVar(Var):
 
 class Token:
     """The type of values that order effects in programs of JAX; bindax's have none."""
+
+
+class AbstractToken(AbstractValue):
+    """The type of such values, as an abstract value."""
+
+    def str_short(self) -> str:
+        """The name that programs are printed with."""
+        return "Tok"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AbstractToken)
+
+    def __hash__(self) -> int:
+        return hash(AbstractToken)
+
+
+class TraceTag:
+    """A mark of the interpreters of one transformation that a package defines."""
+
+    def __repr__(self) -> str:
+        return "TraceTag"
 
 
 class OpaqueTraceState:
@@ -195,3 +237,48 @@ def concrete_or_error(force: Any, value: Any, context: str = "") -> Any:
 def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:
     """Tell whether something is being staged."""
     return trace_state.dynamic is not None
+
+
+def unsafe_am_i_under_a_vmap_DO_NOT_USE() -> bool:
+    """Tell whether something is being mapped."""
+    return any(main.trace_type is BatchTrace for main in trace_state.stack)
+
+
+def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
+    """The names of the axes that are mapped over."""
+    axes = [main.global_data for main in trace_state.stack if main.trace_type is BatchTrace]
+    return [axis.name for axis in axes if axis.name is not None]
+
+
+def nonempty_axis_env_DO_NOT_USE() -> bool:
+    """Tell whether there are such names."""
+    return bool(unsafe_get_axis_names_DO_NOT_USE())
+
+
+array_types = frozenset(
+    {np.ndarray, *(np.dtype(name).type for name in ("bool", "bfloat16", *_NUMBERS))}
+)
+"""The types of NumPy that are operands."""
+
+
+def create_call_primitive(name: str, inline_jax_late: bool = True) -> Primitive:
+    """A primitive that evaluates the program in its parameter ``call_jaxpr``."""
+    primitive = Primitive(name)
+    register_call_primitive_rules(primitive, name, inline_jax_late=inline_jax_late)
+    return primitive
+
+
+def register_call_primitive_rules(
+    prim: Primitive,
+    name: str | None = None,
+    transpose_rule: Any = None,
+    inline_jax_late: bool = True,
+) -> None:
+    """Give a primitive the rules of calls: what it does is what its ``call_jaxpr`` does."""
+    prim.multiple_results = True
+
+    def call(*operands: Any, call_jaxpr: Any, **params: Any) -> list[Any]:
+        closed = call_jaxpr if isinstance(call_jaxpr, ClosedJaxpr) else ClosedJaxpr(call_jaxpr)
+        return list(jaxpr_as_fun(closed)(*operands))
+
+    prim.def_custom_bind(call)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import attrs
 
-__all__ = ["Format", "Layout", "with_layout_constraint"]
+__all__ = ["Format", "Layout", "explicit_layout", "with_layout_constraint"]
 
 
 @attrs.frozen
@@ -28,3 +30,8 @@ class Format:
 def with_layout_constraint(x: Any, layout: Any) -> Any:
     """The array: its layout is XLA's choice."""
     return x
+
+
+def explicit_layout(f: Callable[..., Any] | None = None, /, *, in_layouts: Any) -> Any:
+    """The function, or a decorator that returns it: the layout of operands is XLA's choice."""
+    return partial(explicit_layout, in_layouts=in_layouts) if f is None else f

@@ -4,7 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
+import bindax.numpy as jnp
+from bindax_jax_names._table import release_numbers
 from bindax_jax_names.shims._tolerant import tolerant
+
+_array = tolerant("bindax.numpy", "array")
+
+
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    """The cross products of vectors, which have three elements in releases since 0.12.
+
+    Raises:
+        ValueError: when vectors have another size.
+    """
+    first, second = (axisa, axisb) if axis is None else (axis, axis)
+    sizes = jnp.shape(a)[first], jnp.shape(b)[second]
+    if sizes != (3, 3) and release_numbers() >= (0, 12):
+        raise ValueError(f"cross: vectors must have 3 elements, but they have {sizes}.")
+    return jnp.cross(a, b, axisa, axisb, axisc, axis)
+
+
+def array(object: Any, dtype: Any = None, *more: Any, **options: Any) -> Any:
+    """An array of a value; in releases since 0.12 other arguments are given by keyword alone.
+
+    Raises:
+        TypeError: when more than the value and its dtype are given by position.
+    """
+    if more and release_numbers() >= (0, 12):
+        raise TypeError(
+            f"array() takes from 1 to 2 positional arguments, but {2 + len(more)} were given; give "
+            f"copy, order and ndmin by name."
+        )
+    return _array(object, dtype, *more, **options)
 
 
 def __getattr__(name: str) -> Any:

@@ -126,3 +126,58 @@ class TypedFloat(float):
 
 class TypedComplex(complex):
     """The same, of complex numbers."""
+
+
+class DistributedState:
+    """The knowledge of a process about others that compute with it.
+
+    Attributes:
+        client: the connection to them; None where there are none.
+    """
+
+    client: Any = None
+    service: Any = None
+    coordinator_address: str | None = None
+    partition_index: int | None = None
+    preemption_sync_manager: Any = None
+
+    @property
+    def process_id(self) -> int:
+        """The index of this process."""
+        return bindax.process_index()
+
+    @property
+    def num_processes(self) -> int:
+        """The number of processes."""
+        return bindax.process_count()
+
+
+global_state = DistributedState()
+
+
+def promote_dtypes(*operands: Any) -> list[Any]:
+    """Operands as arrays of the dtype that they promote to together."""
+    return _promoted(operands, bindax.numpy.result_type(*operands))
+
+
+promote_dtypes_numeric = promote_dtypes
+
+
+def promote_dtypes_inexact(*operands: Any) -> list[Any]:
+    """The same, of floats where they are integers."""
+    return _promoted(operands, _inexact(bindax.numpy.result_type(*operands)))
+
+
+def promote_dtypes_complex(*operands: Any) -> list[Any]:
+    """The same, of complex numbers."""
+    dtype = _inexact(bindax.numpy.result_type(*operands))
+    return _promoted(operands, bindax.numpy.result_type(dtype, np.complex64))
+
+
+def _inexact(dtype: Any) -> Any:
+    is_inexact = bindax.numpy.issubdtype(dtype, bindax.numpy.inexact)
+    return dtype if is_inexact else bindax.dtypes.canonicalize_dtype(float)
+
+
+def _promoted(operands: Any, dtype: Any) -> list[Any]:
+    return [bindax.lax.convert_element_type(x, dtype) for x in operands]

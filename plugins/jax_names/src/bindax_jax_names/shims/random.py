@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import bindax
+import bindax.numpy as jnp
 from bindax_jax_names.shims._tolerant import tolerant
 from bindax_jax_names.shims.top import config
+from bindax_lax_basic.extend import shape_argument
+
+_uniform = tolerant("bindax.random", "uniform")
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
@@ -14,6 +18,21 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
     if config.read("jax_enable_custom_prng"):
         return bindax.random.key(seed, impl=impl)
     return bindax.random.PRNGKey(seed, impl=impl)
+
+
+def uniform(
+    key: Any,
+    shape: Any = (),
+    dtype: Any = None,
+    minval: Any = 0.0,
+    maxval: Any = 1.0,
+    **options: Any,
+) -> Any:
+    """Uniform numbers; bounds with more axes, of size 1, give the result theirs."""
+    ndim = max(jnp.ndim(minval), jnp.ndim(maxval))
+    sizes = shape_argument("uniform", shape)
+    shape = (1,) * (ndim - len(sizes)) + sizes
+    return _uniform(key, shape, dtype, minval, maxval, **options)
 
 
 def __getattr__(name: str) -> Any:

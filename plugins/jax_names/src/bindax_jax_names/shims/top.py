@@ -4,27 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from enum import Enum
 from functools import partial
 from typing import Any
 
 import bindax
+import bindax.sharding
+from bindax_jax_names.shims import checkpoint_policies
 from bindax_jax_names.shims._arguments import ignoring
 from bindax_jax_names.shims.config import JaxConfig, follow_environment
+from bindax_jax_names.shims.sharding import get_abstract_mesh, use_abstract_mesh
+from bindax_jax_names.shims.some_arguments import linearize, vjp
 from bindax_jax_names.shims.staging import make_jaxpr
 
 __all__ = [
+    "CompilerEffortLevel",
+    "Inline",
     "checkpoint",
+    "checkpoint_policies",
     "config",
     "default_backend",
     "devices",
     "enable_custom_prng",
+    "get_abstract_mesh",
+    "get_mesh",
     "grad",
     "jit",
     "linear_transpose",
+    "linearize",
     "make_jaxpr",
+    "make_mesh",
     "pmap",
     "remat",
     "typeof",
+    "use_abstract_mesh",
     "value_and_grad",
     "vjp",
     "vmap",
@@ -51,7 +64,63 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         return partial(jit, **options)
     if options.get("backend") in _PLATFORMS:
         del options["backend"]
+    if "inline" in options:
+        options["inline"] = _inlines(options["inline"])
     return bindax.jit(fun, **options)
+
+
+class Inline(Enum):
+    """When a call inside another traced function is dissolved into it.
+
+    Tracing dissolves it, or leaves it to the compiler.
+    """
+
+    JAX_EARLY = 1
+    JAX_LATE = 2
+    XLA_EARLY = 3
+    XLA_LATE = 4
+    AUTO = 5
+
+
+def _inlines(inline: Any) -> bool:
+    if isinstance(inline, bool | Inline):
+        return inline is True or inline in (Inline.JAX_EARLY, Inline.JAX_LATE)
+    raise ValueError(f"jit: inline must be a bool or a jax.Inline, but it is {inline!r}.")
+
+
+class CompilerEffortLevel(Enum):
+    """The effort that a compiler makes, for its options; the one here has one level."""
+
+    UNKNOWN = 0
+    O0 = 9
+    O1 = 19
+    O2 = 29
+    O3 = 39
+
+
+def get_mesh() -> Any:
+    """The mesh at work; one without axes when there is none."""
+    mesh = bindax.sharding.get_mesh()
+    return get_abstract_mesh() if mesh is None else mesh
+
+
+def make_mesh(
+    axis_sizes: Any = None,
+    axis_names: Any = None,
+    axis_types: Any = None,
+    *,
+    devices: Any = None,
+    axis_shapes: Any = None,
+) -> Any:
+    """A mesh of devices; releases before 0.12 call its sizes ``axis_shapes``.
+
+    Raises:
+        TypeError: when sizes or names are missing, or sizes are given twice.
+    """
+    if (axis_sizes is None) == (axis_shapes is None) or axis_names is None:
+        raise TypeError("make_mesh takes axis_sizes and axis_names.")
+    sizes = axis_shapes if axis_sizes is None else axis_sizes
+    return bindax.make_mesh(sizes, axis_names, axis_types, devices=devices)
 
 
 def pmap(fun: Callable[..., Any], axis_name: Any = None, **options: Any) -> Any:
@@ -89,6 +158,5 @@ vmap = ignoring(bindax.vmap, "sum_match")
 grad = ignoring(bindax.grad, "reduce_axes")
 value_and_grad = ignoring(bindax.value_and_grad, "reduce_axes")
 linear_transpose = ignoring(bindax.linear_transpose, "reduce_axes")
-vjp = ignoring(bindax.vjp, "reduce_axes")
 checkpoint = ignoring(bindax.checkpoint, "concrete")
 remat = checkpoint

@@ -11,7 +11,8 @@ from bindax_core import AnyArray
 __all__ = ["ArrayLike", "DTypeLike"]
 
 _Numbers: TypeAlias = bool | int | float | complex
-ArrayLike: TypeAlias = AnyArray | np.ndarray[Any, Any] | np.generic | _Numbers
+# Not of elements of some types: ``isinstance`` takes plain types alone.
+ArrayLike: TypeAlias = AnyArray | np.ndarray | np.generic | _Numbers
 """Operands; packages ask with it, while tracing too, whether something is one."""
 
 DTypeLike: TypeAlias = str | type[Any] | np.dtype[Any]
