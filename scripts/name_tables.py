@@ -45,7 +45,9 @@ class Page(NamedTuple):
 SHARDING = "no `out_sharding`: the type of an array says nothing of its sharding"
 CHANGED_COPY = "returns a changed copy at once, where JAX asks for `inplace=False`"
 CASTS = "no dtype of this width: NumPy has no arithmetic of it to evaluate with"
-OTHER_FORMATS = "`BCOO` is the one format; `BCOO.from_scipy_sparse` takes all of SciPy's"
+OTHER_FORMATS = (
+    "matrices by rows are `BCSR`, all others `BCOO`; `from_scipy_sparse` takes all of SciPy's"
+)
 PRIVATE = "no part of the interface: a module, a helper or an import of JAX's own"
 LINEN = "a bridge to the older modules of Flax, which are not here"
 MODES = "a setting of Flax for modules without references; here there is one mode"
@@ -68,7 +70,6 @@ ABSENT = {
     "experimental.sparse.bcoo_conv_general_dilated": "convolve the dense array",
     "experimental.sparse.[bc]*": OTHER_FORMATS,
     "experimental.sparse.[BC]*": OTHER_FORMATS,
-    "experimental.sparse.JAXSparse": OTHER_FORMATS,
     "experimental.sparse.SparseEfficiencyWarning": "layouts that store zeros are an error",
     "experimental.sparse.*": PRIVATE,
     "nnx.TrainState": LINEN,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from bindax_export import (
     SymbolicScope,
     is_symbolic_dim,
     symbolic_args_specs,
+    symbolic_dim_bounds,
     symbolic_shape,
 )
 from bindax_transforms import jit, vmap
@@ -195,3 +197,13 @@ def test_sizes_are_typed_as_python_integers() -> None:
     with config.override(enable_x64=False):
         assert typeof(b) == typeof(3)
     assert typeof(b) == typeof(3)
+
+
+def test_bounds_of_sizes() -> None:
+    (b,) = symbolic_shape("b")
+    (c,) = symbolic_shape("c", constraints=["c <= 8", "c >= 2"])
+    cases = [(3, (3, 3)), (b, (1, math.inf)), (2 * b - 3, (-1, math.inf)), (10 - c, (2, 8))]
+    assert [symbolic_dim_bounds(size) for size, _ in cases] == [bounds for _, bounds in cases]
+    for wrong in ("b", 2.5, None):
+        with pytest.raises(TypeError, match="symbolic_dim_bounds takes a symbolic size or an int"):
+            symbolic_dim_bounds(wrong)

@@ -83,3 +83,11 @@ def test_lexsort_takes_a_positive_batch_size() -> None:
     np.testing.assert_array_equal(jnp.lexsort(keys, batch_size=1), np.lexsort(keys))
     with pytest.raises(ValueError, match="lexsort: batch_size must be positive, but it is 0"):
         jnp.lexsort(keys, batch_size=0)
+
+
+def test_negative_indices_of_take_along_axis_that_are_promised() -> None:
+    x = jnp.arange(4.0)
+    for mode in ("promise_in_bounds", "fill", "clip"):
+        assert jnp.take_along_axis(x, jnp.array([-1, 0]), 0, mode).tolist() == [3.0, 0.0]
+        assert x.at[jnp.array([-1])].get(mode=mode).tolist() == [3.0]
+        assert x.at[jnp.array([-1])].set(9.0, mode=mode).tolist() == [0.0, 1.0, 2.0, 9.0]

@@ -10,6 +10,7 @@ from bindax_export._containers import (
     register_pytree_node_serialization as register_pytree_node_serialization,
 )
 from bindax_export._dimensions import is_symbolic_dim as is_symbolic_dim
+from bindax_export._dimensions import symbolic_dim_bounds as symbolic_dim_bounds
 from bindax_export._errors import ExportError as ExportError
 from bindax_export._errors import FormatError as FormatError
 from bindax_export._errors import InconclusiveDimensionOperation as InconclusiveDimensionOperation

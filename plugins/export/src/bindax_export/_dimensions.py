@@ -309,6 +309,34 @@ def is_symbolic_dim(x: Any) -> bool:
     return isinstance(x, SymbolicDimension)
 
 
+def symbolic_dim_bounds(dimension: Any) -> tuple[float, float]:
+    """The least and the largest value that a size can have, as far as they are found.
+
+    Args:
+        dimension: a symbolic size or an integer.
+
+    Returns:
+        Both, included; ``-inf`` or ``inf`` where no bound is found, which proves nothing.
+
+    Raises:
+        TypeError: when it is no size.
+
+    >>> from bindax_export import symbolic_shape
+    >>> size = symbolic_shape("b", constraints=["b <= 8"])[0]
+    >>> symbolic_dim_bounds(2 * size - 3)
+    (-1, 13)
+    """
+    if isinstance(dimension, SymbolicDimension):
+        return dimension.scope.bounds(dimension)
+    try:
+        value = operator.index(dimension)
+    except TypeError:
+        raise TypeError(
+            f"symbolic_dim_bounds takes a symbolic size or an integer, but got {dimension!r:.60}."
+        ) from None
+    return value, value
+
+
 def variables_of(size: Size) -> frozenset[str]:
     """The names of the variables of a size."""
     return size.variables() if isinstance(size, SymbolicDimension) else frozenset()

@@ -51,6 +51,7 @@ _SPECIAL: dict[str, tuple[str, ...]] = {
     "jax.example_libraries.stax": (f"{_SHIMS}.stax",),
     "jax.experimental.shard_map": ("bindax",),
     "jax.experimental.sparse": ("bindax.experimental.sparse",),
+    "jax.experimental.sparse.linalg": ("bindax_experimental.sparse.linalg",),
     "jax.experimental.colocated_python.serialization": (f"{_SHIMS}.colocated",),
     "jax.experimental.hijax": (f"{_SHIMS}.hijax",),
     "jax.experimental.layout": (f"{_SHIMS}.layout",),

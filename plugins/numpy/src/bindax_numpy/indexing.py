@@ -148,7 +148,8 @@ def take_along_axis(
         arr: an array.
         indices: integers, with as many axes, of which the others broadcast.
         axis: the axis; None takes from all elements, in order.
-        mode: as for ``take``; negative indices count from the end with "clip", too. "one_hot" for
+        mode: as for ``take``; negative indices count from the end with "clip", too;
+            "promise_in_bounds" says that no index is beyond the ends. "one_hot" for
             sums with an array that is one at the index and zero elsewhere.
         fill_value: as for ``take``.
         wrap_negative_indices: whether negative indices count from the end.
@@ -170,7 +171,8 @@ def take_along_axis(
     wraps = wrap_negative_indices is not False
     if mode == "one_hot":
         return _by_one_hot(x, index, place, wraps)
-    chosen = _mode_argument("take_along_axis", mode)
+    promised = mode == "promise_in_bounds"
+    chosen = "promise_in_bounds" if promised else _mode_argument("take_along_axis", mode)
     if chosen == "wrap":
         index, chosen = index % typeof(x).shape[place], "clip"
     x = _spread(x, index, place)

@@ -13,7 +13,11 @@ from bindax_experimental.sparse.arithmetic import (
 )
 from bindax_experimental.sparse.arithmetic import bcoo_multiply_dense as bcoo_multiply_dense
 from bindax_experimental.sparse.arithmetic import bcoo_multiply_sparse as bcoo_multiply_sparse
+from bindax_experimental.sparse.base import JAXSparse as JAXSparse
 from bindax_experimental.sparse.bcoo import BCOO as BCOO
+from bindax_experimental.sparse.bcsr import BCSR as BCSR
+from bindax_experimental.sparse.bcsr import bcsr_fromdense as bcsr_fromdense
+from bindax_experimental.sparse.bcsr import bcsr_todense as bcsr_todense
 from bindax_experimental.sparse.conversion import bcoo_extract as bcoo_extract
 from bindax_experimental.sparse.conversion import bcoo_fromdense as bcoo_fromdense
 from bindax_experimental.sparse.conversion import bcoo_todense as bcoo_todense

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
@@ -10,15 +9,15 @@ from typing import Any
 import numpy as np
 
 import bindax_numpy as jnp
-from bindax_core import block_until_ready
 from bindax_core.extend import ShapedArray, typeof
 from bindax_core.tree_util import GetAttrKey, register_pytree_with_keys
+from bindax_experimental.sparse.base import JAXSparse
 from bindax_transforms import vmap
 
 Shape = tuple[int, ...]
 
 
-class BCOO:
+class BCOO(JAXSparse):
     """A sparse array: stored elements, and for each its position (batched coordinate format).
 
     The axes of the array are batch axes first, then sparse axes, then dense ones. Batches have
@@ -42,10 +41,6 @@ class BCOO:
     >>> (m @ jnp.array([1.0, 10.0])).tolist()
     [20.0, 3.0]
     """
-
-    __array_priority__ = 100
-    __array_ufunc__ = None
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -118,24 +113,9 @@ class BCOO:
         return self.data.dtype
 
     @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements, those that are not stored counted."""
-        return math.prod(self.shape)
-
-    @property
     def aval(self) -> ShapedArray:
         """The type of the array."""
         return ShapedArray(self.shape, typeof(self.data).dtype)
-
-    @property
-    def T(self) -> BCOO:
-        """The array with its axes in reverse order."""
-        return self.transpose()
 
     @property
     def _order(self) -> dict[str, bool]:
@@ -225,16 +205,6 @@ class BCOO:
     def astype(self, dtype: Any) -> BCOO:
         """The array with elements of another dtype."""
         return self.replaced(self.data.astype(dtype))
-
-    def block_until_ready(self) -> BCOO:
-        """Wait until the entries are computed."""
-        block_until_ready((self.data, self.indices))
-        return self
-
-    def __len__(self) -> int:
-        if not self.ndim:
-            raise TypeError("len() of a sparse array without axes.")
-        return self.shape[0]
 
     def __iter__(self) -> Iterator[BCOO]:
         return iter([self[i] for i in range(len(self))])

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from bindax.ad_checkpoint import checkpoint_name
-from bindax_transforms.remat._name import name_p as name_p
+from bindax_core import find_primitive
 
 __all__ = ["checkpoint_name_fwd", "name_p"]
+
+name_p = find_primitive("name")
 
 
 def checkpoint_name_fwd(x: Any, name: str) -> Any:
