@@ -167,7 +167,7 @@ def _mean(v: Any, logits: Any, query_lengths: Any) -> Any:
     out = jnp.einsum("bkgts,bskh->btkgh", weights, v)
     if query_lengths is None:
         return out
-    present = jnp.arange(logits.shape[-2]) < query_lengths[:, None]
+    present = jnp.arange(logits.shape[-2])[None] < query_lengths[:, None]
     return out * present[:, :, None, None, None].astype(out.dtype)
 
 
@@ -187,7 +187,9 @@ def _allowed(
 ) -> Any:
     """Booleans that broadcast to the logits, None if all count."""
     conditions = [] if mask is None else [_grouped(mask, shape[1])]
-    rows, columns = jnp.arange(shape[-2])[:, None], jnp.arange(shape[-1])
+    ones = (1,) * (len(shape) - 2)
+    rows = jnp.arange(shape[-2]).reshape((*ones, -1, 1))
+    columns = jnp.arange(shape[-1]).reshape((*ones, 1, -1))
     if is_causal:
         conditions.append(rows >= columns)
     if window is not None:

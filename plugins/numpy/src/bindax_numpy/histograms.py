@@ -207,8 +207,8 @@ def histogramdd(
     cell: Any = 0
     inside = lax.full((n,), True, dtypes.bool_)
     for i, (count, bounds) in enumerate(zip(each, ranges, strict=True)):
-        x = points[:, i]
-        edges.append(histogram_bin_edges(x, count, bounds))
+        edges.append(histogram_bin_edges(points[:, i], count, bounds))
+        x = convert(points[:, i], typeof(edges[i]).dtype, False)
         place = searchsorted(edges[i], x, "right")
         place = where(equal(x, edges[i][-1]), place - 1, place)
         m = typeof(edges[i]).size - 1

@@ -118,6 +118,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     *lead, n = typeof(bits).shape
     bits = lax.pad(bits, np.uint8(0), [(0, 0, 0)] * len(lead) + [(0, -n % 8, 0)])
     groups = reshape(bits, (*lead, (n + 7) // 8, 8))
+    shifts = reshape(shifts, (1,) * (typeof(groups).ndim - 1) + (8,))
     return moveaxis(sum(left_shift(groups, shifts), -1, "uint8"), -1, place)
 
 
@@ -144,6 +145,7 @@ def unpackbits(
     shifts = _bit_order("unpackbits", bitorder)
     x, place = along("unpackbits", x, axis)
     moved = moveaxis(x, place, -1)
+    shifts = reshape(shifts, (1,) * typeof(moved).ndim + (8,))
     bits = right_shift(lax.expand_dims(moved, (typeof(moved).ndim,)), shifts) & np.uint8(1)
     *lead, n = typeof(moved).shape
     bits = reshape(bits, (*lead, 8 * n))

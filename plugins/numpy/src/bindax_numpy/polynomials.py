@@ -282,7 +282,10 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
         raise ValueError(f"vander: N must not be negative, but it is {count}.")
     dtype = typeof(v).dtype
     powers = arange(count, dtype=dtype if dtypes.is_integer(dtype) else np.int32)
-    return v[:, None] ** (powers if increasing else powers[::-1])
+    powers = lax.expand_dims(powers if increasing else powers[::-1], (0,))
+    if dtypes.is_inexact(dtype):
+        return v[:, None] ** convert(powers, dtype, False)
+    return convert(v[:, None], typeof(powers).dtype, False) ** powers
 
 
 def polyfit(
@@ -332,7 +335,7 @@ def polyfit(
         right = right * (lax.expand_dims(weights, (1,)) if b.ndim == 2 else weights)
     # Columns of one length make the system better conditioned.
     scale = lax.sqrt(sum(left * left, 0))
-    found, residuals, rank, s = lstsq(left / scale, right, limit)
+    found, residuals, rank, s = lstsq(left / lax.expand_dims(scale, (0,)), right, limit)
     found = found / (lax.expand_dims(scale, (1,)) if b.ndim == 2 else scale)
     if full:
         return found, residuals, rank, s, convert(limit, a.dtype, False)

@@ -219,7 +219,7 @@ def _inverted(rows: Any, weights: Any, parts: Any, ignore_nan: bool) -> Any:
     wide = typeof(parts).dtype
     heavy = lax.full_like(rows, 1, wide) if weights is None else convert(weights, wide, False)
     heavy = take_along_axis(where(unknown | (heavy < 0), 0.0, heavy), order)
-    total = lax.cumsum(heavy, typeof(heavy).ndim - 1)
+    total = lax.expand_dims(lax.cumsum(heavy, typeof(heavy).ndim - 1), (0,))
     column = reshape(parts, (typeof(parts).size, *(1,) * typeof(rows).ndim))
     reached = (total >= column * total[..., -1:]) & (total > 0)
     found = _elements(ordered, argmax(reached, -1))
@@ -236,7 +236,7 @@ def _at_parts(rows: Any, parts: Any, method: str, ignore_nan: bool) -> Any:
     column = reshape(parts, (typeof(parts).size, *(1,) * len(sizes)))
     # Parts beyond the ends are taken to them, before they can point at what is nan.
     column = lax.clamp(constant(0.0, parts), column, constant(1.0, parts))
-    place = column * lax.max(last, lax.full_like(last, 0))
+    place = column * lax.expand_dims(lax.max(last, lax.full_like(last, 0)), (0,))
     low = lax.floor(place)
     weight = place - low
     below, above = _elements(rows, low), _elements(rows, lax.ceil(place))

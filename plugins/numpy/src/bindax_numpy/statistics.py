@@ -127,7 +127,7 @@ def _divided(total: Any, count: Any, otherwise: float) -> Any:
         return total / count if count > 0 else lax.full_like(total, otherwise)
     counted = lax.gt(count, constant(0, count))
     safe = lax.select(counted, count, lax.full_like(count, 1))
-    quotient = total / safe
+    quotient = total / convert(safe, typeof(total).dtype, False)
     counted = broadcast_to(counted, typeof(quotient).shape)
     return lax.select(counted, quotient, lax.full_like(quotient, otherwise))
 
@@ -249,12 +249,13 @@ def cov(
         freedom: Any = n - less if n else math.nan
     else:
         total = array_sum(weights)
-        center = array_sum(x * weights, 1, keepdims=True) / total
+        row = lax.expand_dims(weights, (0,))
+        center = array_sum(x * row, 1, keepdims=True) / total
         # Weights that are no counts make up fewer observations than their sum says.
         effective = 1 if aweights is None else array_sum(weights * importance) / total
         freedom = total - less * effective
     distance = x - center
-    weighted = distance if weights is None else distance * weights
+    weighted = distance if weights is None else distance * row
     found = dot(weighted, conj(distance).T, precision="highest")
     return squeeze(found / convert(array_operand("cov", freedom), wanted, False))
 

@@ -272,4 +272,4 @@ def _multivariate_normal(
         vectors, values = eigh(cov)[::-1] if method == "eigh" else svd(cov)[:2]
         factor = vectors * lax.sqrt(values[..., None, :])
     numbers = normal_floats(key, (*shape, shape_of(mean)[-1]), dtype)
-    return mean + einsum("...ij,...j->...i", factor, numbers)
+    return broadcast_to(mean, shape_of(numbers)) + einsum("...ij,...j->...i", factor, numbers)

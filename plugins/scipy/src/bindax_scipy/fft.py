@@ -55,7 +55,8 @@ def _forward(x: Any, axis: int, ortho: bool) -> Any:
     ordered = jnp.concatenate([x[..., ::2], x[..., 1::2][..., ::-1]], axis=-1)
     phases = 2 * np.exp(-0.5j * math.pi * np.arange(n) / n) / _factors(n, ortho)
     spectrum = jnp.fft.fft(ordered)
-    return jnp.moveaxis(jnp.real(spectrum * jnp.array(phases, spectrum.dtype)), -1, axis)
+    turned = spectrum * jnp.array(phases, spectrum.dtype).reshape((1,) * (x.ndim - 1) + (-1,))
+    return jnp.moveaxis(jnp.real(turned), -1, axis)
 
 
 def _inverse(x: Any, axis: int, ortho: bool) -> Any:
@@ -67,9 +68,11 @@ def _inverse(x: Any, axis: int, ortho: bool) -> Any:
     mirrored = jnp.concatenate([jnp.zeros_like(x[..., :1]), x[..., :0:-1]], axis=-1)
     scale = _factors(n, ortho)
     other = np.concatenate([[1.0], scale[:0:-1]])
-    wide = lax.complex(x * jnp.array(scale, x.dtype), -mirrored * jnp.array(other, x.dtype))
+    last = (1,) * (x.ndim - 1) + (-1,)
+    scales = [jnp.array(v, x.dtype).reshape(last) for v in (scale, other)]
+    wide = lax.complex(x * scales[0], -mirrored * scales[1])
     phases = 0.5 * np.exp(0.5j * math.pi * np.arange(n) / n)
-    ordered = jnp.real(jnp.fft.ifft(wide * jnp.array(phases, wide.dtype)))
+    ordered = jnp.real(jnp.fft.ifft(wide * jnp.array(phases, wide.dtype).reshape(last)))
     order = np.empty(n, int)
     order[::2], order[1::2] = np.arange((n + 1) // 2), np.arange(n - 1, (n + 1) // 2 - 1, -1)
     return jnp.moveaxis(jnp.take(ordered, order, axis=-1), -1, axis)

@@ -112,12 +112,12 @@ def _weights(
     extra = _KERNELS[method][0] if at_edges else 0
     pixels = jnp.arange(-extra, size + extra, dtype=scale.dtype)[:, None]
     if method is ResizeMethod.AREA:
-        left = jnp.arange(wanted, dtype=scale.dtype) * inverse - shift * inverse
+        left = (jnp.arange(wanted, dtype=scale.dtype) * inverse - shift * inverse)[None]
         shared = jnp.minimum(left + inverse, pixels + 1) - jnp.maximum(left, pixels)
         weights = jnp.maximum(0.0, shared)
     else:
         width = jnp.maximum(inverse, 1.0) if antialias else 1.0
-        weights = _KERNELS[method][1](jnp.abs(place - pixels) / width)
+        weights = _KERNELS[method][1](jnp.abs(place[None] - pixels) / width)
     if extra:
         inner = weights[extra : size + extra]
         inner = inner.at[0].add(jnp.sum(weights[:extra], axis=0))
@@ -127,7 +127,8 @@ def _weights(
     weights = jnp.where(known, weights / jnp.where(total != 0, total, 1), 0)
     if at_edges:
         return weights
-    return jnp.where((place >= -0.5) & (place <= size - 0.5), weights, 0)
+    inside = (place >= -0.5) & (place <= size - 0.5)
+    return jnp.where(inside[None], weights, 0)
 
 
 def _method(method: Any, antialias: bool) -> ResizeMethod:

@@ -36,6 +36,6 @@ def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Array, Arra
         )
     if points.ndim == 1:
         points, codes = points[:, None], codes[:, None]
-    distances = jnp.linalg.norm(points[:, None] - codes, axis=-1)
+    distances = jnp.linalg.norm(points[:, None] - codes[None], axis=-1)
     code = jnp.argmin(distances, axis=-1)
     return code, jnp.take_along_axis(distances, code[:, None], axis=-1)[:, 0]

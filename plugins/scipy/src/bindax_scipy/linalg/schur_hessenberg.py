@@ -33,7 +33,7 @@ def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
     require_one_of("schur", "output", output, ("real", "complex"))
     (a,) = matrices("schur", a, square=True)
     if output == "complex":
-        a = a.astype(jnp.promote_types(a.dtype, np.complex64))
+        a = a.astype(np.promote_types(a.dtype, np.complex64))
     t, z = decompose.schur(a)
     return t, z
 
@@ -55,7 +55,7 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
         raise ValueError(
             f"rsf2csf: T and Z must have the same shape, but they have {T.shape} and {Z.shape}."
         )
-    wide = jnp.promote_types(T.dtype, np.complex64)
+    wide = np.promote_types(T.dtype, np.complex64)
     convert = jnp.vectorize(_complex_form, signature="(n,n),(n,n)->(n,n),(n,n)")
     return convert(T.astype(wide), Z.astype(wide))
 
@@ -86,7 +86,7 @@ def _rotate(m: Any, T: Any, Z: Any) -> tuple[Any, Any]:
     middle, half = (a + d) / 2, (a - d) / 2
     mu = middle + jnp.sqrt(half * half + b * c) - d
     size = jnp.sqrt(jnp.abs(mu) ** 2 + jnp.abs(c) ** 2)
-    cosine, sine = mu / size, c / size
+    cosine, sine = [x / size.astype(x.dtype) for x in (mu, c)]
     rotation = jnp.stack([jnp.stack([jnp.conj(cosine), sine]), jnp.stack([-sine, cosine])])
     rows = lax.dynamic_slice_in_dim(T, m - 1, 2, axis=0)
     T = lax.dynamic_update_slice_in_dim(T, product(rotation, rows), m - 1, axis=0)

@@ -112,7 +112,8 @@ def _transformed(x: Any, frames: _Frames, trend: Callable[[Any], Any], onesided:
     step = frames.size - frames.overlap
     count = (x.shape[-1] - frames.overlap) // step
     places = np.arange(count)[:, None] * step + np.arange(frames.size)
-    cut = trend(jnp.take(x, places, axis=-1)) * frames.window
+    cut = trend(jnp.take(x, places, axis=-1))
+    cut = cut * jnp.expand_dims(frames.window, range(cut.ndim - 1))
     if onesided:
         return jnp.fft.rfft(cut, n=frames.transform)
     return jnp.fft.fft(cut, n=frames.transform)
@@ -178,6 +179,7 @@ def _spectrum(
     onesided = onesided and not any(jnp.iscomplexobj(v) for v in (*signals, factors))
     trend = _trend(name, detrend)
     found = [_transformed(v, frames, trend, onesided) for v in signals]
+    scale = scale.astype(found[0].dtype)
     if density:
         out = jnp.conj(found[0]) * found[-1] * scale
         out = out if y is not None else jnp.real(out)
@@ -186,7 +188,8 @@ def _spectrum(
     if onesided and density:
         last = frames.transform // 2 + 1 - (frames.transform + 1) % 2
         twice = (np.arange(out.shape[-1]) >= 1) & (np.arange(out.shape[-1]) < last)
-        out = out * jnp.array(np.where(twice, 2.0, 1.0), real_dtype)
+        doubled = jnp.array(np.where(twice, 2.0, 1.0), out.dtype)
+        out = out * jnp.expand_dims(doubled, range(out.ndim - 1))
     n = frames.transform
     frequencies = np.fft.rfftfreq(n) if onesided else np.fft.fftfreq(n)
     total = signals[0].shape[-1]
@@ -358,7 +361,7 @@ def istft(
     back = jnp.fft.irfft if input_onesided else jnp.fft.ifft
     cut = back(z, n=frames.transform)[..., :size] * jnp.sum(frames.window)
     step = size - frames.overlap
-    x = _overlapped(cut * frames.window, step)
+    x = _overlapped(cut * jnp.expand_dims(frames.window, range(cut.ndim - 1)), step)
     squares = jnp.broadcast_to(frames.window**2, (z.shape[-2], size))
     norm = _overlapped(squares, step)
     if boundary:
@@ -379,7 +382,7 @@ def _with_frequencies_last(z: Any, time_axis: int, freq_axis: int) -> Any:
             f"istft: Zxx must have two axes or more, and time_axis and freq_axis differ, but its "
             f"shape is {z.shape} and they are {time_axis} and {freq_axis}."
         )
-    z = z.astype(jnp.promote_types(z.dtype, np.complex64))
+    z = z.astype(np.promote_types(z.dtype, np.complex64))
     return jnp.moveaxis(z, (freq_axis, time_axis), (-1, -2))
 
 

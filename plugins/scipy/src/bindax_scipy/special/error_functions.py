@@ -344,7 +344,8 @@ def _owens_t(h: Any, a: Any) -> Any:
     x = jnp.where(turned, size * h, h)
     x = jnp.where(turned & jnp.isnan(x), 0.0, x)
     y = jnp.where(turned, 1 / jnp.where(turned, size, 1.0), size)
-    places, weights = (jnp.array(v, h.dtype) for v in _quadrature())
+    last = (1,) * h.ndim + (-1,)
+    places, weights = (jnp.array(v, h.dtype).reshape(last) for v in _quadrature())
     squares = 1 + jnp.square(jnp.expand_dims(y, -1) * places)
     powers = jnp.exp(-0.5 * jnp.square(jnp.expand_dims(x, -1)) * squares) / squares
     t = y * jnp.sum(powers * weights, -1) / (2 * math.pi)

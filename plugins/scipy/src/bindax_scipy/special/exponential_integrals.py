@@ -52,14 +52,14 @@ def _continued_fraction(z: Any, n: Any) -> Any:
     def step(state: Any) -> Any:
         k, b, c, d, _ = state[0], state[1], state[2][0], state[2][1], state[4]
         i = k.astype(jnp.real(z).dtype)
-        a = -i * (n - 1 + i)
+        a = lax.convert_element_type(-i * (n - 1 + i), z.dtype)
         b = b + 2
         d = 1 / (a * d + b)
         c = b + a / c
         change = c * d
         return k + 1, b, (c, d), state[3] * change, change
 
-    b = z + n
+    b = z + lax.convert_element_type(n, z.dtype)
     d = 1 / b
     first = jnp.ones((), np.int32), b, (jnp.full_like(b, 1 / tiny), d), d, jnp.zeros_like(d)
     return while_loop(unfinished, step, first)[3]

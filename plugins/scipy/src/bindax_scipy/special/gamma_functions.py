@@ -176,7 +176,7 @@ def multigammaln(a: Any, d: int) -> Array:
     """
     d = operator.index(d)
     (a,) = settled(*real("multigammaln", a))
-    shifts = jnp.arange(d, dtype=a.dtype) / 2
+    shifts = jnp.reshape(jnp.arange(d, dtype=a.dtype) / 2, (1,) * a.ndim + (d,))
     total = jnp.sum(base.lgamma(jnp.expand_dims(a, -1) - shifts), axis=-1)
     return total + d * (d - 1) / 4 * math.log(math.pi)
 

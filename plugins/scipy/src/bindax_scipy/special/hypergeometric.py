@@ -224,7 +224,8 @@ def _near_one(a: Any, b: Any, c: Any, y: Any) -> Any:
     close = jnp.abs(d - jnp.round(d)) < least
     step = lax.stop_gradient(jnp.where(close, -change / jnp.log(y), 0.0))
     column = (-1,) + (1,) * y.ndim
-    moved = a + jnp.reshape(jnp.array(_NODES, y.dtype), column) * step
+    nodes = jnp.reshape(jnp.array(_NODES, y.dtype), column)
+    moved = jnp.expand_dims(a, 0) + nodes * jnp.expand_dims(step, 0)
     values = _connection(*aligned(moved, b, c, y))
     return jnp.sum(values * jnp.reshape(jnp.array(_WEIGHTS, y.dtype), column), axis=0)
 

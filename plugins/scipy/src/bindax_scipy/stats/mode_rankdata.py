@@ -106,7 +106,7 @@ def rankdata(
     else:
         low = jnp.searchsorted(sorted_x, x, side="left") + 1
         high = jnp.searchsorted(sorted_x, x, side="right")
-        rank = {"min": low, "max": high, "average": 0.5 * (low + high)}[method]
+        rank = {"min": low, "max": high, "average": 0.5 * (low + high).astype(jnp.float_)}[method]
     return jnp.where(jnp.any(jnp.isnan(x)), np.nan, rank).astype(jnp.float_)
 
 
