@@ -100,7 +100,8 @@ def _abs_jvp(primals: Values, tangents: Values) -> Dual:
     direction = sign_p.bind(x)
     if config.conventions == "jax" and not dtypes.is_complex(typeof(x).dtype):
         at_zero = eq_p.bind(x, constant(0, x))
-        direction = add_p.bind(direction, convert(at_zero, typeof(x).dtype, False))
+        one = convert(at_zero, typeof(x).dtype, typeof(x).weak_type)
+        direction = add_p.bind(direction, one)
     if not dtypes.is_complex(typeof(x).dtype):
         return out, mul_p.bind(direction, t)
     # The modulus moves by the part of t along x.

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from bindax_core.errors import ShapeError
 from bindax_core.extend import (
     Array,
     Dimension,
@@ -177,7 +178,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which shapes broadcast by NumPy's rules.
 
     Raises:
-        ValueError: when they do not fit together.
+        ShapeError: when they do not fit together; it is a ValueError and a TypeError.
 
     >>> broadcast_shapes((3, 1), (4,), ())
     (3, 4)
@@ -189,7 +190,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     for shape in shapes:
         for i, size in enumerate(shape, rank - len(shape)):
             if size != 1 and result[i] not in (1, size):
-                raise ValueError(
+                raise ShapeError(
                     f"Incompatible shapes for broadcasting: {' and '.join(map(str, shapes))} do "
                     f"not broadcast together: axis {i - rank} has sizes {result[i]} and {size}; "
                     f"they must be equal or 1."
