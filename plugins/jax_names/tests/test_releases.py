@@ -178,3 +178,42 @@ def test_what_packages_look_at() -> None:
     assert extended.startswith("canonicalize_dtype: key<fry> is an extended dtype; give")
     assert bounds.startswith("uniform: ")
     assert (mapped, plain) == ("['i']", "[]")
+
+
+PROGRAMS = """
+import numpy as np, tempfile, pathlib
+from jax.interpreters import partial_eval as pe
+closed = jax.make_jaxpr(lambda x, y: (x + np.arange(2.0), y * 2))(jnp.ones(2), 1.0)
+plain = pe.convert_constvars_jaxpr(closed.jaxpr)
+assert not plain.constvars and len(plain.invars) == 2 + closed.num_consts
+assert len(pe.close_jaxpr(plain).invars) == len(plain.invars)
+moved = pe.move_binders_to_back(closed, [True, False])
+assert moved.invars == closed.invars[::-1]
+assert pe.move_binders_to_front(closed, [False, True]).invars == closed.invars[::-1]
+assert [a.shape for a in pe.prune_closed_jaxpr_outputs(closed, [False, True]).out_avals] == [()]
+types = pe.abstract_eval_fun(lambda x: [x, x[0]], jax.typeof(jnp.ones(2)), debug_info=None)
+assert [t.shape for t in types] == [(2,), ()]
+with tempfile.TemporaryDirectory() as folder:
+    session = jax.profiler.ProfileSession()
+    try:
+        session.profile_data
+    except RuntimeError as error:
+        print(error)
+    with session:
+        assert session.is_running
+        jax.jit(jnp.sin)(1.0).block_until_ready()
+    assert not session.is_running and list(session.profile_data.planes)
+    jax.profiler.export_profile_data(session, folder, session_id="mine")
+    assert list(pathlib.Path(folder).glob("plugins/profile/mine/*.xplane.pb"))
+    try:
+        jax.profiler.export_profile_data(3, folder)
+    except TypeError as error:
+        print(error)
+"""
+
+
+def test_programs_and_sessions_of_the_profiler() -> None:
+    pytest.importorskip("jaxlib")
+    nothing, other = run(PROGRAMS)
+    assert nothing == "ProfileSession: nothing has been recorded; call start, then stop."
+    assert other.startswith("export_profile_data takes a ProfileSession, but got int; copy")

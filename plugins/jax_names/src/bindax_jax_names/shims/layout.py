@@ -32,6 +32,6 @@ def with_layout_constraint(x: Any, layout: Any) -> Any:
     return x
 
 
-def explicit_layout(f: Callable[..., Any] | None = None, /, *, in_layouts: Any) -> Any:
+def explicit_layout(f: Callable[..., Any] | None = None, /, *, in_layouts: Any = None) -> Any:
     """The function, or a decorator that returns it: the layout of operands is XLA's choice."""
     return partial(explicit_layout, in_layouts=in_layouts) if f is None else f

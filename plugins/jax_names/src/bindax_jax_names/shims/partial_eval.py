@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from bindax_core.extend import DebugInfo, Jaxpr, Literal, Var, full_raise, new_main
+from bindax_core.extend import ClosedJaxpr, DebugInfo, Jaxpr, Literal, Var, full_raise, new_main
 from bindax_jax_names.shims._tables import RuleMapping
 from bindax_jax_names.shims.linear_util import WrappedFun
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
@@ -17,8 +17,14 @@ __all__ = [
     "DynamicJaxprTracer",
     "JaxprTracer",
     "PartialVal",
+    "abstract_eval_fun",
+    "close_jaxpr",
+    "convert_constvars_jaxpr",
     "dce_jaxpr",
     "dce_rules",
+    "move_binders_to_back",
+    "move_binders_to_front",
+    "prune_closed_jaxpr_outputs",
     "trace_to_jaxpr_dynamic",
     "trace_to_jaxpr_nounits",
 ]
@@ -93,3 +99,38 @@ def trace_to_jaxpr_nounits(
         ]
         closed = builder.build([trace.instantiate(out) for out in outs if not out.is_known])
     return closed.jaxpr, found, closed.consts
+
+
+def abstract_eval_fun(fun: Any, *avals: Any, debug_info: Any = None, **params: Any) -> list[Any]:
+    """The types of the results of a function that returns several, for types of arguments."""
+    traced = DebugInfo("abstract_eval_fun", fun)
+    return trace_to_jaxpr(lambda *args: fun(*args, **params), list(avals), traced).out_avals
+
+
+def convert_constvars_jaxpr(jaxpr: Any) -> Jaxpr:
+    """The program with its constants as first arguments."""
+    plain: Jaxpr = jaxpr.jaxpr
+    return plain.replace(constvars=[], invars=[*plain.constvars, *plain.invars])
+
+
+def close_jaxpr(jaxpr: Any) -> ClosedJaxpr:
+    """The program without constants, closed."""
+    return ClosedJaxpr(jaxpr.jaxpr, ())
+
+
+def move_binders_to_front(closed_jaxpr: ClosedJaxpr, to_move: Sequence[bool]) -> ClosedJaxpr:
+    """The program with the marked arguments first."""
+    pairs = list(zip(closed_jaxpr.jaxpr.invars, to_move, strict=True))
+    invars = [x for mark in (True, False) for x, moves in pairs if moves is mark]
+    return ClosedJaxpr(closed_jaxpr.jaxpr.replace(invars=invars), closed_jaxpr.consts)
+
+
+def move_binders_to_back(closed_jaxpr: ClosedJaxpr, to_move: Sequence[bool]) -> ClosedJaxpr:
+    """The program with the marked arguments last."""
+    return move_binders_to_front(closed_jaxpr, [not moves for moves in to_move])
+
+
+def prune_closed_jaxpr_outputs(jaxpr: ClosedJaxpr, used_outputs: Sequence[bool]) -> ClosedJaxpr:
+    """The program with the marked results alone."""
+    outvars = [x for x, used in zip(jaxpr.jaxpr.outvars, used_outputs, strict=True) if used]
+    return ClosedJaxpr(jaxpr.jaxpr.replace(outvars=outvars), jaxpr.consts)
