@@ -12,7 +12,9 @@ import pytest
 
 import bindax
 import bindax.image
+import bindax.nn
 import bindax.numpy as jnp
+import bindax.scipy
 import bindax.scipy.cluster
 import bindax.scipy.fft
 import bindax.scipy.linalg
@@ -60,24 +62,24 @@ jnp.histogramdd(A.T)
 jnp.top_k(V, 2, mode='smallest')
 jnp.minmax(A, axis=0)
 jnp.linalg.pinv(A)
-nn.dot_product_attention(Q, Q, Q, is_causal=True)
-nn.dot_product_attention(Q, Q, Q, local_window_size=1, mask=jnp.ones((1, 1, 2, 2), bool))
-nn.dot_product_attention(Q, Q, Q, query_seq_lengths=jnp.array([1], np.int32))
+bindax.nn.dot_product_attention(Q, Q, Q, is_causal=True)
+bindax.nn.dot_product_attention(Q, Q, Q, local_window_size=1, mask=jnp.ones((1, 1, 2, 2), bool))
+bindax.nn.dot_product_attention(Q, Q, Q, query_seq_lengths=jnp.array([1], np.int32))
 random.multivariate_normal(KEY, V, P, (3,))
-jsp.special.hyp2f1(V, V, V, V)
-jsp.special.multigammaln(V + 3, 2)
-jsp.special.owens_t(V, V)
-jsp.special.erfcinv(V)
-jsp.special.sici(V)
-jsp.linalg.rsf2csf(M, M)
-jsp.linalg.schur(M, output='complex')
-jsp.signal.welch(V, nperseg=4)
-jsp.signal.stft(V, nperseg=4)
-jsp.signal.istft(jnp.ones((3, 4), np.complex64), nperseg=4)
-jsp.stats.rankdata(V)
-jsp.cluster.vq.vq(A, A)
-jsp.fft.dctn(A)
-jsp.fft.idct(A)
+bindax.scipy.special.hyp2f1(V, V, V, V)
+bindax.scipy.special.multigammaln(V + 3, 2)
+bindax.scipy.special.owens_t(V, V)
+bindax.scipy.special.erfcinv(V)
+bindax.scipy.special.sici(V)
+bindax.scipy.linalg.rsf2csf(M, M)
+bindax.scipy.linalg.schur(M, output='complex')
+bindax.scipy.signal.welch(V, nperseg=4)
+bindax.scipy.signal.stft(V, nperseg=4)
+bindax.scipy.signal.istft(jnp.ones((3, 4), np.complex64), nperseg=4)
+bindax.scipy.stats.rankdata(V)
+bindax.scipy.cluster.vq.vq(A, A)
+bindax.scipy.fft.dctn(A)
+bindax.scipy.fft.idct(A)
 bindax.image.resize(A, (6, 8), 'bilinear')
 bindax.image.resize(A, (2, 2), 'cubic')
 bindax.grad(lambda x: jnp.linalg.pinv(x).sum())(M)

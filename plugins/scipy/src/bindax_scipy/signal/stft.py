@@ -186,10 +186,7 @@ def _spectrum(
     else:
         out = found[0] * jnp.sqrt(scale)
     if onesided and density:
-        last = frames.transform // 2 + 1 - (frames.transform + 1) % 2
-        twice = (np.arange(out.shape[-1]) >= 1) & (np.arange(out.shape[-1]) < last)
-        doubled = jnp.array(np.where(twice, 2.0, 1.0), out.dtype)
-        out = out * jnp.expand_dims(doubled, range(out.ndim - 1))
+        out = _with_other_half(out, frames.transform)
     n = frames.transform
     frequencies = np.fft.rfftfreq(n) if onesided else np.fft.fftfreq(n)
     total = signals[0].shape[-1]
@@ -201,6 +198,14 @@ def _spectrum(
         jnp.array(times, real_dtype) / fs,
         jnp.moveaxis(jnp.swapaxes(out, -1, -2), -2, axis if axis >= 0 else axis - 1),
     )
+
+
+def _with_other_half(out: Any, size: int) -> Any:
+    """The densities of frequencies of both signs, which are at the positive ones."""
+    last = size // 2 + 1 - (size + 1) % 2
+    twice = (np.arange(out.shape[-1]) >= 1) & (np.arange(out.shape[-1]) < last)
+    doubled = jnp.array(np.where(twice, 2.0, 1.0), out.dtype)
+    return out * jnp.expand_dims(doubled, range(out.ndim - 1))
 
 
 def stft(
