@@ -197,3 +197,14 @@ assert "jaxlib/__init__.py" in record["traceback"] or "jaxlib.version" in record
         PYTHONWARNINGS="ignore",
         **broken_jaxlib,
     )
+
+
+def test_the_first_program_imports_nothing_for_other_processes(run_python):
+    run_python(
+        """
+import sys, numpy as np, bindax
+bindax.jit(lambda x: bindax.lax.add(x, x))(np.ones(3, np.float32))
+heavy = ("asyncio", "ssl", "socket", "jaxlib.mlir.dialects._stablehlo_ops_gen", "jax")
+assert not [name for name in heavy if name in sys.modules]
+"""
+    )

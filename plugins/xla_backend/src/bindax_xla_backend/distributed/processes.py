@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import atexit
-import hashlib
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import BackendError, config
-from bindax_xla_backend._errors import ProcessLostError
 from bindax_xla_backend.distributed.coordination_service import CoordinationService, Refused
 from bindax_xla_backend.distributed.failures import joined
-from bindax_xla_backend.distributed.program_consistency import FAILED
 
 if TYPE_CHECKING:
     from bindax_xla_backend.execution.backend import XlaBackend
-    from bindax_xla_backend.lowering.layout import Layout
-    from bindax_xla_backend.lowering.program import LoweredProgram
 
 _NEVER = 10_000_000
 """Seconds of silence after which jaxlib takes a process for dead; CoordinationService is faster."""
@@ -101,42 +96,6 @@ class Connection:
             # long as it lives. The thread refers to the client, so that it is not freed before.
             control.kept = self
             control.hold()
-
-
-def agreed(run: Callable[..., Any], program: LoweredProgram) -> Callable[..., Any]:
-    """The same function, which asks at its first call whether the other processes call it too."""
-    members = _members(program.layout)
-    if joined.connection is None or len(members) < 2:
-        return run
-    connection = joined.connection
-    digest = hashlib.sha256(program.text().encode()).hexdigest()
-
-    def ask_first(*operands: Any) -> Any:
-        if digest not in connection.agreed:
-            problem = connection.control.agree(members, digest, program.name)
-            if problem:
-                raise ProcessLostError(
-                    f"the compiled program {program.name} cannot run: {problem}. End this process, "
-                    f"and start all processes again."
-                )
-            connection.agreed.add(digest)
-        return run(*operands)
-
-    return ask_first
-
-
-def failure_elsewhere(layout: Layout | None, own: str) -> str:
-    """The failure of another process when all had run a program; ``own`` is for the others."""
-    members = _members(layout)
-    if joined.connection is None or len(members) < 2:
-        return ""
-    problem: str = joined.connection.control.agree(members, f"{FAILED}{own}" if own else "", own)
-    return "" if own else problem
-
-
-def _members(layout: Layout | None) -> list[int]:
-    devices = () if layout is None else layout.devices
-    return sorted({device.process_index for device in devices})
 
 
 def initialize(

@@ -10,8 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-FAILED = "failed: "
-"""The beginning of what a process says of a program that failed in it."""
+from bindax_xla_backend.distributed.failures import FAILED
 
 
 class ProgramConsistency:

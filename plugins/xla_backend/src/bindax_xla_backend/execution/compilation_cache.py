@@ -11,7 +11,6 @@ import hashlib
 import os
 import platform
 import stat
-import tempfile
 import threading
 import warnings
 from collections import OrderedDict
@@ -136,6 +135,8 @@ def write_entry(directory: Path, key: bytes, payload: bytes) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_private(directory):
             return
+        import tempfile  # which imports random numbers and hashes
+
         handle, temporary = tempfile.mkstemp(dir=directory, suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as file:

@@ -23,8 +23,7 @@ from bindax_core.extend import (
 )
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import FORKED, ArgumentError, ExecutionError
-from bindax_xla_backend.distributed.failures import execution_error
-from bindax_xla_backend.distributed.processes import agreed, failure_elsewhere
+from bindax_xla_backend.distributed.failures import agreed, execution_error, failure_elsewhere
 from bindax_xla_backend.execution import async_dispatch, sharded_buffers
 from bindax_xla_backend.execution.placement import ProgramPlacements, in_own_memory, place_of
 from bindax_xla_backend.lowering.layout import Layout

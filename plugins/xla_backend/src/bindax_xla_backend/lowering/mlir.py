@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,11 @@ class Context:
         self._attributes: dict[str, Any] = {}
         self._locations: dict[Any, Any] = {}
         self.tensor_types: dict[Any, Any] = {}
-        self.token_type = self.type("!stablehlo.token")
+
+    @cached_property
+    def token_type(self) -> Any:
+        """The type of tokens; jaxlib imports a module of 65 ms for it, so it is on demand."""
+        return self.type("!stablehlo.token")
 
     @classmethod
     @contextmanager
