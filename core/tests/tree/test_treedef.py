@@ -189,7 +189,7 @@ def test_methods() -> None:
         structure.walk(lambda *node: None, None, [1])
     with pytest.raises(TreeError, match="expected an iterable of 2 elements"):
         structure.from_iterable_tree(((1, 2), (3, None), 4))
-    with pytest.raises(TreeError, match="element 0 is 5"):
+    with pytest.raises(TreeError, match=r"element 0 must be a PyTreeDef, .* but it is 5"):
         treedef_tuple([5])  # type: ignore[list-item]
 
 

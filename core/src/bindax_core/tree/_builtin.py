@@ -18,18 +18,6 @@ def _flatten_dict(node: dict[Any, Any]) -> tuple[tuple[Any, ...], Any]:
     return tuple([node[key] for key in keys]), tuple(keys)
 
 
-def _unflatten_dict(data: tuple[Any, ...], children: Any) -> dict[Any, Any]:
-    return dict(zip(data, children, strict=True))
-
-
-def _flatten_ordered(node: OrderedDict[Any, Any]) -> tuple[tuple[Any, ...], Any]:
-    return tuple(node.values()), tuple(node)
-
-
-def _unflatten_ordered(data: tuple[Any, ...], children: Any) -> OrderedDict[Any, Any]:
-    return OrderedDict(zip(data, children, strict=True))
-
-
 def _flatten_default(node: defaultdict[Any, Any]) -> tuple[tuple[Any, ...], Any]:
     children, keys = _flatten_dict(node)
     return children, (node.default_factory, keys)
@@ -37,14 +25,6 @@ def _flatten_default(node: defaultdict[Any, Any]) -> tuple[tuple[Any, ...], Any]
 
 def _unflatten_default(data: tuple[Any, tuple[Any, ...]], children: Any) -> defaultdict[Any, Any]:
     return defaultdict(data[0], zip(data[1], children, strict=True))
-
-
-def _flatten_deque(node: deque[Any]) -> tuple[tuple[Any, ...], Any]:
-    return tuple(node), node.maxlen
-
-
-def _unflatten_deque(data: int | None, children: Any) -> deque[Any]:
-    return deque(children, maxlen=data)
 
 
 def _assemble_dict(node: PyTreeDef, children: Any) -> dict[Any, Any]:
@@ -71,8 +51,15 @@ def _define(kind: Kind, type: type, flatten: Flatten, unflatten: Unflatten) -> N
 NONE = _define("none", type(None), lambda node: ((), None), lambda data, children: None)
 LIST = _define("list", list, lambda node: (tuple(node), None), lambda data, xs: list(xs))
 TUPLE = _define("tuple", tuple, lambda node: (node, None), lambda data, xs: tuple(xs))
-DICT = _define("dict", dict, _flatten_dict, _unflatten_dict)
-ORDERED_DICT = _define("OrderedDict", OrderedDict, _flatten_ordered, _unflatten_ordered)
+DICT = _define("dict", dict, _flatten_dict, lambda keys, xs: dict(zip(keys, xs, strict=True)))
+ORDERED_DICT = _define(
+    "OrderedDict",
+    OrderedDict,
+    lambda node: (tuple(node.values()), tuple(node)),
+    lambda keys, xs: OrderedDict(zip(keys, xs, strict=True)),
+)
 DEFAULT_DICT = _define("defaultdict", defaultdict, _flatten_default, _unflatten_default)
 DICT._assemble, DEFAULT_DICT._assemble = _assemble_dict, _assemble_default
-DEQUE = _define("deque", deque, _flatten_deque, _unflatten_deque)
+DEQUE = _define(
+    "deque", deque, lambda node: (tuple(node), node.maxlen), lambda size, xs: deque(xs, size)
+)

@@ -47,16 +47,6 @@ def _node_hash(root: PyTreeDef, node: PyTreeDef) -> int:
     return hash((definition.type, data, tuple([child._hash for child in node._children])))
 
 
-def has_hashable_metadata(root: PyTreeDef) -> bool:
-    """Tell whether all metadata of a structure can be hashed."""
-    try:
-        for node in postorder(root):
-            hash(node._data)
-    except Exception:
-        return False
-    return True
-
-
 @functools.cache
 def _notice(node_type: type) -> None:
     """Say once for each type what metadata without a hash costs."""
@@ -99,10 +89,8 @@ def same_node(root: PyTreeDef, ours: PyTreeDef, theirs: PyTreeDef) -> bool:
 
 
 def _same_definition(ours: NodeDefinition | None, theirs: NodeDefinition | None) -> bool:
-    if ours is theirs:
-        return True
-    if ours is None or theirs is None:
-        return False
+    if ours is theirs or ours is None or theirs is None:
+        return ours is theirs
     # Definitions of named tuples are made on demand, and may have been made twice.
     return ours.kind == theirs.kind == "namedtuple" and ours.type is theirs.type
 

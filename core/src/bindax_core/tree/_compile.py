@@ -1,89 +1,43 @@
 """Functions generated for one structure: flattening and unflattening without looking around.
 
-A program flattens the same structures again and again. For a structure that comes up often, a
-function is generated that takes a tree apart in straight-line code and checks on the way that it
-still has that structure. If it has not, the function returns None, and the tree is walked as usual.
-Only names made here enter the generated source; keys, types and metadata enter as objects.
+A structure that comes up often gets a function that takes such trees apart in straight-line code
+and checks on the way that they still have it, and one that builds them. Only names made here enter
+the generated source; keys, types and metadata enter as objects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from bindax_core.tree._compare import has_hashable_metadata
+from bindax_core.tree._metadata import EXACT_KEYS, same_as
 from bindax_core.tree._node_definition import NodeDefinition
 from bindax_core.tree._paths import fold, postorder
-from bindax_core.tree._table import LEAF_TYPES, SPECIALIZED, lock, version
+from bindax_core.tree._table import LEAF_TYPES, version
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
 
-Flattener: TypeAlias = "Callable[[Any], tuple[list[Any], PyTreeDef] | None]"
+OFTEN = 64
+"""The uses after which functions are generated, which costs about as much as these did."""
 
-MAX_NODES = 2_500
-"""Compiling takes a tenth of a millisecond per node; larger trees are walked."""
+_MAX_NODES = 2_500
+"""Generating takes a tenth of a millisecond per node; larger trees are walked."""
+
+_FEW = 16
+"""The most keys that are first looked at one by one: those of most dicts are the same objects."""
 
 _INLINE_DEPTH = 20
 """The depth to which generated code nests expressions; Python's parser has a limit."""
-_FIRST = 64
-"""Trees that are walked before a function is generated; doing so costs about as much."""
-_FIRST_LARGE = 256
-"""The same for large trees, where generating takes long enough to be noticed."""
-_LARGE = 128
-"""The number of leaves from which on a tree is large."""
-_MAX_FUNCTIONS = 4
-"""The number of structures whose roots may look alike."""
-_MAX_ENTRIES = 512
-"""Generated functions keep types and metadata alive, so that their number is limited."""
 
 
-class Entry:
-    """Facts about the trees whose roots look alike."""
-
-    def __init__(self, num_leaves: int) -> None:
-        self.functions: tuple[Flattener, ...] = ()
-        self.misses = 0
-        self.threshold = _FIRST if num_leaves < _LARGE else _FIRST_LARGE
-
-
-def missed(key: Any, entry: Entry | None, structure: PyTreeDef) -> None:
-    """Take note of a tree that had to be walked, and generate a function if it is time."""
-    if entry is None:
-        with lock:
-            if len(SPECIALIZED) >= _MAX_ENTRIES:
-                SPECIALIZED.clear()
-            SPECIALIZED[key] = Entry(structure.num_leaves)
-        return
-    entry.misses += 1
-    if entry.misses < entry.threshold:
-        return
-    entry.misses = 0
-    # Roots that look alike above ever different trees must not cost a compilation each time.
-    entry.threshold *= 4
-    before = version[0]
-    # What may change, as metadata without a hash may, cannot be recognized.
-    if len(postorder(structure)) > MAX_NODES or not has_hashable_metadata(structure):
-        return
-    function = _Flattener(structure).compile()
-    with lock:
-        if version[0] == before:
-            entry.functions = (function, *entry.functions[: _MAX_FUNCTIONS - 1])
-
-
-def same_exactly(ours: Any, theirs: Any) -> bool:
-    """Tell whether metadata is not only equal but interchangeable: ``1`` is equal to ``True``."""
-    if ours is theirs:
-        return True
-    kind = type(ours)
-    if kind is not type(theirs):
-        return False
-    if kind is tuple:
-        return len(ours) == len(theirs) and all(map(same_exactly, ours, theirs))
-    if kind is float or kind is complex or kind is frozenset:
-        return False  # 0.0 and -0.0 are equal, and so are frozenset({1}) and frozenset({True})
-    return (ours == theirs) is True
+def generate_flatten(structure: PyTreeDef) -> None:
+    """Give a structure its ``take``: from a tree to the leaves, or None if it differs."""
+    if len(postorder(structure)) <= _MAX_NODES:
+        with suppress(Exception):  # of metadata without a hash, which may change unnoticed
+            structure.take = _Flattener(structure).compile()
 
 
 def _defined(name: str, lines: list[str], objects: dict[str, Any]) -> Callable[[Any], Any]:
@@ -98,16 +52,17 @@ class _Flattener:
 
     def __init__(self, root: PyTreeDef) -> None:
         self.root = root
+        self.valid = version[0]
         self.names = count()
         self.lines: list[str] = []
         self.leaves: list[str] = []
         self.objects: dict[str, Any] = {
-            "leaf_types": LEAF_TYPES,
-            "root": root,
-            "same": same_exactly,
+            "are_leaves": LEAF_TYPES.issuperset,
+            "are_exact": EXACT_KEYS.issuperset,
+            "version": version,
         }
 
-    def compile(self) -> Flattener:
+    def compile(self) -> Callable[[Any], list[Any] | None]:
         stack = [(self.root, self.name("v"))]
         first = stack[0][1]
         while stack:
@@ -118,11 +73,11 @@ class _Flattener:
                 stack.extend(reversed(self.node(node, node._definition, variable)))
         source = [
             f"def flatten({first}):",
+            f" if version[0] != {self.valid}: return None",
             " try:",
             *self.lines,
             f"  leaves = [{', '.join(self.leaves)}]",
-            "  if not leaf_types.issuperset(map(type, leaves)): return None",
-            "  return leaves, root",
+            "  return leaves if are_leaves(map(type, leaves)) else None",
             # Whatever it was, walking the tree as usual finds it again and says where.
             " except Exception: return None",
         ]
@@ -170,9 +125,8 @@ class _Flattener:
     def metadata(self, expression: str, data: Any) -> None:
         if data is None:
             self.require(f"{expression} is None")
-            return
-        name = self.object(data)
-        self.require(f"{expression} is {name} or same({expression}, {name})")
+        else:
+            self.require(f"{self.object(same_as(data))}({expression})")
 
     def attributes(
         self, node: PyTreeDef, fields: tuple[tuple[str, ...], tuple[str, ...], bool], variable: str
@@ -199,27 +153,34 @@ class _Flattener:
     def mapping(
         self, node: PyTreeDef, data: tuple[Any, ...], variable: str
     ) -> list[tuple[PyTreeDef, str]]:
-        self.require(f"len({variable}) == {len(data)}")
         if not data:
+            self.require(f"not {variable}")
             return []
         inserted = node._order or data
-        keys = [self.name("k") for _ in inserted]
-        self.lines.append(f"  {', '.join(keys)}, = {variable}")
-        # Identity, not equality: 1, 1.0 and True are equal, and unflattening must tell them apart.
-        pairs = zip(keys, inserted, strict=True)
-        self.require(" and ".join([f"{name} is {self.object(key)}" for name, key in pairs]))
+        same = "False"
+        if EXACT_KEYS.issuperset(map(type, inserted)):
+            same = f"(*{variable},) == {self.object(inserted)} and are_exact(map(type, {variable}))"
+        if len(inserted) <= _FEW or same == "False":
+            # Identity first: most keys are the same objects. 1, 1.0 and True are equal.
+            names = [self.name("k") for _ in inserted]
+            self.require(f"len({variable}) == {len(data)}")
+            self.lines.append(f"  {', '.join(names)}, = {variable}")
+            pairs = zip(names, inserted, strict=True)
+            identical = [f"{name} is {self.object(key)}" for name, key in pairs]
+            same = f"{' and '.join(identical)} or {same}"
+        self.require(same)
         if node._flat and node._order is None:
             return [(node._children[0], f"*{variable}.values()")]
         names = [self.name("v") for _ in inserted]
         self.lines.append(f"  {', '.join(names)}, = {variable}.values()")
-        if node._order is None:
-            return list(zip(node._children, names, strict=True))
         by_key = dict(zip(inserted, names, strict=True))
         return [(child, by_key[key]) for key, child in zip(data, node._children, strict=True)]
 
 
-def compile_unflatten(root: PyTreeDef) -> Callable[[list[Any]], Any]:
-    """Generate the function that builds trees of a structure from as many leaves as it has."""
+def generate_unflatten(root: PyTreeDef) -> None:
+    """Give a structure its ``_build``: from as many leaves as it has to the tree."""
+    if len(postorder(root)) > _MAX_NODES:
+        return
     objects: dict[str, Any] = {}
     lines: list[str] = []
     leaves = [f"v{i}" for i in range(root.num_leaves)]
@@ -239,7 +200,7 @@ def compile_unflatten(root: PyTreeDef) -> Callable[[list[Any]], Any]:
     result, _ = fold(root, [(leaf, 0) for leaf in leaves], combine)
     unpack = [f" {', '.join(leaves)}, = leaves"] if leaves else []
     source = ["def unflatten(leaves):", *unpack, *lines, f" return {result}"]
-    return _defined("unflatten", source, objects)
+    root._build = _defined("unflatten", source, objects)
 
 
 def _expression(

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from bindax_core.tree._compile import missed
+from bindax_core.tree._compile import OFTEN, generate_flatten
 from bindax_core.tree._flatten_with_path import flatten_with_path
 from bindax_core.tree._keys import KeyPath
 from bindax_core.tree._paths import unlink
-from bindax_core.tree._table import SPECIALIZED
+from bindax_core.tree._table import Remembered
 from bindax_core.tree._treedef import LEAF, PyTreeDef
 from bindax_core.tree._walkers import walk_of
 
 _WIDE = 16
 """Of roots with more children, only the number of children is looked at."""
+
+_recent = Remembered(512)
+"""Of structures that come up often, the last one by what the root of its trees looks like."""
 
 IsLeaf: TypeAlias = Callable[[Any], bool] | None
 
@@ -37,38 +40,38 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     ([1.0, 2.0, 3.0], PyTreeDef([*, (*, *)]))
     """
     if is_leaf is not None:
-        leaves, _, structure = flatten_with_path(tree, is_leaf)
-        return leaves, structure
+        found, _, root = flatten_with_path(tree, is_leaf)
+        return found, root
     kind: Any = type(tree)
     walk = walk_of(kind)
     if walk is None:
         return [tree], LEAF
-    # What the root looks like: it selects the generated functions that are tried.
-    key: Any = kind
+    look: Any = kind
     if kind is dict:
-        key = (*tree,) if len(tree) <= _WIDE else len(tree)
+        look = (*tree,) if len(tree) <= _WIDE else len(tree)
     elif kind is tuple or kind is list:
-        key = (kind, *map(type, tree)) if len(tree) <= _WIDE else (kind, len(tree))
-    entry = SPECIALIZED.get(key)
-    if entry is not None:
-        for function in entry.functions:
-            result: tuple[list[Any], PyTreeDef] | None = function(tree)
-            if result is not None:
-                return result
-    leaves = []
+        look = (kind, *map(type, tree)) if len(tree) <= _WIDE else (kind, len(tree))
+    known = _recent.get(look)
+    if known is not None:
+        taken: list[Any] | None = known.take(tree)
+        if taken is not None:
+            return taken, known
+    leaves: list[Any] = []
     try:
-        structure = walk(tree, leaves)
-    except Exception as error:
-        failure = error
+        structure: PyTreeDef = walk(tree, leaves)
+    except Exception:
+        pass
     else:
-        missed(key, entry, structure)
+        structure._takes += 1
+        if structure._takes == OFTEN:
+            generate_flatten(structure)
+        if structure.take is not None:
+            _recent.keep(look, structure)
         return leaves, structure
     # The careful walk succeeds if the tree is deep, and else finds the path of what is wrong. It is
     # outside of the handler, so that the thousand frames of a RecursionError are not shown.
-    leaves, _, structure = flatten_with_path(tree)
-    if isinstance(failure, RecursionError):
-        return leaves, structure
-    raise failure
+    found, _, root = flatten_with_path(tree)
+    return found, root
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:

@@ -29,8 +29,6 @@ def flatten_up_to(root: PyTreeDef, tree: Any) -> list[Any]:
         if type(value) is not definition.type:
             raise _other_type(definition, value, link)
         children, keys, data, _ = flatten_node_at(definition, value, link)
-        if not node._children and not children and data is node._data:
-            continue
         problem = _difference(root, node, definition, data, children)
         if problem is not None:
             # Paths are made only now: one for each node would cost the square of the depth.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 _SHOWN = 8
@@ -55,7 +55,19 @@ class SequenceKey(_Key):
         return self._value  # type: ignore[no-any-return]
 
 
-class DictKey(_Key):
+class _KeyOfNode(_Key):
+    __slots__ = ()
+
+    def __init__(self, key: Any) -> None:
+        super().__init__(key)
+
+    @property
+    def key(self) -> Any:
+        """The key of a mapping, or the position of the child."""
+        return self._value
+
+
+class DictKey(_KeyOfNode):
     """The step to the value of a key of a mapping.
 
     >>> str(DictKey("weights"))
@@ -63,14 +75,6 @@ class DictKey(_Key):
     """
 
     __slots__ = ()
-
-    def __init__(self, key: Hashable) -> None:
-        super().__init__(key)
-
-    @property
-    def key(self) -> Any:
-        """The key of the mapping."""
-        return self._value
 
 
 class GetAttrKey(_Key):
@@ -95,7 +99,7 @@ class GetAttrKey(_Key):
         return f".{self._value}"
 
 
-class FlattenedIndexKey(_Key):
+class FlattenedIndexKey(_KeyOfNode):
     """The step to a child of a node whose type does not name its children.
 
     >>> str(FlattenedIndexKey(0))
@@ -103,14 +107,6 @@ class FlattenedIndexKey(_Key):
     """
 
     __slots__ = ()
-
-    def __init__(self, key: int) -> None:
-        super().__init__(key)
-
-    @property
-    def key(self) -> int:
-        """The position of the child."""
-        return self._value  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
         return f"[<flat index {self._value}>]"

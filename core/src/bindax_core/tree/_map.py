@@ -45,8 +45,17 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
     {'b': 11, 'a': (22, 33)}
     """
     leaves, structure = tree_flatten(tree, is_leaf)
-    others = [structure.flatten_up_to(other) for other in rest]
+    others = [_leaves_below(structure, other) for other in rest]
     return structure.unflatten(list(map(f, leaves, *others)))
+
+
+def _leaves_below(structure: PyTreeDef, tree: Any) -> list[Any]:
+    """``structure.flatten_up_to(tree)``, fast where the tree has the structure itself."""
+    try:
+        leaves, found = tree_flatten(tree)
+    except Exception:  # perhaps below the leaves of the structure, where nobody looks
+        found = None
+    return leaves if found is structure else structure.flatten_up_to(tree)
 
 
 def tree_map_with_path(
@@ -144,8 +153,8 @@ def tree_reduce_associative(
 def _halves(operation: Callable[[Any, Any], Any], values: list[Any]) -> Any:
     if len(values) == 1:
         return values[0]
-    middle = len(values) // 2
-    return operation(_halves(operation, values[:middle]), _halves(operation, values[middle:]))
+    half = len(values) // 2
+    return operation(_halves(operation, values[:half]), _halves(operation, values[half:]))
 
 
 def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
@@ -167,9 +176,8 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
     >>> all_leaves([1, 2]), all_leaves([1, None])
     (True, False)
     """
-    if is_leaf is None:
-        return all(kind_of(type(element)) is None for element in iterable)
-    return all(is_leaf(element) or kind_of(type(element)) is None for element in iterable)
+    stops = is_leaf or (lambda node: False)
+    return all(stops(element) or kind_of(type(element)) is None for element in iterable)
 
 
 def tree_transpose(
@@ -258,11 +266,7 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """
     children = tuple(treedefs)
     for i, child in enumerate(children):
-        if not isinstance(child, PyTreeDef):
-            raise TreeError(
-                f"treedef_tuple needs PyTreeDef objects; element {i} is {short(child)} of type "
-                f"{type(child).__name__}."
-            )
+        _require_treedef("treedef_tuple", f"element {i}", child)
     return node_of(_builtin.TUPLE, None, None, children)
 
 

@@ -127,7 +127,4 @@ def _data_text(data: Any) -> str:
 
 
 def _separated(children: list[PyTreeDef | str]) -> list[PyTreeDef | str]:
-    pieces: list[PyTreeDef | str] = []
-    for child in children:
-        pieces += [", ", child]
-    return pieces[1:]
+    return [piece for child in children for piece in (", ", child)][1:]

@@ -121,16 +121,8 @@ def register_static(cls: _Class) -> _Class:
     >>> tree_flatten([1, Mode("train")])
     ([1], PyTreeDef([*, CustomNode(Mode[train], [])]))
     """
-    register_node(NodeDefinition(cls, _flatten_static, _unflatten_static))
+    register_node(NodeDefinition(cls, lambda node: ((), node), lambda data, _: data))
     return cls
-
-
-def _flatten_static(node: Any) -> tuple[tuple[()], Any]:
-    return (), node
-
-
-def _unflatten_static(data: Any, children: Any) -> Any:
-    return data
 
 
 class Partial(functools.partial):  # type: ignore[type-arg]
@@ -164,7 +156,7 @@ class _Opaque:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
 
-    # Bound arguments may be arrays, which cannot be compared: one partial is equal to itself only.
+    # Bound arguments may be arrays, which cannot be compared: it is equal to itself only.
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Opaque) and self.function is other.function
 

@@ -105,7 +105,7 @@ def register_node(definition: NodeDefinition) -> None:
         return
     if not is_allowed:
         raise _conflict(definition, replaced)
-    if not _is_local(kind):
+    if "<locals>" not in kind.__qualname__:
         module, file, line = definition._site
         warnings.warn_explicit(
             f"The pytree node type {definition.serialized_name} was registered again; the newer "
@@ -135,17 +135,13 @@ def _set(kind: type, definition: NodeDefinition | None) -> None:
 def _may_replace(new: NodeDefinition, old: NodeDefinition) -> bool:
     if old.kind != "custom" or _is_core(old):
         return False
-    if new.type is not old.type and _is_local(new.type):
+    if new.type is not old.type and "<locals>" in new.type.__qualname__:
         return True  # a function that defines a class was called twice: two types, both in use
     return new._site.module == old._site.module
 
 
 def _is_core(definition: NodeDefinition) -> bool:
     return definition._site.module.startswith("bindax_core.")
-
-
-def _is_local(kind: type) -> bool:
-    return "<locals>" in kind.__qualname__
 
 
 def _conflict(new: NodeDefinition, old: NodeDefinition) -> TreeError:

@@ -36,16 +36,38 @@ class _Table(dict[type, "Walk | None"]):
 TABLE = _Table()
 kind_of = TABLE.__getitem__
 
-SPECIALIZED: dict[Any, Any] = {}
-"""Generated flatten functions by what the root of a tree looks like; see ``_compile``."""
-
 version = [0]
-"""Counts changes of the set of node types; what was compiled for an older one is not used."""
+"""Counts changes of the set of node types; what was generated for an older one is not used."""
+
+
+class Remembered(dict[Any, Any]):
+    """A dictionary that is emptied when it is full, and when the set of node types changes."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.size = limit, 0
+        _remembered.append(self)
+
+    def keep(self, key: Any, value: Any, size: int = 1) -> None:
+        """Add an item of some size, unless that is a good part of the limit."""
+        if self.size + size > self.limit:
+            self.forget()
+        if size <= self.limit // 4:
+            self.size += size
+            self[key] = value
+
+    def forget(self) -> None:
+        """Forget all items."""
+        self.clear()
+        self.size = 0
+
+
+_remembered: list[Remembered] = []
 
 
 def _changed() -> None:
     version[0] += 1
-    SPECIALIZED.clear()
+    for table in _remembered:
+        table.forget()
 
 
 def forget(kind: type) -> None:

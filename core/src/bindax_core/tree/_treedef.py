@@ -36,6 +36,7 @@ class PyTreeDef:
     __slots__ = (
         "__weakref__",
         "_build",
+        "_builds",
         "_children",
         "_data",
         "_definition",
@@ -43,8 +44,9 @@ class PyTreeDef:
         "_hash",
         "_order",
         "_postorder",
-        "_uses",
+        "_takes",
         "num_leaves",
+        "take",
     )
 
     _definition: NodeDefinition | None
@@ -56,9 +58,13 @@ class PyTreeDef:
     _hash: int | None
     _postorder: tuple[PyTreeDef, ...] | None
     _build: Callable[[list[Any]], Any] | None
-    _uses: int
+    _builds: int
+    _takes: int
     num_leaves: int
     """The number of leaves."""
+    take: Callable[[Any], list[Any] | None] | None
+    """From a tree to its leaves, or None if it may have another structure; None until structures
+    like this one have come up often."""
 
     def __init__(self) -> None:
         raise TypeError(
@@ -350,8 +356,8 @@ def make(
     node.num_leaves = num_leaves
     node._hash = None
     node._postorder = None
-    node._build = None
-    node._uses = 0
+    node._build = node.take = None
+    node._builds = node._takes = 0
     return node
 
 

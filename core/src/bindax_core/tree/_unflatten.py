@@ -6,40 +6,36 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.tree._compile import MAX_NODES, compile_unflatten
+from bindax_core.tree._compile import OFTEN, generate_unflatten
 from bindax_core.tree._keys import position
 from bindax_core.tree._node_definition import type_name
-from bindax_core.tree._paths import fold, path_of_node, postorder
+from bindax_core.tree._paths import fold, path_of_node
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
-
-_HOT = 40
-"""A structure that has been unflattened so often gets a function of its own."""
 
 
 def unflatten(root: PyTreeDef, leaves: list[Any]) -> Any:
     """Build the pytree of a structure; the number of leaves is right."""
     if root._definition is None:
         return leaves[0]
-    build = root._build
-    if build is None:
-        root._uses += 1
-        if root._uses == _HOT and len(postorder(root)) <= MAX_NODES:
-            root._build = compile_unflatten(root)
+    if root._build is None:
+        root._builds += 1
+        if root._builds == OFTEN:
+            generate_unflatten(root)
     try:
-        return _build(root, iter(leaves)) if build is None else build(leaves)
-    except RecursionError:
+        return _build(root, iter(leaves)) if root._build is None else root._build(leaves)
+    except Exception:
         pass
-    except Exception as error:
-        _explain(root, leaves, error)
-        raise
+    # It succeeds if the tree is deep, and else raises again with a note that says where.
     return _build_deep(root, leaves)
 
 
 def _build(node: PyTreeDef, leaves: Iterator[Any]) -> Any:
     children: list[Any]
     if node._flat:
+        if node._order is None and node._definition.kind == "dict":  # type: ignore[union-attr]
+            return dict(zip(node._data, leaves, strict=False))  # which takes no leaf too many
         children = list(islice(leaves, node.num_leaves))
     else:
         children = [
@@ -66,15 +62,3 @@ def _build_deep(root: PyTreeDef, leaves: list[Any]) -> Any:
             raise
 
     return fold(root, leaves, assemble)
-
-
-def _explain(root: PyTreeDef, leaves: list[Any], error: Exception) -> None:
-    """Note in which node an error arose, which is found by building the tree once more.
-
-    The error itself stays what it was, because it is the unflatten function's own.
-    """
-    try:
-        _build_deep(root, leaves)
-    except Exception as again:
-        for note in getattr(again, "__notes__", ()):
-            error.add_note(note)

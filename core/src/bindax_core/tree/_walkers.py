@@ -3,34 +3,43 @@
 A walker appends the leaves below a node to a list and returns the node's ``PyTreeDef``. Walkers
 call each other by way of the table; they are recursive, keep no paths and do not look for cycles.
 Whatever goes wrong in one makes ``tree_flatten`` start anew with ``flatten_with_path``.
+
+Trees that are alike give one structure, as long as it is remembered: structures of nodes are found
+by the identities of their children's. So structures can be compared by identity first, and what is
+known of one, such as its hash and the functions generated for it, serves all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from bindax_core._extension_points import runtime
 from bindax_core.tree import _registry, _table
 from bindax_core.tree._flatten_one_level import checked_children, checked_result, insertion_order
-from bindax_core.tree._key_order import _TOTALLY_ORDERED, key_order
+from bindax_core.tree._key_order import key_order
+from bindax_core.tree._metadata import EXACT_KEYS, is_exact, same_exactly
 from bindax_core.tree._node_definition import NodeDefinition
-from bindax_core.tree._table import LEAF_TYPES, Walk, kind_of, lock
+from bindax_core.tree._table import LEAF_TYPES, Remembered, Walk, kind_of, lock
 from bindax_core.tree._treedef import LEAF, PyTreeDef, make
 
-_SHARED = 256
-"""Structures of sequences of leaves are shared up to this length."""
+_nodes = Remembered(100_000)
+"""Structures, by what nodes that are alike share and the identities of the children."""
 
-_leaves = [(LEAF,) * n for n in range(_SHARED)]
+_are_leaves = LEAF_TYPES.issuperset
+_are_exact = EXACT_KEYS.issuperset
 
 
 def _walk_children(
+    alike: Any,
     definition: NodeDefinition,
     data: Any,
     order: tuple[Any, ...] | None,
     children: Iterable[Any],
     leaves: list[Any],
 ) -> PyTreeDef:
+    """Flatten children; ``alike`` is what nodes of the same type and metadata share, or None."""
     before = len(leaves)
     structures = []
     for child in children:
@@ -40,7 +49,14 @@ def _walk_children(
             structures.append(LEAF)
         else:
             structures.append(walk(child, leaves))
-    return make(definition, data, order, tuple(structures), len(leaves) - before)
+    if alike is None:
+        return make(definition, data, order, tuple(structures), len(leaves) - before)
+    key = (alike, *map(id, structures))
+    known: PyTreeDef | None = _nodes.get(key)
+    if known is None or not same_exactly(known._data, data):
+        known = make(definition, data, order, tuple(structures), len(leaves) - before)
+        _nodes.keep(key, known, len(key))
+    return known
 
 
 def _none_walker(definition: NodeDefinition) -> Walk:
@@ -53,40 +69,54 @@ def _none_walker(definition: NodeDefinition) -> Walk:
 
 
 def _sequence_walker(definition: NodeDefinition) -> Walk:
-    shared = [make(definition, None, None, _leaves[n], n, True) for n in range(_SHARED)]
+    known = Remembered(100_000)
 
     def walk_sequence(node: Sequence[Any], leaves: list[Any]) -> PyTreeDef:
-        for child in node:
-            if type(child) not in LEAF_TYPES:
-                return _walk_children(definition, None, None, node, leaves)
-        before = len(leaves)
+        if not _are_leaves(map(type, node)):
+            return _walk_children(definition, definition, None, None, node, leaves)
         leaves.extend(node)
-        count = len(leaves) - before
-        if count < _SHARED:
-            return shared[count]
-        return make(definition, None, None, (LEAF,) * count, count, True)
+        count = len(node)
+        flat: PyTreeDef | None = known.get(count)
+        if flat is None:
+            flat = make(definition, None, None, (LEAF,) * count, count, True)
+            known.keep(count, flat, count + 1)
+        return flat
 
     return walk_sequence
 
 
+class _Mapping:
+    """Parts of structures that dicts share whose keys are the same, inserted in the same order."""
+
+    __slots__ = ("data", "flat", "order", "values")
+
+    def __init__(self, definition: NodeDefinition, inserted: tuple[Any, ...]) -> None:
+        self.data = tuple(key_order(inserted))
+        self.order = None if self.data == inserted else inserted
+        self.values: Callable[[dict[Any, Any]], Any] = dict.values
+        if self.order is not None:  # which takes two keys
+            self.values = itemgetter(*self.data)
+        count = len(inserted)
+        self.flat = make(definition, self.data, self.order, (LEAF,) * count, count, True)
+
+
 def _dict_walker(definition: NodeDefinition) -> Walk:
+    known = Remembered(100_000)
+
     def walk_dict(node: dict[Any, Any], leaves: list[Any]) -> PyTreeDef:
-        try:
-            keys = sorted(node)
-            if len(keys) > 1 and type(keys[0]) not in _TOTALLY_ORDERED:
-                keys = key_order(node)
-        except TypeError:
-            keys = key_order(node)
-        inserted = list(node)
-        order = None if inserted == keys else tuple(inserted)
-        children = [node[key] for key in keys]
-        for child in children:
-            if type(child) not in LEAF_TYPES:
-                return _walk_children(definition, tuple(keys), order, children, leaves)
-        leaves += children
-        count = len(children)
-        below = _leaves[count] if count < _SHARED else (LEAF,) * count
-        return make(definition, tuple(keys), order, below, count, True)
+        inserted = tuple(node)
+        exact = _are_exact(map(type, inserted))
+        mapping: _Mapping | None = known.get(inserted) if exact else None
+        if mapping is None:
+            mapping = _Mapping(definition, inserted)
+            if exact:
+                known.keep(inserted, mapping, len(inserted) + 1)
+        children = mapping.values(node)
+        if _are_leaves(map(type, children)):
+            leaves.extend(children)
+            return mapping.flat
+        alike = mapping if exact else None
+        return _walk_children(alike, definition, mapping.data, mapping.order, children, leaves)
 
     return walk_dict
 
@@ -103,13 +133,9 @@ def _custom_walker(definition: NodeDefinition) -> Walk:
         if type(children) is not tuple:
             children = checked_children(definition, children)
         order = insertion_order(node, data[1]) if keeps_order else None
-        for child in children:
-            if type(child) not in LEAF_TYPES:
-                return _walk_children(definition, data, order, children, leaves)
-        leaves.extend(children)
-        count = len(children)
-        below = _leaves[count] if count < _SHARED else (LEAF,) * count
-        return make(definition, data, order, below, count, True)
+        # What is remembered must not keep foreign objects alive, and has no order of its own.
+        alike = definition if order is None and (data is None or is_exact(data)) else None
+        return _walk_children(alike, definition, data, order, children, leaves)
 
     return walk_custom
 
