@@ -98,34 +98,28 @@ class RawSharding(_jax.Sharding):  # type: ignore[misc]
         memory: the kind of their memory, None for their own.
     """
 
+    # Not properties, as they are asked for several times by each transfer.
+    __slots__ = (
+        "_addressable_device_assignment",
+        "_device_assignment",
+        "_internal_device_list",
+        "_parts",
+        "memory_kind",
+    )
+
     def __init__(
         self, devices: Sequence[Device], parts: Any = None, memory: str | None = None
     ) -> None:
         super().__init__()
-        self._memory = memory
-        self._devices = tuple([device.raw for device in devices])
-        self._local = tuple([device.raw for device in devices if device.is_local])
-        self._list = xla_client.DeviceList(self._devices)
+        self.memory_kind = memory
+        self._device_assignment = tuple([device.raw for device in devices])
+        local = tuple([device.raw for device in devices if device.is_local])
+        self._addressable_device_assignment = local
+        self._internal_device_list = xla_client.DeviceList(self._device_assignment)
         self._parts = _hlo.HloSharding.replicate() if parts is None else parts
-
-    @property
-    def _internal_device_list(self) -> Any:
-        return self._list
 
     def _to_xla_hlo_sharding(self, num_dimensions: int) -> Any:
         return self._parts
-
-    @property
-    def _device_assignment(self) -> tuple[Any, ...]:
-        return self._devices
-
-    @property
-    def _addressable_device_assignment(self) -> tuple[Any, ...]:
-        return self._local
-
-    @property
-    def memory_kind(self) -> str | None:
-        return self._memory
 
 
 _ALIGNMENT = 64
@@ -191,20 +185,23 @@ class Device(DeviceMemories):
         With ``copy``, as somebody may write to the array later, the buffer has its own memory, and
         the copy is finished on return; else it has where that saves time.
         """
-        semantics = xla_client.HostBufferSemantics
         shares = not copy and array.nbytes >= _MANY_BYTES and array.ctypes.data % _ALIGNMENT == 0
         shares = shares and array.dtype.name not in _SUBBYTE_NAMES
-        return _jax.batched_device_put(
-            _BufferAval(array.shape, array.dtype),
-            self.sharding,
-            [array],
-            [self.raw],
-            True,
-            host_buffer_semantics=(
-                semantics.ZERO_COPY if shares else semantics.IMMUTABLE_ONLY_DURING_CALL
-            ),
-            enable_x64=True,
-        )
+        return self.putter(array.shape, array.dtype, shares=shares)(array)
+
+    def putter(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], *, shares: bool = False
+    ) -> Callable[[np.ndarray[Any, Any]], Any]:
+        """A function that does what ``put`` does, for many arrays of one type."""
+        put, raw, sharding = _jax.batched_device_put, [self.raw], self.sharding
+        aval = _BufferAval(shape, dtype)
+        kinds = xla_client.HostBufferSemantics
+        semantics = kinds.ZERO_COPY if shares else kinds.IMMUTABLE_ONLY_DURING_CALL
+
+        def put_one(array: np.ndarray[Any, Any]) -> Any:
+            return put(aval, sharding, [array], raw, True, False, semantics, True)
+
+        return put_one
 
 
 def result_handler(sharding: RawSharding, aval: ShapedArray, wrap: Callable[[Any], Any]) -> Any:

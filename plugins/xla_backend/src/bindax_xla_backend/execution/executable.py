@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
-
-import numpy as np
 
 from bindax_core.errors import PlacementError
 from bindax_core.extend import (
@@ -25,6 +24,7 @@ from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import FORKED, ArgumentError, ExecutionError
 from bindax_xla_backend.distributed.failures import agreed, execution_error, failure_elsewhere
 from bindax_xla_backend.execution import async_dispatch, sharded_buffers
+from bindax_xla_backend.execution.host_operands import HostOperands, put_on
 from bindax_xla_backend.execution.placement import ProgramPlacements, in_own_memory, place_of
 from bindax_xla_backend.lowering.layout import Layout
 from bindax_xla_backend.lowering.program import LoweredProgram
@@ -252,13 +252,15 @@ class Executable:
 
     def _buffer(self, x: Any, aval: ShapedArray, place: Any, bring: bool) -> Any:
         x = x if isinstance(x, Array) else unwrapped(x)
-        if self._places is None:
-            return x.buffer_on(self._backend) if isinstance(x, Array) else _put(place, x, aval)
+        if self._places is None and isinstance(x, Array):
+            return x.buffer_on(self._backend)
         if isinstance(x, Array) and (x.placement is place or not (place.committed and bring)):
             return x.buffer_at(place)
-        if place.committed and not bring:
+        if self._places is not None and place.committed and not bring:
             raise PlacedElsewhereError("a value is bound to no device.")
-        return _put(place, x.physical().numpy() if isinstance(x, Array) else x, aval)
+        if config.transfer_guard_host_to_device != "allow":
+            check_transfer("host_to_device", aval)
+        return put_on(place, x.physical().numpy() if isinstance(x, Array) else x, aval)
 
     def _check(self, i: int, x: Any, aval: ShapedArray) -> None:
         if not isinstance(x, Array) and hasattr(x, "aval"):
@@ -307,35 +309,23 @@ _SCALARS = {bool: "b", int: "iufcV", float: "fcV", complex: "c"}
 
 def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]:
     """The shortest way from operands to results; its variables are bound once."""
-    backend, start, handlers = executable._backend, executable._run, executable._handlers
-    places, put_buffers = executable._places, executable._put_buffers
-    buffers_on, buffers_at = Array.buffers_on, Array.buffers_at
+    start, handlers, places = executable._run, executable._handlers, executable._places
+    if places is None:
+        read_buffers = Array.buffer_reader(executable._backend)
+        put_buffers = HostOperands(executable._backend, executable._avals).buffers
+    else:
+        read_buffers = partial(Array.buffers_at, placements=places)
+        put_buffers = executable._put_buffers
 
     def run(operands: Sequence[Any]) -> list[Array]:
         try:
             try:
-                buffers = (
-                    buffers_on(operands, backend)
-                    if places is None
-                    else buffers_at(operands, places)
-                )
+                buffers = read_buffers(operands)
             except AttributeError:  # an operand is no Array yet
                 buffers = put_buffers(operands)
-            results = start(buffers)
+            return start(buffers).consume_with_handlers(handlers)  # type: ignore[no-any-return]
         except _jaxlib.RuntimeFailure as error:
             executable._raise_failure(error, operands)
-        arrays: list[Array] = results.consume_with_handlers(handlers)
-        return arrays
 
     plain = not executable._constants and not executable._donated and executable._kept is None
     return run if plain else executable.call
-
-
-def _put(place: Any, x: Any, aval: ShapedArray) -> Any:
-    """A buffer of a number or a NumPy array."""
-    if config.transfer_guard_host_to_device != "allow":
-        check_transfer("host_to_device", aval)
-    if type(x) is not np.ndarray or x.dtype != aval.dtype:
-        with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
-            x = np.asarray(x, aval.dtype)
-    return place.put(x, aval, copy=True)

@@ -1,0 +1,80 @@
+"""Operands of programs that are on the host: NumPy arrays and Python numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bindax_core.extend import Array, ShapedArray, check_transfer, config, unwrapped
+
+if TYPE_CHECKING:
+    from bindax_xla_backend.execution.backend import XlaBackend
+
+_MOST_NUMBERS = 64
+"""The most numbers of which a program keeps the buffers."""
+
+
+class HostOperands:
+    """Brings the operands of one program to the first device; their types are known to be right.
+
+    Buffers of Python numbers are kept, as functions are called with the same ones again and again.
+    A program that uses up its operands must not be given them.
+    """
+
+    def __init__(self, backend: XlaBackend, avals: Sequence[ShapedArray]) -> None:
+        self._backend = backend
+        self._avals = avals
+        self._putters: list[Callable[[Any], Any] | None] = [None] * len(avals)
+        self._numbers: dict[Any, Any] = {}
+
+    def buffers(self, operands: Sequence[Any]) -> list[Any]:
+        """The buffers of operands, of which some are arrays already."""
+        backend, put = self._backend, self._put
+        return [
+            x.buffer_on(backend) if type(x) is Array else put(i, x) for i, x in enumerate(operands)
+        ]
+
+    def _put(self, i: int, x: Any) -> Any:
+        if config.transfer_guard_host_to_device != "allow":
+            check_transfer("host_to_device", self._avals[i])
+        kind = type(x)
+        if kind is np.ndarray:
+            if x.dtype == self._avals[i].dtype and x.flags.c_contiguous:
+                return (self._putters[i] or self._putter(i))(x)
+        elif kind is float or kind is int or kind is bool:
+            # Zeros have signs, and the integer is equal to the float. NaN is equal to nothing, so
+            # that only the same object is found again.
+            key = (i, kind, x or repr(x))
+            found = self._numbers.get(key)
+            if found is None:
+                if len(self._numbers) >= _MOST_NUMBERS:
+                    self._numbers.clear()
+                found = self._numbers[key] = self._put_converted(i, x)
+            return found
+        x = unwrapped(x)
+        return x.buffer_on(self._backend) if isinstance(x, Array) else self._put_converted(i, x)
+
+    def _putter(self, i: int) -> Callable[[Any], Any]:
+        aval = self._avals[i]
+        if aval.dtype.kind in "biufc":
+            putter = self._backend.device().putter(aval.shape, aval.dtype)
+        else:
+
+            def putter(x: Any) -> Any:
+                return put_on(self._backend.default_placement, x, aval)
+
+        self._putters[i] = putter
+        return putter
+
+    def _put_converted(self, i: int, x: Any) -> Any:
+        return put_on(self._backend.default_placement, x, self._avals[i])
+
+
+def put_on(place: Any, x: Any, aval: ShapedArray) -> Any:
+    """A buffer of a number or a NumPy array, of its own and in a placement."""
+    if type(x) is not np.ndarray or x.dtype != aval.dtype:
+        with np.errstate(over="ignore"):  # of 64 bits, where the program takes 32
+            x = np.asarray(x, aval.dtype)
+    return place.put(x, aval, copy=True)
