@@ -65,6 +65,12 @@ def disable_x64() -> AbstractContextManager[None]:
     return enable_x64(False)
 
 
+@derived_setting
+def program_key(values: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Settings as keys of compiled programs hold them; the same object until one changes."""
+    return values["trace_key"], values["backend"]
+
+
 backend = Setting(
     "backend",
     None,

@@ -10,10 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, CacheEntry, ClosedJaxpr, PyTreeDef, Tracer
-
-LEAVES = frozenset({Array, np.ndarray, bool, int, float, complex})
-"""Types of arguments that hold no others."""
+from bindax_core.extend import (
+    Array,
+    CacheEntry,
+    ClosedJaxpr,
+    PyTreeDef,
+    Tracer,
+    typeof,
+)
 
 entries_lock = threading.RLock()
 if hasattr(os, "register_at_fork"):
@@ -45,11 +49,12 @@ class Entry(CacheEntry):
         self.tree = tree
         self.out_tree = out_tree
         self.out_is_leaf = out_tree.num_leaves == out_tree.num_nodes == 1
+        self.unflatten = out_tree.unflatten
         self.params = params
         self.run: Callable[[Sequence[Any]], Sequence[Any]] | None = None
         self.shared = weakref.ref(shared)  # no cycle: memory mappings go with the last reference
         self.key = key
-        self.flat_keys: list[Any] = []
+        self.forms: list[tuple[weakref.ref[CallForm], Any]] = []  # that have it, with their keys
 
     def drop(self) -> None:
         """Remove it from the cache of its function."""
@@ -60,21 +65,122 @@ class Entry(CacheEntry):
         with entries_lock:
             if shared.entries.get(self.key) is self:
                 del shared.entries[self.key]
-            for key in self.flat_keys:
-                if shared.flat.get(key) is self:
-                    del shared.flat[key]
-            if shared.last[-1] is self:
-                shared.last = (None, None, None, None)
+            for reference, key in self.forms:
+                form = reference()
+                if form is not None:
+                    form.forget(key)
+                    shared.forget(form)
+
+
+_OPERANDS = frozenset({Array, np.ndarray, bool, int, float, complex})
+"""Types of operands that are no tracers, and wrap none."""
+
+
+def plain_avals(leaves: Sequence[Any]) -> list[Any]:
+    """The types of leaves; those of no entry when one is a tracer, or no operand itself."""
+    kinds = [type(x) for x in leaves]
+    if not _OPERANDS.issuperset(kinds):
+        return [None]
+    return [x.aval if kind is Array else typeof(x) for x, kind in zip(leaves, kinds, strict=True)]
+
+
+_NONE = (None, None, None)
+
+
+class CallForm:
+    """The calls of a function whose arguments have one structure and one set of static values.
+
+    Attributes:
+        tree: the structure of ``(args, kwargs)`` without the static arguments; None of flat calls,
+            whose arguments are the leaves, those by name in the order of the names.
+        key: the static values, with their names and types, and the names of the other arguments.
+        entries: the traced functions, by settings and types of the leaves.
+        last: the one that was used last, with its key: comparing is faster than hashing.
+    """
+
+    __slots__ = ("__weakref__", "entries", "key", "last", "tree")
+
+    def __init__(self, tree: PyTreeDef | None = None, key: Any = ()) -> None:
+        self.tree = tree
+        self.key = key
+        self.entries: dict[Any, Entry] = {}
+        self.last: tuple[Any, Any, Any] = _NONE
+
+    def find(self, settings: Any, avals: Any) -> Entry | None:
+        """The traced function for settings and types of leaves, if there is one."""
+        entry = self.entries.get((settings, *avals))
+        if entry is not None:
+            self.last = (avals, settings, entry)
+        return entry
+
+    def remember(self, entry: Entry, key: Any) -> None:
+        """Find an entry again by settings and types of leaves."""
+        if self.entries.get(key) is not entry:
+            self.entries[key] = entry
+            entry.forms.append((weakref.ref(self), key))
+
+    def forget(self, key: Any) -> None:
+        """Undo ``remember``."""
+        self.last = _NONE
+        self.entries.pop(key, None)
+
+
+NO_FORM = CallForm()
+"""The form of calls that look like none before."""
 
 
 class Shared:
-    """State shared by all ``jit(fun)`` of one function and the same options."""
+    """State shared by all ``jit(fun)`` of one function and the same options.
+
+    Attributes:
+        entries: the traced functions, by structure, types, static values and settings.
+        flat: the form of flat calls without static values and names.
+        forms: the others, by structure and key.
+        recent: of those, the one that was used last, by key.
+        hits: how often an entry was found.
+        misses: how often the function was traced.
+    """
 
     def __init__(self) -> None:
         self.entries: dict[Any, Entry] = {}
-        # The entries again, by the types of positional arguments that are arrays, not trees.
-        self.flat: dict[Any, Entry] = {}
-        # The one of them that was used last, with its key: comparing is faster than hashing.
-        self.last: tuple[Any, Any, Any, Entry | None] = (None, None, None, None)
         self.hits = 0
         self.misses = 0
+        self.forget_forms()
+
+    def forget_forms(self) -> None:
+        """Forget how calls looked."""
+        self.flat = CallForm()
+        self.forms: dict[Any, CallForm] = {}
+        self.recent: dict[Any, CallForm] = {}
+
+    def forget(self, form: CallForm) -> None:
+        """Forget a form if it has no entries; the lock is held."""
+        if form.entries:
+            return
+        for table, key in ((self.forms, (form.tree, form.key)), (self.recent, form.key)):
+            if table.get(key) is form:
+                del table[key]
+
+    def add(self, entry: Entry) -> None:
+        """Store an entry under its key."""
+        with entries_lock:
+            self.entries[entry.key] = entry
+
+    def rename(self, entry: Entry, key: Any, tree: PyTreeDef) -> None:
+        """Store an entry under an equal key, so that the next lookup compares identities."""
+        with entries_lock:
+            entries = {k: e for k, e in self.entries.items() if e is not entry}
+            entries[key] = entry
+            entry.key, entry.tree = key, tree
+            self.entries = entries
+
+    def remember(self, entry: Entry, key: Any, tree: PyTreeDef | None, form_key: Any) -> None:
+        """Find an entry again by the form of the call; of flat calls ``tree`` is None."""
+        _, avals, _, settings = key
+        with entries_lock:
+            form = self.flat
+            if tree is not None or form_key:
+                form = self.forms.setdefault((tree, form_key), CallForm(tree, form_key))
+                form.tree = tree  # an equal one, which comes with the next calls too
+                self.recent[form_key] = form
+            form.remember(entry, (settings, *avals))

@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import update_wrapper
+from operator import is_
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
@@ -36,7 +37,14 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
-from bindax_transforms.compilation._jit_cache import LEAVES, Entry, Shared, entries_lock
+from bindax_transforms.compilation._bound_jit import BoundJit
+from bindax_transforms.compilation._jit_cache import (
+    NO_FORM,
+    CallForm,
+    Entry,
+    Shared,
+    plain_avals,
+)
 from bindax_transforms.compilation.ahead_of_time import (
     Lowered,
     Traced,
@@ -105,39 +113,62 @@ class JittedFunction(Generic[P, R]):
         return ()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else _BoundJit(self, instance)
+        return self if instance is None else BoundJit(self, instance)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         # An api_boundary written out: on this path each microsecond shows.
         try:
-            if kwargs or self._has_static or trace_state.dynamic is not None:
+            if trace_state.dynamic is not None:
                 return self._call(args, kwargs)
+            form = self._shared.flat
+            leaves: Any = args
             avals = [x.aval for x in args if type(x) is Array]
-            if len(avals) != len(args):
-                avals = [typeof(x) for x in args if type(x) in LEAVES]
-                if len(avals) != len(args):
-                    return self._call(args, kwargs)
-            shared = self._shared
-            settings, backend = config.trace_key, config.backend
-            known, old, known_backend, entry = shared.last
-            if avals != known or settings is not old or backend != known_backend or entry is None:
-                key = (settings, backend, *avals)
-                entry = shared.flat.get(key)
+            if kwargs or self._has_static or len(avals) != len(args):
+                form, leaves, avals = self._recall(args, kwargs)
+            settings = config.program_key
+            known, old, entry = form.last
+            if settings is not old or avals != known:
+                entry = form.find(settings, avals)
                 if entry is None:
-                    return self._call(args, kwargs, key)
-                shared.last = (avals, settings, backend, entry)
-            shared.hits += 1
+                    return self._call(args, kwargs)
+            self._shared.hits += 1
             entry.used = executable_cache.time
-            leaves = [*entry.consts, *args] if entry.consts else args
+            if entry.consts:
+                leaves = [*entry.consts, *leaves]
             outs = (entry.run or self._compile(entry, leaves))(leaves)
-            if entry.out_is_leaf:
-                return outs[0]  # type: ignore[no-any-return]
-            return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
+            return outs[0] if entry.out_is_leaf else entry.unflatten(outs)  # type: ignore[no-any-return]
         except Exception as error:
             hide_internal_frames(error)
             raise
 
-    def _call(self, args: Any, kwargs: Any, flat_key: Any = None) -> R:
+    def _recall(self, args: Any, kwargs: Any) -> tuple[CallForm, Any, Any]:
+        """The form that a call seems to have, with the leaves of its arguments and their types."""
+        shared = self._shared
+        key: Any = ()
+        if self._has_static:
+            args, kwargs, key = self._split(args, kwargs)
+        if kwargs:
+            key = (key, *kwargs)
+        form: Any = shared.recent.get(key)
+        leaves: Any = None
+        if form is not None:
+            tree = form.tree
+            if tree is None:
+                leaves = (*args, *kwargs.values())
+            elif tree.take is not None:
+                leaves = tree.take((args, kwargs))
+            else:
+                leaves, given = tree_flatten((args, kwargs))
+                leaves = leaves if given is tree else None
+        if leaves is None:
+            form, leaves = (NO_FORM, ()) if key else (shared.flat, args)
+        avals = [x.aval for x in leaves if type(x) is Array]
+        return form, leaves, avals if len(avals) == len(leaves) else plain_avals(leaves)
+
+    def _split(self, args: Any, kwargs: Any) -> Any:
+        return arguments.split_static(self._fun, self._options, args, kwargs)
+
+    def _call(self, args: Any, kwargs: Any) -> R:
         entry, leaves, traced = self._lookup(args, kwargs)
         if traced or entry.closes_over_tracers:
             if self._options.compiler_options:
@@ -151,13 +182,10 @@ class JittedFunction(Generic[P, R]):
                 outs = eval_jaxpr(entry.jaxpr.jaxpr, [], *entry.consts, *leaves)
             else:
                 outs = jit_p.bind(*entry.consts, *leaves, **entry.params)
-            return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
-        if flat_key is not None:
-            self._shared.flat[flat_key] = entry
-            entry.flat_keys.append(flat_key)
-        leaves = [*entry.consts, *leaves] if entry.consts else leaves
-        outs = (entry.run or self._compile(entry, leaves))(leaves)
-        return tree_unflatten(entry.out_tree, outs)  # type: ignore[no-any-return]
+        else:
+            leaves = [*entry.consts, *leaves] if entry.consts else leaves
+            outs = (entry.run or self._compile(entry, leaves))(leaves)
+        return entry.unflatten(outs)  # type: ignore[no-any-return]
 
     def _compile(
         self, entry: Entry, operands: Sequence[Any]
@@ -187,9 +215,7 @@ class JittedFunction(Generic[P, R]):
         statics: Any = ()
         dynamic_args, dynamic_kwargs = args, kwargs
         if self._has_static:
-            dynamic_args, dynamic_kwargs, statics = arguments.split_static(
-                self._fun, self._options, args, kwargs
-            )
+            dynamic_args, dynamic_kwargs, statics = self._split(args, kwargs)
         leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
         traced = trace_state.dynamic is not None
         avals: list[Any] = []
@@ -203,7 +229,7 @@ class JittedFunction(Generic[P, R]):
                 return self._lookup(*tree_map(unwrapped, (args, kwargs)))
             else:
                 avals.append(self._operand_aval(x, args, kwargs))
-        key = (tree, tuple(avals), statics, config.trace_key, config.backend)
+        key = (tree, tuple(avals), statics, config.program_key)
         shared = self._shared
         entry = shared.entries.get(key)
         if entry is None:
@@ -212,17 +238,14 @@ class JittedFunction(Generic[P, R]):
             shared.hits += 1
             entry.used = executable_cache.time
             if entry.tree is not tree:
-                self._rename(entry, key, tree)
+                shared.rename(entry, key, tree)
+        if not traced and not entry.closes_over_tracers:
+            form_key = (statics, *dynamic_kwargs) if dynamic_kwargs else statics
+            given = [*dynamic_args, *dynamic_kwargs.values()]
+            is_flat = len(given) == len(leaves) and all(map(is_, given, leaves))
+            is_flat = is_flat and sorted(dynamic_kwargs) == list(dynamic_kwargs)
+            shared.remember(entry, key, None if is_flat else tree, form_key)
         return entry, leaves, traced
-
-    def _rename(self, entry: Entry, key: Any, tree: PyTreeDef) -> None:
-        """Store an entry under an equal key, so that the next lookup compares identities."""
-        with entries_lock:
-            entries = {k: e for k, e in self._shared.entries.items() if e is not entry}
-            entries[key] = entry
-            entry.key = key
-            entry.tree = tree
-            self._shared.entries = entries
 
     def _operand_aval(self, x: Any, args: Any, kwargs: Any) -> Any:
         if is_value(x):
@@ -254,8 +277,7 @@ class JittedFunction(Generic[P, R]):
             active.discard(mark)
         # A constant that is a tracer of an outer transformation dies with that.
         if not entry.closes_over_tracers:
-            with entries_lock:
-                shared.entries[key] = entry
+            shared.add(entry)
             executable_cache.add(entry)
         return entry
 
@@ -324,28 +346,7 @@ class JittedFunction(Generic[P, R]):
     def clear_cache(self) -> None:
         """Forget all traces and executables of the function."""
         self._shared.entries.clear()
-        self._shared.flat.clear()
-        self._shared.last = (None, None, None, None)
-
-
-class _BoundJit:
-    """A compiled function as a method: the instance is the first argument."""
-
-    def __init__(self, jitted: JittedFunction[Any, Any], instance: Any) -> None:
-        self._jitted = jitted
-        self._instance = instance
-        update_wrapper(self, jitted)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._jitted(self._instance, *args, **kwargs)
-
-    def trace(self, *args: Any, **kwargs: Any) -> Traced:
-        """The method's jaxpr, with its types."""
-        return self._jitted.trace(self._instance, *args, **kwargs)
-
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """The method's program in the backend's language."""
-        return self._jitted.lower(self._instance, *args, **kwargs)
+        self._shared.forget_forms()
 
 
 @overload

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import index
 from typing import Any, NamedTuple
 
@@ -129,16 +130,34 @@ def present(positions: Sequence[int], args: Any) -> set[int]:
     return {i % len(args) for i in positions if -len(args) <= i < len(args)}
 
 
+@lru_cache(maxsize=1024)
+def _divided(positions: tuple[int, ...], count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The static and the other positions of so many arguments, counted from the front."""
+    static = {i % count for i in positions if -count <= i < count}
+    return tuple(sorted(static)), tuple([i for i in range(count) if i not in static])
+
+
 def split_static(
     fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any, name: str = "jit"
 ) -> Any:
     """The arguments without the static ones, and the static ones as a part of the cache key."""
-    static = present(options.static_argnums, args)
-    dynamic_args = tuple([x for i, x in enumerate(args) if i not in static])
-    dynamic_kwargs = {k: v for k, v in kwargs.items() if k not in options.static_argnames}
-    statics = [(i, args[i]) for i in sorted(static)]
-    statics += [(k, v) for k, v in sorted(kwargs.items()) if k in options.static_argnames]
-    for which, value in statics:
+    static, dynamic = _divided(options.static_argnums, len(args))
+    # The type belongs to the key, because 1 == 1.0 == True.
+    statics = tuple([(i, type(args[i]), args[i]) for i in static])
+    if kwargs:
+        named = [(k, v) for k, v in sorted(kwargs.items()) if k in options.static_argnames]
+        statics += tuple([(k, type(v), v) for k, v in named])
+        kwargs = {k: v for k, v in kwargs.items() if k not in options.static_argnames}
+    try:
+        hash(statics)
+    except TypeError:
+        _refuse_unhashable(fun, statics, name)
+    return tuple([args[i] for i in dynamic]), kwargs, statics
+
+
+def _refuse_unhashable(fun: Callable[..., Any], statics: Any, name: str) -> None:
+    """Raise an error that names the static argument that has no hash."""
+    for which, _, value in statics:
         try:
             hash(value)
         except TypeError:
@@ -155,8 +174,6 @@ def split_static(
                 f"hashable: {value!r:.80} of type {type(value).__name__}. Static arguments are "
                 f"part of the cache key; pass a tuple instead of a list, or a frozen class."
             ) from None
-    # The type belongs to the key, because 1 == 1.0 == True.
-    return dynamic_args, dynamic_kwargs, tuple([(n, type(v), v) for n, v in statics])
 
 
 def with_static(
