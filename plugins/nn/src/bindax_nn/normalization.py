@@ -14,7 +14,7 @@ from bindax_core.extend import Array
 from bindax_lax_basic.extend import axes_argument
 from bindax_numpy.extend import as_operand, inexact, require_values
 from bindax_parallel import axis_index, axis_size
-from bindax_transforms import custom_jvp
+from bindax_transforms import custom_jvp, evaluated
 
 
 def _optional(name: str, *values: Any) -> None:
@@ -45,6 +45,7 @@ def _softmax_jvp(axis: Any, primals: Any, tangents: Any) -> Any:
     return y, y * (t - jnp.sum(y * t, axis, where=where, keepdims=True))
 
 
+@evaluated
 def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     """``exp(x)`` divided by its sum along axes, without overflow.
 
@@ -62,6 +63,7 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     return _softmax(x, axis, where)
 
 
+@evaluated
 def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     """The logarithm of ``softmax``, also of probabilities too small to represent.
 
@@ -87,6 +89,7 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
 # ------------------------------------------------------------------- logarithms of sums
 
 
+@evaluated
 def logsumexp(
     a: Any,
     axis: Any = None,

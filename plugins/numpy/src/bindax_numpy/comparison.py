@@ -21,6 +21,7 @@ from bindax_numpy._operands import (
     values,
 )
 from bindax_numpy.creation import asarray
+from bindax_transforms import evaluated
 
 
 def _array_like(x: Any) -> Any:
@@ -235,6 +236,7 @@ def _equals(name: str, x: Any, infinity: float, out: None) -> Any:
     return lax.eq(x, infinity) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
 
 
+@evaluated
 def where(
     condition: Any, x: Any = None, y: Any = None, /, *, size: Any = None, fill_value: Any = None
 ) -> Any:

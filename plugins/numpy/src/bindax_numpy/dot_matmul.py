@@ -18,6 +18,7 @@ from bindax_lax_basic.extend import (
 from bindax_numpy._operands import array_operand, listed_axes
 from bindax_numpy.arithmetic import conj, multiply
 from bindax_numpy.reshaping import ravel
+from bindax_transforms import evaluated
 
 Axes = tuple[int, ...]
 
@@ -61,6 +62,7 @@ def _summed(name: str, a: Any, b: Any, precision: Any, preferred_element_type: A
     return contract(a, b, ((left - 1,), (axis,)), ((), ()), precision, preferred_element_type)
 
 
+@evaluated
 def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
     """The sum of products over the last axis of one array and the second last of the other.
 
@@ -86,6 +88,7 @@ def _require_equal(name: str, a: Any, b: Any, i: int, j: int) -> None:
         )
 
 
+@evaluated
 def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
     """The matrix product, over stacks of matrices where there are more axes.
 

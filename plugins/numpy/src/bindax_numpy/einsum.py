@@ -20,11 +20,13 @@ from bindax_lax_basic.extend import (
 )
 from bindax_numpy._operands import array_operand
 from bindax_numpy.dot_matmul import contract
+from bindax_transforms import evaluated
 
 Labels = tuple[str, ...]
 Term = tuple[Any, Labels]
 
 
+@evaluated
 def einsum(
     subscripts: Any,
     /,

@@ -12,6 +12,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axes_argument, convert, reductions
 from bindax_numpy._operands import array_operand, checked, strong_operand
 from bindax_numpy.arithmetic import subtract
+from bindax_transforms import evaluated
 
 
 def sum(
@@ -170,6 +171,7 @@ def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Array:
     return sum(x, axes, keepdims=keepdims)
 
 
+@evaluated
 def argmax(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
@@ -190,6 +192,7 @@ def argmax(
     return reductions.argmax(checked("argmax", a), axis, out, keepdims)
 
 
+@evaluated
 def argmin(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:

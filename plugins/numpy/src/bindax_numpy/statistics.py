@@ -30,6 +30,7 @@ from bindax_numpy.exp_log_trigonometry import root
 from bindax_numpy.indexing import diagonal
 from bindax_numpy.reductions import sum as array_sum
 from bindax_numpy.reshaping import atleast_2d, expand_dims, squeeze
+from bindax_transforms import evaluated
 
 
 def _count(name: str, x: Any, axis: Any, keepdims: bool, where: Any) -> Any:
@@ -43,6 +44,7 @@ def _count(name: str, x: Any, axis: Any, keepdims: bool, where: Any) -> Any:
     return convert(array_sum(mask, axis, keepdims=keepdims), dtypes.real_dtype(aval.dtype), False)
 
 
+@evaluated
 def mean(
     a: Any,
     axis: Any = None,
@@ -68,6 +70,7 @@ def mean(
     return reductions.mean(checked("mean", a), axis, dtype, out, keepdims, where)
 
 
+@evaluated
 def var(
     a: Any,
     axis: Any = None,
@@ -132,6 +135,7 @@ def _divided(total: Any, count: Any, otherwise: float) -> Any:
     return lax.select(counted, quotient, lax.full_like(quotient, otherwise))
 
 
+@evaluated
 def std(
     a: Any,
     axis: Any = None,

@@ -71,6 +71,7 @@ from bindax_transforms.staging.constvars import convert_constvars as convert_con
 from bindax_transforms.staging.effects import check_repeatable as check_repeatable
 from bindax_transforms.staging.effects import check_unordered as check_unordered
 from bindax_transforms.staging.effects import without_effects as without_effects
+from bindax_transforms.staging.evaluated import evaluated as evaluated
 from bindax_transforms.staging.interning import intern_jaxpr as intern_jaxpr
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr as trace_to_jaxpr
 from bindax_transforms.staging.make_jaxpr import eval_shape as eval_shape

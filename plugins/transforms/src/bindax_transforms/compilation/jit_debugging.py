@@ -20,6 +20,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms.compilation.jit_function import JittedFunction
 from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.staging.evaluated import forget_evaluated
 from bindax_transforms.staging.static_arguments import argument_paths, present
 from bindax_transforms.staging.trace_cache import forget_traces
 
@@ -108,8 +109,8 @@ def _reason(jitted: Any, key: Any, args: Any, kwargs: Any) -> str:
 
 
 def _differences(key: Any, other: Any, paths: list[str]) -> list[str]:
-    tree, avals, statics, settings, backend = key
-    old_tree, old_avals, old_statics, old_settings, old_backend = other
+    tree, avals, statics, (settings, backend) = key
+    old_tree, old_avals, old_statics, (old_settings, old_backend) = other
     found = []
     if tree != old_tree:
         found.append(f"the arguments have the structure {tree}, where {old_tree} is known")
@@ -163,6 +164,7 @@ def clear_caches() -> None:
     """
     executable_cache.clear()
     forget_traces()
+    forget_evaluated()
 
 
 for _name in _DEBUGGED:
