@@ -35,8 +35,8 @@ class Block:
     __slots__ = ("is_open", "settings")
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        self.settings = settings
-        self.is_open = True
+        self.settings: dict[str, Any] = settings
+        self.is_open: bool = True
 
 
 class _Values(dict[str, Any]):
@@ -299,7 +299,7 @@ class Config:
             self.leave(block)
 
 
-config = Config()
+config: Config = Config()
 
 _interned_keys: dict[Any, tuple[tuple[str, Any], ...]] = {}
 """One tuple for equal ones, so that comparing them is comparing identities."""

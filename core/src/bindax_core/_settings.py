@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 from bindax_core._config import config, derived, settings
 from bindax_core._extension_points import runtime
-from bindax_core._site import caller_site, is_declared_again, running_statement
+from bindax_core._site import Site, Statement, caller_site, is_declared_again, running_statement
 from bindax_core.errors import PluginConflictError
 
 R = TypeVar("R")
@@ -59,9 +59,11 @@ class Setting:
         self.__doc__ = self.help = help
         self.choices = tuple(choices) or ((False, True) if type(default) is bool else ())
         self.traced = traced
-        self.variables = (f"BINDAX_{name.upper()}",) if variables is None else tuple(variables)
-        self.site = caller_site()
-        self.statement = running_statement()
+        self.variables: tuple[str] | tuple[str, ...] = (
+            (f"BINDAX_{name.upper()}",) if variables is None else tuple(variables)
+        )
+        self.site: Site = caller_site()
+        self.statement: Statement = running_statement()
         self.checks: list[Callable[[Any], object]] = []
         self.observers: list[Callable[[bool], None]] = []
         self._read = read or _READERS.get(type(default), str)

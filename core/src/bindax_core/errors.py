@@ -88,8 +88,8 @@ class NonFiniteError(BindaxError, FloatingPointError):
     def __init__(self, found: str, place: Any, advice: str) -> None:
         self.found = found
         self.advice = advice
-        self.place = place
-        self.is_placed = False
+        self.place: Any = place
+        self.is_placed: bool = False
         super().__init__(found, place, advice)
 
     def __str__(self) -> str:

@@ -42,8 +42,8 @@ class CacheEntry:
     __slots__ = ("__weakref__", "size", "used")
 
     def __init__(self) -> None:
-        self.used = executable_cache.time
-        self.size = 0
+        self.used: int = executable_cache.time
+        self.size: int = 0
 
     def drop(self) -> None:
         """Forget the executable; it is made again when it is wanted again."""
@@ -62,7 +62,7 @@ class ExecutableCache:
     """
 
     def __init__(self) -> None:
-        self.time = 0
+        self.time: int = 0
         self._all: weakref.WeakSet[CacheEntry] = weakref.WeakSet()
         self._size = 0
         self.lock = threading.RLock()
@@ -111,7 +111,7 @@ class ExecutableCache:
         return oldest
 
 
-executable_cache = ExecutableCache()
+executable_cache: ExecutableCache = ExecutableCache()
 """The cache of this process."""
 
 

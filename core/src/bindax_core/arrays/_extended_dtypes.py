@@ -8,6 +8,7 @@ operation needs code for it. Compilers are given physical arrays; the axes of el
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import Any
 
@@ -44,10 +45,10 @@ class ExtendedDType:
     def __init__(self, dtype: np.dtype[Any], type: type[Any] = extended) -> None:
         (self.name,) = dtype.names or ("",)
         field = dtype[0]
-        self.dtype = dtype
+        self.dtype: np.dtype[Any] = dtype
         self.base: np.dtype[Any] = field.base
         self.element_shape: tuple[int, ...] = field.shape
-        self.type = type
+        self.type: builtins.type[Any] = type
 
     @property
     def itemsize(self) -> int:

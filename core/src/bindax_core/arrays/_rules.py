@@ -39,7 +39,7 @@ def _set_options(
     return function
 
 
-impl = RuleKind(
+impl: RuleKind = RuleKind(
     "impl", adapt=_set_options, canonical=True, signature="(*arrays, **params) -> array"
 )
 """The evaluation on NumPy arrays, which do not warn of what floats overflow or divide; with
@@ -47,7 +47,7 @@ impl = RuleKind(
 ``slow=True`` says that NumPy has no fast form of it: the operation is compiled where something is
 installed that compiles."""
 
-lowering = RuleFamily(
+lowering: RuleFamily = RuleFamily(
     "lowering",
     lambda name: RuleKind(
         name,
@@ -59,6 +59,6 @@ lowering = RuleFamily(
 """The translation into a compiler's language, one kind for each target; ``alone=False`` says that
 it works inside of the program of another primitive only."""
 
-stablehlo = lowering["stablehlo"]
+stablehlo: RuleKind = lowering["stablehlo"]
 
 core_kinds += (impl, stablehlo)

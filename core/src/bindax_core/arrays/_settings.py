@@ -33,7 +33,7 @@ def _device(value: Any) -> Any:
     raise TypeError("one of bindax.devices() or None")
 
 
-enable_x64 = Setting(
+enable_x64: Setting = Setting(
     "enable_x64",
     "explicit",
     """which 64-bit dtypes there are. ``"explicit"``: those that are named, and those of NumPy
@@ -112,23 +112,23 @@ default_device = Setting(
     traced=True,
     variables=(),
 )
-debug_nans = Setting(
+debug_nans: Setting = Setting(
     "debug_nans",
     False,
     """raise an error that names the primitive and the line where a NaN comes from, inside compiled
     programs too. Each result is looked at, and a program that has one is interpreted again, effects
     included. Costs nothing when off""",
 )
-debug_infs = Setting(
+debug_infs: Setting = Setting(
     "debug_infs", False, "raise an error where an infinity comes from, as ``debug_nans`` for NaNs"
 )
-check_tracer_leaks = Setting(
+check_tracer_leaks: Setting = Setting(
     "check_tracer_leaks",
     False,
     """raise at the end of each trace when a value that was traced in it is still kept somewhere.
     Slow; costs nothing when off""",
 )
-transfer_guard_host_to_device = Setting(
+transfer_guard_host_to_device: Setting = Setting(
     "transfer_guard_host_to_device",
     "allow",
     """what becomes of arrays that have to be brought to a device: ``"allow"``, ``"log"`` or
@@ -138,7 +138,7 @@ transfer_guard_host_to_device = Setting(
     choices=_GUARDS,
     variables=("BINDAX_TRANSFER_GUARD_HOST_TO_DEVICE", "BINDAX_TRANSFER_GUARD"),
 )
-transfer_guard_device_to_host = Setting(
+transfer_guard_device_to_host: Setting = Setting(
     "transfer_guard_device_to_host",
     "allow",
     """what becomes of arrays that are brought to the host: as ``transfer_guard_host_to_device``,

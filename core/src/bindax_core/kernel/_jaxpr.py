@@ -24,7 +24,7 @@ class Var:
     __slots__ = ("aval",)
 
     def __init__(self, aval: Any) -> None:
-        self.aval = aval
+        self.aval: Any = aval
 
     def __repr__(self) -> str:
         return f"Var({id(self):#x}:{self.aval.str_short()})"
@@ -36,8 +36,8 @@ class Literal:
     __slots__ = ("aval", "val")
 
     def __init__(self, val: Any, aval: Any) -> None:
-        self.val = val
-        self.aval = aval
+        self.val: Any = val
+        self.aval: Any = aval
 
     def __repr__(self) -> str:
         return f"Literal({self.val}:{self.aval.str_short()})"
@@ -59,11 +59,11 @@ class JaxprEqn:
         params: dict[str, Any],
         source_info: SourceInfo | None = None,
     ) -> None:
-        self.primitive = primitive
-        self.invars = invars
-        self.outvars = outvars
-        self.params = params
-        self.source_info = source_info
+        self.primitive: Primitive = primitive
+        self.invars: Sequence[Atom] = invars
+        self.outvars: Sequence[Var] = outvars
+        self.params: dict[str, Any] = params
+        self.source_info: SourceInfo | None = source_info
 
     def replace(self, **changes: Any) -> JaxprEqn:
         """Return a copy with other fields."""
@@ -96,10 +96,10 @@ class Jaxpr:
         outvars: Sequence[Atom],
         eqns: Sequence[JaxprEqn],
     ) -> None:
-        self.constvars = list(constvars)
-        self.invars = list(invars)
-        self.outvars = list(outvars)
-        self.eqns = list(eqns)
+        self.constvars: list[Var] = list(constvars)
+        self.invars: list[Var] = list(invars)
+        self.outvars: list[Atom] = list(outvars)
+        self.eqns: list[JaxprEqn] = list(eqns)
 
     @cached_property
     def effects(self) -> frozenset[Effect]:
@@ -159,8 +159,8 @@ class ClosedJaxpr:
             raise ValueError(
                 f"a jaxpr with {len(jaxpr.constvars)} constants was closed over {len(consts)}."
             )
-        self.jaxpr = jaxpr
-        self.consts = list(consts)
+        self.jaxpr: Jaxpr = jaxpr
+        self.consts: list[Any] = list(consts)
         self.cache: dict[Any, Any] = {}
 
     @property

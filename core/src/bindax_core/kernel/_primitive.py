@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core._extension_points import runtime
-from bindax_core._site import Site, caller_site, running_statement
+from bindax_core._site import Site, Statement, caller_site, running_statement
 from bindax_core.kernel import _rules as rules
 from bindax_core.kernel._aval import as_operand
 from bindax_core.kernel._parameters import is_no_parameter, is_reusable, wrong_parameter
@@ -46,12 +46,12 @@ class Primitive:
     def __init__(
         self, name: str, *, multiple_results: bool = False, site: Site | None = None
     ) -> None:
-        self.name = name
-        self.multiple_results = multiple_results
-        self.site = caller_site() if site is None else site
-        self.statement = running_statement()
-        self.takes_values = False
-        self.prefers_compiler = False
+        self.name: str = name
+        self.multiple_results: bool = multiple_results
+        self.site: Site = caller_site() if site is None else site
+        self.statement: Statement = running_statement()
+        self.takes_values: bool = False
+        self.prefers_compiler: bool = False
         self._out_avals: dict[Any, Sequence[Any]] = {}
         runtime.plugins.declare(self)
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindax_core._extension_points import runtime
-from bindax_core._site import Site, caller_site, is_declared_again, running_statement
+from bindax_core._site import Site, Statement, caller_site, is_declared_again, running_statement
 from bindax_core.errors import DuplicateRuleError, MissingRuleError
 from bindax_core.kernel import _rule_errors as errors
 from bindax_core.kernel._rule_errors import rule_kinds as rule_kinds
@@ -123,8 +123,8 @@ class RuleKind:
         self._rules: dict[tuple[Primitive, str | None], Rule] = {}
         self._functions_on: dict[tuple[Primitive, str | None], Function] = {}
         self._derivations: list[Callable[[Primitive], Rule | None]] = []
-        self.site = caller_site()
-        self.statement = running_statement()
+        self.site: Site = caller_site()
+        self.statement: Statement = running_statement()
         runtime.plugins.find_rule_kind(name, self.site.module)
         with _write_lock:
             old = rule_kinds.get(name)
@@ -315,15 +315,15 @@ def list_result(primitive: Primitive, function: Function, options: dict[str, Any
     return lambda *args, **params: [function(*args, **params)]
 
 
-abstract_eval = RuleKind(
+abstract_eval: RuleKind = RuleKind(
     "abstract_eval", adapt=list_result, canonical=True, signature="(*avals, **params) -> aval"
 )
 """The type of a primitive's result from the types of its operands; raises when they are wrong."""
 
-pretty_print = RuleKind("pretty_print", signature="(eqn, printer) -> list of lines")
+pretty_print: RuleKind = RuleKind("pretty_print", signature="(eqn, printer) -> list of lines")
 """The lines of an equation in a printed jaxpr."""
 
-typecheck = RuleKind("typecheck", signature="(*avals, **params) -> sequence of aval")
+typecheck: RuleKind = RuleKind("typecheck", signature="(*avals, **params) -> sequence of aval")
 """The types of an equation for the jaxpr checker, where abstract evaluation is not enough."""
 
 core_kinds += (abstract_eval, pretty_print, typecheck)

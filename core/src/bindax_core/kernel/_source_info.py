@@ -49,7 +49,7 @@ class _Scopes(threading.local):
     path: str = ""
 
 
-scopes = _Scopes()
+scopes: _Scopes = _Scopes()
 
 
 class SourceInfo(NamedTuple):

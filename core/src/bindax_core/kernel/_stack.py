@@ -38,7 +38,7 @@ class TraceState(threading.local):
         self.dynamic: MainTrace | None = None
 
 
-trace_state = TraceState()
+trace_state: TraceState = TraceState()
 
 
 def evaluate_with(trace_type: type[Trace]) -> None:
@@ -74,10 +74,10 @@ class new_main:
         origin: DebugInfo | None = None,
         dynamic: bool = False,
     ) -> None:
-        self.state = trace_state
+        self.state: TraceState = trace_state
         stack = self.state.stack
-        self.main = MainTrace(len(stack), trace_type, global_data, origin, stack)
-        self.dynamic = dynamic
+        self.main: MainTrace = MainTrace(len(stack), trace_type, global_data, origin, stack)
+        self.dynamic: bool = dynamic
         self.previous: MainTrace | None = None
 
     def __enter__(self) -> MainTrace:

@@ -45,10 +45,10 @@ class MainTrace:
         self.level = level
         self.trace_type = trace_type
         self.global_data = global_data
-        self.origin = origin or DebugInfo(trace_type.__name__)
+        self.origin: DebugInfo = origin or DebugInfo(trace_type.__name__)
         self.stack = stack
         self.alive = True
-        self.trace = trace_type(self)
+        self.trace: Trace = trace_type(self)
 
     def __repr__(self) -> str:
         return f"MainTrace(level={self.level}, {self.origin})"
@@ -63,7 +63,7 @@ class Trace:
     __slots__ = ("main",)
 
     def __init__(self, main: MainTrace) -> None:
-        self.main = main
+        self.main: MainTrace = main
 
     def pure(self, value: Any) -> Any:
         """Box a value that is no tracer."""

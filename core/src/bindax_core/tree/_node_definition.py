@@ -90,8 +90,8 @@ class NodeDefinition:
         self.flatten = flatten
         self.unflatten = unflatten
         self.flatten_with_keys = flatten_with_keys
-        self.serialized_name = serialized_name or f"{type.__module__}:{type.__qualname__}"
-        self.attributes = None if attributes is None else tuple(attributes)
+        self.serialized_name: str = serialized_name or f"{type.__module__}:{type.__qualname__}"
+        self.attributes: tuple[str, ...] | None = None if attributes is None else tuple(attributes)
         self.encode_metadata = encode_metadata
         self.decode_metadata = decode_metadata
         self.kind: Kind = "custom"

@@ -96,7 +96,7 @@ class Prompt(cmd.Cmd):
         super().__init__(stdin=stdin, stdout=stdout)
         self.use_rawinput = stdin is None
         self.stack = stack
-        self.at = 0
+        self.at: int = 0
 
     def run(self) -> None:
         """Read and answer commands until one goes on with the program."""

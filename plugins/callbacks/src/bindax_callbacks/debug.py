@@ -12,7 +12,7 @@ from typing import IO, Any
 from bindax_callbacks.breakpoint import Prompt, stops
 from bindax_callbacks.host_function import make_callback
 from bindax_callbacks.host_rules import effects, host_rules, map_elements
-from bindax_core.extend import Effect, api_boundary, primitive, rules
+from bindax_core.extend import Effect, Primitive, api_boundary, primitive, rules
 from bindax_transforms.zeros import Zero
 
 __all__ = ["breakpoint", "callback", "debug_callback_p", "log", "print"]
@@ -230,7 +230,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Zero], **params: Any) -> tup
     return debug_callback_p.bind(*primals, **params), []
 
 
-debug_callback_p = primitive(
+debug_callback_p: Primitive = primitive(
     "debug_callback",
     host_rules(),
     effects(

@@ -7,7 +7,7 @@ from typing import Any
 
 from bindax_callbacks.host_function import make_callback
 from bindax_callbacks.host_rules import NO_DERIVATIVE, effects, host_rules, map_elements
-from bindax_core.extend import Effect, api_boundary, primitive, rules, tree_unflatten
+from bindax_core.extend import Effect, Primitive, api_boundary, primitive, rules, tree_unflatten
 
 __all__ = ["io_callback", "io_callback_p"]
 
@@ -65,7 +65,7 @@ def io_callback(
     return tree_unflatten(made.out_tree, outs)
 
 
-io_callback_p = primitive(
+io_callback_p: Primitive = primitive(
     "io_callback",
     host_rules(),
     effects(Effect("io"), Effect("ordered io", ordered=True)),

@@ -10,6 +10,7 @@ import attrs
 from bindax_callbacks.host_function import HostFunction, make_callback
 from bindax_callbacks.host_rules import NO_DERIVATIVE, host_rules, map_elements
 from bindax_core.extend import (
+    Primitive,
     api_boundary,
     operations_for,
     primitive,
@@ -112,7 +113,7 @@ def _leading(x: Any, dim: int | None, axis_size: int, method: str) -> Any:
     return operations.broadcast_axis(x, axis_size if method == "broadcast_all" else 1, 0)
 
 
-pure_callback_p = primitive(
+pure_callback_p: Primitive = primitive(
     "pure_callback",
     host_rules(pure=True),
     rules.jvp.absent(NO_DERIVATIVE),

@@ -11,6 +11,7 @@ from bindax_core.extend import (
     Array,
     Effect,
     LoweringContext,
+    Primitive,
     api_boundary,
     default_sharding,
     primitive,
@@ -155,7 +156,7 @@ def _lowering(ctx: LoweringContext, x: Any, *, callback: Callable[[Sharding], No
     return []
 
 
-inspect_sharding_p = primitive(
+inspect_sharding_p: Primitive = primitive(
     "inspect_sharding",
     rules.impl(_impl, on_values=True),
     rules.abstract_eval(lambda x, **params: []),

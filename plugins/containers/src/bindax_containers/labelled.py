@@ -95,7 +95,7 @@ class Coordinates:
             name: v if name in indexes else _variable(v.dims, read_only(v.values), dict(v.attrs))
             for name, v in variables.items()
         }
-        self.indexes = indexes
+        self.indexes: dict[Hashable, Any] = indexes
         self._key = frozenset(self._keys())
         self._hash = hash(self._key)
 
@@ -283,7 +283,7 @@ def _not_serializable(labels: Any) -> Any:
     raise TreeError("labels of xarray objects have no stable written form; pickle the structure")
 
 
-variable = NodeDefinition(
+variable: NodeDefinition = NodeDefinition(
     xarray.Variable,
     _flatten_variable,
     _unflatten_variable,
@@ -291,7 +291,7 @@ variable = NodeDefinition(
     attributes=("data",),
     encode_metadata=_not_serializable,
 )
-data_array = NodeDefinition(
+data_array: NodeDefinition = NodeDefinition(
     xarray.DataArray,
     _flatten_data_array,
     _unflatten_data_array,
@@ -299,7 +299,7 @@ data_array = NodeDefinition(
     serialized_name="xarray:DataArray",
     encode_metadata=_not_serializable,
 )
-dataset = NodeDefinition(
+dataset: NodeDefinition = NodeDefinition(
     xarray.Dataset,
     _flatten_dataset,
     _unflatten_dataset,

@@ -15,6 +15,7 @@ from bindax_core.extend import (
     Jaxpr,
     JaxprEqn,
     LoweringContext,
+    Primitive,
     ShapedArray,
     Var,
     api_boundary,
@@ -392,7 +393,7 @@ def _each(
     return [concatenate([expand_dims(x, (0,)) for x in column], 0) for column in columns]
 
 
-ffi_call_p = primitive(
+ffi_call_p: Primitive = primitive(
     "ffi_call",
     rules.impl(_impl, on_values=True),
     rules.abstract_eval(lambda *avals, result_avals, **params: list(result_avals)),

@@ -13,7 +13,7 @@ def _precision(value: Any) -> Any:
     return precision_name(value)
 
 
-default_matmul_precision = Setting(
+default_matmul_precision: Setting = Setting(
     "default_matmul_precision",
     None,
     """the precision of products that name none, as their argument ``precision`` takes it by name;
@@ -21,7 +21,7 @@ default_matmul_precision = Setting(
     check=_precision,
     traced=True,
 )
-numpy_rank_promotion = Setting(
+numpy_rank_promotion: Setting = Setting(
     "numpy_rank_promotion",
     "allow",
     """``"allow"`` broadcasts arrays of different ranks in operators and NumPy functions,
@@ -29,7 +29,7 @@ numpy_rank_promotion = Setting(
     choices=("allow", "warn", "raise"),
     traced=True,
 )
-numpy_dtype_promotion = Setting(
+numpy_dtype_promotion: Setting = Setting(
     "numpy_dtype_promotion",
     "standard",
     """``"standard"`` promotes arrays of different dtypes, ``"strict"`` raises unless all but Python

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic.extend import NumPyArray, inlined
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
@@ -74,7 +82,7 @@ def _generic_lowering(ctx: LoweringContext, x: Any) -> Any:
     return inlined(ctx, lambda v: [m.lower_part(v)], [out], ctx.avals_out)[0]
 
 
-cholesky_p = primitive(
+cholesky_p: Primitive = primitive(
     "cholesky",
     rules.abstract_eval(_cholesky_type),
     rules.jvp(_cholesky_jvp),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules
+from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
 from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
@@ -65,7 +65,7 @@ def _hessenberg_lowering(ctx: LoweringContext, a: Any) -> list[Any]:
     return _lapack.checked_call(ctx, "gehrd", [a], ctx.avals_out, options)
 
 
-hessenberg_p = primitive(
+hessenberg_p: Primitive = primitive(
     "hessenberg",
     rules.abstract_eval(_hessenberg_type),
     rules.jvp.absent(_NO_DERIVATIVE),
@@ -138,7 +138,7 @@ def _tridiagonal_lowering(ctx: LoweringContext, a: Any, *, lower: bool) -> list[
     return _lapack.checked_call(ctx, "sytrd|hetrd", [a], ctx.avals_out, options)
 
 
-tridiagonal_p = primitive(
+tridiagonal_p: Primitive = primitive(
     "tridiagonal",
     rules.abstract_eval(_tridiagonal_type),
     rules.jvp.absent(_NO_DERIVATIVE),

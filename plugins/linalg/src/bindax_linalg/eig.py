@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
@@ -166,7 +174,7 @@ def _eig_lowering(ctx: LoweringContext, x: Any, **params: bool) -> list[Any]:
     return _lapack.finish(ctx, [w, *kept, info], [*ctx.avals_out, results[-1]])
 
 
-eig_p = primitive(
+eig_p: Primitive = primitive(
     "eig",
     rules.abstract_eval(_eig_type),
     rules.jvp(_eig_jvp),

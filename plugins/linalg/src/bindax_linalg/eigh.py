@@ -7,7 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import div_p, slice_in_dim
 from bindax_lax_basic.extend import NumPyArray, static_ints
 from bindax_linalg import _lapack
@@ -113,7 +121,7 @@ def _eigh_lowering(
     return _lapack.checked_call(ctx, "syevd|heevd", [x], ctx.avals_out, options)
 
 
-eigh_p = primitive(
+eigh_p: Primitive = primitive(
     "eigh",
     rules.abstract_eval(_eigh_type),
     rules.jvp(_eigh_jvp),

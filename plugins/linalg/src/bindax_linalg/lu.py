@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, Region, ShapedArray, primitive, rules, typeof
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    Region,
+    ShapedArray,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import broadcast_in_dim_p, eq_p, ge_p, iota_p, select_n_p
 from bindax_lax_basic.extend import (
     NumPyArray,
@@ -127,7 +136,7 @@ def _lu_lowering(ctx: LoweringContext, x: Any) -> list[Any]:
     return inlined(ctx, finish, found, results)
 
 
-lu_p = primitive(
+lu_p: Primitive = primitive(
     "lu",
     rules.abstract_eval(_lu_type),
     rules.jvp(_lu_jvp),
@@ -223,7 +232,7 @@ def _places(x: Any, i: Any) -> Any:
     return eq_p.bind(index, broadcast_in_dim_p.bind(i, shape=shape, broadcast_dimensions=dims))
 
 
-lu_pivots_to_permutation_p = primitive(
+lu_pivots_to_permutation_p: Primitive = primitive(
     "lu_pivots_to_permutation",
     rules.impl(_permutation_impl),
     rules.abstract_eval(_permutation_type),

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import complex_p, dtypes, imag_p
 from bindax_lax_basic.extend import (
     NumPyArray,
@@ -147,7 +155,7 @@ def _qr_lowering(ctx: LoweringContext, x: Any, *, pivoting: bool, full_matrices:
     return [*inlined(ctx, finish, [packed, tau], [aval, taus]), *rest]
 
 
-qr_p = primitive(
+qr_p: Primitive = primitive(
     "qr",
     rules.abstract_eval(_qr_type),
     rules.jvp(_qr_jvp),
@@ -215,7 +223,7 @@ def _product_lowering(ctx: LoweringContext, a: Any, taus: Any) -> Any:
     return _lapack.call(ctx, "orgqr|ungqr", [a, taus], ctx.avals_out, {})[0]
 
 
-householder_product_p = primitive(
+householder_product_p: Primitive = primitive(
     "householder_product",
     rules.abstract_eval(_product_type),
     composite_jvp(_product),

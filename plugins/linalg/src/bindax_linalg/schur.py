@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules
+from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
@@ -75,7 +75,7 @@ def _schur_lowering(ctx: LoweringContext, x: Any, *, compute_schur_vectors: bool
     return _lapack.checked_call(ctx, "gees", [x], results, options, kept)
 
 
-schur_p = primitive(
+schur_p: Primitive = primitive(
     "schur",
     rules.abstract_eval(_schur_type),
     rules.jvp.absent(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import LoweringContext, ShapedArray, primitive, rules, typeof
+from bindax_core.extend import LoweringContext, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import NumPyArray
 from bindax_linalg import _lapack
@@ -159,7 +159,7 @@ def _svd_lowering(
     return _lapack.checked_call(ctx, "gesdd", [x], [aval, *every], options, kept)
 
 
-svd_p = primitive(
+svd_p: Primitive = primitive(
     "svd",
     rules.abstract_eval(_svd_type),
     rules.jvp(_svd_jvp),

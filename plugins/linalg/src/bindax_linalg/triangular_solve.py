@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import dtypes, expand_dims, neg_p, squeeze
 from bindax_lax_basic.extend import NumPyArray, adopt_dtype, describe, zero_tangent
 from bindax_linalg import _lapack
@@ -183,7 +191,7 @@ def _generic_lowering(
     return ctx.op("stablehlo.triangular_solve", [a, b], attributes=attributes)[0]
 
 
-triangular_solve_p = primitive(
+triangular_solve_p: Primitive = primitive(
     "triangular_solve",
     rules.abstract_eval(_solve_type),
     rules.jvp(_solve_jvp, symbolic_zeros=True),

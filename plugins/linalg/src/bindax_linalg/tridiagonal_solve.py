@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, LoweringContext, ShapedArray, primitive, rules, typeof
+from bindax_core.extend import (
+    Array,
+    LoweringContext,
+    Primitive,
+    ShapedArray,
+    primitive,
+    rules,
+    typeof,
+)
 from bindax_lax_basic import neg_p, pad_p
 from bindax_lax_basic.extend import NumPyArray, adopt_dtype, constant, describe, zero_tangent
 from bindax_linalg import _lapack
@@ -117,7 +125,7 @@ def _solve_lowering(ctx: LoweringContext, *values: Any) -> Any:
     return _lapack.checked_call(ctx, "gtsv", values, ctx.avals_in, {}, slice(3, 4))[0]
 
 
-tridiagonal_solve_p = primitive(
+tridiagonal_solve_p: Primitive = primitive(
     "tridiagonal_solve",
     rules.abstract_eval(_solve_type),
     rules.jvp(_solve_jvp, symbolic_zeros=True),

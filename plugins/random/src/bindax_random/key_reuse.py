@@ -68,7 +68,7 @@ class _Uses:
 _of_block: ContextVar[dict[bytes, str] | None] = ContextVar("bindax keys used", default=None)
 """The keys that were used since the block began that this point of the program is in."""
 
-uses = _Uses()
+uses: _Uses = _Uses()
 """The uses of keys in this process."""
 config.observe("debug_key_reuse", uses.look)
 

@@ -13,14 +13,14 @@ def _name(value: Any) -> str:
     raise ValueError("a name")
 
 
-default_prng_impl = Setting(
+default_prng_impl: Setting = Setting(
     "default_prng_impl",
     "threefry2x32",
     "the generator of random keys that name none",
     check=_name,
     traced=True,
 )
-threefry_partitionable = Setting(
+threefry_partitionable: Setting = Setting(
     "threefry_partitionable",
     True,
     """random numbers of the generator ``threefry2x32`` depend on their key and place alone; False
@@ -28,7 +28,7 @@ threefry_partitionable = Setting(
     0.5""",
     traced=True,
 )
-debug_key_reuse = Setting(
+debug_key_reuse: Setting = Setting(
     "debug_key_reuse",
     False,
     "raise an error where a random key is used twice, inside compiled programs too",

@@ -51,7 +51,7 @@ class RegularGridInterpolator:
                 "error about values; give a fill_value."
             )
         (self.values,) = one_dtype("RegularGridInterpolator", values)
-        self.grid = tuple(jnp.asarray(p) for p in points)
+        self.grid: tuple[Array, ...] = tuple(jnp.asarray(p) for p in points)
         shapes = [p.shape for p in self.grid]
         if shapes != [(n,) for n in self.values.shape[: len(shapes)]]:
             raise ValueError(
@@ -59,7 +59,7 @@ class RegularGridInterpolator:
                 f"values, but their shapes are {shapes}, and that of values {self.values.shape}."
             )
         self.method, self.bounds_error = method, False
-        self.fill_value = None if fill_value is None else jnp.asarray(fill_value)
+        self.fill_value: Array | None = None if fill_value is None else jnp.asarray(fill_value)
 
     def __call__(self, xi: Any, method: str | None = None) -> Array:
         """The values at points.

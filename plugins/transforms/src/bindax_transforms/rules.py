@@ -61,7 +61,7 @@ def _adapt_transpose(primitive: Primitive, function: Function, options: dict[str
     return rule
 
 
-jvp = RuleKind(
+jvp: RuleKind = RuleKind(
     "jvp",
     adapt=_adapt_jvp,
     canonical=True,
@@ -69,11 +69,13 @@ jvp = RuleKind(
 )
 """The derivative along a tangent; ``symbolic_zeros=True`` lets tangents be ``Zero``."""
 
-vjp = RuleKind("vjp", signature="(*operands, **params) -> (out, vjp_function)", instead_of="jvp")
+vjp: RuleKind = RuleKind(
+    "vjp", signature="(*operands, **params) -> (out, vjp_function)", instead_of="jvp"
+)
 """The derivative backwards, for a primitive without ``jvp``; ``vjp_function`` takes the cotangent
 of each result and gives that of each operand, None for zero."""
 
-vmap = RuleKind(
+vmap: RuleKind = RuleKind(
     "vmap",
     adapt=_adapt_vmap,
     canonical=True,
@@ -81,7 +83,7 @@ vmap = RuleKind(
 )
 """The same operation on operands with one more axis; an operand's dim is None if it has none."""
 
-transpose = RuleKind(
+transpose: RuleKind = RuleKind(
     "transpose",
     adapt=_adapt_transpose,
     canonical=True,
@@ -89,7 +91,7 @@ transpose = RuleKind(
 )
 """The transpose of the linear map from the ``UndefPrimal`` operands to the result."""
 
-physical = RuleKind(
+physical: RuleKind = RuleKind(
     "physical", signature="(avals, *physical_operands, **params) -> sequence of physical results"
 )
 """The operation on the arrays that represent operands of extended dtypes; ``avals`` are
@@ -97,19 +99,19 @@ the types of the operands. Where it is missing, it is derived: what a structural
 elements it does along each axis of the arrays that represent them, and a primitive whose parameters
 are jaxprs is applied to what represents those."""
 
-partial_eval = RuleKind(
+partial_eval: RuleKind = RuleKind(
     "partial_eval", signature="(trace, tracers, **params) -> sequence of tracer or value"
 )
 """Partial evaluation at trace time, for higher-order primitives."""
 
-stage = RuleKind("stage", signature="(trace, tracers, **params) -> sequence of tracer")
+stage: RuleKind = RuleKind("stage", signature="(trace, tracers, **params) -> sequence of tracer")
 """The record that staging makes of an application with functions among its parameters."""
 
-partial_eval_jaxpr = RuleKind(
+partial_eval_jaxpr: RuleKind = RuleKind(
     "partial_eval_jaxpr",
     signature="(unknowns_in, eqn) -> (known_eqn, unknown_eqn, unknowns_out, residuals)",
 )
 """Partial evaluation of an equation, for higher-order primitives."""
 
-dce = RuleKind("dce", signature="(used_outputs, eqn) -> eqn")
+dce: RuleKind = RuleKind("dce", signature="(used_outputs, eqn) -> eqn")
 """Dead code elimination inside an equation, for higher-order primitives."""

@@ -13,7 +13,7 @@ class Zero:
     __slots__ = ("aval",)
 
     def __init__(self, aval: Any) -> None:
-        self.aval = aval
+        self.aval: Any = aval
 
     @classmethod
     def like(cls, x: Any) -> Zero:
@@ -44,7 +44,7 @@ class UndefPrimal:
     __slots__ = ("aval",)
 
     def __init__(self, aval: Any) -> None:
-        self.aval = aval
+        self.aval: Any = aval
 
     def __repr__(self) -> str:
         return f"UndefPrimal({self.aval.str_short()})"

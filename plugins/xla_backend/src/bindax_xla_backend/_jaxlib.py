@@ -149,12 +149,12 @@ class Device(DeviceMemories):
     __slots__ = ("id", "is_local", "platform", "process_index", "raw", "sharding")
 
     def __init__(self, raw: Any, is_local: bool = True) -> None:
-        self.raw = raw
-        self.id = int(raw.id)
-        self.is_local = is_local
-        self.platform = str(raw.platform)
-        self.process_index = int(raw.process_index)
-        self.sharding = RawSharding((self,))
+        self.raw: Any = raw
+        self.id: int = int(raw.id)
+        self.is_local: bool = is_local
+        self.platform: str = str(raw.platform)
+        self.process_index: int = int(raw.process_index)
+        self.sharding: RawSharding = RawSharding((self,))
         _free_with_garbage()
 
     @property

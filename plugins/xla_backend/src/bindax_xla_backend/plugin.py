@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from bindax_core.extend import Backend, hookimpl
 from bindax_xla_backend.execution.backend import XlaBackend
 
-backend = XlaBackend()
+backend: XlaBackend = XlaBackend()
 """The backend for the CPU."""
 
 

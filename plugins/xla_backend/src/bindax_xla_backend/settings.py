@@ -31,7 +31,7 @@ def _read_count(text: str) -> Any:
     return next((int(count) for count in reversed(counts) if int(count)), None)
 
 
-compilation_cache_dir = Setting(
+compilation_cache_dir: Setting = Setting(
     "compilation_cache_dir",
     None,
     """the directory that compiled programs are kept in for later processes, or None. Loading one
@@ -39,14 +39,14 @@ compilation_cache_dir = Setting(
     able to write to it; otherwise it is not used""",
     check=_directory,
 )
-compilation_cache_bytes = Setting(
+compilation_cache_bytes: Setting = Setting(
     "compilation_cache_bytes",
     1 << 30,
     """how large the files in ``compilation_cache_dir`` may be together; the oldest are removed
     first""",
     check=positive_integer,
 )
-platforms = Setting(
+platforms: Setting = Setting(
     "platforms",
     None,
     """the platforms that programs may run on, the preferred one first, such as ``"cuda,cpu"``; one
@@ -54,7 +54,7 @@ platforms = Setting(
     that are installed and work. Read when the first program is compiled""",
     check=_platforms,
 )
-num_cpu_devices = Setting(
+num_cpu_devices: Setting = Setting(
     "num_cpu_devices",
     1,
     """how many devices the CPU is divided into, to try programs for several devices out; read at

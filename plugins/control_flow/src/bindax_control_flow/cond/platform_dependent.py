@@ -9,7 +9,7 @@ import numpy as np
 
 from bindax_control_flow.cond.cond import bind_branches
 from bindax_control_flow.cond.primitive import DEFAULT, INDEX, branch_for
-from bindax_core.extend import api_boundary, find_backend, primitive, rules
+from bindax_core.extend import Primitive, api_boundary, find_backend, primitive, rules
 from bindax_transforms import check_function
 
 __all__ = ["platform_dependent", "platform_index_p"]
@@ -70,7 +70,7 @@ def _lowering(ctx: Any, *, platforms: tuple[str, ...]) -> Any:
 
 _NO_OPERAND = "it has no operand"
 
-platform_index_p = primitive(
+platform_index_p: Primitive = primitive(
     "platform_index",
     rules.impl(_impl),
     rules.abstract_eval(lambda *, platforms: INDEX),

@@ -15,6 +15,7 @@ from bindax_core.extend import (
     ClosedJaxpr,
     DebugInfo,
     JaxprEqn,
+    Primitive,
     Printer,
     Region,
     ShapedArray,
@@ -267,7 +268,7 @@ def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
     return format_application(eqn, shown, printer)
 
 
-cond_p = primitive(
+cond_p: Primitive = primitive(
     "cond",
     rules.impl(_impl, on_values=True),
     rules.abstract_eval(_abstract_eval),

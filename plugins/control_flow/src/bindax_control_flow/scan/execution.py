@@ -68,9 +68,9 @@ class Lowering:
     def __init__(self, loop: Loop, operands: Sequence[Any]) -> None:
         self.loop = loop
         self.consts, self.carry, self.xs = loop.operands(operands)
-        self.x_avals = loop.operands(loop.jaxpr.in_avals)[2]
+        self.x_avals: list[Any] = loop.operands(loop.jaxpr.in_avals)[2]
         wide = isinstance(loop.length, Dimension) or loop.length > np.iinfo(np.int32).max
-        self.index_aval = ShapedArray((), np.int64 if wide else np.int32)
+        self.index_aval: ShapedArray = ShapedArray((), np.int64 if wide else np.int32)
 
     def run(self, ctx: Any) -> list[Any]:
         """The results of the loop."""

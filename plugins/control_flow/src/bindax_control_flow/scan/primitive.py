@@ -16,6 +16,7 @@ from bindax_control_flow.shared.programs import batches_in_front
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
+    Primitive,
     Var,
     eval_jaxpr,
     operations_for,
@@ -191,7 +192,7 @@ def _lowering(ctx: Any, *values: Any, **params: Any) -> list[Any]:
     return execution.Lowering(Loop(**params), values).run(ctx)
 
 
-scan_p = primitive(
+scan_p: Primitive = primitive(
     "scan",
     rules.impl(_impl, on_values=True),
     rules.abstract_eval(_abstract_eval),

@@ -14,6 +14,7 @@ from bindax_control_flow.solve.functions import Function, Unknowns, check_functi
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
+    Primitive,
     api_boundary,
     as_array,
     eval_jaxpr,
@@ -268,7 +269,7 @@ def _lowering(ctx: Any, *values: Any, **params: Any) -> Any:
     return ctx.inline(System(**params).solve, values)
 
 
-linear_solve_p = primitive(
+linear_solve_p: Primitive = primitive(
     "linear_solve",
     rules.impl(_impl, on_values=True),
     rules.abstract_eval(_abstract_eval),

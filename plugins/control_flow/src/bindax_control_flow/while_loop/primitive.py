@@ -23,6 +23,7 @@ from bindax_control_flow.while_loop.derived_loops import (
 )
 from bindax_core.extend import (
     JaxprEqn,
+    Primitive,
     Region,
     ShapedArray,
     Var,
@@ -171,7 +172,7 @@ def _lowering(ctx: Any, *values: Any, **params: Any) -> list[Any]:
     return outs[loop.cond_nconsts + loop.body_nconsts :]
 
 
-while_p = primitive(
+while_p: Primitive = primitive(
     "while",
     rules.impl(_impl, on_values=True),
     rules.abstract_eval(_abstract_eval),

@@ -11,6 +11,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import (
     Effect,
+    Primitive,
     api_boundary,
     is_value,
     operations_for,
@@ -185,7 +186,7 @@ def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
     return []
 
 
-check_p = primitive(
+check_p: Primitive = primitive(
     "check",
     rules.impl(_impl),
     rules.abstract_eval(_abstract_eval),

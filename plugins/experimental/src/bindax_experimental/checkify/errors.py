@@ -51,13 +51,13 @@ index_checks: frozenset[ErrorCategory] = frozenset({OOBError})
 div_checks: frozenset[ErrorCategory] = frozenset({DivisionByZeroError})
 """The checks that no divisor is zero."""
 
-float_checks = nan_checks | div_checks
+float_checks: frozenset[ErrorCategory] = nan_checks | div_checks
 """The checks of floating-point numbers."""
 
-automatic_checks = float_checks | index_checks
+automatic_checks: frozenset[ErrorCategory] = float_checks | index_checks
 """The checks that need no change of the program."""
 
-all_checks = automatic_checks | user_checks
+all_checks: frozenset[ErrorCategory] = automatic_checks | user_checks
 """Every check."""
 
 Slot = tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
@@ -104,7 +104,7 @@ class _Failures:
         return self._all[number - 1]
 
 
-failures = _Failures()
+failures: _Failures = _Failures()
 
 
 def slot_of(avals: Sequence[Any]) -> Slot:
@@ -193,5 +193,5 @@ register_pytree_node(
     lambda slots, children: Error(children[0], slots, children[1:]),
 )
 
-init_error = Error(np.int32(0), (), ())
+init_error: Error = Error(np.int32(0), (), ())
 """No error."""

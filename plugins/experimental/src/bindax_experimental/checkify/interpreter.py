@@ -15,6 +15,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import (
+    Array,
     DebugInfo,
     MainTrace,
     Primitive,
@@ -53,9 +54,9 @@ class Checks:
         self, enabled: frozenset[ErrorCategory], code: Any = None, payload: Any = None
     ) -> None:
         self.enabled = enabled
-        self.code = np.int32(0) if code is None else code
+        self.code: Any = np.int32(0) if code is None else code
         self.payload: dict[Slot, list[Any]] = dict(payload or {})
-        self.found_any = False
+        self.found_any: bool = False
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -121,7 +122,9 @@ def _adapt(primitive: Primitive, function: Callable[..., Any], options: dict[str
     return rule
 
 
-checked = RuleKind("checkify", adapt=_adapt, signature="(checks, *operands, **params) -> result")
+checked: RuleKind = RuleKind(
+    "checkify", adapt=_adapt, signature="(checks, *operands, **params) -> result"
+)
 """The results of a primitive, with notes in ``checks`` of what is wrong with its operands or
 them. A primitive without the rule is applied as it is."""
 

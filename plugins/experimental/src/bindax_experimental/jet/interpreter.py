@@ -43,7 +43,7 @@ def _is_taylor(x: Any) -> bool:
     return isinstance(x, Taylor)
 
 
-taylor = RuleKind("jet", adapt=_adapt, signature="(*taylors, **params) -> Taylor")
+taylor: RuleKind = RuleKind("jet", adapt=_adapt, signature="(*taylors, **params) -> Taylor")
 """The power series of a primitive's result from those of its operands, at least one of which is no
 constant. Coefficients are those of the polynomial, without factorials."""
 
@@ -55,7 +55,7 @@ class JetTracer(ValueTracer):
 
     def __init__(self, trace: Trace, taylor: Taylor) -> None:
         super().__init__(trace, taylor.value)
-        self.taylor = taylor
+        self.taylor: Taylor = taylor
 
     @property
     def is_plain(self) -> bool:

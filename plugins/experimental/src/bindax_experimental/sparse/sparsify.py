@@ -54,7 +54,9 @@ def _is_sparse_or_not(x: Any) -> bool:
     return isinstance(x, BCOO) or is_value(x)
 
 
-sparse = RuleKind("sparse", adapt=_adapt, signature="(*arrays_or_BCOO, **params) -> array or BCOO")
+sparse: RuleKind = RuleKind(
+    "sparse", adapt=_adapt, signature="(*arrays_or_BCOO, **params) -> array or BCOO"
+)
 """The result of a primitive of which at least one operand is sparse."""
 
 

@@ -102,7 +102,8 @@ def _joinable(c: Any, r: Any) -> tuple[Any, Any]:
     """Both with the same leading axes and dtype."""
     batch = np.broadcast_shapes(c.shape[:-1], r.shape[:-1])
     dtype = jnp.result_type(c, r)
-    return tuple(jnp.broadcast_to(x, (*batch, x.shape[-1])).astype(dtype) for x in (c, r))
+    first, second = (jnp.broadcast_to(x, (*batch, x.shape[-1])).astype(dtype) for x in (c, r))
+    return first, second
 
 
 def hankel(c: Any, r: Any = None) -> Array:

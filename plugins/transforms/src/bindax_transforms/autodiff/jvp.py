@@ -59,7 +59,7 @@ class JVPTracer(ValueTracer):
     def __init__(self, trace: Trace, primal: Any, tangent: Any) -> None:
         self._trace = trace
         self.value = primal
-        self.tangent = tangent
+        self.tangent: Any = tangent
 
     @property
     def primal(self) -> Any:

@@ -41,7 +41,7 @@ class PartialEvalTracer(ValueTracer):
         self._trace = trace
         self.aval = aval
         self.value = value
-        self.atom = atom
+        self.atom: Atom | None = atom
 
     @property
     def is_known(self) -> bool:

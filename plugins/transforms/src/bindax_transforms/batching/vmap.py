@@ -61,8 +61,8 @@ class AxisData:
         if type(size) is NamedSize:
             name, mesh_axes = name if size.name is None else size.name, size.mesh_axes
         plain = name is None and not mesh_axes
-        self.size = size if plain else NamedSize(size, name, mesh_axes)
-        self.name = name
+        self.size: NamedSize | int = size if plain else NamedSize(size, name, mesh_axes)
+        self.name: Any | None = name
         self.index: BatchTracer | None = None
 
 
@@ -74,7 +74,7 @@ class BatchTracer(ValueTracer):
     def __init__(self, trace: Trace, val: Any, batch_dim: BatchDim) -> None:
         self._trace = trace
         self.value = val
-        self.batch_dim = batch_dim
+        self.batch_dim: BatchDim = batch_dim
         self._aval: Any = None
 
     @property

@@ -45,10 +45,10 @@ class Entry(CacheEntry):
         super().__init__()
         self.jaxpr = jaxpr
         self.consts = consts
-        self.closes_over_tracers = any(isinstance(c, Tracer) for c in consts)
+        self.closes_over_tracers: bool = any(isinstance(c, Tracer) for c in consts)
         self.tree = tree
         self.out_tree = out_tree
-        self.out_is_leaf = out_tree.num_leaves == out_tree.num_nodes == 1
+        self.out_is_leaf: bool = out_tree.num_leaves == out_tree.num_nodes == 1
         self.unflatten = out_tree.unflatten
         self.params = params
         self.run: Callable[[Sequence[Any]], Sequence[Any]] | None = None

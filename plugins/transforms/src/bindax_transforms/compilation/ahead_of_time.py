@@ -44,7 +44,7 @@ class AbstractArgument(Tracer):
 
     def __init__(self, aval: Any, sharding: Any = None) -> None:
         self.aval = aval
-        self.sharding = sharding
+        self.sharding: Any = sharding
 
 
 def abstract_arguments(args: Any, kwargs: Any) -> tuple[Any, Any]:

@@ -100,7 +100,7 @@ class JittedFunction(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<jit of {describe_function(self._fun)}>"
 
-    __signature__ = Signature()
+    __signature__: Signature = Signature()
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """By name where there is one, or the function and the options, without what is compiled."""

@@ -47,7 +47,7 @@ def _lowering(
     return ctx.inline(jaxpr, values) if inline else ctx.call(jaxpr, values, name)
 
 
-jit_rules = JitRules()
+jit_rules: JitRules = JitRules()
 jit_p = jit_rules.primitive = primitive(
     "jit",
     rules.impl(_impl, on_values=True),

@@ -12,6 +12,7 @@ from bindax_core.extend import (
     ClosedJaxpr,
     DebugInfo,
     LoweringContext,
+    Primitive,
     PyTreeDef,
     as_array,
     default_placement,
@@ -130,7 +131,7 @@ def _lowering(ctx: LoweringContext, x: Any, *, sharding: Sharding | Space) -> An
     return ctx.op("sdy.sharding_constraint", [x], attributes=attributes)[0]
 
 
-sharding_constraint_p = primitive(
+sharding_constraint_p: Primitive = primitive(
     "sharding_constraint",
     rules.impl(_impl, on_values=True),
     rules.abstract_eval(_abstract_eval),

@@ -46,7 +46,7 @@ class SymbolicZero:
     __slots__ = ("aval",)
 
     def __init__(self, aval: Any) -> None:
-        self.aval = aval
+        self.aval: Any = aval
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -197,7 +197,7 @@ class CustomFunction(Generic[R]):
     ) -> None:
         self._arguments = Arguments(self._decorator, fun, nondiff_argnums, nondiff_argnames)
         self.fun = fun
-        self.nondiff_argnums = self._arguments.nondiff
+        self.nondiff_argnums: tuple[int, ...] = self._arguments.nondiff
         update_wrapper(self, fun)  # type: ignore[arg-type]
 
 

@@ -193,8 +193,8 @@ class Batching:
     def __init__(self, main: MainTrace, dims: Sequence[BatchDim]) -> None:
         self.main = main
         self.size: int = main.global_data.size
-        self.dims = tuple(dims)
-        self.is_batched = any(d is not None for d in dims)
+        self.dims: tuple[BatchDim, ...] = tuple(dims)
+        self.is_batched: bool = any(d is not None for d in dims)
 
     def box(self, trace: Any, x: Any, dim: BatchDim) -> Any:
         """A value, or ``Zero``, as one element sees it."""

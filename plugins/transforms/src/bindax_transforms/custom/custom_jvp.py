@@ -10,6 +10,7 @@ import numpy as np
 
 from bindax_core.extend import (
     MainTrace,
+    Primitive,
     api_boundary,
     as_array,
     describe_function,
@@ -67,7 +68,7 @@ class CustomJVPCall(CustomCall):
         return rule
 
 
-custom_jvp_call_p = call_primitive("custom_jvp_call", CustomJVPCall)
+custom_jvp_call_p: Primitive = call_primitive("custom_jvp_call", CustomJVPCall)
 """A call of a ``custom_jvp`` function. Parameters: ``call``, with the rule; ``jaxpr``, the function
 as a jaxpr without constants."""
 
@@ -104,7 +105,7 @@ class custom_jvp(CustomFunction[R]):
     _decorator = "custom_jvp"
 
     jvp: JVPRule | None = None
-    symbolic_zeros = False
+    symbolic_zeros: bool = False
 
     def traced_parts(self) -> tuple[Any, ...]:
         """The parts that jaxprs with this depend on, for ``traced_once``."""
@@ -125,7 +126,7 @@ class custom_jvp(CustomFunction[R]):
         """
         check_function(f"defjvp of the {self._arguments.name}", "jvp", jvp)
         self.jvp = jvp
-        self.symbolic_zeros = symbolic_zeros
+        self.symbolic_zeros: bool = symbolic_zeros
         return jvp
 
     @api_boundary

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
     MainTrace,
+    Primitive,
     api_boundary,
     describe_function,
     full_raise,
@@ -74,7 +75,7 @@ class CustomVJPCall(CustomCall):
         return rule
 
 
-custom_vjp_call_p = call_primitive("custom_vjp_call", CustomVJPCall)
+custom_vjp_call_p: Primitive = call_primitive("custom_vjp_call", CustomVJPCall)
 """A call of a ``custom_vjp`` function. Parameters: ``call``, with the rules; ``jaxpr``, the
 function as a jaxpr without constants."""
 
@@ -121,8 +122,8 @@ class custom_vjp(CustomFunction[R]):
 
     fwd: Callable[..., tuple[Any, Any]] | None = None
     bwd: Callable[..., Any] | None = None
-    symbolic_zeros = False
-    optimize_remat = False
+    symbolic_zeros: bool = False
+    optimize_remat: bool = False
 
     def traced_parts(self) -> tuple[Any, ...]:
         """The parts that jaxprs with this depend on, for ``traced_once``."""

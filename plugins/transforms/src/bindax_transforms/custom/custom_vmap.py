@@ -12,6 +12,7 @@ from bindax_core.extend import (
     DebugInfo,
     MainTrace,
     PyTreeDef,
+    Primitive,
     api_boundary,
     describe_function,
     float0,
@@ -175,7 +176,7 @@ class _Derivative:
         return primals, with_zeros(self.outs_differentiable, rest, avals)
 
 
-custom_vmap_call_p = call_primitive("custom_vmap_call", CustomVmapCall)
+custom_vmap_call_p: Primitive = call_primitive("custom_vmap_call", CustomVmapCall)
 """A call of a ``custom_vmap`` function. Parameters: ``call``, with the rule; ``jaxpr``, the
 function as a jaxpr without constants."""
 

@@ -48,8 +48,8 @@ class JaxprTracer(Tracer):
     def __init__(self, trace: Trace, aval: Any, atom: Atom, eqn: JaxprEqn | None = None) -> None:
         self._trace = trace
         self.aval = aval
-        self.atom = atom
-        self.eqn = eqn
+        self.atom: Atom = atom
+        self.eqn: JaxprEqn | None = eqn
 
     def history(self) -> str:
         eqn = self.eqn

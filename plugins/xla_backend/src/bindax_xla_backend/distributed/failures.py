@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FAILED = "failed: "
 """The beginning of what a process says of a program that failed in it."""
 
-joined = SimpleNamespace(connection=None)
+joined: SimpleNamespace = SimpleNamespace(connection=None)
 """The connection to other processes, while there is one."""
 
 

@@ -73,11 +73,11 @@ class XlaBackend:
     platform = "cpu"
     host_accessible = True
 
-    foreign = _LazyModule("platforms.ffi_targets")
+    foreign: _LazyModule = _LazyModule("platforms.ffi_targets")
     """The registry of kernels of other languages."""
-    exporting = _LazyModule("lowering.exporting")
+    exporting: _LazyModule = _LazyModule("lowering.exporting")
     """The functions that write portable artifacts, and read and call them."""
-    profiler = _LazyModule("execution.profiler")
+    profiler: _LazyModule = _LazyModule("execution.profiler")
     """The profiler of XLA."""
     distributed: Any = _LazyModule("distributed.processes")
     """The way to join other processes, whose devices are then used too; None without one."""
@@ -93,7 +93,7 @@ class XlaBackend:
         self._abandoned: Any = None
         self._devices: list[Device] = []
         self._first: Device | None = None
-        self.default_placement = DefaultPlacement(self)
+        self.default_placement: DefaultPlacement = DefaultPlacement(self)
         self._placements: weakref.WeakValueDictionary[Any, DevicePlacement]
         self._placements = weakref.WeakValueDictionary()
 

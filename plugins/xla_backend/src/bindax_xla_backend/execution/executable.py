@@ -49,9 +49,9 @@ class Executable:
     def __init__(
         self, backend: XlaBackend, program: LoweredProgram, loaded: Any, places: ProgramPlacements
     ) -> None:
-        self.name = program.name
-        self.in_avals = program.in_avals
-        self.out_avals = program.out_avals
+        self.name: str = program.name
+        self.in_avals: tuple[ShapedArray, ...] = program.in_avals
+        self.out_avals: tuple[ShapedArray, ...] = program.out_avals
         self._avals = list(program.in_avals)
         self._backend = backend
         self._callbacks = program.callbacks
@@ -80,7 +80,7 @@ class Executable:
             _jaxlib.result_handler(place.raw(aval.ndim), aval, Array.wrapper(aval, place))
             for aval, place in zip(program.out_avals, places.results, strict=True)
         ]
-        self.size = len(program.bytecode)
+        self.size: int = len(program.bytecode)
         self.run_unchecked = _unchecked(self)
         backend.executables.add(self)
 

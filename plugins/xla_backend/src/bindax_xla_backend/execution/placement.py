@@ -39,13 +39,13 @@ class DevicePlacement:
         self.backend = backend
         self.sharding = sharding
         self.committed = committed
-        self.name = backend.name
+        self.name: str = backend.name
         self.block_until_ready = backend.block_until_ready
         self.delete = backend.delete
         self.is_deleted = backend.is_deleted
         # The memory of the first device is the host's: nothing is lost by looking at it there.
         on_host = sharding.device_assignment == (backend.device(),)
-        self.host_accessible = on_host and backend.host_accessible
+        self.host_accessible: bool = on_host and backend.host_accessible
         self._raw: dict[int, _jaxlib.RawSharding] = {}
 
     def __repr__(self) -> str:

@@ -38,11 +38,11 @@ class ShardedExecutable:
     def __init__(self, backend: XlaBackend, request: Request) -> None:
         self.backend = backend
         self.request = request
-        self.name = request.name
-        self.in_avals = tuple(request.jaxpr.in_avals)
-        self.out_avals = tuple(request.jaxpr.out_avals)
+        self.name: str = request.name
+        self.in_avals: tuple[Any, ...] = tuple(request.jaxpr.in_avals)
+        self.out_avals: tuple[Any, ...] = tuple(request.jaxpr.out_avals)
         self._known: dict[Places, CacheEntry] = {}
-        self.size = 0  # of the first executable, in bytes
+        self.size: int = 0  # of the first executable, in bytes
 
     def start(self, places: Places) -> ShardedExecutable:
         """Compile it for operands in places; gives the program itself."""

@@ -33,7 +33,7 @@ class _ThisThread(threading.local):
     callbacks = 0
 
 
-this_thread = _ThisThread()
+this_thread: _ThisThread = _ThisThread()
 
 
 @attrs.define(eq=False)

@@ -24,7 +24,7 @@ class EffectToken:
     __slots__ = ("token",)
 
     def __init__(self, token: Any = None) -> None:
-        self.token = token
+        self.token: Any = token
 
 
 def is_ordered(effects: frozenset[Effect]) -> bool:

@@ -41,7 +41,7 @@ class Context:
     _MOST_USES = 200
 
     def __init__(self) -> None:
-        self.raw = _jaxlib.make_context()
+        self.raw: Any = _jaxlib.make_context()
         self.unknown_location = ir.Location.unknown(context=self.raw)
         self._uses = 0
         self._types: dict[str, Any] = {}

@@ -23,12 +23,12 @@ class ModuleBuilder:
         self, context: mlir.Context, name: str, platform: str, layout: Layout | None = None
     ) -> None:
         self.context = context
-        self.module = context.new_module(name)
+        self.module: Any = context.new_module(name)
         self.platform = platform
         self.layout = layout
-        self.device_count = 1 if layout is None else len(layout.devices)
-        self.several = self.device_count > 1
-        self.meshes = Meshes(context, self.module, self.device_count)
+        self.device_count: int = 1 if layout is None else len(layout.devices)
+        self.several: bool = self.device_count > 1
+        self.meshes: Meshes = Meshes(context, self.module, self.device_count)
         self.inspectors: list[Any] = []
         self.callbacks: list[HostCallback] = []
         self.rules: dict[Primitive, Callable[..., Any]] = {}

@@ -61,9 +61,9 @@ class Lowered:
     """A program in StableHLO."""
 
     def __init__(self, backend: XlaBackend, program: LoweredProgram) -> None:
-        self.name = program.name
-        self.in_avals = program.in_avals
-        self.out_avals = program.out_avals
+        self.name: str = program.name
+        self.in_avals: tuple[ShapedArray, ...] = program.in_avals
+        self.out_avals: tuple[ShapedArray, ...] = program.out_avals
         self._backend = backend
         self._program = program
 

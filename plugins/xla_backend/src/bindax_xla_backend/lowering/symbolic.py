@@ -46,8 +46,8 @@ class Number:
     __slots__ = ("ctx", "value")
 
     def __init__(self, ctx: SymbolicContext, value: Value) -> None:
-        self.ctx = ctx
-        self.value = value
+        self.ctx: SymbolicContext = ctx
+        self.value: Value = value
 
     __add__ = __radd__ = _operator("add")
     __sub__ = _operator("subtract")

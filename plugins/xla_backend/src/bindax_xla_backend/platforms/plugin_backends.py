@@ -27,7 +27,7 @@ class PluginBackend(XlaBackend):
     def __init__(self, platform: str, plugin: PjrtPlugin | None, priority: int) -> None:
         super().__init__()
         self.name = self.platform = platform
-        self.priority = priority
+        self.priority: int = priority
         self.failure: Exception | None = None  # to start it
         self._plugin = plugin
 
