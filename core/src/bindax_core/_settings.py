@@ -56,10 +56,13 @@ class Setting:
     ) -> None:
         self.name = name
         self.default = default
-        self.__doc__ = self.help = help
-        self.choices = tuple(choices) or ((False, True) if type(default) is bool else ())
+        self.__doc__ = help
+        self.help: str = help
+        self.choices: tuple[Any, ...] = tuple(choices) or (
+            (False, True) if type(default) is bool else ()
+        )
         self.traced = traced
-        self.variables: tuple[str] | tuple[str, ...] = (
+        self.variables: tuple[str, ...] = (
             (f"BINDAX_{name.upper()}",) if variables is None else tuple(variables)
         )
         self.site: Site = caller_site()

@@ -65,7 +65,7 @@ class ExecutableCache:
         self.time: int = 0
         self._all: weakref.WeakSet[CacheEntry] = weakref.WeakSet()
         self._size = 0
-        self.lock = threading.RLock()
+        self.lock: threading.RLock = threading.RLock()
 
     def add(self, entry: CacheEntry) -> None:
         """Count an entry, or one that has grown, and drop others when there are too many."""

@@ -113,7 +113,8 @@ class eval_context:
     __slots__ = ("previous",)
 
     def __enter__(self) -> None:
-        self.previous, trace_state.dynamic = trace_state.dynamic, None
+        self.previous: MainTrace | None = trace_state.dynamic
+        trace_state.dynamic = None
 
     def __exit__(self, *error: object) -> None:
         trace_state.dynamic = self.previous

@@ -26,7 +26,7 @@ PROJECT = "bindax"
 """The name that pluggy's markers are bound to."""
 
 hookspec = pluggy.HookspecMarker(PROJECT)
-hookimpl = pluggy.HookimplMarker(PROJECT)
+hookimpl: pluggy.HookimplMarker = pluggy.HookimplMarker(PROJECT)
 
 
 @hookspec

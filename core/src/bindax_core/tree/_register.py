@@ -10,6 +10,7 @@ from bindax_core.errors import TreeError
 from bindax_core.tree._node_definition import NodeDefinition, type_name
 from bindax_core.tree._registry import register_node
 
+_R = TypeVar("_R")
 _Class = TypeVar("_Class", bound=type)
 
 
@@ -125,7 +126,7 @@ def register_static(cls: _Class) -> _Class:
     return cls
 
 
-class Partial(functools.partial):  # type: ignore[type-arg]
+class Partial(functools.partial[_R]):
     """A ``functools.partial`` that is a pytree: its arguments are the children.
 
     The function is metadata, and must support ``==`` and ``hash``.
@@ -138,7 +139,7 @@ class Partial(functools.partial):  # type: ignore[type-arg]
 
     __slots__ = ()
 
-    def __new__(cls, func: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Partial:
+    def __new__(cls, func: Callable[..., _R], /, *args: Any, **kwargs: Any) -> Partial[_R]:
         """Bind arguments to a function."""
         # functools.partial merges nested partials, which would make the arguments of the inner one
         # children of the outer one and lose what it is.
@@ -167,11 +168,11 @@ class _Opaque:
         return repr(self.function)
 
 
-def _flatten_partial(node: Partial) -> tuple[tuple[Any, Any], Any]:
+def _flatten_partial(node: Partial[Any]) -> tuple[tuple[Any, Any], Any]:
     return (node.args, node.keywords), node.func
 
 
-def _unflatten_partial(func: Any, children: Any) -> Partial:
+def _unflatten_partial(func: Any, children: Any) -> Partial[Any]:
     return Partial(func, *children[0], **children[1])
 
 

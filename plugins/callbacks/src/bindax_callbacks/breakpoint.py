@@ -90,11 +90,12 @@ def _frames(filter_frames: bool) -> Iterator[FrameType]:
 class Prompt(cmd.Cmd):
     """A prompt for commands, and for expressions of the variables of a function."""
 
-    prompt = "(bindax) "
+    prompt: str = "(bindax) "
+    intro: str | None
 
     def __init__(self, stack: list[Stop], stdin: IO[str] | None, stdout: IO[str] | None) -> None:
         super().__init__(stdin=stdin, stdout=stdout)
-        self.use_rawinput = stdin is None
+        self.use_rawinput: bool = stdin is None
         self.stack = stack
         self.at: int = 0
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import ml_dtypes
 import numpy as np
 
 from bindax_core.extend import (
     AnyArray,
+    Array,
     as_extended,
     config,
     extended,
@@ -32,7 +33,10 @@ nan: Final = math.nan
 newaxis: Final = None
 
 
-ndarray = AnyArray
+if TYPE_CHECKING:
+    ndarray = Array
+else:
+    ndarray = AnyArray
 """The type of arrays under the name that it has in NumPy; traced ones are instances, too."""
 
 
@@ -52,7 +56,7 @@ class ScalarType(type):
         """The NumPy dtype that it stands for."""
         return named_dtype(cls._name)
 
-    def __call__(cls, x: Any = 0) -> Any:
+    def __call__(cls, x: Any = 0) -> Array:
         """An array of a value, in this dtype."""
         return array(x, cls.dtype)
 
@@ -81,51 +85,54 @@ class DefaultScalarType(ScalarType):
         return default_dtype(cls._name)
 
 
-def _scalar_type(name: str, public: str | None = None) -> Any:
+def _scalar_type(name: str, public: str | None = None) -> ScalarType:
     namespace = {"_name": name, "__module__": __name__, "__doc__": f"The dtype {name}."}
     return ScalarType(public or name, (), namespace)
 
 
-def _default_type(family: str, public: str | None = None) -> Any:
+def _default_type(family: str, public: str | None = None) -> ScalarType:
     text = f"The default dtype of the family {family}."
     namespace = {"_name": family, "__module__": __name__, "__doc__": text}
     return DefaultScalarType(public or f"{family}_", (), namespace)
 
 
-bool_ = _scalar_type("bool", "bool_")
-int4 = _scalar_type("int4")
-int8 = _scalar_type("int8")
-int16 = _scalar_type("int16")
-int32 = _scalar_type("int32")
-int64 = _scalar_type("int64")
-uint4 = _scalar_type("uint4")
-uint8 = _scalar_type("uint8")
-uint16 = _scalar_type("uint16")
-uint32 = _scalar_type("uint32")
-uint64 = _scalar_type("uint64")
-int2 = _scalar_type("int2")
-uint2 = _scalar_type("uint2")
-float4_e2m1fn = _scalar_type("float4_e2m1fn")
-float8_e3m4 = _scalar_type("float8_e3m4")
-float8_e4m3 = _scalar_type("float8_e4m3")
-float8_e4m3b11fnuz = _scalar_type("float8_e4m3b11fnuz")
-float8_e4m3fnuz = _scalar_type("float8_e4m3fnuz")
-float8_e5m2fnuz = _scalar_type("float8_e5m2fnuz")
-float8_e8m0fnu = _scalar_type("float8_e8m0fnu")
-float8_e4m3fn = _scalar_type("float8_e4m3fn")
-float8_e5m2 = _scalar_type("float8_e5m2")
-bfloat16 = _scalar_type("bfloat16")
-float16 = _scalar_type("float16")
-float32 = _scalar_type("float32")
-float64 = _scalar_type("float64")
-complex64 = _scalar_type("complex64")
-complex128 = _scalar_type("complex128")
-single, double, csingle, cdouble = float32, float64, complex64, complex128
-int_ = _default_type("int")
-float_ = _default_type("float")
-complex_ = _default_type("complex")
+bool_: ScalarType = _scalar_type("bool", "bool_")
+int4: ScalarType = _scalar_type("int4")
+int8: ScalarType = _scalar_type("int8")
+int16: ScalarType = _scalar_type("int16")
+int32: ScalarType = _scalar_type("int32")
+int64: ScalarType = _scalar_type("int64")
+uint4: ScalarType = _scalar_type("uint4")
+uint8: ScalarType = _scalar_type("uint8")
+uint16: ScalarType = _scalar_type("uint16")
+uint32: ScalarType = _scalar_type("uint32")
+uint64: ScalarType = _scalar_type("uint64")
+int2: ScalarType = _scalar_type("int2")
+uint2: ScalarType = _scalar_type("uint2")
+float4_e2m1fn: ScalarType = _scalar_type("float4_e2m1fn")
+float8_e3m4: ScalarType = _scalar_type("float8_e3m4")
+float8_e4m3: ScalarType = _scalar_type("float8_e4m3")
+float8_e4m3b11fnuz: ScalarType = _scalar_type("float8_e4m3b11fnuz")
+float8_e4m3fnuz: ScalarType = _scalar_type("float8_e4m3fnuz")
+float8_e5m2fnuz: ScalarType = _scalar_type("float8_e5m2fnuz")
+float8_e8m0fnu: ScalarType = _scalar_type("float8_e8m0fnu")
+float8_e4m3fn: ScalarType = _scalar_type("float8_e4m3fn")
+float8_e5m2: ScalarType = _scalar_type("float8_e5m2")
+bfloat16: ScalarType = _scalar_type("bfloat16")
+float16: ScalarType = _scalar_type("float16")
+float32: ScalarType = _scalar_type("float32")
+float64: ScalarType = _scalar_type("float64")
+complex64: ScalarType = _scalar_type("complex64")
+complex128: ScalarType = _scalar_type("complex128")
+single: ScalarType = float32
+double: ScalarType = float64
+csingle: ScalarType = complex64
+cdouble: ScalarType = complex128
+int_: ScalarType = _default_type("int")
+float_: ScalarType = _default_type("float")
+complex_: ScalarType = _default_type("complex")
 
-uint = _default_type("uint", "uint")
+uint: ScalarType = _default_type("uint", "uint")
 generic = np.generic
 character = np.character
 flexible = np.flexible

@@ -7,6 +7,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from numpy import get_printoptions as get_printoptions
+from numpy import printoptions as printoptions
+from numpy import set_printoptions as set_printoptions
 
 from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic.extend import canonical_dtype, named_dtype
@@ -123,11 +126,6 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
     Array([1, 2, 3], dtype=int32)
     """
     return Array.from_numpy(np.fromstring(string, canonical_dtype(dtype), count, sep=sep))
-
-
-get_printoptions = np.get_printoptions
-set_printoptions = np.set_printoptions
-printoptions = np.printoptions
 
 
 def array_repr(

@@ -283,15 +283,15 @@ class _IndexExpression:
         return (key,) if self._always_tuple and not isinstance(key, tuple) else key
 
 
-mgrid = _Grid("mgrid", sparse=False)
+mgrid: _Grid = _Grid("mgrid", sparse=False)
 """The coordinates of all points of a grid: ``mgrid[0:2, 0:3]`` has the shape (2, 2, 3)."""
-ogrid = _Grid("ogrid", sparse=True)
+ogrid: _Grid = _Grid("ogrid", sparse=True)
 """The coordinates along each axis of a grid, of size 1 along the other axes."""
-r_ = _Joined("r_", 0, 1, -1)
+r_: _Joined = _Joined("r_", 0, 1, -1)
 """Arrays, numbers and ranges joined along the first axis: ``r_[1:4, 0, [7, 8]]``."""
-c_ = _Joined("c_", -1, 2, 0)
+c_: _Joined = _Joined("c_", -1, 2, 0)
 """Vectors joined as columns: ``c_[x, y]``."""
-s_ = _IndexExpression("s_", always_tuple=False)
+s_: _IndexExpression = _IndexExpression("s_", always_tuple=False)
 """An index as a value: ``s_[::2, 1]``."""
-index_exp = _IndexExpression("index_exp", always_tuple=True)
+index_exp: _IndexExpression = _IndexExpression("index_exp", always_tuple=True)
 """An index as a value, always a tuple."""

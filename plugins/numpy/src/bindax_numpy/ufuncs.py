@@ -61,7 +61,9 @@ class ufunc:
         reduction: Callable[..., Any] | None = None,
         accumulation: Callable[..., Any] | None = None,
     ) -> None:
-        self.nin, self.nout, self.identity = nin, nout, identity
+        self.nin: int = nin
+        self.nout: int = nout
+        self.identity: Any = identity
         self.__name__: str = name or str(getattr(func, "__name__", "ufunc"))
         self.__qualname__ = self.__name__
         self.__doc__, self.__module__ = func.__doc__, "bindax_numpy"
@@ -346,18 +348,18 @@ def _extremum(function: Callable[..., Any]) -> Any:
     return reduction
 
 
-add = ufunc(arithmetic.add, 2, 1, identity=0, reduction=reductions.sum)
-multiply = ufunc(arithmetic.multiply, 2, 1, identity=1, reduction=reductions.prod)
+add: ufunc = ufunc(arithmetic.add, 2, 1, identity=0, reduction=reductions.sum)
+multiply: ufunc = ufunc(arithmetic.multiply, 2, 1, identity=1, reduction=reductions.prod)
 add._accumulation, multiply._accumulation = reductions.cumsum, cumprod
-subtract = ufunc(arithmetic.subtract, 2, 1)
-negative = ufunc(arithmetic.negative, 1, 1)
-maximum = ufunc(arithmetic.maximum, 2, 1, reduction=_extremum(reductions.max))
-minimum = ufunc(arithmetic.minimum, 2, 1, reduction=_extremum(reductions.min))
-bitwise_and = _bitwise(comparison.bitwise_and, lax.reduce_and_p, -1)
-bitwise_or = _bitwise(comparison.bitwise_or, lax.reduce_or_p, 0)
-bitwise_xor = _bitwise(comparison.bitwise_xor, lax.reduce_xor_p, 0)
-logical_and = _logical(comparison.logical_and, reductions.all, True)
-logical_or = _logical(comparison.logical_or, reductions.any, False)
-logical_xor = ufunc(comparison.logical_xor, 2, 1, identity=False)
-logaddexp = ufunc(exp_log_trigonometry.logaddexp, 2, 1, identity=-float("inf"))
-logaddexp2 = ufunc(special.logaddexp2, 2, 1, identity=-float("inf"))
+subtract: ufunc = ufunc(arithmetic.subtract, 2, 1)
+negative: ufunc = ufunc(arithmetic.negative, 1, 1)
+maximum: ufunc = ufunc(arithmetic.maximum, 2, 1, reduction=_extremum(reductions.max))
+minimum: ufunc = ufunc(arithmetic.minimum, 2, 1, reduction=_extremum(reductions.min))
+bitwise_and: ufunc = _bitwise(comparison.bitwise_and, lax.reduce_and_p, -1)
+bitwise_or: ufunc = _bitwise(comparison.bitwise_or, lax.reduce_or_p, 0)
+bitwise_xor: ufunc = _bitwise(comparison.bitwise_xor, lax.reduce_xor_p, 0)
+logical_and: ufunc = _logical(comparison.logical_and, reductions.all, True)
+logical_or: ufunc = _logical(comparison.logical_or, reductions.any, False)
+logical_xor: ufunc = ufunc(comparison.logical_xor, 2, 1, identity=False)
+logaddexp: ufunc = ufunc(exp_log_trigonometry.logaddexp, 2, 1, identity=-float("inf"))
+logaddexp2: ufunc = ufunc(special.logaddexp2, 2, 1, identity=-float("inf"))

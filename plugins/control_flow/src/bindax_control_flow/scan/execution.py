@@ -67,6 +67,9 @@ class Lowering:
 
     def __init__(self, loop: Loop, operands: Sequence[Any]) -> None:
         self.loop = loop
+        self.consts: list[Any]
+        self.carry: list[Any]
+        self.xs: list[Any]
         self.consts, self.carry, self.xs = loop.operands(operands)
         self.x_avals: list[Any] = loop.operands(loop.jaxpr.in_avals)[2]
         wide = isinstance(loop.length, Dimension) or loop.length > np.iinfo(np.int32).max

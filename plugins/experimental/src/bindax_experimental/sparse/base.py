@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from bindax_core import block_until_ready
 from bindax_core.tree_util import tree_leaves
@@ -23,7 +23,8 @@ class JAXSparse:
 
     __array_priority__ = 100
     __array_ufunc__ = None
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    __hash__ = None
 
     @property
     def ndim(self: Any) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import bindax_numpy as jnp
-from bindax_core.extend import ShapedArray, typeof
+from bindax_core.extend import Array, ShapedArray, typeof
 from bindax_core.tree_util import GetAttrKey, register_pytree_with_keys
 from bindax_experimental.sparse.base import JAXSparse
 from bindax_transforms import vmap
@@ -50,12 +50,15 @@ class BCOO(JAXSparse):
         indices_sorted: bool = False,
         unique_indices: bool = False,
     ) -> None:
+        self.data: Array
+        self.indices: Array
         self.data, self.indices = (jnp.asarray(x) for x in args)
         shape = tuple([int(size) for size in shape])
         n_batch = self.indices.ndim - 2
         n_sparse = self.indices.shape[-1] if self.indices.ndim >= 2 else 0
         self._tail = shape[max(n_batch, 0) :]
-        self.indices_sorted, self.unique_indices = indices_sorted, unique_indices
+        self.indices_sorted: bool = indices_sorted
+        self.unique_indices: bool = unique_indices
         fits = (
             n_batch >= 0
             and len(shape) >= n_batch + n_sparse

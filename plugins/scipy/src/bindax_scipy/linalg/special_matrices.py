@@ -393,7 +393,7 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
            [ 1., -1.]], dtype=float32)
     """
     require_one_of("dft", "scale", scale, (None, "sqrtn", "n"))
-    wanted = jnp.complex_ if dtype is None else np.dtype(dtype)
+    wanted: Any = jnp.complex_ if dtype is None else np.dtype(dtype)
     if dtype is not None and wanted.kind != "c":
         raise ValueError(f"dft: dtype must be complex, but it is {wanted}.")
     n = operator.index(n)

@@ -228,6 +228,8 @@ class Splitting:
 
     def __init__(self, jaxpr: Jaxpr, in_unknowns: Sequence[bool]) -> None:
         self.jaxpr = jaxpr
+        self.known_ins: list[Var]
+        self.unknown_ins: list[Var]
         self.known_ins, self.unknown_ins = partition(in_unknowns, jaxpr.invars)
         self.unknown: set[Any] = set(self.unknown_ins)
         self.saved: dict[Var, None] = dict.fromkeys(self.known_ins)

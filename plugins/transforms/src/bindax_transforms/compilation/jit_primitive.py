@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_core.extend import (
+    Primitive,
     ClosedJaxpr,
     JaxprEqn,
     LoweringContext,
@@ -48,13 +49,14 @@ def _lowering(
 
 
 jit_rules: JitRules = JitRules()
-jit_p = jit_rules.primitive = primitive(
+jit_p: Primitive = primitive(
     "jit",
     rules.impl(_impl, on_values=True),
     jit_rules.rules(),
     rules.lowering["stablehlo"](_lowering),
     multiple_results=True,
 )
+jit_rules.primitive = jit_p
 """A call of a jaxpr that a backend compiles. Parameters: ``jaxpr``, a jaxpr without constants;
 ``name``; ``donated``, for each operand whether its bytes may be reused; ``inline``, whether tracing
 an outer function dissolves the call; ``keep_unused``; ``backend``, its name or None."""
