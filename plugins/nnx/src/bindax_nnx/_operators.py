@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from bindax_nnx._operator_types import OperatorTypes
+else:
+    OperatorTypes = object
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,7 +55,7 @@ def _in_place(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]
     return _named(method, operation, "i")
 
 
-class VariableOperators:
+class VariableOperators(OperatorTypes):
     """Base of ``Variable``: each operator is applied to the value."""
 
     __slots__ = ()
@@ -59,60 +64,61 @@ class VariableOperators:
 
     value: Any
 
-    __neg__ = _unary(operator.neg)
-    __pos__ = _unary(operator.pos)
-    __abs__ = _unary(operator.abs)
-    __invert__ = _unary(operator.invert)
+    if not TYPE_CHECKING:  # they see what the stub says
+        __neg__ = _unary(operator.neg)
+        __pos__ = _unary(operator.pos)
+        __abs__ = _unary(operator.abs)
+        __invert__ = _unary(operator.invert)
 
-    __add__ = _binary(operator.add)
-    __sub__ = _binary(operator.sub)
-    __mul__ = _binary(operator.mul)
-    __matmul__ = _binary(operator.matmul)
-    __truediv__ = _binary(operator.truediv)
-    __floordiv__ = _binary(operator.floordiv)
-    __mod__ = _binary(operator.mod)
-    __divmod__ = _binary(divmod)
-    __pow__ = _binary(operator.pow)
-    __and__ = _binary(operator.and_)
-    __or__ = _binary(operator.or_)
-    __xor__ = _binary(operator.xor)
-    __lshift__ = _binary(operator.lshift)
-    __rshift__ = _binary(operator.rshift)
-    __lt__ = _binary(operator.lt)
-    __le__ = _binary(operator.le)
-    __gt__ = _binary(operator.gt)
-    __ge__ = _binary(operator.ge)
-    __eq__ = _binary(operator.eq)
-    __ne__ = _binary(operator.ne)
+        __add__ = _binary(operator.add)
+        __sub__ = _binary(operator.sub)
+        __mul__ = _binary(operator.mul)
+        __matmul__ = _binary(operator.matmul)
+        __truediv__ = _binary(operator.truediv)
+        __floordiv__ = _binary(operator.floordiv)
+        __mod__ = _binary(operator.mod)
+        __divmod__ = _binary(divmod)
+        __pow__ = _binary(operator.pow)
+        __and__ = _binary(operator.and_)
+        __or__ = _binary(operator.or_)
+        __xor__ = _binary(operator.xor)
+        __lshift__ = _binary(operator.lshift)
+        __rshift__ = _binary(operator.rshift)
+        __lt__ = _binary(operator.lt)
+        __le__ = _binary(operator.le)
+        __gt__ = _binary(operator.gt)
+        __ge__ = _binary(operator.ge)
+        __eq__ = _binary(operator.eq)
+        __ne__ = _binary(operator.ne)
 
-    __radd__ = _reflected(operator.add)
-    __rsub__ = _reflected(operator.sub)
-    __rmul__ = _reflected(operator.mul)
-    __rmatmul__ = _reflected(operator.matmul)
-    __rtruediv__ = _reflected(operator.truediv)
-    __rfloordiv__ = _reflected(operator.floordiv)
-    __rmod__ = _reflected(operator.mod)
-    __rdivmod__ = _reflected(divmod)
-    __rpow__ = _reflected(operator.pow)
-    __rand__ = _reflected(operator.and_)
-    __ror__ = _reflected(operator.or_)
-    __rxor__ = _reflected(operator.xor)
-    __rlshift__ = _reflected(operator.lshift)
-    __rrshift__ = _reflected(operator.rshift)
+        __radd__ = _reflected(operator.add)
+        __rsub__ = _reflected(operator.sub)
+        __rmul__ = _reflected(operator.mul)
+        __rmatmul__ = _reflected(operator.matmul)
+        __rtruediv__ = _reflected(operator.truediv)
+        __rfloordiv__ = _reflected(operator.floordiv)
+        __rmod__ = _reflected(operator.mod)
+        __rdivmod__ = _reflected(divmod)
+        __rpow__ = _reflected(operator.pow)
+        __rand__ = _reflected(operator.and_)
+        __ror__ = _reflected(operator.or_)
+        __rxor__ = _reflected(operator.xor)
+        __rlshift__ = _reflected(operator.lshift)
+        __rrshift__ = _reflected(operator.rshift)
 
-    __iadd__ = _in_place(operator.add)
-    __isub__ = _in_place(operator.sub)
-    __imul__ = _in_place(operator.mul)
-    __imatmul__ = _in_place(operator.matmul)
-    __itruediv__ = _in_place(operator.truediv)
-    __ifloordiv__ = _in_place(operator.floordiv)
-    __imod__ = _in_place(operator.mod)
-    __ipow__ = _in_place(operator.pow)
-    __iand__ = _in_place(operator.and_)
-    __ior__ = _in_place(operator.or_)
-    __ixor__ = _in_place(operator.xor)
-    __ilshift__ = _in_place(operator.lshift)
-    __irshift__ = _in_place(operator.rshift)
+        __iadd__ = _in_place(operator.add)
+        __isub__ = _in_place(operator.sub)
+        __imul__ = _in_place(operator.mul)
+        __imatmul__ = _in_place(operator.matmul)
+        __itruediv__ = _in_place(operator.truediv)
+        __ifloordiv__ = _in_place(operator.floordiv)
+        __imod__ = _in_place(operator.mod)
+        __ipow__ = _in_place(operator.pow)
+        __iand__ = _in_place(operator.and_)
+        __ior__ = _in_place(operator.or_)
+        __ixor__ = _in_place(operator.xor)
+        __ilshift__ = _in_place(operator.lshift)
+        __irshift__ = _in_place(operator.rshift)
 
     # Two variables are one only if they are the same object, whatever `==` says of their values.
     __hash__ = object.__hash__

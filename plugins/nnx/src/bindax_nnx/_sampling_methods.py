@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import bindax_random as random
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-def _drawing(function: Callable[..., Any]) -> Callable[..., Any]:
+
+def _drawing(function: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     @wraps(function)
-    def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def draw(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return function(self(), *args, **kwargs)
 
     return draw

@@ -7,6 +7,7 @@ for themselves, those whose equality is weaker than identity of type in a tuple 
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from threading import RLock
@@ -55,9 +56,9 @@ class VariableToken:
     __slots__ = ("__weakref__", "by_name", "metadata", "type")
 
     def __init__(self, type: type, metadata: tuple[tuple[str, Any], ...]) -> None:
-        self.type = type
-        self.metadata = metadata
-        self.by_name = dict(metadata)
+        self.type: builtins.type = type
+        self.metadata: tuple[tuple[str, Any], ...] = metadata
+        self.by_name: dict[str, Any] = dict(metadata)
 
     def __reduce__(self) -> Any:
         return variable_token, (self.type, self.metadata)

@@ -32,9 +32,12 @@ class EMA(Object):
     3.0
     """
 
+    decay: float
+    filter: Filter
+
     def __init__(self, params: Any, decay: float, *, only: Filter = ...) -> None:
         self.decay, self.filter = decay, only
-        self.params = state(params, only)
+        self.params: Any = state(params, only)
 
     def update(self, updates: Any) -> None:
         """Move the averages towards the values of a model."""

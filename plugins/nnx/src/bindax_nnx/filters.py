@@ -122,7 +122,7 @@ class _Combination:
     """Filters that are compared by their parts."""
 
     def __init__(self, *filters: Filter) -> None:
-        self.predicates = tuple(map(to_predicate, filters))
+        self.predicates: tuple[Predicate, ...] = tuple(map(to_predicate, filters))
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.predicates == other.predicates

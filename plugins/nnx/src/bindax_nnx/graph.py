@@ -147,9 +147,9 @@ class GraphTraversal:
         whole: bool = False,
         paths: bool = False,
     ) -> None:
-        self.known = known
-        self.expand = expand
-        self.whole = whole
+        self.known: Mapping[int, int] | None = known
+        self.expand: bool = expand
+        self.whole: bool = whole
         self.paths: list[tuple[Any, ...]] | None = [] if paths else None
         self.trail: tuple[Any, ...] = ()
         self.tokens: list[Any] = []
@@ -159,7 +159,7 @@ class GraphTraversal:
         self.values: list[Any] = []
         self.uneven: dict[int, int] = {}
         self.containers: list[tuple[Any, tuple[Any, ...]]] = []
-        self.is_lasting = True
+        self.is_lasting: bool = True
 
     def value(self, value: Any) -> None:
         """Take apart a value inside of a graph."""

@@ -91,10 +91,13 @@ class Average(Metric):
     3.0
     """
 
+    total: MetricState
+    count: MetricState
+
     def __init__(self, argname: str = "values") -> None:
         self.argname = argname
         self.total, self.count = MetricState(_zero()), MetricState(_no_cases())
-        self.remainder = MetricState(_zero())
+        self.remainder: MetricState = MetricState(_zero())
 
     def reset(self) -> None:
         """Forget what was gathered."""
@@ -173,10 +176,15 @@ class Welford(Metric):
     4.0
     """
 
+    count: MetricState
+    mean: MetricState
+    mean_remainder: MetricState
+    m2_remainder: MetricState
+
     def __init__(self, argname: str = "values") -> None:
         self.argname = argname
         self.count, self.mean = MetricState(_no_cases()), MetricState(_zero())
-        self.m2 = MetricState(_zero())
+        self.m2: MetricState = MetricState(_zero())
         self.mean_remainder, self.m2_remainder = MetricState(_zero()), MetricState(_zero())
 
     def reset(self) -> None:

@@ -76,15 +76,18 @@ class Optimizer(Object):
     (1.0, 1)
     """
 
+    tx: Any
+    wrt: Filter
+
     def __init__(self, model: Any, tx: Any, *, wrt: Filter = Param) -> None:
         if not hasattr(tx, "init") or not hasattr(tx, "update"):
             raise TypeError(
                 f"Optimizer needs something with init and update as tx, but got a "
                 f"{type(tx).__name__}."
             )
-        self.step = OptState(jnp.zeros((), np.uint32))
+        self.step: OptState = OptState(jnp.zeros((), np.uint32))
         self.tx, self.wrt = tx, wrt
-        self.opt_state = tree_map(_wrapped, tx.init(state(model, wrt)), is_leaf=_is_variable)
+        self.opt_state: Any = tree_map(_wrapped, tx.init(state(model, wrt)), is_leaf=_is_variable)
 
     def update(self, model: Any, grads: Any, **extra: Any) -> None:
         """Make a step: change the parameters of the model and the state in place.

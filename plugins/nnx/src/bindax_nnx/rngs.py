@@ -55,8 +55,8 @@ class RngStream(Draws, Object):
         if not _is_key(key):
             key = random.key(key)
         self.tag = tag
-        self.key = RngKey(key, tag=tag)
-        self.count = RngCount(jnp.zeros(typeof(key).shape, "uint32"), tag=tag)
+        self.key: RngKey = RngKey(key, tag=tag)
+        self.count: RngCount = RngCount(jnp.zeros(typeof(key).shape, "uint32"), tag=tag)
 
     def __call__(self) -> Any:
         """The next key."""

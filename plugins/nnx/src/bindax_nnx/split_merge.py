@@ -33,8 +33,8 @@ class GraphDef:
     __slots__ = ("_hash", "paths", "tokens")
 
     def __init__(self, tokens: tuple[Any, ...], paths: tuple[Path, ...]) -> None:
-        self.tokens = tokens
-        self.paths = paths
+        self.tokens: tuple[Any, ...] = tokens
+        self.paths: tuple[Path, ...] = paths
         self._hash = hash(tokens)
 
     @property

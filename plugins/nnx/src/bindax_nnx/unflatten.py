@@ -59,13 +59,13 @@ class Build:
         originals: Sequence[Any] = (),
         expand: bool = False,
     ) -> None:
-        self.tokens = tokens
-        self.values = values
+        self.tokens: Sequence[Any] = tokens
+        self.values: Iterator[Any] = values
         self.arrays: Iterator[Any] = iter(()) if arrays is None else arrays
-        self.originals = originals
-        self.expand = expand
-        self.context = current_trace()
-        self.position = 0
+        self.originals: Sequence[Any] = originals
+        self.expand: bool = expand
+        self.context: Any = current_trace()
+        self.position: int = 0
         self.references: list[Any] = []
         self.variables: list[Variable[Any]] = []
 

@@ -35,8 +35,8 @@ class VariableMetadata:
     __slots__ = ("metadata", "raw_value")
 
     def __init__(self, raw_value: Any, metadata: Mapping[str, Any]) -> None:
-        self.raw_value = raw_value
-        self.metadata = dict(metadata)
+        self.raw_value: Any = raw_value
+        self.metadata: dict[str, Any] = dict(metadata)
 
 
 class Variable(VariableOperators, Generic[A]):

@@ -26,6 +26,9 @@ class PReLU(Module):
     Array([-0.01,  1.  ], dtype=float32)
     """
 
+    dtype: Any
+    param_dtype: Any
+
     def __init__(
         self,
         negative_slope_init: float = 0.01,

@@ -170,6 +170,16 @@ class MultiHeadAttention(Module):
     (1, 3, 4)
     """
 
+    num_heads: int
+    num_kv_heads: int
+    head_dim: int
+    dtype: Any
+    param_dtype: Any
+    precision: Any
+    broadcast_dropout: bool
+    dropout_rate: float
+    attention_fn: Callable[..., Any]
+
     def __init__(
         self,
         num_heads: int,
@@ -208,8 +218,8 @@ class MultiHeadAttention(Module):
             )
         self.num_heads, self.num_kv_heads, self.head_dim = num_heads, few, features // num_heads
         self.in_features = in_features
-        self.in_kv_features = in_features if in_kv_features is None else in_kv_features
-        self.out_features = in_features if out_features is None else out_features
+        self.in_kv_features: int = in_features if in_kv_features is None else in_kv_features
+        self.out_features: int = in_features if out_features is None else out_features
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
         self.broadcast_dropout, self.dropout_rate = broadcast_dropout, dropout_rate
         self.deterministic, self.decode, self.attention_fn = deterministic, decode, attention_fn
@@ -224,18 +234,20 @@ class MultiHeadAttention(Module):
         inits, metadata = (kernel_init, bias_init), (kernel_metadata, bias_metadata)
         self._make_inner_layers(partial(linear, **_of_parameters(inits, metadata)))
         norm = partial(LayerNorm, self.head_dim, use_bias=False, dtype=dtype, rngs=rngs)
-        self.query_ln = norm() if normalize_qk else None
-        self.key_ln = norm() if normalize_qk else None
+        self.query_ln: Any | None = norm() if normalize_qk else None
+        self.key_ln: Any | None = norm() if normalize_qk else None
         inits = (out_kernel_init or kernel_init, out_bias_init or bias_init)
         last = _of_parameters(inits, (out_kernel_metadata, out_bias_metadata))
-        self.out = linear((num_heads, self.head_dim), self.out_features, axis=(-2, -1), **last)
-        self.rngs = own_stream(self, rngs, "dropout") if dropout_rate > 0 else None
+        self.out: Any = linear((num_heads, self.head_dim), self.out_features, axis=(-2, -1), **last)
+        self.rngs: RngStream | None = (
+            own_stream(self, rngs, "dropout") if dropout_rate > 0 else None
+        )
 
     def _make_inner_layers(self, linear: Callable[..., LinearGeneral]) -> None:
         shared = (self.num_kv_heads, self.head_dim)
-        self.query = linear(self.in_features, (self.num_heads, self.head_dim))
-        self.key = linear(self.in_kv_features, shared)
-        self.value = linear(self.in_kv_features, shared)
+        self.query: LinearGeneral = linear(self.in_features, (self.num_heads, self.head_dim))
+        self.key: LinearGeneral = linear(self.in_kv_features, shared)
+        self.value: LinearGeneral = linear(self.in_kv_features, shared)
 
     def init_cache(self, input_shape: Sequence[int], dtype: Any = np.float32) -> None:
         """Make the variables for keys and values that come one at a time.

@@ -98,6 +98,13 @@ class Conv(Module):
     (1, 4, 4, 4)
     """
 
+    in_features: int
+    out_features: int
+    kernel_size: tuple[int, ...]
+    dtype: Any
+    param_dtype: Any
+    precision: Any
+
     def __init__(
         self,
         in_features: int,
@@ -126,7 +133,7 @@ class Conv(Module):
                 f"Conv cannot divide {in_features} features in {feature_group_count} groups."
             )
         shape = (*size, in_features // feature_group_count, out_features)
-        self.kernel = parameter(
+        self.kernel: Param[Any] = parameter(
             self, "kernel", kernel_init, rngs, shape, param_dtype, kernel_metadata
         )
         self.bias: Param[Any] | None = None
@@ -135,12 +142,12 @@ class Conv(Module):
             self.bias = parameter(self, "bias", bias_init, rngs, bias, param_dtype, bias_metadata)
         rank = len(size)
         self.in_features, self.out_features, self.kernel_size = in_features, out_features, size
-        self.strides = _each(strides, rank)
-        self.padding = _frozen(_padding(padding, rank))
-        self.input_dilation = _each(input_dilation, rank)
-        self.kernel_dilation = _each(kernel_dilation, rank)
+        self.strides: tuple[int, ...] = _each(strides, rank)
+        self.padding: Any = _frozen(_padding(padding, rank))
+        self.input_dilation: tuple[int, ...] = _each(input_dilation, rank)
+        self.kernel_dilation: tuple[int, ...] = _each(kernel_dilation, rank)
         self.feature_group_count = feature_group_count
-        self.mask = None if mask is None else _mask(mask, shape)
+        self.mask: Any | None = None if mask is None else _mask(mask, shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
 
     def __call__(self, inputs: Any) -> Any:
@@ -222,6 +229,13 @@ class ConvTranspose(Module):
     (1, 16, 16, 4)
     """
 
+    in_features: int
+    out_features: int
+    kernel_size: tuple[int, ...]
+    dtype: Any
+    param_dtype: Any
+    precision: Any
+
     def __init__(
         self,
         in_features: int,
@@ -246,7 +260,7 @@ class ConvTranspose(Module):
         size = (kernel_size,) if isinstance(kernel_size, int) else tuple(kernel_size)
         features = (out_features, in_features) if transpose_kernel else (in_features, out_features)
         shape = (*size, *features)
-        self.kernel = parameter(
+        self.kernel: Param[Any] = parameter(
             self, "kernel", kernel_init, rngs, shape, param_dtype, kernel_metadata
         )
         self.bias: Param[Any] | None = None
@@ -255,10 +269,10 @@ class ConvTranspose(Module):
             self.bias = parameter(self, "bias", bias_init, rngs, bias, param_dtype, bias_metadata)
         rank = len(size)
         self.in_features, self.out_features, self.kernel_size = in_features, out_features, size
-        self.strides = _each(strides, rank)
-        self.padding = _frozen(_padding(padding, rank))
-        self.kernel_dilation = _each(kernel_dilation, rank)
-        self.mask = None if mask is None else _mask(mask, shape)
+        self.strides: tuple[int, ...] = _each(strides, rank)
+        self.padding: Any = _frozen(_padding(padding, rank))
+        self.kernel_dilation: tuple[int, ...] = _each(kernel_dilation, rank)
+        self.mask: Any | None = None if mask is None else _mask(mask, shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
         self.transpose_kernel = transpose_kernel
 

@@ -45,10 +45,10 @@ class Dropout(Module):
         if not 0 <= rate <= 1:
             raise ValueError(f"the rate of Dropout is a probability, but is {rate}.")
         self.rate = rate
-        self.broadcast_dims = tuple(broadcast_dims)
+        self.broadcast_dims: tuple[int, ...] = tuple(broadcast_dims)
         self.deterministic = deterministic
         self.rng_collection = rng_collection
-        self.rngs = own_stream(self, rngs, rng_collection)
+        self.rngs: RngStream | None = own_stream(self, rngs, rng_collection)
 
     def __call__(self, inputs: Any, *, deterministic: bool | None = None, rngs: Any = None) -> Any:
         """Apply the layer, with other settings and streams than its own if they are given."""

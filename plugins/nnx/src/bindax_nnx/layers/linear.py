@@ -54,6 +54,12 @@ class Linear(Module):
     (2, 4)
     """
 
+    in_features: int
+    out_features: int
+    use_bias: bool
+    dtype: Any
+    param_dtype: Any
+
     def __init__(
         self,
         in_features: int,
@@ -70,7 +76,7 @@ class Linear(Module):
         rngs: Rngs,
     ) -> None:
         shape = (in_features, out_features)
-        self.kernel = parameter(
+        self.kernel: Param[Any] = parameter(
             self, "kernel", kernel_init, rngs, shape, param_dtype, kernel_metadata
         )
         self.bias: Param[Any] | None = None
@@ -113,6 +119,12 @@ class LinearGeneral(Module):
     (7, 2, 5)
     """
 
+    in_features: tuple[int, ...]
+    out_features: tuple[int, ...]
+    use_bias: bool
+    dtype: Any
+    param_dtype: Any
+
     def __init__(
         self,
         in_features: int | Sequence[int],
@@ -131,13 +143,13 @@ class LinearGeneral(Module):
         rngs: Rngs,
     ) -> None:
         self.in_features, self.out_features = _sizes(in_features), _sizes(out_features)
-        self.axis = _sizes(axis)
+        self.axis: tuple[int, ...] = _sizes(axis)
         if not isinstance(batch_axis or {}, Mapping):
             raise TypeError(
                 f"LinearGeneral: batch_axis must map axes to sizes, as {{0: 8}} does, but it is "
                 f"{batch_axis!r:.60}."
             )
-        self.batch_axis = tuple((batch_axis or {}).keys())
+        self.batch_axis: tuple[int, ...] = tuple((batch_axis or {}).keys())
         batch = tuple((batch_axis or {}).values())
         if len(self.axis) != len(self.in_features):
             raise ValueError(
@@ -211,6 +223,10 @@ class Einsum(Module):
     (16, 11, 8, 4)
     """
 
+    dtype: Any
+    param_dtype: Any
+    precision: Any
+
     def __init__(
         self,
         einsum_str: str,
@@ -226,8 +242,8 @@ class Einsum(Module):
         bias_metadata: Metadata = None,
         rngs: Rngs,
     ) -> None:
-        self.einsum_str = _checked_sum(einsum_str)
-        self.kernel = parameter(
+        self.einsum_str: str = _checked_sum(einsum_str)
+        self.kernel: Param[Any] = parameter(
             self, "kernel", kernel_init, rngs, kernel_shape, param_dtype, kernel_metadata
         )
         self.bias: Param[Any] | None = None
@@ -235,8 +251,8 @@ class Einsum(Module):
             self.bias = parameter(
                 self, "bias", bias_init, rngs, bias_shape, param_dtype, bias_metadata
             )
-        self.kernel_shape = tuple(kernel_shape)
-        self.bias_shape = None if bias_shape is None else tuple(bias_shape)
+        self.kernel_shape: tuple[int, ...] = tuple(kernel_shape)
+        self.bias_shape: tuple[int, ...] | None = None if bias_shape is None else tuple(bias_shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
 
     def __call__(self, inputs: Any, einsum_str: str | None = None) -> Any:
@@ -302,6 +318,11 @@ class Embed(Module):
     (1, 2, 4)
     """
 
+    num_embeddings: int
+    features: int
+    dtype: Any
+    param_dtype: Any
+
     def __init__(
         self,
         num_embeddings: int,
@@ -316,7 +337,7 @@ class Embed(Module):
         rngs: Rngs,
     ) -> None:
         shape = (num_embeddings, features)
-        self.embedding = parameter(
+        self.embedding: Param[Any] = parameter(
             self, "embedding", embedding_init, rngs, shape, param_dtype, embedding_metadata
         )
         self.num_embeddings, self.features = num_embeddings, features

@@ -51,6 +51,11 @@ class LoRA(Module):
     Array([[0., 0., 0., 0.]], dtype=float32)
     """
 
+    in_features: int
+    out_features: int
+    dtype: Any
+    param_dtype: Any
+
     def __init__(
         self,
         in_features: int,
@@ -70,8 +75,8 @@ class LoRA(Module):
         first, second = (in_features, lora_rank), (lora_rank, out_features)
         a = a_initializer(params_key(rngs, self, "lora_a"), first, param_dtype)
         b = b_initializer(params_key(rngs, self, "lora_b"), second, param_dtype)
-        self.lora_a = lora_param_type(a, **(a_metadata or {}))
-        self.lora_b = lora_param_type(b, **(b_metadata or {}))
+        self.lora_a: Variable[Any] = lora_param_type(a, **(a_metadata or {}))
+        self.lora_b: Variable[Any] = lora_param_type(b, **(b_metadata or {}))
         self.in_features, self.out_features = in_features, out_features
         self.dtype, self.param_dtype = dtype, param_dtype
         self.base_module = base_module
@@ -119,7 +124,7 @@ class LoRALinear(Linear):
         **options: Any,
     ) -> None:
         super().__init__(in_features, out_features, rngs=rngs, **options)
-        self.lora = LoRA(
+        self.lora: Any = LoRA(
             in_features,
             lora_rank,
             out_features,

@@ -93,11 +93,13 @@ class _Affine(Module):
     use_fast_variance: bool
 
     def _make_parameters(self, rngs: Rngs, shape: Sequence[int], options: dict[str, Any]) -> None:
-        self.axis_name = options.pop("axis_name", None)
+        self.axis_name: Any = options.pop("axis_name", None)
         groups = options.pop("axis_index_groups", None)
-        self.axis_index_groups = groups if groups is None else tuple(map(tuple, groups))
-        self.param_dtype = options.pop("param_dtype", np.float32)
-        self.dtype = options.pop("dtype", None)
+        self.axis_index_groups: tuple[tuple[Any, ...], ...] | None = (
+            groups if groups is None else tuple(map(tuple, groups))
+        )
+        self.param_dtype: Any = options.pop("param_dtype", np.float32)
+        self.dtype: Any = options.pop("dtype", None)
         use_scale, use_bias = options.pop("use_scale", True), options.pop("use_bias", True)
         scale_init: Initializer = options.pop("scale_init", ones)
         bias_init: Initializer = options.pop("bias_init", zeros)
@@ -166,6 +168,12 @@ class BatchNorm(_Affine):
     Array([0.5, 0.5], dtype=float32)
     """
 
+    num_features: int
+    use_running_average: bool | None
+    axis: int
+    momentum: float
+    epsilon: float
+
     def __init__(
         self,
         num_features: int,
@@ -223,6 +231,10 @@ class LayerNorm(_Affine):
     >>> layer(np.array([[0.0, 2.0]], np.float32)).round(3)
     Array([[-1.,  1.]], dtype=float32)
     """
+
+    epsilon: float
+    reduction_axes: Axes
+    feature_axes: Axes
 
     def __init__(
         self,
@@ -290,6 +302,10 @@ class InstanceNorm(_Affine):
         options: as for ``LayerNorm``.
     """
 
+    num_features: int
+    epsilon: float
+    feature_axes: Axes
+
     def __init__(
         self,
         num_features: int,
@@ -335,6 +351,11 @@ class GroupNorm(_Affine):
     Raises:
         ValueError: the features cannot be divided so.
     """
+
+    num_features: int
+    num_groups: int
+    epsilon: float
+    reduction_axes: Axes | None
 
     def __init__(
         self,

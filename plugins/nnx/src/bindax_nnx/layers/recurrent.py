@@ -73,6 +73,9 @@ class SimpleCell(RNNCell):
         rngs: random streams.
     """
 
+    in_features: int
+    residual: bool
+
     def __init__(
         self,
         in_features: int,
@@ -94,7 +97,7 @@ class SimpleCell(RNNCell):
         self.param_dtype, self.residual = param_dtype, residual
         self.activation_fn = activation_fn
         options = {"dtype": dtype, "param_dtype": param_dtype, "rngs": rngs}
-        self.dense_h = Linear(
+        self.dense_h: Any = Linear(
             hidden_features,
             hidden_features,
             use_bias=False,
@@ -102,7 +105,7 @@ class SimpleCell(RNNCell):
             kernel_metadata=recurrent_kernel_metadata,
             **options,
         )
-        self.dense_i = Linear(
+        self.dense_i: Any = Linear(
             in_features,
             hidden_features,
             kernel_init=kernel_init,
@@ -121,6 +124,10 @@ class SimpleCell(RNNCell):
 
 class _Gated(RNNCell):
     """Base of the cells with gates, whose arguments they have in common."""
+
+    in_features: int
+    gate_fn: Activation
+    activation_fn: Activation
 
     def __init__(
         self,
@@ -233,8 +240,8 @@ class OptimizedLSTMCell(_Gated):
         self, ins: dict[str, Any], hiddens: dict[str, Any], bias_init: Initializer
     ) -> None:
         n, m = self.in_features, self.hidden_features
-        self.dense_i = Linear(n, 4 * m, use_bias=False, **ins)
-        self.dense_h = Linear(m, 4 * m, bias_init=bias_init, **hiddens)
+        self.dense_i: Any = Linear(n, 4 * m, use_bias=False, **ins)
+        self.dense_h: Any = Linear(m, 4 * m, bias_init=bias_init, **hiddens)
 
     def __call__(self, carry: Any, inputs: Any) -> tuple[Any, Any]:
         """One step."""
@@ -250,8 +257,8 @@ class GRUCell(_Gated):
         self, ins: dict[str, Any], hiddens: dict[str, Any], bias_init: Initializer
     ) -> None:
         n, m = self.in_features, self.hidden_features
-        self.dense_i = Linear(n, 3 * m, bias_init=bias_init, **ins)
-        self.dense_h = Linear(m, 3 * m, use_bias=False, **hiddens)
+        self.dense_i: Any = Linear(n, 3 * m, bias_init=bias_init, **ins)
+        self.dense_h: Any = Linear(m, 3 * m, use_bias=False, **hiddens)
 
     def __call__(self, carry: Any, inputs: Any) -> tuple[Any, Any]:
         """One step."""
@@ -280,6 +287,12 @@ class RNN(Module):
     (2, 5, 4)
     """
 
+    time_major: bool
+    return_carry: bool
+    reverse: bool
+    keep_order: bool
+    unroll: int
+
     def __init__(
         self,
         cell: RNNCell,
@@ -294,7 +307,7 @@ class RNN(Module):
         self.cell = cell
         self.time_major, self.return_carry = time_major, return_carry
         self.reverse, self.keep_order, self.unroll = reverse, keep_order, unroll
-        self.rngs = own_stream(self, rngs, "carry")
+        self.rngs: RngStream | None = own_stream(self, rngs, "carry")
 
     def __call__(
         self,
@@ -396,6 +409,11 @@ class Bidirectional(Module):
         rngs: random streams, of which the layer makes one of its own for the first carries.
     """
 
+    forward_rnn: RNN
+    backward_rnn: RNN
+    merge_fn: Callable[[Any, Any], Any]
+    time_major: bool
+
     def __init__(
         self,
         forward_rnn: RNN,
@@ -409,7 +427,7 @@ class Bidirectional(Module):
         self.forward_rnn, self.backward_rnn = forward_rnn, backward_rnn
         self.merge_fn, self.time_major = merge_fn, time_major
         self.return_carry = return_carry
-        self.rngs = own_stream(self, rngs, "carry")
+        self.rngs: RngStream | None = own_stream(self, rngs, "carry")
 
     def __call__(
         self,

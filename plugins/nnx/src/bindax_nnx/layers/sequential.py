@@ -23,7 +23,7 @@ class Sequential(Module):
     """
 
     def __init__(self, *layers: Callable[..., Any]) -> None:
-        self.layers = List(layers)
+        self.layers: Any = List(layers)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply all layers."""

@@ -85,6 +85,10 @@ class WeightNorm(_Wrapped):
     (1, 4)
     """
 
+    epsilon: float
+    use_scale: bool
+    dtype: Any
+
     def __init__(
         self,
         layer_instance: Module,
@@ -99,7 +103,9 @@ class WeightNorm(_Wrapped):
         rngs: Rngs,
     ) -> None:
         self.layer_instance = layer_instance
-        self.feature_axes = () if feature_axes is None else feature_axes
+        self.feature_axes: tuple[()] | int | Sequence[int] = (
+            () if feature_axes is None else feature_axes
+        )
         self.epsilon, self.use_scale, self.dtype = epsilon, use_scale, dtype
         self.variable_filter = variable_filter
         self.scales: dict[Path, Param[Any]] = {}
@@ -150,6 +156,11 @@ class SpectralNorm(_Wrapped):
         ValueError: a parameter has more than two axes, and this is refused.
     """
 
+    n_steps: int
+    epsilon: float
+    dtype: Any
+    param_dtype: Any
+
     def __init__(
         self,
         layer_instance: Module,
@@ -167,7 +178,7 @@ class SpectralNorm(_Wrapped):
         self.n_steps, self.epsilon = n_steps, epsilon
         self.dtype, self.param_dtype = dtype, param_dtype
         self.error_on_non_matrix = error_on_non_matrix
-        self.use_running_average = not update_stats
+        self.use_running_average: bool = not update_stats
         self.variable_filter = variable_filter
         self.batch_stats: dict[Path, BatchStat[Any]] = {}
         init = initializers.normal()

@@ -39,8 +39,8 @@ class ByFilter:
                 f"{type(self).__name__}: parts must map filters to values, but it is {parts!r:.60}."
             ) from None
         check_order(tuple(filter for filter, _ in pairs))
-        self.filters = tuple(filter for filter, _ in pairs)
-        self.values = tuple(value for _, value in pairs)
+        self.filters: tuple[Filter, ...] = tuple(filter for filter, _ in pairs)
+        self.values: tuple[Any, ...] = tuple(value for _, value in pairs)
         self._predicates = tuple(map(to_predicate, self.filters))
 
     def of(self, path: Path, variable: Variable[Any]) -> Any:
@@ -114,13 +114,13 @@ class Axes:
     def __init__(self, arguments: Arguments, prefix: Any, what: str) -> None:
         form = arguments.form
         flat = flatten_prefix(prefix, form.tree, what)
-        self.arrays = [p for p, root in zip(flat, form.is_root, strict=True) if not root]
+        self.arrays: list[Any] = [p for p, root in zip(flat, form.is_root, strict=True) if not root]
         require_axes(self.arrays, what)
-        self.prefixes = [p for p, root in zip(flat, form.is_root, strict=True) if root]
+        self.prefixes: list[Any] = [p for p, root in zip(flat, form.is_root, strict=True) if root]
         self._occurrences: dict[int, list[tuple[Path, Any]]] = {}
         first = self.prefixes[0] if self.prefixes else None
         if not isinstance(first, ByFilter) and all(p == first for p in self.prefixes[1:]):
-            self.variables = [first] * len(arguments.variables)
+            self.variables: list[Any] = [first] * len(arguments.variables)
             return
         self._resolve(arguments.roots)
         self.variables = [self._occurrences[id(x)][0][1] for x in arguments.variables]

@@ -41,9 +41,9 @@ class Plan:
         traversal = traverse(roots)
         self._mark: Any = mutation_counter.now if traversal.is_lasting else None
         self._variables_mark: Any = mutation_counter.variables
-        self.roots = roots
+        self.roots: tuple[Any, ...] = roots
         self.structure: Structure = structure_of(traversal)
-        self.references = traversal.references
+        self.references: list[Any] = traversal.references
         self.variables: list[Variable[Any]] = traversal.variables
         self._containers = traversal.containers
         self._indices = traversal.indices

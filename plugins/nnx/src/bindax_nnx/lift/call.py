@@ -44,9 +44,9 @@ class Call:
     ) -> None:
         self.fun = fun
         self.all_values = all_values
-        self.arguments = Arguments((tuple(args), dict(kwargs or {})), is_leaf)
+        self.arguments: Arguments = Arguments((tuple(args), dict(kwargs or {})), is_leaf)
         self.outcome: Updates | None = None
-        self.num_values = 0
+        self.num_values: int = 0
         self.scope: CallScope | None = None
 
     @property

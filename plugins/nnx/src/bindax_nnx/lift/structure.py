@@ -46,13 +46,13 @@ class Structure:
     __slots__ = ("__weakref__", "_places", "changes_unseen", "has_sharing", "size", "tokens")
 
     def __init__(self, tokens: tuple[Any, ...], size: int) -> None:
-        self.tokens = tokens
-        self.size = size
+        self.tokens: tuple[Any, ...] = tokens
+        self.size: int = size
         kinds = set(map(type, tokens))
-        self.changes_unseen = Branch in kinds or any(
+        self.changes_unseen: bool = Branch in kinds or any(
             type(x) is NodeToken and not issubclass(x.type, Object) for x in tokens
         )
-        self.has_sharing = Seen in kinds
+        self.has_sharing: bool = Seen in kinds
         self._places: dict[tuple[int, str], int] | None = None
 
     def places(self) -> dict[tuple[int, str], int]:
@@ -111,14 +111,14 @@ class Arguments:
         stop = is_reference if is_leaf is None else lambda x: is_reference(x) or is_leaf(x)
         leaves, tree = tree_flatten(arguments, is_leaf=stop)
         is_root = tuple(map(is_reference, leaves))
-        self.roots = [x for x, root in zip(leaves, is_root, strict=True) if root]
-        self.arrays = [x for x, root in zip(leaves, is_root, strict=True) if not root]
+        self.roots: list[Any] = [x for x, root in zip(leaves, is_root, strict=True) if root]
+        self.arrays: list[Any] = [x for x, root in zip(leaves, is_root, strict=True) if not root]
         traversal = traverse(self.roots)
-        self.form = Form(tree, is_root, structure_of(traversal))
-        self.references = traversal.references
-        self.variables = traversal.variables
-        self.values = traversal.values
-        self.sizes = traversal.sizes
+        self.form: Form = Form(tree, is_root, structure_of(traversal))
+        self.references: list[Any] = traversal.references
+        self.variables: list[Variable[Any]] = traversal.variables
+        self.values: list[Any] = traversal.values
+        self.sizes: list[int] = traversal.sizes
         for variable in traversal.variables:
             if type(variable._value) is not Array:
                 variable._require_live(variable._value)
@@ -166,8 +166,8 @@ class Given:
     __slots__ = ("form", "leaves")
 
     def __init__(self, form: Form, leaves: Sequence[Any]) -> None:
-        self.form = form
-        self.leaves = leaves
+        self.form: Form = form
+        self.leaves: Sequence[Any] = leaves
 
 
 class Returned:
@@ -179,8 +179,8 @@ class Returned:
     __slots__ = ("outcome", "outs")
 
     def __init__(self, outcome: tuple[Updates, int], outs: Sequence[Any]) -> None:
-        self.outcome = outcome
-        self.outs = outs
+        self.outcome: tuple[Updates, int] = outcome
+        self.outs: Sequence[Any] = outs
 
 
 register_node(NodeDefinition(Given, lambda x: (tuple(x.leaves), x.form), Given))
@@ -230,9 +230,9 @@ class CallScope:
             self.ends.append(len(build.references))
         roots, others = iter(self.roots), iter(arrays)
         leaves = [next(roots) if root else next(others) for root in form.is_root]
-        self.references = build.references
-        self.variables = build.variables
-        self.arguments = tree_unflatten(form.tree, leaves)
+        self.references: list[Any] = build.references
+        self.variables: list[Variable[Any]] = build.variables
+        self.arguments: Any = tree_unflatten(form.tree, leaves)
         self._given = [x._value for x in self.variables]
         self._tokens = [x._token for x in self.variables]
         self._mark = mutation_counter.now

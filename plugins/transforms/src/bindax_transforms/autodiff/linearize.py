@@ -260,7 +260,7 @@ def _with_derivative(
 
 
 @api_boundary
-def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Partial:
+def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Partial[tuple[Any, ...]]:
     """The transpose of a linear function.
 
     Args:

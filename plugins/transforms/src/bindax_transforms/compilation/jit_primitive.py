@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_core.extend import (
-    Primitive,
     ClosedJaxpr,
     JaxprEqn,
     LoweringContext,
+    Primitive,
     executable_of,
     find_backend,
     primitive,
