@@ -1,46 +1,211 @@
-"""What type checkers see of the public names; checked by mypy in CI."""
+"""What type checkers see of the public names; checked by mypy and by pyright.
+
+Each transformation keeps the parameters of the function that it is given. Results have the types
+that follow from the function's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, assert_type
 
-import bindax
-from bindax import lax
+import numpy as np
+
+import bindax as bx
+from bindax import lax, nn, optimizers, random, tree
+from bindax import numpy as jnp
+from bindax.scipy import linalg, special, stats
 from bindax.typing import ArrayLike
 
-
-def loss(weights: ArrayLike, scale: float = 1.0) -> bindax.Array:
-    return lax.reduce_sum(lax.mul(weights, scale))
-
-
-compiled = bindax.jit(loss)
-assert_type(compiled(1.0, 2.0), bindax.Array)
+Parameters = dict[str, bx.Array]
+x = jnp.zeros((2, 3))
 
 
-@bindax.jit
-def decorated(x: bindax.Array) -> bindax.Array:
+def scaled(x: bx.Array, factor: float = 1.0) -> bx.Array:
+    return x * factor
+
+
+def loss(parameters: Parameters, x: ArrayLike, *, scale: float = 1.0) -> bx.Array:
+    return lax.reduce_sum(lax.mul(parameters["w"], x)) * scale
+
+
+def loss_and_count(parameters: Parameters, x: bx.Array) -> tuple[bx.Array, int]:
+    return lax.reduce_sum(parameters["w"] * x), 3
+
+
+parameters: Parameters = {"w": x}
+
+# Arrays have operators, methods and properties.
+assert_type(x, bx.Array)
+assert_type(x + 1, bx.Array)
+assert_type(2.0 - x, bx.Array)
+assert_type(x @ x.T, bx.Array)
+assert_type(-x, bx.Array)
+assert_type(x == x, bx.Array)
+assert_type(x < 1, bx.Array)
+assert_type(divmod(x, 2), tuple[bx.Array, bx.Array])
+assert_type(x[0, 1:], bx.Array)
+assert_type(x.sum(axis=0, keepdims=True), bx.Array)
+assert_type(x.mean(), bx.Array)
+assert_type(x.argmax(axis=1), bx.Array)
+assert_type(x.reshape(3, 2), bx.Array)
+assert_type(x.reshape((-1,)), bx.Array)
+assert_type(x.astype(jnp.float32), bx.Array)
+assert_type(x.clip(0.0, 1.0), bx.Array)
+assert_type(x.at[0].set(1.0), bx.Array)
+assert_type(x.at[..., 0].add(x[0, 0]), bx.Array)
+assert_type(x.real, bx.Array)
+assert_type(x.nonzero(), tuple[bx.Array, ...])
+assert_type(x.shape, tuple[int, ...])
+assert_type(x.ndim, int)
+assert_type(x.size, int)
+assert_type(x.nbytes, int)
+assert_type(x.weak_type, bool)
+assert_type([row for row in x], list[bx.Array])  # noqa: C416
+assert_type(float(x), float)
+assert_type(x.numpy(), np.ndarray[Any, Any])
+assert_type(x.block_until_ready(), bx.Array)
+
+# Compiled functions are called as the function is.
+compiled = bx.jit(scaled)
+assert_type(compiled(x, 2.0), bx.Array)
+assert_type(compiled(x, factor=2.0), bx.Array)
+assert_type(bx.jit(loss)(parameters, 1.0, scale=2.0), bx.Array)
+assert_type(bx.jit(loss_and_count)(parameters, x), tuple[bx.Array, int])
+assert_type(bx.jit(scaled, static_argnums=1)(x, 2.0), bx.Array)
+lowered = compiled.lower(bx.ShapeDtypeStruct((2,), jnp.float32))
+assert_type(lowered.as_text(), str)
+
+
+@bx.jit
+def decorated(x: bx.Array) -> bx.Array:
     return x
 
 
-@bindax.jit(static_argnames="n")
-def with_options(x: bindax.Array, n: int) -> bindax.Array:
+@bx.jit(static_argnames="n")
+def with_options(x: bx.Array, n: int) -> bx.Array:
     return x
 
 
-assert_type(with_options(lax.sin(1.0), 3), bindax.Array)
-assert_type(lax.sin(1.0), bindax.Array)
-assert_type(bindax.grad(loss), Callable[..., Any])
-assert_type(bindax.value_and_grad(loss)(1.0), tuple[Any, Any])
-assert_type(lax.sin(1.0).shape, tuple[int, ...])
-assert_type(bindax.typeof(1.0).shape, Any)
-assert_type(bindax.config.eager, Literal["numpy", "compile"])
-assert_type(bindax.config.debug_nans, bool)
-assert_type(bindax.config.dtype_bits, Literal[32, 64])
+class Model:
+    @bx.jit
+    def apply(self, x: bx.Array, n: int = 1) -> bx.Array:
+        return x
+
+
+assert_type(decorated(x), bx.Array)
+assert_type(with_options(x, 3), bx.Array)
+assert_type(Model().apply(x, n=2), bx.Array)
+
+# Derivatives.
+assert_type(bx.grad(loss)(parameters, 1.0, scale=2.0), Any)
+assert_type(bx.grad(loss, argnums=(0, 1))(parameters, 1.0), tuple[Any, ...])
+assert_type(bx.grad(loss_and_count, has_aux=True)(parameters, x), tuple[Any, int])
+assert_type(bx.value_and_grad(loss)(parameters, 1.0), tuple[bx.Array, Any])
+assert_type(
+    bx.value_and_grad(loss, argnums=(0, 1))(parameters, 1.0), tuple[bx.Array, tuple[Any, ...]]
+)
+assert_type(
+    bx.value_and_grad(loss_and_count, has_aux=True)(parameters, x),
+    tuple[tuple[bx.Array, int], Any],
+)
+assert_type(bx.grad(bx.grad(scaled))(x, 2.0), Any)
+assert_type(bx.jit(bx.value_and_grad(loss))(parameters, 1.0, scale=2.0), tuple[bx.Array, Any])
+assert_type(bx.jacfwd(scaled)(x, factor=2.0), Any)
+assert_type(bx.jacrev(loss_and_count, has_aux=True)(parameters, x), tuple[Any, int])
+assert_type(bx.hessian(scaled)(x, 2.0), Any)
+assert_type(bx.jvp(scaled, (x,), (x,)), tuple[bx.Array, bx.Array])
+assert_type(
+    bx.jvp(loss_and_count, (parameters, x), (parameters, x), has_aux=True)[1:],
+    tuple[bx.Array, int],
+)
+value, pullback = bx.vjp(scaled, x)
+assert_type(value, bx.Array)
+assert_type(pullback(x), tuple[Any, ...])
+value, pushforward = bx.linearize(scaled, x)
+assert_type(pushforward(x), bx.Array)
+assert_type(bx.linear_transpose(scaled, x)(x), tuple[Any, ...])
+
+# Functions that stay what they are.
+assert_type(bx.vmap(scaled)(x, 2.0), bx.Array)
+assert_type(bx.vmap(scaled, in_axes=(0, None), out_axes=1)(x, factor=2.0), bx.Array)
+assert_type(bx.vmap(loss_and_count)(parameters, x), tuple[bx.Array, int])
+assert_type(bx.checkpoint(scaled)(x, factor=2.0), bx.Array)
+assert_type(bx.remat(scaled)(x, factor=2.0), bx.Array)
+assert_type(bx.named_call(scaled)(x, factor=2.0), bx.Array)
+assert_type(bx.jit(bx.vmap(bx.checkpoint(scaled)))(x, factor=2.0), bx.Array)
+
+
+@bx.checkpoint(policy=bx.checkpoint_policies.dots_saveable)
+def saving(x: bx.Array, n: int) -> bx.Array:
+    return x
+
+
+@bx.custom_jvp
+def own_jvp(x: bx.Array, n: int = 2) -> bx.Array:
+    return x
+
+
+@bx.custom_vjp
+def own_vjp(x: bx.Array, n: int = 2) -> bx.Array:
+    return x
+
+
+@bx.custom_gradient
+def own_gradient(x: bx.Array, n: int = 2) -> tuple[bx.Array, Callable[[Any], Any]]:
+    return x, lambda cotangent: cotangent
+
+
+assert_type(saving(x, 3), bx.Array)
+assert_type(own_jvp(x, n=3), bx.Array)
+assert_type(own_vjp(x, n=3), bx.Array)
+assert_type(own_gradient(x, n=3), bx.Array)
+assert_type(bx.make_jaxpr(scaled)(x), bx.ClosedJaxpr)
+assert_type(bx.make_jaxpr(scaled, return_shape=True)(x), tuple[bx.ClosedJaxpr, Any])
+
+# The front ends.
+assert_type(lax.sin(1.0), bx.Array)
+assert_type(lax.scan(lambda carry, y: (carry, y), x, x), tuple[Any, Any])
+assert_type(jnp.sin(x), bx.Array)
+assert_type(jnp.arange(3), bx.Array)
+assert_type(jnp.einsum("ij->i", x), bx.Array)
+assert_type(jnp.split(x, 2), list[bx.Array])
+assert_type(jnp.float32(1.5), bx.Array)
+assert_type(jnp.linalg.inv(x), bx.Array)
+assert_type(jnp.linalg.eigh(x).eigenvalues, bx.Array)
+assert_type(jnp.fft.fft(x), bx.Array)
+assert_type(random.normal(random.key(0), (2,)), bx.Array)
+assert_type(random.split(random.key(0)), bx.Array)
+assert_type(nn.softmax(x), bx.Array)
+assert_type(special.gammaln(x), bx.Array)
+assert_type(stats.norm.logpdf(x), bx.Array)
+assert_type(linalg.cholesky(x), bx.Array)
+assert_type(tree.leaves(parameters), list[Any])
+assert_type(optimizers.adam(1e-3), optimizers.GradientTransformation)
+
+
+def of_numpy_name(x: jnp.ndarray) -> jnp.ndarray:
+    return x
+
+
+assert_type(of_numpy_name(x), bx.Array)
+
+# Settings.
+assert_type(bx.config.debug_nans, bool)
+assert_type(bx.config.default_dtype_bits, Literal[32, 64])
+assert_type(bx.config.eager, Literal["numpy", "compile"])
+assert_type(bx.config.backend, str | None)
+assert_type(bx.debug_nans(True), AbstractContextManager[None])
 
 if TYPE_CHECKING:
-    bindax.config.enable_x64 = "yes"  # type: ignore[assignment]  # no such choice
-    assert_type(bindax.config.of_another_package, Any)
     decorated(1, 2)  # type: ignore[call-arg, arg-type]  # too many arguments
-    with_options(lax.sin(1.0), m=3)  # type: ignore[call-arg]  # no such parameter
-    bindax.jit(3)  # type: ignore[call-overload]  # not a function
+    with_options(x, m=3)  # type: ignore[call-arg]  # no such parameter
+    bx.jit(3)  # type: ignore[call-overload]  # not a function
+    bx.grad(loss)(parameters, 1.0, size=2.0)  # type: ignore[call-arg]  # no such parameter
+    bx.grad(loss)("w", 1.0)  # type: ignore[arg-type]  # not parameters
+    bx.vmap(scaled)()  # type: ignore[call-arg]  # too few arguments
+    bx.value_and_grad(loss)(parameters)  # type: ignore[call-arg]  # too few arguments
+    own_vjp(x, m=3)  # type: ignore[call-arg]  # no such parameter
+    Model().apply(x, m=3)  # type: ignore[call-arg]  # no such parameter
+    bx.config.eager = "nunpy"  # type: ignore[assignment]  # not a choice

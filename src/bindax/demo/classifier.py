@@ -72,14 +72,16 @@ def loss(parameters: Parameters, image: bindax.Array, target: bindax.Array) -> b
     return cross_entropy
 
 
-def batch_loss(parameters: Parameters, images: ArrayLike, targets: ArrayLike) -> bindax.Array:
+def batch_loss(parameters: Parameters, images: bindax.Array, targets: bindax.Array) -> bindax.Array:
     """Return the mean loss over a batch of images, `float32[n,64]`."""
     losses = bindax.vmap(loss, in_axes=(None, 0, 0))(parameters, images, targets)
     mean: bindax.Array = losses.mean()
     return mean
 
 
-def train_step(state: State, images: ArrayLike, targets: ArrayLike) -> tuple[State, bindax.Array]:
+def train_step(
+    state: State, images: bindax.Array, targets: bindax.Array
+) -> tuple[State, bindax.Array]:
     """Move the parameters down the gradient of one batch; return the new state and the loss."""
     value, gradient = bindax.value_and_grad(batch_loss)(state.parameters, images, targets)
     velocity = bindax.tree.map(
@@ -89,7 +91,9 @@ def train_step(state: State, images: ArrayLike, targets: ArrayLike) -> tuple[Sta
     return State(parameters, velocity), value
 
 
-def gradient_norms(parameters: Parameters, images: ArrayLike, targets: ArrayLike) -> bindax.Array:
+def gradient_norms(
+    parameters: Parameters, images: bindax.Array, targets: bindax.Array
+) -> bindax.Array:
     """Return how strongly each image pulls at the parameters: the norm of its own gradient.
 
     The images with the largest norms are the ones that the network finds hardest.
@@ -103,7 +107,7 @@ def gradient_norms(parameters: Parameters, images: ArrayLike, targets: ArrayLike
     return norms
 
 
-def classify(parameters: Parameters, images: ArrayLike) -> bindax.Array:
+def classify(parameters: Parameters, images: bindax.Array) -> bindax.Array:
     """Return the digit that each image most likely shows, `int32[n]`."""
     scores = bindax.vmap(predict, in_axes=(None, 0))(parameters, images)
     best: bindax.Array = scores.argmax(axis=1)

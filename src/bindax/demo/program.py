@@ -7,7 +7,7 @@ import timeit
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,13 +61,18 @@ def run(output: Path, backend: str | None, seed: int, epochs: int) -> None:
             f"test accuracy [bold green]{accuracies[-1]:.1%}[/] after {epochs} epochs "
             f"in {seconds:.1f} s, compilation included"
         )
-        given = state.parameters, test.images
-        norms = np.asarray(bindax.jit(classifier.gradient_norms)(*given, test.targets))
-        predictions = np.asarray(bindax.jit(classifier.classify)(*given))
+        given: list[Any] = [state.parameters, test.images]
+        norms = np.asarray(jitted(classifier.gradient_norms)(*given, test.targets))
+        predictions = np.asarray(jitted(classifier.classify)(*given))
         findings = Findings(losses, accuracies, test, predictions, norms)
         console.print(hardest_table(findings))
         console.print(timing_table(state, training))
     console.print(draw(findings, output))
+
+
+def jitted(function: Callable[..., bindax.Array]) -> Callable[..., bindax.Array]:
+    """Compile a function; the digits that it is called with are arrays of NumPy."""
+    return bindax.jit(function)
 
 
 def draw(findings: Findings, output: Path) -> str:
@@ -89,7 +94,7 @@ def train(
     """Train, with a progress bar; give the state, and the loss and the accuracy of each epoch."""
     state = classifier.initial_state(seed)
     step: TrainStep = bindax.jit(classifier.train_step)
-    classify = bindax.jit(classifier.classify)
+    classify = jitted(classifier.classify)
     losses: list[float] = []
     accuracies: list[float] = []
     columns = (

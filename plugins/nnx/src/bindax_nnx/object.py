@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 from weakref import ref
 
 from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation_counter
@@ -34,9 +34,10 @@ class Object:
     _nnx_plan: Any
     _nnx_place: Place | None
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Make the object under the innermost active trace."""
-        return new_object(cls, current_trace())
+        made: Self = new_object(cls, current_trace())
+        return made
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -77,7 +77,7 @@ class Variable(VariableOperators, Generic[A]):
     on_add_axis: ClassVar[Callable[..., Any] | None] = None
     on_remove_axis: ClassVar[Callable[..., Any] | None] = None
 
-    def __init__(self, value: Any, **metadata: Any) -> None:
+    def __init__(self, value: A | Variable[A] | VariableMetadata, **metadata: Any) -> None:
         for name in metadata:
             if hasattr(Variable, name) and name not in _HOOKS:
                 raise TypeError(

@@ -16,11 +16,11 @@ from bindax_transforms._flat import partition as partition
 from bindax_transforms._flat import split as split
 from bindax_transforms._flat import with_zeros as with_zeros
 from bindax_transforms.autodiff.gradient import grad as grad
-from bindax_transforms.autodiff.gradient import hessian as hessian
-from bindax_transforms.autodiff.gradient import jacfwd as jacfwd
-from bindax_transforms.autodiff.gradient import jacobian as jacobian
-from bindax_transforms.autodiff.gradient import jacrev as jacrev
 from bindax_transforms.autodiff.gradient import value_and_grad as value_and_grad
+from bindax_transforms.autodiff.jacobian import hessian as hessian
+from bindax_transforms.autodiff.jacobian import jacfwd as jacfwd
+from bindax_transforms.autodiff.jacobian import jacobian as jacobian
+from bindax_transforms.autodiff.jacobian import jacrev as jacrev
 from bindax_transforms.autodiff.jvp import jvp as jvp
 from bindax_transforms.autodiff.jvp import jvp_jaxpr as jvp_jaxpr
 from bindax_transforms.autodiff.linearize import linear_transpose as linear_transpose

@@ -15,7 +15,6 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import (
-    Array,
     DebugInfo,
     MainTrace,
     Primitive,

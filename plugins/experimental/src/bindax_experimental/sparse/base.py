@@ -23,8 +23,7 @@ class JAXSparse:
 
     __array_priority__ = 100
     __array_ufunc__ = None
-    __hash__: ClassVar[None]  # type: ignore[assignment]
-    __hash__ = None
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     @property
     def ndim(self: Any) -> int:

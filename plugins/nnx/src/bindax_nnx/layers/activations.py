@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import bindax_numpy as jnp
+from bindax_core.extend import Array
 from bindax_nnx.layers._common import Metadata, array_of, promoted
 from bindax_nnx.module import Module
 from bindax_nnx.variables import Param
@@ -41,7 +42,7 @@ class PReLU(Module):
         self.negative_slope: Param[Any] = Param(slope, **(negative_slope_metadata or {}))
         self.dtype, self.param_dtype = dtype, param_dtype
 
-    def __call__(self, inputs: Any) -> Any:
+    def __call__(self, inputs: Any) -> Array:
         """Apply the activation elementwise."""
         x = jnp.asarray(array_of(inputs))
         x, slope = promoted(x, self.negative_slope, dtype=self.dtype or x.dtype)

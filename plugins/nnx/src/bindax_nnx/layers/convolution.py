@@ -10,7 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_core.extend import typeof
+from bindax_core.extend import Array, typeof
 from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
@@ -150,7 +150,7 @@ class Conv(Module):
         self.mask: Any | None = None if mask is None else _mask(mask, shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
 
-    def __call__(self, inputs: Any) -> Any:
+    def __call__(self, inputs: Any) -> Array:
         """Apply the layer to an array of batch axes, spatial axes and features."""
         _check_axes(self, inputs)
         check_features(self, inputs, self.in_features)
@@ -276,7 +276,7 @@ class ConvTranspose(Module):
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
         self.transpose_kernel = transpose_kernel
 
-    def __call__(self, inputs: Any) -> Any:
+    def __call__(self, inputs: Any) -> Array:
         """Apply the layer to an array of batch axes, spatial axes and features."""
         _check_axes(self, inputs)
         check_features(self, inputs, self.in_features)

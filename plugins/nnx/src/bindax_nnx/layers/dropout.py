@@ -7,6 +7,7 @@ from typing import Any
 
 import bindax_numpy as jnp
 import bindax_random as random
+from bindax_core.extend import Array
 from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import array_of, first_given, positive
 from bindax_nnx.module import Module
@@ -50,7 +51,9 @@ class Dropout(Module):
         self.rng_collection = rng_collection
         self.rngs: RngStream | None = own_stream(self, rngs, rng_collection)
 
-    def __call__(self, inputs: Any, *, deterministic: bool | None = None, rngs: Any = None) -> Any:
+    def __call__(
+        self, inputs: Any, *, deterministic: bool | None = None, rngs: Any = None
+    ) -> Array:
         """Apply the layer, with other settings and streams than its own if they are given."""
         x = jnp.asarray(array_of(inputs))
         still = first_given("deterministic", self, deterministic, self.deterministic)

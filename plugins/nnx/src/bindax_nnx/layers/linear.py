@@ -10,7 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_core.extend import typeof
+from bindax_core.extend import Array, typeof
 from bindax_nn import initializers
 from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
@@ -87,7 +87,7 @@ class Linear(Module):
         self.use_bias, self.dtype, self.param_dtype = use_bias, dtype, param_dtype
         self.precision = precision
 
-    def __call__(self, inputs: Any) -> Any:
+    def __call__(self, inputs: Any) -> Array:
         """Apply the layer to an array whose last axis has the features."""
         check_features(self, inputs, self.in_features)
         x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
@@ -174,7 +174,7 @@ class LinearGeneral(Module):
         self.use_bias, self.dtype, self.param_dtype = use_bias, dtype, param_dtype
         self.precision = precision
 
-    def __call__(self, inputs: Any) -> Any:
+    def __call__(self, inputs: Any) -> Array:
         """Apply the layer."""
         shape = typeof(array_of(inputs)).shape
         axes = tuple(a % len(shape) for a in self.axis)
@@ -255,7 +255,7 @@ class Einsum(Module):
         self.bias_shape: tuple[int, ...] | None = None if bias_shape is None else tuple(bias_shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
 
-    def __call__(self, inputs: Any, einsum_str: str | None = None) -> Any:
+    def __call__(self, inputs: Any, einsum_str: str | None = None) -> Array:
         """Apply the layer, with another sum than its own if one is given."""
         x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
         text = self.einsum_str if einsum_str is None else _checked_sum(einsum_str)
@@ -343,7 +343,7 @@ class Embed(Module):
         self.num_embeddings, self.features = num_embeddings, features
         self.dtype, self.param_dtype = dtype, param_dtype
 
-    def __call__(self, inputs: Any) -> Any:
+    def __call__(self, inputs: Any) -> Array:
         """The vectors of an array of integers.
 
         Raises:

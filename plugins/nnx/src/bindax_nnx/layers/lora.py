@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.extend import Array
 from bindax_nn import initializers
 from bindax_nnx.layers._common import (
     Initializer,
@@ -138,6 +139,6 @@ class LoRALinear(Linear):
             rngs=rngs,
         )
 
-    def __call__(self, inputs: Any) -> Any:
+    def __call__(self, inputs: Any) -> Array:
         """Apply the layer and the correction."""
         return super().__call__(inputs) + self.lora(inputs)

@@ -10,7 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_core.extend import typeof
+from bindax_core.extend import Array, typeof
 from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
@@ -194,7 +194,9 @@ class BatchNorm(_Affine):
         self.axis, self.momentum, self.epsilon = axis, momentum, epsilon
         self.use_fast_variance = use_fast_variance
 
-    def __call__(self, x: Any, use_running_average: bool | None = None, *, mask: Any = None) -> Any:
+    def __call__(
+        self, x: Any, use_running_average: bool | None = None, *, mask: Any = None
+    ) -> Array:
         """Normalize an array, and gather its statistics unless those gathered are used."""
         check_features(self, x, self.num_features, self.axis)
         gathered = first_given(
@@ -253,7 +255,7 @@ class LayerNorm(_Affine):
         self.epsilon, self.use_fast_variance = epsilon, use_fast_variance
         self.reduction_axes, self.feature_axes = reduction_axes, feature_axes
 
-    def __call__(self, x: Any, *, mask: Any = None) -> Any:
+    def __call__(self, x: Any, *, mask: Any = None) -> Array:
         """Normalize an array."""
         x, scale, bias = promoted(x, self.scale, self.bias, dtype=self.dtype)
         reduced, features = positive(self.reduction_axes, x.ndim), self._features(x)
@@ -285,7 +287,7 @@ class RMSNorm(LayerNorm):
     def __init__(self, num_features: Axes, *, rngs: Rngs, **options: Any) -> None:
         super().__init__(num_features, rngs=rngs, use_bias=False, **options)
 
-    def __call__(self, x: Any, mask: Any = None) -> Any:
+    def __call__(self, x: Any, mask: Any = None) -> Array:
         """Normalize an array."""
         return super().__call__(x, mask=mask)
 
@@ -320,7 +322,7 @@ class InstanceNorm(_Affine):
         self.num_features, self.epsilon = num_features, epsilon
         self.feature_axes, self.use_fast_variance = feature_axes, use_fast_variance
 
-    def __call__(self, x: Any, *, mask: Any = None) -> Any:
+    def __call__(self, x: Any, *, mask: Any = None) -> Array:
         """Normalize an array."""
         x, scale, bias = promoted(x, self.scale, self.bias, dtype=self.dtype)
         features = positive(self.feature_axes, x.ndim)
@@ -383,7 +385,7 @@ class GroupNorm(_Affine):
         self.num_features, self.num_groups, self.epsilon = num_features, groups, epsilon
         self.reduction_axes, self.use_fast_variance = reduction_axes, use_fast_variance
 
-    def __call__(self, x: Any, *, mask: Any = None) -> Any:
+    def __call__(self, x: Any, *, mask: Any = None) -> Array:
         """Normalize an array of batch, other axes and features."""
         check_features(self, x, self.num_features)
         x, scale, bias = promoted(x, self.scale, self.bias, dtype=self.dtype)

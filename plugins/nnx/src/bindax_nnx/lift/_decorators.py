@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast, overload
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
+Options = ParamSpec("Options")
 
 
-def decorator(transformation: F) -> F:
+class Transformation(Protocol[Options]):
+    """The type of a transformation whose functions have the parameters and results of the given."""
+
+    @overload
+    def __call__(
+        self, /, *args: Options.args, **options: Options.kwargs
+    ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[P, R], /, *args: Options.args, **options: Options.kwargs
+    ) -> Callable[P, R]: ...
+
+
+def decorator(transformation: Callable[..., Any]) -> Callable[..., Any]:
     """Let a transformation be called without the function, to be given it later.
 
     ``@vmap``, ``@vmap(in_axes=1)`` and ``vmap(function, in_axes=1)`` are all possible then.
@@ -21,4 +36,11 @@ def decorator(transformation: F) -> F:
             return partial(transformation, **options)
         return transformation(*args, **options)
 
-    return either  # type: ignore[return-value]
+    return either
+
+
+def preserving(
+    transformation: Callable[Concatenate[Callable[..., Any], Options], Any],
+) -> Transformation[Options]:
+    """Do what ``decorator`` does, for a transformation that keeps parameters and results."""
+    return cast("Transformation[Options]", decorator(transformation))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import bindax_transforms
 from bindax_core.extend import api_boundary
@@ -19,11 +19,23 @@ from bindax_nnx.lift.remat_eval_shape import without_constants
 from bindax_nnx.lift.structure import Arguments, CallScope
 from bindax_transforms import check_function
 
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
 
+
+@overload
+def custom_vjp(
+    fun: Callable[P, R], /, *, nondiff_argnums: Sequence[int | DiffState] = ()
+) -> CustomVjp[P, R]: ...
+@overload
+def custom_vjp(
+    *, nondiff_argnums: Sequence[int | DiffState] = ()
+) -> Callable[[Callable[P, R]], CustomVjp[P, R]]: ...
 @decorator
 def custom_vjp(
     fun: Callable[..., Any], *, nondiff_argnums: Sequence[int | DiffState] = ()
-) -> CustomVjp:
+) -> CustomVjp[Any, Any]:
     """A function of objects with its own derivative for reverse mode.
 
     Args:
@@ -52,11 +64,11 @@ def custom_vjp(
     return CustomVjp(fun, nondiff_argnums)
 
 
-class CustomVjp:
+class CustomVjp(Generic[P, R]):
     """A function of objects with its own derivative, which ``defvjp`` gives it."""
 
     def __init__(
-        self, fun: Callable[..., Any], nondiff_argnums: Sequence[int | DiffState] = ()
+        self, fun: Callable[P, R], nondiff_argnums: Sequence[int | DiffState] = ()
     ) -> None:
         update_wrapper(self, fun)
         self._fun = fun
@@ -65,10 +77,17 @@ class CustomVjp:
         self._forward: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> CustomVjp[P, R]: ...
+    @overload
+    def __get__(
+        self: CustomVjp[Concatenate[Any, Q], R], instance: object, owner: Any = None
+    ) -> Callable[Q, R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        return lambda *args: self(instance, *args)
+        function: Callable[..., R] = self
+        return lambda *args: function(instance, *args)
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
         """Give the derivative.
@@ -84,12 +103,17 @@ class CustomVjp:
         self._forward, self._backward = fwd, bwd
 
     @api_boundary
-    def __call__(self, *args: Any) -> Any:
-        """Call the function."""
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function; its arguments are given by position."""
+        name = getattr(self._fun, "__qualname__", self._fun)
+        if kwargs:
+            raise TypeError(
+                f"custom_vjp of {name} takes its arguments by position, but "
+                f"{', '.join(kwargs)} was given by name."
+            )
         if self._forward is None or self._backward is None:
             raise AttributeError(
-                f"custom_vjp of {getattr(self._fun, '__qualname__', self._fun)} has no derivative; "
-                f"give it one with defvjp."
+                f"custom_vjp of {name} has no derivative; give it one with defvjp."
             )
         constants = {i % len(args): args[i] for i in self._constant}
         states = {x.argnum % len(args): to_predicate(x.filter) for x in self._states}
@@ -101,7 +125,7 @@ class CustomVjp:
         run = _Run(call, rest, forward, backward, wanted)
         flat = bindax_transforms.custom_vjp(call.flat)
         flat.defvjp(run.forward, run.backward)
-        return call.finish(flat(call.leaves))
+        return call.finish(flat(call.leaves))  # type: ignore[no-any-return]
 
 
 class _Run:

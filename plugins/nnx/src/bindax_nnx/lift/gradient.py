@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 import bindax_transforms
 from bindax_core.extend import (
@@ -26,6 +26,10 @@ from bindax_nnx.lift.call import Call
 from bindax_nnx.state import State
 from bindax_nnx.variables import Param, Variable
 from bindax_transforms import check_function
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Aux = TypeVar("Aux")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +58,52 @@ class _Wanted(ByFilter):
 Argnums = int | DiffState | Sequence[int | DiffState]
 
 
+@overload
+def grad(
+    f: Callable[P, Any],
+    /,
+    *,
+    argnums: Argnums = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[P, Any]: ...
+@overload
+def grad(
+    f: Callable[P, tuple[Any, Aux]],
+    /,
+    *,
+    argnums: Argnums = 0,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[P, tuple[Any, Aux]]: ...
+@overload
+def grad(
+    f: Callable[P, Any],
+    /,
+    *,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[P, Any]: ...
+@overload
+def grad(
+    *,
+    argnums: Argnums = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
+@overload
+def grad(
+    *,
+    argnums: Argnums = 0,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[[Callable[P, tuple[Any, Aux]]], Callable[P, tuple[Any, Aux]]]: ...
 @decorator
 def grad(
     f: Callable[..., Any],
@@ -99,6 +149,52 @@ def grad(
     return gradient
 
 
+@overload
+def value_and_grad(
+    f: Callable[P, R],
+    /,
+    *,
+    argnums: Argnums = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[P, tuple[R, Any]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, tuple[R, Aux]],
+    /,
+    *,
+    argnums: Argnums = 0,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[P, tuple[tuple[R, Aux], Any]]: ...
+@overload
+def value_and_grad(
+    f: Callable[P, Any],
+    /,
+    *,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[P, tuple[Any, Any]]: ...
+@overload
+def value_and_grad(
+    *,
+    argnums: Argnums = 0,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[[Callable[P, R]], Callable[P, tuple[R, Any]]]: ...
+@overload
+def value_and_grad(
+    *,
+    argnums: Argnums = 0,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[[Callable[P, tuple[R, Aux]]], Callable[P, tuple[tuple[R, Aux], Any]]]: ...
 @decorator
 def value_and_grad(
     f: Callable[..., Any],
@@ -139,7 +235,7 @@ def value_and_grad(
             value = value.value if isinstance(value, Variable) else value
             return value, call.leave(scope, result)
 
-        differentiate = bindax_transforms.value_and_grad(
+        differentiate: Callable[..., Any] = bindax_transforms.value_and_grad(
             named_after(loss, f), has_aux=True, holomorphic=holomorphic, allow_int=allow_int
         )
         (_, outs), gradients = differentiate(*wanted.divided(call.leaves))

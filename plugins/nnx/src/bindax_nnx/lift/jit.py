@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, update_wrapper
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import bindax_transforms
 from bindax_core.errors import UnexpectedTracerError
@@ -31,6 +31,10 @@ from bindax_nnx.lift.sharding import Placement
 from bindax_nnx.lift.structure import Arguments, CallScope, Form, Returned, finish
 from bindax_nnx.object import Object
 from bindax_transforms import check_function
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
 
 
 @register_static
@@ -62,14 +66,14 @@ def _kind(x: Any) -> bool | None:
     return False if type(x) is Array else True if isinstance(x, Object) else None
 
 
-class JitFunction:
+class JitFunction(Generic[P, R]):
     """A function of objects and arrays that is traced once for each structure, then compiled."""
 
     __wrapped__: Callable[..., Any]
 
     def __init__(
         self,
-        fun: Callable[..., Any],
+        fun: Callable[P, R],
         static: tuple[tuple[int, ...], tuple[str, ...]],
         donated: tuple[tuple[int, ...], tuple[str, ...]],
         placement: Placement,
@@ -88,10 +92,16 @@ class JitFunction:
     def __repr__(self) -> str:
         return f"<nnx.jit of {getattr(self._fun, '__qualname__', self._fun)!s}>"
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> JitFunction[P, R]: ...
+    @overload
+    def __get__(
+        self: JitFunction[Concatenate[Any, Q], R], instance: object, owner: Any = None
+    ) -> _Bound[Q, R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _Bound(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function."""
         # An api_boundary written out: on this path each microsecond shows.
         try:
@@ -111,7 +121,7 @@ class JitFunction:
                 Arguments((args, kwargs))  # names the variable that holds the traced value
             raise
 
-    def _call_quickly(self, args: Any, roots: Any, arrays: Any, order: Any) -> Any:
+    def _call_quickly(self, args: Any, roots: Any, arrays: Any, order: Any) -> R:
         """Call with objects and arrays as arguments, not containers of them."""
         plan = plan_of(roots)
         program = self._quick.get((plan.structure, order))
@@ -123,10 +133,10 @@ class JitFunction:
         outcome, size = returned.outcome
         outs = returned.outs
         if outcome.is_plain:
-            return tree_unflatten(outcome.tree, outs)
-        return finish(outcome, variables, plan.references, outs[:size], outs[size:])
+            return tree_unflatten(outcome.tree, outs)  # type: ignore[no-any-return]
+        return finish(outcome, variables, plan.references, outs[:size], outs[size:])  # type: ignore[no-any-return]
 
-    def _call(self, args: Any, kwargs: Any, quick: Any = None) -> Any:
+    def _call(self, args: Any, kwargs: Any, quick: Any = None) -> R:
         args, kwargs = self._mark_static(args, kwargs)
         arguments = Arguments((args, kwargs))
         program = self._program(arguments, args, kwargs)
@@ -135,7 +145,7 @@ class JitFunction:
         returned = program(*arguments.values, *arguments.arrays)
         outcome, size = returned.outcome
         outs = returned.outs
-        return finish(outcome, arguments.variables, arguments.references, outs[:size], outs[size:])
+        return finish(outcome, arguments.variables, arguments.references, outs[:size], outs[size:])  # type: ignore[no-any-return]
 
     def _mark_static(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         if not self._static_argnums and not self._static_argnames:
@@ -249,16 +259,16 @@ def _flat_function(
     return named_after(flat, fun)
 
 
-class _Bound:
+class _Bound(Generic[P, R]):
     """A compiled function as a method: the object is the first argument."""
 
-    def __init__(self, function: JitFunction, instance: Any) -> None:
+    def __init__(self, function: JitFunction[Any, Any], instance: Any) -> None:
         self._function = function
         self._instance = instance
         update_wrapper(self, function)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._function(self._instance, *args, **kwargs)
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._function(self._instance, *args, **kwargs)  # type: ignore[no-any-return]
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """The method's program in the backend's language."""
@@ -292,6 +302,34 @@ def jit_partial(fun: Callable[..., Any], *given: Any, **options: Any) -> Callabl
     return partial(jit(fun, **options), *given)
 
 
+@overload
+def jit(
+    fun: Callable[P, R],
+    /,
+    *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    backend: str | None = None,
+    inline: bool = False,
+) -> JitFunction[P, R]: ...
+@overload
+def jit(
+    *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    backend: str | None = None,
+    inline: bool = False,
+) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
 @decorator
 @api_boundary
 def jit(
@@ -306,7 +344,7 @@ def jit(
     keep_unused: bool = False,
     backend: str | None = None,
     inline: bool = False,
-) -> JitFunction:
+) -> JitFunction[Any, Any]:
     """A function of objects and arrays that runs compiled.
 
     It is traced at the first call with arguments of a new structure or new types. What it changes

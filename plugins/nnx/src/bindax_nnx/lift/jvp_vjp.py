@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 import bindax_transforms
 from bindax_core.extend import (
@@ -21,6 +21,9 @@ from bindax_nnx.lift.gradient import Template
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable
 from bindax_transforms import check_function
+
+R = TypeVar("R")
+Aux = TypeVar("Aux")
 
 
 def zero_tangent(x: Any) -> Any:
@@ -67,6 +70,30 @@ def leaves_like(call: Call, arguments: Sequence[Any], given: Sequence[Any], what
     return [*out, *arrays, *map(zero_tangent, rest)]
 
 
+@overload
+def jvp(
+    f: Callable[..., R],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: Literal[False] = False,
+) -> tuple[R, R]: ...
+@overload
+def jvp(
+    f: Callable[..., tuple[R, Aux]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: Literal[True],
+) -> tuple[R, R, Aux]: ...
+@overload
+def jvp(
+    f: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: bool = False,
+) -> tuple[Any, ...]: ...
 @api_boundary
 def jvp(
     f: Callable[..., Any],
@@ -121,6 +148,16 @@ def arrays_only(call: Call, outs: Sequence[Any]) -> Any:
     return tree_unflatten(call.scope.tree, parts)
 
 
+@overload
+def vjp(
+    f: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[R, Callable[[Any], tuple[Any, ...]]]: ...
+@overload
+def vjp(
+    f: Callable[..., tuple[R, Aux]], *primals: Any, has_aux: Literal[True]
+) -> tuple[R, Callable[[Any], tuple[Any, ...]], Aux]: ...
+@overload
+def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]: ...
 @api_boundary
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of a function, and the transpose of its derivative there (reverse mode).

@@ -8,7 +8,7 @@ from typing import Any
 
 from bindax_core.extend import api_boundary, tree_map, typeof
 from bindax_core.sharding import NamedSharding, PartitionSpec, make_mesh
-from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._decorators import preserving
 from bindax_nnx.lift.axes import Axes, StateAxes, StateSharding, check_axes_count, value_axes
 from bindax_nnx.lift.jit import jit
 from bindax_nnx.lift.structure import Arguments
@@ -16,7 +16,7 @@ from bindax_nnx.lift.vmap import vmap
 from bindax_transforms import check_function
 
 
-@decorator
+@preserving
 def pmap(
     f: Callable[..., Any],
     *,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, Literal, overload
 
 import bindax_transforms
+from bindax_core import ClosedJaxpr
 from bindax_core.extend import api_boundary
-from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._decorators import decorator, preserving
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.structure import Arguments, CallScope, Given, Returned, finish
 from bindax_transforms import check_function
 
 
-@decorator
+@preserving
 def remat(
     f: Callable[..., Any],
     *,
@@ -121,6 +122,24 @@ def eval_shape(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return call.finish_apart(outs)
 
 
+@overload
+def make_jaxpr(
+    f: Callable[..., Any],
+    *,
+    static_argnums: int | Sequence[int] = (),
+    return_shape: Literal[False] = False,
+) -> Callable[..., ClosedJaxpr]: ...
+@overload
+def make_jaxpr(
+    f: Callable[..., Any],
+    *,
+    static_argnums: int | Sequence[int] = (),
+    return_shape: Literal[True],
+) -> Callable[..., tuple[ClosedJaxpr, Any]]: ...
+@overload
+def make_jaxpr(
+    *, static_argnums: int | Sequence[int] = (), return_shape: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
 @decorator
 def make_jaxpr(
     f: Callable[..., Any],

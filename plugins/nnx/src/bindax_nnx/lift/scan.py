@@ -12,7 +12,7 @@ import bindax_numpy as jnp
 from bindax_core.extend import api_boundary, typeof
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import traverse
-from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._decorators import preserving
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import (
     Axes,
@@ -29,7 +29,7 @@ from bindax_nnx.variables import Variable
 from bindax_transforms import check_function
 
 
-@decorator
+@preserving
 def scan(
     f: Callable[..., Any],
     *,

@@ -11,7 +11,7 @@ import bindax_transforms
 from bindax_core.extend import api_boundary, tree_map
 from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec
 from bindax_nnx.errors import GraphError
-from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._decorators import preserving
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.call import Call
@@ -117,7 +117,7 @@ class Placement:
         ]
 
 
-@decorator
+@preserving
 def shard_map(
     f: Callable[..., Any],
     *,

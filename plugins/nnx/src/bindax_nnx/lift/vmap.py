@@ -8,14 +8,14 @@ from typing import Any
 
 import bindax_transforms
 from bindax_core.extend import api_boundary, is_value, typeof
-from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._decorators import preserving
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import Axes, check_axes_count, remove_axes, restore_axes, value_axes
 from bindax_nnx.lift.call import Call
 from bindax_transforms import check_function
 
 
-@decorator
+@preserving
 def vmap(
     f: Callable[..., Any],
     *,

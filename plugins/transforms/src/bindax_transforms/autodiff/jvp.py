@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 from bindax_core import config
 from bindax_core.errors import AbstractionError, ShapeError
@@ -47,6 +47,9 @@ from bindax_transforms._rule_checks import check_counts, check_tangent_result
 from bindax_transforms.autodiff.partial_eval import dce_closed
 from bindax_transforms.staging.jaxpr_trace import replay_jaxpr, trace_to_jaxpr
 from bindax_transforms.zeros import Zero, instantiate_zeros
+
+R = TypeVar("R")
+Aux = TypeVar("Aux")
 
 _rules = rules.jvp.functions
 
@@ -118,6 +121,24 @@ def jvp_flat(
         return [out.value for out in outs], [out.tangent for out in outs]
 
 
+@overload
+def jvp(
+    fun: Callable[..., R],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    has_aux: Literal[False] = False,
+) -> tuple[R, R]: ...
+@overload
+def jvp(
+    fun: Callable[..., tuple[R, Aux]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    has_aux: Literal[True],
+) -> tuple[R, R, Aux]: ...
+@overload
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> tuple[Any, ...]: ...
 @api_boundary
 def jvp(
     fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False

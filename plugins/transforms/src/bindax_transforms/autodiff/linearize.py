@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 from bindax_core.errors import ShapeError
 from bindax_core.extend import (
@@ -40,6 +40,9 @@ from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.staging.jaxpr_trace import JaxprBuilder, trace_to_jaxpr
 from bindax_transforms.staging.make_jaxpr import abstractify
 from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
+
+R = TypeVar("R")
+Aux = TypeVar("Aux")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -182,6 +185,16 @@ def linearize_flat(
     return Linearized(primals_out, jaxpr, nonzeros, [type(t) is not Zero for t in tangents_out])
 
 
+@overload
+def linearize(
+    fun: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[R, Partial[R]]: ...
+@overload
+def linearize(
+    fun: Callable[..., tuple[R, Aux]], *primals: Any, has_aux: Literal[True]
+) -> tuple[R, Partial[R], Aux]: ...
+@overload
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]: ...
 @api_boundary
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of a function, and its derivative there as a linear function.
@@ -205,6 +218,16 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     return _with_derivative("linearize", Pushforward, fun, primals, has_aux)
 
 
+@overload
+def vjp(
+    fun: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[R, Partial[tuple[Any, ...]]]: ...
+@overload
+def vjp(
+    fun: Callable[..., tuple[R, Aux]], *primals: Any, has_aux: Literal[True]
+) -> tuple[R, Partial[tuple[Any, ...]], Aux]: ...
+@overload
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]: ...
 @api_boundary
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of a function, and the transpose of its derivative there (reverse mode).

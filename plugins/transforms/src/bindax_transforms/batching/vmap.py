@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial, wraps
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from bindax_core.errors import DerivedRuleNotice
 from bindax_core.extend import (
@@ -46,6 +46,9 @@ from bindax_transforms._rule_checks import check_batch_result, check_counts
 from bindax_transforms.batching.axis_sizes import NamedSize, axis_key, mesh_axes_tuple
 from bindax_transforms.staging.effects import check_unordered
 from bindax_transforms.staging.jaxpr_trace import replay_jaxpr, trace_to_jaxpr
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 BatchDim = int | None
 
@@ -174,13 +177,13 @@ def vmap_flat(
 
 @api_boundary
 def vmap(
-    fun: Callable[..., Any],
+    fun: Callable[P, R],
     in_axes: Any = 0,
     out_axes: Any = 0,
     axis_name: Any = None,
     axis_size: int | None = None,
     spmd_axis_name: Any = None,
-) -> Callable[..., Any]:
+) -> Callable[P, R]:
     """A function that applies ``fun`` along an axis of its arguments, all elements at once.
 
     Args:
@@ -211,7 +214,7 @@ def vmap(
 
     @wraps(fun)
     @api_boundary
-    def batched(*args: Any, **kwargs: Any) -> Any:
+    def batched(*args: P.args, **kwargs: P.kwargs) -> Any:
         operands, in_tree = tree_flatten((args, kwargs))
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise ValueError(

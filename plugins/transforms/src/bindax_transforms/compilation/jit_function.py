@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import update_wrapper
 from operator import is_
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
     Array,
@@ -58,6 +58,7 @@ from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.staging.static_arguments import JitOptions
 
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 R = TypeVar("R")
 
 
@@ -112,6 +113,12 @@ class JittedFunction(Generic[P, R]):
         """Nothing, for ``traced_once``: what it sees it saw when it was traced."""
         return ()
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> JittedFunction[P, R]: ...
+    @overload
+    def __get__(
+        self: JittedFunction[Concatenate[Any, Q], R], instance: object, owner: Any = None
+    ) -> BoundJit[Q, R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else BoundJit(self, instance)
 
@@ -310,7 +317,7 @@ class JittedFunction(Generic[P, R]):
         return Entry(jaxpr, consts, tree, out_tree(), params, self._shared, key)
 
     @api_boundary
-    def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """The jaxpr for arguments of these types, with its types; nothing is computed.
 
         Args:
@@ -321,7 +328,7 @@ class JittedFunction(Generic[P, R]):
         return Traced(entry, self, shardings_of_operands([*entry.consts, *leaves]))
 
     @api_boundary
-    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The program in the backend's language, for arguments as for ``trace``.
 
         Returns:
@@ -329,7 +336,7 @@ class JittedFunction(Generic[P, R]):
         """
         return self.trace(*args, **kwargs).lower()
 
-    def eval_shape(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The types of the results, in their structure."""
         entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
         return tree_unflatten(entry.out_tree, entry.jaxpr.out_avals)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from bindax_transforms._flat import argument_names, check_values, merge, paramet
 from bindax_transforms.staging.static_arguments import positions, words
 from bindax_transforms.zeros import Zero, instantiate_zeros
 
+P = ParamSpec("P")
 R = TypeVar("R")
 
 
@@ -181,7 +182,7 @@ def _num_positional(signature: inspect.Signature | None) -> int | None:
     return len(kinds) if all(kind in positional for kind in kinds) else None
 
 
-class CustomFunction(Generic[R]):
+class CustomFunction(Generic[P, R]):
     """A function that brings rules of its own."""
 
     __name__: str
@@ -191,7 +192,7 @@ class CustomFunction(Generic[R]):
     @api_boundary
     def __init__(
         self,
-        fun: Callable[..., R],
+        fun: Callable[P, R],
         nondiff_argnums: int | Sequence[int] = (),
         nondiff_argnames: str | Sequence[str] = (),
     ) -> None:

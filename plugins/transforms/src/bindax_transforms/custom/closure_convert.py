@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from bindax_core.extend import (
     AbstractValue,
@@ -28,11 +28,14 @@ from bindax_transforms.custom._linear import stage_backward
 from bindax_transforms.custom.custom_vjp import CustomVJPCall
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 @api_boundary
 def closure_convert(
-    fun: Callable[..., Any], *example_args: Any
-) -> tuple[Callable[..., Any], list[Any]]:
+    fun: Callable[..., R], *example_args: Any
+) -> tuple[Callable[..., R], list[Any]]:
     """A function whose differentiable hidden inputs are arguments, and their values.
 
     For functions with rules of their own that take other functions: what such a function closes
@@ -89,7 +92,7 @@ def closure_convert(
 
 
 @api_boundary
-def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
+def custom_gradient(fun: Callable[P, tuple[R, Any]]) -> Callable[P, R]:
     """A function that gives its reverse-mode derivative together with its output.
 
     A shorter way to write a ``custom_vjp``: residuals are what the inner function closes over.
@@ -115,7 +118,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(fun)
     @api_boundary
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> Any:
         return _apply(*FlatCall.of(arguments, args, kwargs))
 
     return wrapped

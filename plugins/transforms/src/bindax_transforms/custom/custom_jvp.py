@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -44,6 +44,7 @@ from bindax_transforms.custom._custom_call import (
 )
 from bindax_transforms.zeros import Zero, add_tangents
 
+P = ParamSpec("P")
 R = TypeVar("R")
 JVPRule = Callable[..., Any]
 
@@ -73,7 +74,7 @@ custom_jvp_call_p: Primitive = call_primitive("custom_jvp_call", CustomJVPCall)
 as a jaxpr without constants."""
 
 
-class custom_jvp(CustomFunction[R]):
+class custom_jvp(CustomFunction[P, R]):
     """A function with a derivative rule of its own, for forward and so for reverse mode.
 
     Whatever differentiates the function uses the rule: ``jvp``, ``grad``, ``vjp``, ``linearize``,
@@ -158,7 +159,8 @@ class custom_jvp(CustomFunction[R]):
                     f"defjvps of the {self._arguments.name} was given {len(jvps)} rules, but the "
                     f"function has {len(primals)} arguments; give None for those without."
                 )
-            out = self(*primals)
+            function: Callable[..., R] = self
+            out = function(*primals)
             leaves, tree = tree_flatten(out)
             total: list[Any] = [Zero.like(x) for x in leaves]
             for i, (rule, t) in enumerate(zip(jvps, tangents, strict=True)):
@@ -174,7 +176,7 @@ class custom_jvp(CustomFunction[R]):
         self.defjvp(jvp, symbolic_zeros=True)
 
     @api_boundary
-    def __call__(self, *args: Any, **kwargs: Any) -> R:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if self.jvp is None:
             raise AttributeError(
                 f"the {self._arguments.name} has no derivative rule; define one with defjvp or "

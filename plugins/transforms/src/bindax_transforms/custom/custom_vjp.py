@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
@@ -44,6 +44,7 @@ from bindax_transforms.custom._linear import (
 )
 from bindax_transforms.zeros import Zero
 
+P = ParamSpec("P")
 R = TypeVar("R")
 
 
@@ -93,7 +94,7 @@ class CustomVJPPrimal:
     perturbed: bool
 
 
-class custom_vjp(CustomFunction[R]):
+class custom_vjp(CustomFunction[P, R]):
     """A function with a reverse-mode derivative rule of its own.
 
     ``grad``, ``vjp`` and ``jacrev`` use the rules, inside ``jit``, ``vmap``, loops and branches as
@@ -158,7 +159,7 @@ class custom_vjp(CustomFunction[R]):
         self.symbolic_zeros, self.optimize_remat = symbolic_zeros, optimize_remat
 
     @api_boundary
-    def __call__(self, *args: Any, **kwargs: Any) -> R:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if self.fwd is None or self.bwd is None:
             raise AttributeError(
                 f"the {self._arguments.name} has no derivative rules; define them with defvjp "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from bindax_core.errors import TreeError
 from bindax_core.extend import (
@@ -47,6 +47,7 @@ from bindax_transforms.custom._custom_call import (
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import Zero, instantiate_zeros
 
+P = ParamSpec("P")
 R = TypeVar("R")
 
 
@@ -181,7 +182,7 @@ custom_vmap_call_p: Primitive = call_primitive("custom_vmap_call", CustomVmapCal
 function as a jaxpr without constants."""
 
 
-class custom_vmap(CustomFunction[R]):
+class custom_vmap(CustomFunction[P, R]):
     """A function that ``vmap`` maps by a rule of its own.
 
     Differentiation and staging work as for any function: the derivative of the function is mapped
@@ -210,7 +211,7 @@ class custom_vmap(CustomFunction[R]):
     """The structure and types of arguments, and the structure of the function's output for them."""
 
     @api_boundary
-    def __init__(self, fun: Callable[..., R]) -> None:
+    def __init__(self, fun: Callable[P, R]) -> None:
         super().__init__(fun)
 
     @api_boundary
@@ -231,7 +232,7 @@ class custom_vmap(CustomFunction[R]):
         return vmap_rule
 
     @api_boundary
-    def __call__(self, *args: Any, **kwargs: Any) -> R:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         call, operands = FlatCall.of(self._arguments, args, kwargs)
         rule = partial(self._apply_rule, call)
         outs = apply_call(CustomVmapCall(call.name, call.function, rule), operands)

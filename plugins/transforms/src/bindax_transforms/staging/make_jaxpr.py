@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, Literal, overload
 
 from bindax_core.extend import (
     AbstractValue,
@@ -52,6 +52,25 @@ def _staged(
     return jaxpr, out_tree()
 
 
+@overload
+def make_jaxpr(
+    fun: Callable[..., Any],
+    static_argnums: int | Sequence[int] = (),
+    return_shape: Literal[False] = False,
+) -> Callable[..., ClosedJaxpr]: ...
+@overload
+def make_jaxpr(
+    fun: Callable[..., Any],
+    static_argnums: int | Sequence[int] = (),
+    *,
+    return_shape: Literal[True],
+) -> Callable[..., tuple[ClosedJaxpr, Any]]: ...
+@overload
+def make_jaxpr(
+    fun: Callable[..., Any],
+    static_argnums: int | Sequence[int] = (),
+    return_shape: bool = False,
+) -> Callable[..., Any]: ...
 @api_boundary
 def make_jaxpr(
     fun: Callable[..., Any],
