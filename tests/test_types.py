@@ -1,0 +1,134 @@
+"""What type checkers see is what is there, and is known."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bindax
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = sorted(path.name for path in ROOT.glob("plugins/*/src/bindax_*"))
+KNOWN = 95  # percent of the public symbols
+FEWER = {
+    "bindax_callbacks": 85,  # commands of the debugger under several names
+    "bindax_containers": 85,  # fields of the classes of xarray
+    "bindax_jax_names": 80,  # stand-ins for modules of JAX
+    "bindax_nnx": 90,  # the sampling methods of streams, made of functions
+    "bindax_xla_backend": 85,  # jaxlib has no types
+}
+
+
+def _classes(stub: str) -> dict[str, ast.ClassDef]:
+    tree = ast.parse((ROOT / stub).read_text(encoding="utf-8"))
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def _methods(kind: ast.ClassDef) -> dict[str, ast.FunctionDef]:
+    return {node.name: node for node in kind.body if isinstance(node, ast.FunctionDef)}
+
+
+def _parameters(method: ast.FunctionDef) -> list[str]:
+    found = method.args
+    return [x.arg for x in (*found.posonlyargs, *found.args, *found.kwonlyargs)][1:]
+
+
+def test_all_packages_say_that_they_have_types() -> None:
+    folders = [ROOT, *(ROOT / name for name in ("core", "testing", "mutation"))]
+    folders += ROOT.glob("plugins/*")
+    packages = [init.parent for x in folders for init in x.glob("src/*/__init__.py")]
+    assert len(packages) > 25
+    assert [path for path in packages if not (path / "py.typed").exists()] == []
+
+
+def test_operators_and_methods_of_arrays_are_in_the_stub() -> None:
+    stub = _methods(_classes("core/src/bindax_core/arrays/_array_interface.pyi")["ArrayInterface"])
+    for package in ("bindax_lax_basic", "bindax_numpy"):
+        supplied = _supplied(package)
+        assert not supplied.keys() - stub.keys() - {"aval"}
+        for name, attribute in supplied.items():
+            _require_same_parameters(name, attribute, stub[name])
+
+
+def _supplied(package: str) -> dict[str, Any]:
+    plugin = __import__(f"{package}.plugin", fromlist=["plugin"])
+    return dict(plugin.bindax_array_attributes())
+
+
+def _require_same_parameters(name: str, attribute: Any, method: ast.FunctionDef) -> None:
+    if isinstance(attribute, property):
+        assert method.decorator_list, name
+        return
+    real = list(inspect.signature(attribute).parameters.values())[1:]
+    if any(p.kind is p.VAR_POSITIONAL and p.name == "args" for p in real):
+        function = inspect.signature(getattr(bindax.numpy, name))
+        real += function.parameters.values()
+    words = {p.name for p in real}
+    assert set(_parameters(method)) <= words, (name, words)
+
+
+def test_updates_of_elements_are_in_the_stub() -> None:
+    stub = _methods(_classes("core/src/bindax_core/arrays/_array_interface.pyi")["IndexedUpdate"])
+    update = type(bindax.numpy.zeros(3).at[0])
+    assert {*stub} == {name for name in dir(update) if not name.startswith("_")}
+
+
+def test_operators_of_variables_are_in_the_stub() -> None:
+    stub = _methods(_classes("plugins/nnx/src/bindax_nnx/_operator_types.pyi")["OperatorTypes"])
+    operators = next(x for x in bindax.nnx.Variable.__mro__ if x.__name__ == "VariableOperators")
+    made = {name for name, x in vars(operators).items() if getattr(x, "__closure__", None)}
+    assert {*stub} == made
+
+
+def test_settings_of_the_standard_packages_have_types() -> None:
+    pytest.importorskip("jaxlib")
+    lines = (ROOT / "src/bindax/_settings.pyi").read_text(encoding="utf-8").splitlines()
+    types = dict(line.strip().split(": ", 1) for line in lines if line.startswith("    "))
+    names = [name for name in bindax.config.names() if _is_of_bindax(name)]
+    assert [name for name in types if name.isidentifier()] == names
+    for name in names:
+        setting = bindax.config.setting(name)
+        if setting.choices:
+            assert _choices(types[name]) == {*setting.choices}, name
+
+
+def _is_of_bindax(name: str) -> bool:
+    return bindax.config.setting(name).site.module.startswith("bindax_")
+
+
+def _choices(text: str) -> set[Any]:
+    guards = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
+    found: set[Any] = {*guards} if "_TransferGuard" in text else set()
+    for node in ast.walk(ast.parse(text)):
+        found |= {node.value} if isinstance(node, ast.Constant) else set()
+    return found | ({False, True} if "bool" in text else set())
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("package", ["bindax", "bindax_core", *PACKAGES])
+def test_types_of_public_symbols_are_known(package: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyright")
+    command = [
+        sys.executable,
+        "-m",
+        "pyright",
+        "--verifytypes",
+        package,
+        "--ignoreexternal",
+        "--outputjson",
+    ]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    report = json.loads(run.stdout)["typeCompleteness"]
+    unknown = [s["name"] for s in report["symbols"] if s["isExported"] and not s["isTypeKnown"]]
+    assert report["completenessScore"] * 100 >= FEWER.get(package, KNOWN), unknown[:40]
