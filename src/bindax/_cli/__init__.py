@@ -11,11 +11,20 @@ from typing import Any
 
 import click
 
-_COMMANDS = ["check", "containers", "demo", "doctor", "mutate", "new-plugin", "plugins", "rules"]
+from bindax._cli._output import INTERRUPTED, Failure
 
+_COMMANDS = [
+    *("check", "completion", "containers", "demo", "doctor", "mutate", "new-plugin", "plugins"),
+    "rules",
+]
 
-class _Failure(click.ClickException):
-    exit_code = 2
+_EXIT_CODES = """\b
+Exit codes:
+  0    done, and nothing is wrong
+  1    a check failed, a mistake went unnoticed, or plugins have a problem
+  2    the command cannot be run as it was given; the message says why
+  130  Ctrl-C was pressed; check and mutate print what they found before
+"""
 
 
 class _LazyGroup(click.Group):
@@ -40,13 +49,16 @@ class _LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except errors.BindaxError as error:
-            raise _Failure(str(error)) from error
+            raise Failure(str(error)) from error
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
 
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
-@click.group(cls=_LazyGroup, context_settings=_SETTINGS)
+@click.group(cls=_LazyGroup, context_settings=_SETTINGS, epilog=_EXIT_CODES)
 @click.version_option(package_name="bindax", prog_name="bindax")
 def main() -> None:
     """Composable function transformations for Python array programs, built from plugins."""

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from bindax._cli import _complete
 from bindax._cli._output import (
+    INTERRUPTED,
     SECONDS,
     STYLES,
     NewFile,
+    Work,
     console,
+    example,
     json_option,
     print_json,
 )
 
 if TYPE_CHECKING:
-    from bindax_testing import RuleReport
+    from bindax_testing import RuleReport, RuleResult
 
 _FILE = NewFile()
 
 
-@click.command()
-@click.argument("plugin")
+@click.command(epilog=example("bindax check lax_basic --budget 30 --html report.html"))
+@click.argument("plugin", shell_complete=_complete.plugins)
 @click.option(
     "--budget", type=click.FloatRange(min=0.0), default=60.0, help="Seconds that it may take."
 )
@@ -47,21 +52,52 @@ def check(
 
     Abstract evaluation, evaluation, derivatives, transposes, batching, staging and lowering of each
     primitive are compared with each other and with differences of values. Each failure comes with
-    a test that repeats it. The exit code is 1 when something fails.
+    a test that repeats it. The exit code is 1 when something fails. After Ctrl-C, what was checked
+    before is reported, and the exit code is 130.
     """
-    from bindax_testing import check_plugin
+    from bindax_testing import CheckInterrupted, check_plugin
 
-    report = check_plugin(plugin, budget=budget, seed=seed, time_limit=time_limit)
+    with Work(budget) as work:
+        progress = _Progress(plugin, work)
+        options: dict[str, Any] = {"budget": budget, "seed": seed, "time_limit": time_limit}
+        try:
+            report = check_plugin(plugin, progress=progress.tell, **options)
+        except CheckInterrupted as interruption:
+            report, is_whole = interruption.report, False
+        else:
+            is_whole = True
     if html is not None:
         html.write_text(report.as_html(), encoding="utf-8")
     if junit is not None:
         junit.write_text(report.as_junit(), encoding="utf-8")
     if as_json:
-        print_json(report.as_dict())
+        print_json({**report.as_dict(), "interrupted": not is_whole})
     else:
         _print(report)
+    if not is_whole:
+        click.echo("interrupted: this is what was checked before", err=True)
+        sys.exit(INTERRUPTED)
     if not report.ok:
         sys.exit(1)
+
+
+class _Progress:
+    """Counts cases and failures, for the line on the terminal."""
+
+    def __init__(self, plugin: str, work: Work) -> None:
+        self._plugin = plugin
+        self._work = work
+        self._start = time.perf_counter()
+        self._cases = 0
+        self._failed: set[tuple[str, str]] = set()
+
+    def tell(self, result: RuleResult) -> None:
+        """Count a case."""
+        self._cases += 1
+        if result.status == "failed":
+            self._failed.add((result.primitive, result.check))
+        text = f"{self._plugin}: {self._cases} cases, {len(self._failed)} failures"
+        self._work.update(time.perf_counter() - self._start, text)
 
 
 def _print(report: RuleReport) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from bindax._cli._output import json_option, load_option, place, print_json, print_table
+from bindax._cli._output import example, json_option, load_option, place, print_json, print_table
 
 
-@click.command()
+@click.command(epilog=example("bindax containers --load"))
 @load_option
 @json_option
 def containers(as_json: bool) -> None:
@@ -22,6 +22,9 @@ def containers(as_json: bool) -> None:
     if as_json:
         print_json(records)
         return
-    rows = [(record["type"], record["status"], *place(record), record["why"]) for record in records]
-    columns = ("type", "status", "distribution", "registered or offered at", "why")
+    rows = [
+        (record["type"], record["status"], "\n".join(filter(None, (place(record), record["why"]))))
+        for record in records
+    ]
+    columns = ("type", "status", "registered or offered by")
     print_table(f"{len(records)} container types", columns, rows)

@@ -6,10 +6,10 @@ import sys
 
 import click
 
-from bindax._cli._output import STYLES, console, json_option, print_json
+from bindax._cli._output import STYLES, console, example, json_option, print_json
 
 
-@click.command()
+@click.command(epilog=example("bindax doctor"))
 @json_option
 def doctor(as_json: bool) -> None:
     """Load every plugin and report problems, each with its traceback and the remedy.

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import click
 
+from bindax._cli._output import example, json_option, print_json
 from bindax_core.errors import clause
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -32,7 +33,7 @@ class _Names(NamedTuple):
     plugin: str  # the entry point, which is also the prefix of the primitive's name
 
 
-@click.command(name="new-plugin")
+@click.command(name="new-plugin", epilog=example("bindax new-plugin bindax-mine"))
 @click.argument("name")
 @click.option(
     "--directory",
@@ -47,8 +48,13 @@ class _Names(NamedTuple):
     metavar="'NAME <EMAIL>'",
     help="Who writes it; may be repeated.",
 )
+@json_option
 def new_plugin(
-    name: str, directory: Path | None, container_only: bool, authors: tuple[str, ...]
+    name: str,
+    directory: Path | None,
+    container_only: bool,
+    authors: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Write a package NAME that extends bindax by a primitive and a container.
 
@@ -72,6 +78,10 @@ def new_plugin(
     }
     written = _render("container" if container_only else "primitive", names.module, values)
     _write(target, written)
+    if as_json:
+        files = sorted(path.as_posix() for path in written)
+        print_json({"directory": str(target), "module": names.module, "files": files})
+        return
     click.echo(f"Wrote {len(written)} files to {target}. To run its tests:\n")
     click.echo(f"  cd {target}")
     click.echo("  python -m pip install --editable . --group dev   # pip 25.1 or later")

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from bindax._cli._output import json_option, load_option, print_json, print_table
+from bindax._cli._output import example, json_option, load_option, print_json, print_table
 
 _SHOWN_NAMES = 8
 
 
-@click.command()
+@click.command(epilog=example("bindax plugins", "bindax plugins --load --json"))
 @load_option
 @json_option
 def plugins(as_json: bool) -> None:
@@ -27,9 +27,17 @@ def plugins(as_json: bool) -> None:
     if as_json:
         print_json(records)
         return
-    columns = ("plugin", "distribution", "version", "status", "why")
-    rows = [[*(one[name] for name in columns), _offers(one["offers"])] for one in records]
-    print_table(f"{len(records)} plugins", [*columns, "offers"], rows)
+    rows = [
+        (
+            one["plugin"],
+            one["status"],
+            f"{one['distribution']}\n{one['version']}",
+            "\n".join(filter(None, (one["why"], _offers(one["offers"])))),
+        )
+        for one in records
+    ]
+    columns = ("plugin", "status", "distribution", "why, and what it offers")
+    print_table(f"{len(records)} plugins", columns, rows)
 
 
 def _offers(offers: dict[str, Any]) -> str:

@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from bindax._cli._output import json_option, place, print_json, print_table
+from bindax._cli import _complete
+from bindax._cli._output import example, json_option, place, print_json, print_table
 
 
-@click.command()
-@click.argument("primitive")
+@click.command(epilog=example("bindax rules sin", "bindax rules scan --json"))
+@click.argument("primitive", shell_complete=_complete.primitives)
 @click.option(
     "--package", help="A package written for JAX to import first, as by bindax.jax_names."
 )
@@ -35,10 +36,10 @@ def rules(primitive: str, package: str | None, as_json: bool) -> None:
     for record in report["rules"]:
         platform = record["platform"]
         kind = record["kind"] if platform is None else f"{record['kind']} ({platform})"
-        rows.append((kind, record["status"], *place(record), _why(record)))
-    owner, where = place(report)
-    title = f"{primitive}: {owner or 'no installed distribution'}, {where}"
-    print_table(title, ("rule", "status", "distribution", "declared at", "why"), rows)
+        text = "\n".join(filter(None, (place(record), _why(record))))
+        rows.append((kind, record["status"], text))
+    title = f"{primitive}: {', '.join(place(report).splitlines()) or 'no installed distribution'}"
+    print_table(title, ("rule", "status", "declared by, or why there is none"), rows)
 
 
 def _why(record: dict[str, Any]) -> str:

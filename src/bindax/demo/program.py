@@ -38,7 +38,9 @@ class Findings(NamedTuple):
         return np.argsort(-self.norms)
 
 
-def run(output: Path, backend: str | None, seed: int, epochs: int) -> None:
+def run(
+    output: Path, backend: str | None, seed: int, epochs: int, quiet: bool = False
+) -> dict[str, Any]:
     """Train, report, and draw the picture.
 
     Args:
@@ -46,13 +48,18 @@ def run(output: Path, backend: str | None, seed: int, epochs: int) -> None:
         backend: what `jit` compiles with; None for the best that is installed.
         seed: of the initial weights and of the order of the images.
         epochs: how often each training image is looked at.
+        quiet: whether nothing is printed.
+
+    Returns:
+        What was found, as plain data.
     """
-    console = Console()
+    console = Console(quiet=quiet)
     with bindax.config.override(backend=backend):
         training, test = digits.load()
+        name = bindax.default_backend()
         console.print(
             f"[bold]bindax demo[/bold]: {len(training.labels)} handwritten digits to learn from, "
-            f"{len(test.labels)} to test on; backend {bindax.default_backend()}"
+            f"{len(test.labels)} to test on; backend {name}"
         )
         started = time.perf_counter()
         state, losses, accuracies = train(training, test, seed, epochs, console)
@@ -67,7 +74,17 @@ def run(output: Path, backend: str | None, seed: int, epochs: int) -> None:
         findings = Findings(losses, accuracies, test, predictions, norms)
         console.print(hardest_table(findings))
         console.print(timing_table(state, training))
-    console.print(draw(findings, output))
+    drawn = draw(findings, output)
+    # Brackets would be markup.
+    missing = "no picture, matplotlib is not installed: pip install 'bindax\\[demo]'"
+    console.print(f"picture written to [bold]{output}[/bold]" if drawn else missing)
+    return {
+        "backend": name,
+        "seconds": round(seconds, 3),
+        "losses": losses,
+        "test accuracies": accuracies,
+        "picture": str(output) if drawn else None,
+    }
 
 
 def jitted(function: Callable[..., bindax.Array]) -> Callable[..., bindax.Array]:
@@ -75,17 +92,16 @@ def jitted(function: Callable[..., bindax.Array]) -> Callable[..., bindax.Array]
     return bindax.jit(function)
 
 
-def draw(findings: Findings, output: Path) -> str:
-    """Write the picture, if matplotlib is there; return what to tell the user."""
+def draw(findings: Findings, output: Path) -> bool:
+    """Write the picture; return False where matplotlib is not installed."""
     try:
         from bindax.demo import picture
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
-        # Brackets would be markup.
-        return "no picture, matplotlib is not installed: pip install 'bindax\\[demo]'"
+        return False
     picture.draw(findings, output)
-    return f"picture written to [bold]{output}[/bold]"
+    return True
 
 
 def train(

@@ -30,6 +30,7 @@ from bindax_testing._pytrees._report import PyTreeCheck as PyTreeCheck
 from bindax_testing._pytrees._report import PyTreeConformanceError as PyTreeConformanceError
 from bindax_testing._pytrees._report import PyTreeReport as PyTreeReport
 from bindax_testing._pytrees._run import check_pytree as check_pytree
+from bindax_testing._results import CheckInterrupted as CheckInterrupted
 from bindax_testing._results import ConformanceError as ConformanceError
 from bindax_testing._results import RuleReport as RuleReport
 from bindax_testing._results import RuleResult as RuleResult

@@ -15,7 +15,7 @@ from bindax_testing._containers import container_results
 from bindax_testing._plan import Plan, make_plan
 from bindax_testing._pytrees._run import CHECKS as PYTREE_CHECKS
 from bindax_testing._results import FAILED, UNCHECKED, RuleReport, RuleResult
-from bindax_testing._runner import check_subject, groups_of, run_groups, run_one
+from bindax_testing._runner import Progress, check_subject, groups_of, run_groups, run_one
 from bindax_testing._subjects import subject_of, subject_with
 
 
@@ -26,6 +26,7 @@ def check_plugin(
     seed: int = 0,
     time_limit: float = 10.0,
     samples: Iterable[Any] = (),
+    progress: Progress | None = None,
 ) -> RuleReport:
     """Check the rules of an installed plugin, and its containers.
 
@@ -39,15 +40,17 @@ def check_plugin(
         seed: what samples are drawn from, and chosen by.
         time_limit: the seconds that one check of one case may take.
         samples: samples and expected failures besides those of the plugin's ``bindax_samples``.
+        progress: called with the ``RuleResult`` of a check after each of its cases.
 
     Returns:
         A report, which names the rule that is wrong and prints a test that repeats the failure.
 
     Raises:
         PluginError: when no such plugin is installed, or it does not load.
+        CheckInterrupted: when Ctrl-C was pressed; it has the report of what was checked before.
     """
     found = subject_of(name, samples)
-    return check_subject(found, budget=budget, seed=seed, time_limit=time_limit)
+    return check_subject(found, budget=budget, seed=seed, time_limit=time_limit, progress=progress)
 
 
 def check_rules(

@@ -290,3 +290,15 @@ def _cell(result: RuleResult | None, anchors: Mapping[int, str]) -> str:
 
 def _class(status: str) -> str:
     return status.partition(" ")[0]
+
+
+class CheckInterrupted(KeyboardInterrupt):
+    """Checking was interrupted by Ctrl-C.
+
+    Attributes:
+        report: the results of the checks that ran before.
+    """
+
+    def __init__(self, report: RuleReport) -> None:
+        super().__init__(report.summary)
+        self.report = report

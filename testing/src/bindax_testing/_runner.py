@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -28,6 +29,7 @@ from bindax_testing._results import (
     PASSED,
     SKIPPED,
     UNCHECKED,
+    CheckInterrupted,
     RuleReport,
     RuleResult,
 )
@@ -44,6 +46,11 @@ COMPARED = {
 }
 """The check that compares what a rule computes with the numbers of another one, by kind."""
 CANONICAL = (*EVALUATION, "jvp", "vmap", "transpose", "lowering.stablehlo")
+
+Progress: TypeAlias = Callable[[RuleResult], object]
+"""Called with the result of a check, as far as it is known, after each of its cases."""
+
+_BUDGET: Final = "the budget was used up"
 
 
 @attrs.define(eq=False)
@@ -216,25 +223,38 @@ def groups_of(plan: Plan, primitives: Iterable[Primitive]) -> list[Group]:
     return groups
 
 
-def run_groups(
-    plan: Plan, groups: list[Group], seconds: float, cases: float = math.inf
-) -> list[RuleResult]:
+def run_groups(plan: Plan, groups: list[Group], seconds: float) -> list[RuleResult]:
+    """Run checks for some time; give their results."""
+    _run_cases(groups, seconds, math.inf, None)
+    return _results(plan, groups, _BUDGET)
+
+
+def _run_cases(
+    groups: list[Group], seconds: float, cases: float, progress: Progress | None
+) -> None:
     """Run checks for some time: each on one case first, then on more in turn, up to a number."""
     deadline = time.perf_counter() + seconds
+    tell = progress or (lambda result: None)
     with checking():
         for rank in sorted({group.check.rank for group in groups}):
             for group in groups:
                 if group.check.rank == rank and time.perf_counter() < deadline:
                     group.first()
+                    tell(group.result)
         pending = groups
         while pending and time.perf_counter() < deadline:
             pending = [one for one in pending if not one.done and one.result.ran < cases]
             for group in pending:
                 if time.perf_counter() < deadline:
                     group.step()
+                    tell(group.result)
+
+
+def _results(plan: Plan, groups: list[Group], why_not: str) -> list[RuleResult]:
+    """The results of checks, as far as they ran; the others are told why they did not."""
     for group in groups:
         if group.result.status == NOT_RUN and not group.result.reason:
-            group.result.reason = "not run: the budget was used up"
+            group.result.reason = f"not run: {why_not}"
     mark_consequences(groups)
     suspect_evaluation(groups)
     results = [group.result for group in groups]
@@ -303,6 +323,7 @@ def check_subject(
     seed: int = 0,
     time_limit: float = 10.0,
     cases: float = math.inf,
+    progress: Progress | None = None,
 ) -> RuleReport:
     """Check the rules of a subject and report; see ``check_plugin``.
 
@@ -313,9 +334,18 @@ def check_subject(
     containers = container_results(subject.types, subject.containers)
     groups = groups_of(plan, subject.primitives)
     left = budget - (time.perf_counter() - start)
-    results = [*plan.problems, *containers, *run_groups(plan, groups, left, cases)]
+    interruption: KeyboardInterrupt | None = None
+    try:
+        _run_cases(groups, left, cases, progress)
+    except KeyboardInterrupt as error:
+        interruption = error
+    found = _results(plan, groups, "it was interrupted" if interruption else _BUDGET)
     seconds = time.perf_counter() - start
-    return RuleReport(subject.name, seed, budget, seconds, plan.compiler, results)
+    results = [*plan.problems, *containers, *found]
+    report = RuleReport(subject.name, seed, budget, seconds, plan.compiler, results)
+    if interruption is not None:
+        raise CheckInterrupted(report) from interruption
+    return report
 
 
 def run_one(

@@ -1,0 +1,31 @@
+"""Names that a shell completes arguments with, from the metadata of plugins."""
+
+from __future__ import annotations
+
+import click
+
+
+def plugins(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """The plugins whose names begin with a text."""
+    import bindax_core
+
+    return _beginning(start, [record["plugin"] for record in bindax_core.installed_plugins()])
+
+
+def primitives(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """The primitives whose names begin with a text."""
+    import bindax_core
+
+    offered = [record["offers"] for record in bindax_core.installed_plugins()]
+    return _beginning(start, [name for one in offered for name in one.get("primitives", ())])
+
+
+def models(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """The example models whose names begin with a text."""
+    from bindax.demo import models
+
+    return _beginning(start, ["list", *models.available()])
+
+
+def _beginning(start: str, names: list[str]) -> list[str]:
+    return sorted({name for name in names if name.startswith(start)})
