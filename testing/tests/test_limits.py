@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+import time
+
 import pytest
 
 from bindax_core import config
@@ -22,3 +26,19 @@ def test_a_check_that_does_not_end_is_stopped() -> None:
 
     with pytest.raises(TimeLimitExceeded, match=r"did not end within 0\.2 s"):
         run_limited(endless, 0.2)
+
+
+def test_an_interrupted_check_is_stopped() -> None:
+    before = threading.active_count()
+
+    def endless() -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # as Ctrl-C does
+        while True:
+            pass
+
+    with pytest.raises(KeyboardInterrupt):
+        run_limited(endless, 10.0)
+    until = time.monotonic() + 5.0
+    while threading.active_count() > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert threading.active_count() == before

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import sys
 import threading
 import traceback
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextvars import copy_context
 from types import CodeType
 from typing import TypeVar
@@ -15,6 +16,8 @@ from typing import TypeVar
 import numpy as np
 
 T = TypeVar("T")
+
+_GRACE = 5.0  # seconds that a thread has to end before the process does
 
 
 class TimeLimitExceeded(Exception):
@@ -34,8 +37,8 @@ def run_limited(function: Callable[[], T], seconds: float) -> T:
 
     Settings of blocks around the call hold in the thread, too.
 
-    A loop in Python is stopped; a call into C that does not return is left behind in its thread,
-    which does not keep the process from ending.
+    A loop in Python is stopped, by Ctrl-C too; a call into C that does not return is left behind in
+    its thread, which keeps the process from ending for a few seconds at most.
 
     >>> run_limited(lambda: 1 + 1, 1.0)
     2
@@ -53,21 +56,28 @@ def run_limited(function: Callable[[], T], seconds: float) -> T:
     inside = copy_context().run
     name = "bindax conformance check"
     thread = threading.Thread(target=inside, args=(target,), daemon=True, name=name)
-    thread.start()
-    thread.join(seconds)
-    if thread.is_alive():
+    # Not with Thread.join: an interrupted join counts the thread as ended, though it goes on.
+    try:
+        thread.start()
+        wait([outcome], seconds)
+    except KeyboardInterrupt:
+        _interrupt(thread, outcome)
+        raise
+    if not outcome.done():
         frame = sys._current_frames().get(thread.ident or 0)
         codes = [one.f_code for one, _ in traceback.walk_stack(frame)] if frame else []
-        _interrupt(thread)
+        _interrupt(thread, outcome)
         raise TimeLimitExceeded(f"did not end within {seconds:g} s", codes)
     return outcome.result()
 
 
-def _interrupt(thread: threading.Thread) -> None:
+def _interrupt(thread: threading.Thread, outcome: Future[T]) -> None:
     for _ in range(3):  # code that handles the exception and goes on is asked again
-        if not thread.is_alive() or thread.ident is None:
+        if outcome.done() or thread.ident is None:
             return
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop)
         )
-        thread.join(0.5)
+        wait([outcome], 0.5)
+    # A thread that is inside a compiler when the interpreter ends would abort the process.
+    atexit.register(wait, [outcome], _GRACE)
