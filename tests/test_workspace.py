@@ -32,6 +32,23 @@ def test_package_declares_what_the_others_declare(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("directory", PROJECTS, ids=lambda directory: directory.name)
+def test_package_says_what_it_is(directory: Path) -> None:
+    metadata, root = project(directory)["project"], project(ROOT)["project"]
+    classifiers = set(metadata["classifiers"]) - {"Framework :: Pytest"}
+    assert classifiers == set(root["classifiers"])
+    assert metadata["classifiers"] == sorted(metadata["classifiers"])
+    description = metadata["description"]
+    assert 30 < len(description) <= 120
+    assert description[0].isupper()
+    assert description.endswith((".", "?"))
+    others = [project(other)["project"]["description"] for other in PROJECTS if other != directory]
+    assert description not in others
+    # Where the project is kept is said by the release alone: scripts/release.py.
+    assert "urls" not in metadata
+    assert (directory / metadata["readme"]).is_file()
+
+
+@pytest.mark.parametrize("directory", PROJECTS, ids=lambda directory: directory.name)
 def test_package_is_typed(directory: Path) -> None:
     wheel = project(directory)["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel["packages"]
