@@ -9,6 +9,7 @@ import typing as _typing
 from bindax_core import rules as rules
 from bindax_core._config import Config as Config
 from bindax_core._config import config as config
+from bindax_core._deprecation import deprecated as deprecated
 from bindax_core._exports import bound_functions as bound_functions
 from bindax_core._exports import former_modules as former_modules
 from bindax_core._exports import global_name as global_name
