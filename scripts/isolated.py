@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_TESTS = 5  # what pytest exits with
-OTHER_PYTHONS = ("3.12", "3.13")
+OTHER_PYTHONS = ("3.12", "3.13", "3.14")
 # What is installed loads with what is declared.
 LOAD = """
 import importlib, sys

@@ -107,6 +107,7 @@ SETTINGS: dict[str, Setting] = {
     "order 3": order(3),
     "Python 3.12, newest": releases("3.12", "highest"),
     "Python 3.13, newest": releases("3.13", "highest"),
+    "Python 3.14, newest": releases("3.14", "highest"),
     "Python 3.11, oldest": releases("3.11", "lowest-direct"),
 }
 
