@@ -16,7 +16,7 @@ KEPT_MINOR_VERSIONS = 2
 
 
 class Deprecation(NamedTuple):
-    """What is deprecated.
+    """A declaration that a name is to go.
 
     Attributes:
         name: the name that users write.

@@ -179,6 +179,8 @@ class MultiHeadAttention(Module):
     broadcast_dropout: bool
     dropout_rate: float
     attention_fn: Callable[..., Any]
+    out: LinearGeneral
+    rngs: RngStream | None
 
     def __init__(
         self,
@@ -238,10 +240,8 @@ class MultiHeadAttention(Module):
         self.key_ln: Any | None = norm() if normalize_qk else None
         inits = (out_kernel_init or kernel_init, out_bias_init or bias_init)
         last = _of_parameters(inits, (out_kernel_metadata, out_bias_metadata))
-        self.out: Any = linear((num_heads, self.head_dim), self.out_features, axis=(-2, -1), **last)
-        self.rngs: RngStream | None = (
-            own_stream(self, rngs, "dropout") if dropout_rate > 0 else None
-        )
+        self.out = linear((num_heads, self.head_dim), self.out_features, axis=(-2, -1), **last)
+        self.rngs = own_stream(self, rngs, "dropout") if dropout_rate > 0 else None
 
     def _make_inner_layers(self, linear: Callable[..., LinearGeneral]) -> None:
         shared = (self.num_kv_heads, self.head_dim)

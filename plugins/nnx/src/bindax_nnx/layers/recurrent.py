@@ -73,9 +73,6 @@ class SimpleCell(RNNCell):
         rngs: random streams.
     """
 
-    in_features: int
-    residual: bool
-
     def __init__(
         self,
         in_features: int,
@@ -97,7 +94,7 @@ class SimpleCell(RNNCell):
         self.param_dtype, self.residual = param_dtype, residual
         self.activation_fn = activation_fn
         options = {"dtype": dtype, "param_dtype": param_dtype, "rngs": rngs}
-        self.dense_h: Any = Linear(
+        self.dense_h: Linear = Linear(
             hidden_features,
             hidden_features,
             use_bias=False,
@@ -105,7 +102,7 @@ class SimpleCell(RNNCell):
             kernel_metadata=recurrent_kernel_metadata,
             **options,
         )
-        self.dense_i: Any = Linear(
+        self.dense_i: Linear = Linear(
             in_features,
             hidden_features,
             kernel_init=kernel_init,
@@ -124,10 +121,6 @@ class SimpleCell(RNNCell):
 
 class _Gated(RNNCell):
     """Base of the cells with gates, whose arguments they have in common."""
-
-    in_features: int
-    gate_fn: Activation
-    activation_fn: Activation
 
     def __init__(
         self,
@@ -240,8 +233,8 @@ class OptimizedLSTMCell(_Gated):
         self, ins: dict[str, Any], hiddens: dict[str, Any], bias_init: Initializer
     ) -> None:
         n, m = self.in_features, self.hidden_features
-        self.dense_i: Any = Linear(n, 4 * m, use_bias=False, **ins)
-        self.dense_h: Any = Linear(m, 4 * m, bias_init=bias_init, **hiddens)
+        self.dense_i: Linear = Linear(n, 4 * m, use_bias=False, **ins)
+        self.dense_h: Linear = Linear(m, 4 * m, bias_init=bias_init, **hiddens)
 
     def __call__(self, carry: Any, inputs: Any) -> tuple[Any, Any]:
         """One step."""
@@ -257,8 +250,8 @@ class GRUCell(_Gated):
         self, ins: dict[str, Any], hiddens: dict[str, Any], bias_init: Initializer
     ) -> None:
         n, m = self.in_features, self.hidden_features
-        self.dense_i: Any = Linear(n, 3 * m, bias_init=bias_init, **ins)
-        self.dense_h: Any = Linear(m, 3 * m, use_bias=False, **hiddens)
+        self.dense_i: Linear = Linear(n, 3 * m, bias_init=bias_init, **ins)
+        self.dense_h: Linear = Linear(m, 3 * m, use_bias=False, **hiddens)
 
     def __call__(self, carry: Any, inputs: Any) -> tuple[Any, Any]:
         """One step."""
@@ -408,11 +401,6 @@ class Bidirectional(Module):
         return_carry: whether to return the last carries, too.
         rngs: random streams, of which the layer makes one of its own for the first carries.
     """
-
-    forward_rnn: RNN
-    backward_rnn: RNN
-    merge_fn: Callable[[Any, Any], Any]
-    time_major: bool
 
     def __init__(
         self,

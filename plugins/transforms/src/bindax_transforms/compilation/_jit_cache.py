@@ -6,7 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,14 @@ if hasattr(os, "register_at_fork"):
         after_in_parent=entries_lock.release,
         after_in_child=entries_lock.release,
     )
+
+
+class CacheInfo(NamedTuple):
+    """Counts of the traces of a compiled function, and of their repeated uses."""
+
+    hits: int
+    misses: int
+    size: int
 
 
 class Entry(CacheEntry):

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import update_wrapper
 from operator import is_
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
     Array,
@@ -40,6 +40,7 @@ from bindax_transforms._flat import flatten_function
 from bindax_transforms.compilation._bound_jit import BoundJit
 from bindax_transforms.compilation._jit_cache import (
     NO_FORM,
+    CacheInfo,
     CallForm,
     Entry,
     Shared,
@@ -60,14 +61,6 @@ from bindax_transforms.staging.static_arguments import JitOptions
 P = ParamSpec("P")
 Q = ParamSpec("Q")
 R = TypeVar("R")
-
-
-class CacheInfo(NamedTuple):
-    """Counts of the traces of a compiled function, and of their repeated uses."""
-
-    hits: int
-    misses: int
-    size: int
 
 
 _shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, Shared]] = weakref.WeakKeyDictionary()

@@ -11,8 +11,8 @@ from bindax_core.errors import TreeError
 from bindax_core.extend import (
     DebugInfo,
     MainTrace,
-    PyTreeDef,
     Primitive,
+    PyTreeDef,
     api_boundary,
     describe_function,
     float0,
