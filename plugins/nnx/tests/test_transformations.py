@@ -105,6 +105,15 @@ def test_custom_derivatives_see_the_state_and_keep_changes():
         without(X)
 
 
+def test_a_function_with_its_own_derivative_takes_arguments_by_position() -> None:
+    @nnx.custom_vjp
+    def scaled(x, factor):
+        return x * factor
+
+    with pytest.raises(TypeError, match=r"scaled takes its arguments by position, but factor was"):
+        scaled(X, factor=2.0)
+
+
 def test_loops_carry_objects():
     scale = Scale()
 
