@@ -88,30 +88,6 @@ def test_operators_of_variables_are_in_the_stub() -> None:
     assert {*stub} == made
 
 
-def test_settings_of_the_standard_packages_have_types() -> None:
-    pytest.importorskip("jaxlib")
-    lines = (ROOT / "src/bindax/_settings.pyi").read_text(encoding="utf-8").splitlines()
-    types = dict(line.strip().split(": ", 1) for line in lines if line.startswith("    "))
-    names = [name for name in bindax.config.names() if _is_of_bindax(name)]
-    assert [name for name in types if name.isidentifier()] == names
-    for name in names:
-        setting = bindax.config.setting(name)
-        if setting.choices:
-            assert _choices(types[name]) == {*setting.choices}, name
-
-
-def _is_of_bindax(name: str) -> bool:
-    return bindax.config.setting(name).site.module.startswith("bindax_")
-
-
-def _choices(text: str) -> set[Any]:
-    guards = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
-    found: set[Any] = {*guards} if "_TransferGuard" in text else set()
-    for node in ast.walk(ast.parse(text)):
-        found |= {node.value} if isinstance(node, ast.Constant) else set()
-    return found | ({False, True} if "bool" in text else set())
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("package", ["bindax", "bindax_core", *PACKAGES])
 def test_types_of_public_symbols_are_known(package: str, tmp_path: Path) -> None:

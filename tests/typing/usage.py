@@ -196,6 +196,8 @@ assert_type(bx.config.debug_nans, bool)
 assert_type(bx.config.default_dtype_bits, Literal[32, 64])
 assert_type(bx.config.eager, Literal["numpy", "compile"])
 assert_type(bx.config.backend, str | None)
+assert_type(bx.config.dtype_bits, Literal[32, 64])
+assert_type(bx.config.of_another_package, Any)
 assert_type(bx.debug_nans(True), AbstractContextManager[None])
 
 if TYPE_CHECKING:
