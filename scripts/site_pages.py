@@ -1,6 +1,7 @@
 """Pages and pictures that follow from the code, and are written when the site is built.
 
-They are the pages of operations and of names, and the pictures of the guide of rules.
+They are the reference of names, the pages of operations and of JAX's names, the notebooks, the
+sources that the reference links to, and the pictures of the guide of rules.
 """
 
 from __future__ import annotations
@@ -11,6 +12,10 @@ from pathlib import Path
 
 import lax_pages
 import name_tables
+import reference_pages
+import site_links
+import site_notebooks
+import source_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs/pictures/draw.py"
@@ -19,7 +24,18 @@ PICTURES = ROOT / "docs/pictures/draw.py"
 def pages() -> dict[str, str]:
     """Return the text of each page by the name of its file in the documentation."""
     operations = {f"lax/{name}": text for name, text in lax_pages.pages().items()}
-    return operations | {page.file: name_tables.text(page) for page in name_tables.PAGES}
+    tables = {page.file: name_tables.text(page) for page in name_tables.PAGES}
+    return operations | tables | reference_pages.large_pages() | site_links.pages()
+
+
+def notebooks() -> dict[str, str | bytes]:
+    """Run the notebooks; return their pages and pictures by the name of the file."""
+    return site_notebooks.pages()
+
+
+def sources() -> dict[str, str]:
+    """Return the pages of source code, by the name of the file."""
+    return source_pages.pages(source_pages.linked_entries() | site_links.linked_files())
 
 
 def pictures() -> dict[str, bytes]:
@@ -30,7 +46,17 @@ def pictures() -> dict[str, bytes]:
 
 
 def names() -> set[str]:
-    """Return the names of all these files."""
-    operations = {f"lax/{name}.md" for name in lax_pages.families()}
+    """Return the names of all these files but the sources."""
+    operations = {f"lax/{name}.md" for name in lax_pages.groups()}
     drawn = {f"pictures/{one.__name__}.svg" for one in runpy.run_path(str(PICTURES))["PICTURES"]}
-    return {"lax/README.md", *operations, *drawn, *(page.file for page in name_tables.PAGES)}
+    tables = {page.file for page in name_tables.PAGES}
+    copies = site_links.copied().values()
+    written = {
+        *site_notebooks.names(),
+        *operations,
+        *drawn,
+        *tables,
+        *reference_pages.large_files(),
+        *copies,
+    }
+    return {"lax/README.md", site_links.INDEX, *written} - {"README.md"}

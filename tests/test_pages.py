@@ -77,24 +77,17 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
     listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
     found = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
     found |= {name for name in site_pages.names() if name.endswith(".md")}
-    # The pages of one family of operations, and the records, are reached from their first page.
-    reached = {name for name in found if name.startswith(("lax/", "decisions/"))}
-    assert listed == found - reached | {"lax/README.md", "decisions/README.md"}
+    # Pages of names, operations, packages and records are reached from their first page.
+    folders = ("lax/", "decisions/", "packages/", "examples/", "reference/numpy/", "reference/nnx/")
+    reached = {name for name in found if name.startswith((*folders, "reference/extend/"))}
+    assert found - reached <= listed <= found
+    assert {f"{name}/README.md" for name in ("lax", "decisions", "packages", "examples")} <= listed
 
 
-def test_examples_of_docstrings_are_fenced_on_the_site() -> None:
-    pytest.importorskip("griffe", reason="the group docs is not installed")
-    text = "Add one.\n\n>>> f(1)\n2\n\nExample:\n    >>> f(2)\n    3"
-    first, last = "```pycon\n>>> f(1)\n2\n```", "    ```pycon\n    >>> f(2)\n    3\n    ```"
-    fenced = f"Add one.\n\n{first}\n\nExample:\n{last}"
-    assert script("site_docstrings").fenced(text) == fenced
-
-
-def test_links_out_of_the_documentation_lead_to_the_repository() -> None:
-    rewrite = script("site_hooks").rewrite
-    page = DOCS / "guides/primitive.md"
-    text = "[core](../../core) [page](../plugins.md) `[code](../../core)` [web](https://bindax.org)"
-    kept = text.partition(" ")[2]
-    assert rewrite(text, page, DOCS, None) == f"core {kept}"
-    linked = rewrite(text, page, DOCS, "https://example.org/bindax/")
-    assert linked == f"[core](https://example.org/bindax/blob/main/core) {kept}"
+def test_the_site_has_seven_sections() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    sections = re.findall(r"^  - (.*):$", text, re.MULTILINE)
+    assert sections == [
+        *("Get started", "User guide", "Modules and training", "Extend", "Scale", "Reference"),
+        "How it is made",
+    ]

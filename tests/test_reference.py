@@ -1,0 +1,166 @@
+"""The reference has every public name of every front end, each with an example that runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import reference
+import reference_examples
+import reference_pages
+import reference_text
+import site_links
+import site_ranking
+
+ROOT = Path(__file__).resolve().parent.parent
+ENTRY = re.compile(r"^#{2,3} `(\S+)` \{ #(\S+) data-toc-label=", re.MULTILINE)
+
+
+def described() -> list[reference.Entry]:
+    return [
+        entry
+        for entry in reference.entries().values()
+        if entry.same is None and entry.kind != "module"
+    ]
+
+
+def test_the_set_of_public_names_is_the_set_of_entries() -> None:
+    entries = reference.entries()
+    offered = {
+        f"{module}.{name}"
+        for module in reference.modules()
+        for name in importlib.import_module(module).__all__
+    }
+    assert set(entries) == offered
+    assert set(reference_pages.requested()) == set(reference.modules())
+
+
+@pytest.mark.nightly
+def test_each_page_has_the_entries_that_links_to_it_mean() -> None:
+    import lax_pages
+
+    small = [module for module in reference.modules() if not reference_pages.is_large(module)]
+    texts = dict(reference_pages.large_pages())
+    for group, entries in lax_pages.groups().items():
+        lines = (
+            line for e in entries for line in reference_pages.entry_lines(e, f"lax/{group}.md", 2)
+        )
+        texts[f"lax/{group}.md"] = "\n".join(lines)
+    for module in small:
+        file = reference_pages.page_of(module)
+        if file != "lax/linalg.md":
+            texts[file] = texts.get(file, "") + reference_pages.listing(module)
+    shown = {(file, name) for file, text in texts.items() for name, anchor in ENTRY.findall(text)}
+    assert shown == {(reference_pages.file_of(path), path) for path in reference.entries()}
+
+
+@pytest.mark.nightly
+def test_examples_run_as_they_stand() -> None:
+    pytest.importorskip("jaxlib", reason="some examples compile")
+    failed = []
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    for example in {one for entry in described() for one in reference_examples.examples(entry)}:
+        text = "\n".join(example.lines)
+        test = doctest.DocTestParser().get_doctest(text, {}, example.origin, None, 0)
+        output: list[str] = []
+        if doctest.DocTestRunner(optionflags=flags).run(test, out=output.append).failed:
+            failed.append("".join(output))
+    assert not failed, f"{len(failed)} examples:\n" + "\n".join(failed)
+
+
+def test_sources_are_where_links_lead() -> None:
+    for entry in described():
+        found = reference.source(entry)
+        if found is not None and entry.kind == "function":
+            file, line = found
+            shown = (ROOT / file).read_text(encoding="utf-8").splitlines()[line - 1]
+            assert re.search(r"def |@|lambda|=", shown), (entry.path, shown)
+
+
+def test_entry_of_a_function() -> None:
+    entry = reference.entries()["bindax.numpy.einsum"]
+    text = "\n".join(reference_pages.entry_lines(entry, "reference/numpy/einsum.md", 2))
+    for part in (
+        "## `bindax.numpy.einsum` { #bindax.numpy.einsum",
+        "    *operands: Any,\n",
+        ") -> Array\n```",
+        "- `subscripts`: a letter for each axis",
+        "- `ValueError`: when subscripts and operands do not agree.",
+        ">>> import bindax.numpy as jnp\n>>> jnp.einsum(",
+        "[Source: einsum.py, line ",
+        "(../../source/plugins/numpy/src/bindax_numpy/einsum.py.html#L-",
+    ):
+        assert part in text
+
+
+def test_entry_of_a_primitive_has_its_rules_and_what_was_measured() -> None:
+    entry = reference.entries()["bindax.lax.sin_p"]
+    text = "\n".join(reference_pages.entry_lines(entry, "lax/trigonometry.md", 3))
+    for part in (
+        "The primitive of [`bindax.lax.sin`]",
+        "`jvp`",
+        "- Derivative: ",
+        "checks passed, on ",
+    ):
+        assert part in text
+
+
+def test_entry_of_another_name_leads_to_the_first() -> None:
+    entry = reference.entries()["bindax.tree_util.tree_map"]
+    text = "\n".join(reference_pages.entry_lines(entry, "reference/trees.md", 3))
+    assert "The same as [`bindax.tree.map`](../reference/trees.md#bindax.tree.map)." in text
+
+
+def test_docstrings_become_markdown() -> None:
+    text = """Add a * b, as ``np.add``.
+
+    It computes this::
+
+        x = [1]
+
+    Args:
+        a: one,
+            of any shape.
+        *rest: others.
+
+    Raises:
+        ValueError: no.
+
+    >>> 1
+    1
+    """
+    assert reference_text.markdown(text) == (
+        "Add a \\* b, as `np.add`.\n\nIt computes this:\n\n\n    x = [1]\n\n"
+        "**Arguments**\n\n- `a`: one, of any shape.\n- `*rest`: others.\n\n"
+        "**Raises**\n\n- `ValueError`: no."
+    )
+
+
+def test_names_that_users_type_weigh_more_than_longer_ones() -> None:
+    weight = site_ranking.weight
+    assert weight("reference/bindax/#bindax.jit") > weight("reference/nnx/lift_jit/#bindax.nnx.jit")
+    assert weight("reference/nn/#bindax.nn.relu") > weight("reference/nn/#bindax.nn.relu6")
+    assert weight("nnx/") > weight("project/code_of_conduct/")
+
+
+def test_a_link_that_leads_nowhere_is_an_error(tmp_path: Path) -> None:
+    page = ROOT / "docs/training.md"
+    linked = site_links.rewrite(
+        "[a](../plugins/nnx) `[b](c)` [d](https://e.f)", page, "training.md"
+    )
+    assert linked == "[a](packages/nnx.md) `[b](c)` [d](https://e.f)"
+    with pytest.raises(
+        FileNotFoundError, match=r"docs/training.md links to ../nowhere, which is not"
+    ):
+        site_links.rewrite("[a](../nowhere)", page, "training.md")
+
+
+def test_scripts_of_the_site_do_not_need_its_packages() -> None:
+    code = "import site_pages, sys; sys.exit(any(m in sys.modules for m in ('mkdocs', 'nbclient')))"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "scripts", check=False)
+    assert ran.returncode == 0
