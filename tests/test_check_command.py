@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -116,3 +117,14 @@ def test_an_impl_that_others_contradict_is_suspected() -> None:
     causes = [one for one in report.failures if not one.follows]
     assert {one.kind for one in causes} == {"impl"}
     assert "lowering.stablehlo and vmap both disagree with impl" in causes[0].reason
+
+
+def test_without_the_conformance_suite_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "bindax_testing", None)
+    ran = CliRunner().invoke(main, ["check", PLUGIN])
+    assert ran.exit_code == 1
+    assert (
+        "bindax check needs the package bindax-testing: pip install bindax-testing." in ran.output
+    )

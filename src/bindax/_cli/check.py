@@ -55,7 +55,12 @@ def check(
     a test that repeats it. The exit code is 1 when something fails. After Ctrl-C, what was checked
     before is reported, and the exit code is 130.
     """
-    from bindax_testing import CheckInterrupted, check_plugin
+    try:
+        from bindax_testing import CheckInterrupted, check_plugin
+    except ModuleNotFoundError as error:
+        raise click.ClickException(
+            "bindax check needs the package bindax-testing: pip install bindax-testing."
+        ) from error
 
     with Work(budget) as work:
         progress = _Progress(plugin, work)
