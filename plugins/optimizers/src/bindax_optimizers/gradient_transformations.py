@@ -18,7 +18,15 @@ from bindax_optimizers.transformation import (
 
 
 def scale(factor: Any) -> GradientTransformation:
-    """Multiplies by a number."""
+    """Multiplies by a number.
+
+    >>> import numpy as np
+    >>> transformation = scale(-0.5)
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([1.0, 2.0]), state)
+    >>> updates.round(2)
+    array([-0.5, -1. ])
+    """
     return stateless(lambda updates, params: tree_map(lambda g: g * factor, updates))
 
 
@@ -29,7 +37,15 @@ class ScheduleState(NamedTuple):
 
 
 def scale_by_learning_rate(learning_rate: ScalarOrSchedule) -> GradientTransformation:
-    """Multiplies by minus a learning rate, which may depend on the number of the step."""
+    """Multiplies by minus a learning rate, which may depend on the number of the step.
+
+    >>> import numpy as np
+    >>> transformation = scale_by_learning_rate(0.1)
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([1.0, 2.0]), state)
+    >>> updates.round(2)
+    array([-0.1, -0.2])
+    """
     if not callable(learning_rate):
         return scale(-learning_rate)
 
@@ -72,7 +88,15 @@ class TraceState(NamedTuple):
 
 
 def trace(decay: float, nesterov: bool = False) -> GradientTransformation:
-    """Momentum (Polyak, 1964), and Nesterov's (Sutskever et al., 2013)."""
+    """Momentum (Polyak, 1964), and Nesterov's (Sutskever et al., 2013).
+
+    >>> import numpy as np
+    >>> transformation = trace(0.9)
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([1.0, 2.0]), state)
+    >>> updates.round(2)
+    Array([1., 2.], dtype=float64)
+    """
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         new = tree_map(lambda g, t: g + decay * t, updates, state.trace)
@@ -93,7 +117,15 @@ class AdamState(NamedTuple):
 def scale_by_adam(
     b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0
 ) -> GradientTransformation:
-    """Adam (Kingma and Ba, 2015)."""
+    """Adam (Kingma and Ba, 2015).
+
+    >>> import numpy as np
+    >>> transformation = scale_by_adam()
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([1.0, 4.0]), state)
+    >>> updates.round(2)
+    Array([1., 1.], dtype=float64)
+    """
 
     def init(params: Any) -> AdamState:
         return AdamState(_zero_count(), _zeros(params), _zeros(params))
@@ -120,7 +152,15 @@ class LionState(NamedTuple):
 
 
 def scale_by_lion(b1: float = 0.9, b2: float = 0.99) -> GradientTransformation:
-    """Lion (Chen et al., 2023)."""
+    """Lion (Chen et al., 2023).
+
+    >>> import numpy as np
+    >>> transformation = scale_by_lion()
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([3.0, -2.0]), state)
+    >>> updates.round(2)
+    Array([ 1., -1.], dtype=float64)
+    """
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         out = tree_map(lambda g, m: jnp.sign((1 - b1) * g + b1 * m), updates, state.mu)
@@ -140,7 +180,15 @@ class RmsState(NamedTuple):
 def scale_by_rms(
     decay: float = 0.9, eps: float = 1e-8, initial_scale: float = 0.0, centered: bool = False
 ) -> GradientTransformation:
-    """RMSProp (Tieleman and Hinton, 2012), and its centered form (Graves, 2013)."""
+    """RMSProp (Tieleman and Hinton, 2012), and its centered form (Graves, 2013).
+
+    >>> import numpy as np
+    >>> transformation = scale_by_rms(decay=0.75)
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([3.0, -2.0]), state)
+    >>> updates.round(2)
+    Array([ 2., -2.], dtype=float64)
+    """
 
     def init(params: Any) -> RmsState:
         nu = tree_map(lambda p: jnp.full_like(p, initial_scale), params)
@@ -164,7 +212,15 @@ class RssState(NamedTuple):
 
 
 def scale_by_rss(initial_value: float = 0.1, eps: float = 1e-7) -> GradientTransformation:
-    """AdaGrad (Duchi et al., 2011)."""
+    """AdaGrad (Duchi et al., 2011).
+
+    >>> import numpy as np
+    >>> transformation = scale_by_rss(initial_value=0.0)
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([3.0, -2.0]), state)
+    >>> updates.round(2)
+    Array([ 1., -1.], dtype=float64)
+    """
 
     def init(params: Any) -> RssState:
         return RssState(tree_map(lambda p: jnp.full_like(p, initial_value), params))
@@ -186,6 +242,11 @@ def add_decayed_weights(weight_decay: float = 0.0, mask: Any = None) -> Gradient
         weight_decay: the multiple.
         mask: a tree of booleans like the parameters, or a function from the parameters to one;
             where it is False nothing is added.
+
+    >>> import numpy as np
+    >>> transformation, params = add_decayed_weights(0.1), np.array([1.0, 2.0])
+    >>> transformation.update(np.zeros(2), transformation.init(params), params)[0]
+    array([0.1, 0.2])
     """
 
     def add(updates: Any, params: Any) -> Any:
@@ -199,14 +260,30 @@ def add_decayed_weights(weight_decay: float = 0.0, mask: Any = None) -> Gradient
 
 
 def clip(max_delta: float) -> GradientTransformation:
-    """Limits each element to an interval around zero."""
+    """Limits each element to an interval around zero.
+
+    >>> import numpy as np
+    >>> transformation = clip(1.0)
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([0.5, -2.0]), state)
+    >>> updates.round(2)
+    Array([ 0.5, -1. ], dtype=float64)
+    """
     return stateless(
         lambda updates, params: tree_map(lambda g: jnp.clip(g, -max_delta, max_delta), updates)
     )
 
 
 def clip_by_global_norm(max_norm: float) -> GradientTransformation:
-    """Scales gradients down whose norm, over all of them, is too large (Pascanu et al., 2013)."""
+    """Scales gradients down whose norm, over all of them, is too large (Pascanu et al., 2013).
+
+    >>> import numpy as np
+    >>> transformation = clip_by_global_norm(1.0)
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([3.0, 4.0]), state)
+    >>> updates.round(2)
+    Array([0.6, 0.8], dtype=float64)
+    """
 
     def limit(updates: Any, params: Any) -> Any:
         norm = global_norm(updates)
@@ -230,6 +307,15 @@ def multi_steps(optimizer: GradientTransformation, every: int) -> GradientTransf
 
     Raises:
         ValueError: ``every`` is less than 1.
+
+    >>> import numpy as np
+    >>> transformation = multi_steps(scale(-1.0), 2)
+    >>> state = transformation.init(np.zeros(1))
+    >>> for gradient in (np.array([1.0]), np.array([3.0])):
+    ...     updates, state = transformation.update(gradient, state)
+    ...     print(float(updates[0]) + 0.0)
+    0.0
+    -2.0
     """
     if every < 1:
         raise ValueError(f"multi_steps needs at least one gradient for a step, but every={every}.")

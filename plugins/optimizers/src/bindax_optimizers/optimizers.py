@@ -37,7 +37,15 @@ def adam(
     eps: float = 1e-8,
     eps_root: float = 0.0,
 ) -> GradientTransformation:
-    """Adam (Kingma and Ba, 2015)."""
+    """Adam (Kingma and Ba, 2015).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = adam(0.1)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     return chain(scale_by_adam(b1, b2, eps, eps_root), scale_by_learning_rate(learning_rate))
 
 
@@ -50,7 +58,15 @@ def adamw(
     weight_decay: float = 1e-4,
     mask: Any = None,
 ) -> GradientTransformation:
-    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019)."""
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = adamw(0.1, weight_decay=0.01)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     return chain(
         scale_by_adam(b1, b2, eps, eps_root),
         add_decayed_weights(weight_decay, mask),
@@ -65,7 +81,15 @@ def lion(
     weight_decay: float = 1e-3,
     mask: Any = None,
 ) -> GradientTransformation:
-    """Lion (Chen et al., 2023)."""
+    """Lion (Chen et al., 2023).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = lion(0.1)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     return chain(
         scale_by_lion(b1, b2),
         add_decayed_weights(weight_decay, mask),
@@ -82,7 +106,15 @@ def rmsprop(
     momentum: float | None = None,
     nesterov: bool = False,
 ) -> GradientTransformation:
-    """RMSProp (Tieleman and Hinton, 2012)."""
+    """RMSProp (Tieleman and Hinton, 2012).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = rmsprop(0.1)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     parts = [scale_by_rms(decay, eps, initial_scale, centered)]
     parts.append(scale_by_learning_rate(learning_rate))
     if momentum is not None:
@@ -93,7 +125,15 @@ def rmsprop(
 def adagrad(
     learning_rate: ScalarOrSchedule, initial_accumulator_value: float = 0.1, eps: float = 1e-7
 ) -> GradientTransformation:
-    """AdaGrad (Duchi et al., 2011)."""
+    """AdaGrad (Duchi et al., 2011).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = adagrad(0.1)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     return chain(
         scale_by_rss(initial_accumulator_value, eps), scale_by_learning_rate(learning_rate)
     )

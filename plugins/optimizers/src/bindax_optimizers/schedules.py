@@ -11,7 +11,11 @@ from bindax_optimizers.transformation import Schedule
 
 
 def constant_schedule(value: float) -> Schedule:
-    """The same number at each step."""
+    """The same number at each step.
+
+    >>> constant_schedule(0.1)(100)
+    0.1
+    """
     return lambda count: value
 
 
@@ -41,7 +45,11 @@ def polynomial_schedule(
 def linear_schedule(
     init_value: float, end_value: float, transition_steps: int, transition_begin: int = 0
 ) -> Schedule:
-    """From one number to another along a line."""
+    """From one number to another along a line.
+
+    >>> float(linear_schedule(1.0, 0.0, transition_steps=4)(1))
+    0.75
+    """
     return polynomial_schedule(init_value, end_value, 1, transition_steps, transition_begin)
 
 
@@ -98,7 +106,12 @@ def warmup_cosine_decay_schedule(
     end_value: float = 0.0,
     exponent: float = 1.0,
 ) -> Schedule:
-    """Up along a line, then down along half a cosine; ``decay_steps`` counts both."""
+    """Up along a line, then down along half a cosine; ``decay_steps`` counts both.
+
+    >>> rate = warmup_cosine_decay_schedule(0.0, 1.0, warmup_steps=4, decay_steps=12)
+    >>> [round(float(rate(step)), 2) for step in (0, 2, 4, 12)]
+    [0.0, 0.5, 1.0, 0.0]
+    """
     alpha = 0.0 if peak_value == 0 else end_value / peak_value
     return join_schedules(
         [
@@ -137,6 +150,10 @@ def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> 
 
     Raises:
         ValueError: there is not one boundary between each two schedules.
+
+    >>> rate = join_schedules([constant_schedule(1.0), constant_schedule(0.5)], [10])
+    >>> float(rate(9)), float(rate(10))
+    (1.0, 0.5)
     """
     if len(boundaries) != len(schedules) - 1:
         raise ValueError(
