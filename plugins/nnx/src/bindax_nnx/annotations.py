@@ -1,4 +1,13 @@
-"""Annotations of attributes and variables, and dataclasses of objects."""
+"""Annotations of attributes and variables, and dataclasses of objects.
+
+>>> from bindax_nnx import Data, Linear, Module, Rngs, Static, dataclass
+>>> @dataclass
+... class Block(Module):
+...     layer: Data[Linear]
+...     name: Static[str]
+>>> Block(Linear(2, 3, rngs=Rngs(0)), "first").name
+'first'
+"""
 
 from __future__ import annotations
 
@@ -97,5 +106,13 @@ def with_metadata(init: Callable[..., Any], **metadata: Any) -> Callable[..., Va
 def with_partitioning(
     init: Callable[..., Any], sharding: tuple[str | None, ...], **metadata: Any
 ) -> Callable[..., VariableMetadata]:
-    """An initializer whose variable names the mesh axis along which each axis is divided."""
+    """An initializer whose variable names the mesh axis along which each axis is divided.
+
+    >>> from bindax_nnx import Linear, Rngs
+    >>> from bindax_nnx import initializers
+    >>> init = with_partitioning(initializers.zeros, ("rows", "columns"))
+    >>> layer = Linear(2, 3, kernel_init=init, rngs=Rngs(0))
+    >>> layer.kernel.sharding
+    ('rows', 'columns')
+    """
     return with_metadata(init, sharding=tuple(sharding), **metadata)

@@ -50,7 +50,13 @@ def to_predicate(filter: Filter) -> Predicate:
 
 @dataclasses.dataclass(frozen=True)
 class Everything:
-    """Takes every variable."""
+    """Takes every variable.
+
+    >>> from bindax_nnx import BatchNorm, BatchStat, Param, Rngs, state
+    >>> layer = BatchNorm(2, rngs=Rngs(0))
+    >>> sorted(state(layer, Everything()))
+    ['bias', 'mean', 'scale', 'var']
+    """
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
         """Tell whether the filter takes what is at a path."""
@@ -59,7 +65,13 @@ class Everything:
 
 @dataclasses.dataclass(frozen=True)
 class Nothing:
-    """Takes no variable."""
+    """Takes no variable.
+
+    >>> from bindax_nnx import BatchNorm, BatchStat, Param, Rngs, state
+    >>> layer = BatchNorm(2, rngs=Rngs(0))
+    >>> sorted(state(layer, Nothing()))
+    []
+    """
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
         """Tell whether the filter takes what is at a path."""
@@ -68,7 +80,13 @@ class Nothing:
 
 @dataclasses.dataclass(frozen=True)
 class OfType:
-    """Takes variables, and other values, of a type and its subclasses."""
+    """Takes variables, and other values, of a type and its subclasses.
+
+    >>> from bindax_nnx import BatchNorm, BatchStat, Param, Rngs, state
+    >>> layer = BatchNorm(2, rngs=Rngs(0))
+    >>> sorted(state(layer, OfType(BatchStat)))
+    ['mean', 'var']
+    """
 
     type: type
 
@@ -79,7 +97,15 @@ class OfType:
 
 @dataclasses.dataclass(frozen=True)
 class WithTag:
-    """Takes variables whose metadata ``tag`` is a string."""
+    """Takes variables whose metadata ``tag`` is a string.
+
+    >>> from bindax_nnx import Module, Param, state
+    >>> class Model(Module):
+    ...     def __init__(self):
+    ...         self.frozen, self.free = Param(1.0, tag="frozen"), Param(2.0)
+    >>> sorted(state(Model(), WithTag("frozen")))
+    ['frozen']
+    """
 
     tag: str
 
@@ -92,7 +118,13 @@ class WithTag:
 
 @dataclasses.dataclass(frozen=True)
 class PathContains:
-    """Takes what has a key anywhere in its path; if not exact, a key that contains it as text."""
+    """Takes what has a key anywhere in its path; if not exact, a key that contains it as text.
+
+    >>> from bindax_nnx import BatchNorm, BatchStat, Param, Rngs, state
+    >>> layer = BatchNorm(2, rngs=Rngs(0))
+    >>> sorted(state(layer, PathContains("mean")))
+    ['mean']
+    """
 
     key: AnyValue
     exact: bool = True
@@ -106,7 +138,13 @@ class PathContains:
 
 @dataclasses.dataclass(frozen=True, init=False)
 class PathIn:
-    """Takes what is at one of some paths."""
+    """Takes what is at one of some paths.
+
+    >>> from bindax_nnx import BatchNorm, BatchStat, Param, Rngs, state
+    >>> layer = BatchNorm(2, rngs=Rngs(0))
+    >>> sorted(state(layer, PathIn(("bias",), ("mean",))))
+    ['bias', 'mean']
+    """
 
     paths: frozenset[Path]
 
@@ -135,7 +173,13 @@ class _Combination:
 
 
 class Any(_Combination):
-    """Takes what any of some filters takes."""
+    """Takes what any of some filters takes.
+
+    >>> from bindax_nnx import BatchNorm, BatchStat, Param, Rngs, state
+    >>> layer = BatchNorm(2, rngs=Rngs(0))
+    >>> sorted(state(layer, Any(Param, BatchStat)))
+    ['bias', 'mean', 'scale', 'var']
+    """
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
         """Tell whether the filter takes what is at a path."""
@@ -143,7 +187,13 @@ class Any(_Combination):
 
 
 class All(_Combination):
-    """Takes what all of some filters take."""
+    """Takes what all of some filters take.
+
+    >>> from bindax_nnx import BatchNorm, BatchStat, Param, Rngs, state
+    >>> layer = BatchNorm(2, rngs=Rngs(0))
+    >>> sorted(state(layer, All(Param, PathContains("bias"))))
+    ['bias']
+    """
 
     def __call__(self, path: Path, value: AnyValue) -> bool:
         """Tell whether the filter takes what is at a path."""
@@ -151,7 +201,13 @@ class All(_Combination):
 
 
 class Not(_Combination):
-    """Takes what a filter does not take."""
+    """Takes what a filter does not take.
+
+    >>> from bindax_nnx import BatchNorm, BatchStat, Param, Rngs, state
+    >>> layer = BatchNorm(2, rngs=Rngs(0))
+    >>> sorted(state(layer, Not(Param)))
+    ['mean', 'var']
+    """
 
     def __init__(self, filter: Filter) -> None:
         super().__init__(filter)

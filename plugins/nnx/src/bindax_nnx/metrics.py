@@ -155,7 +155,14 @@ class Accuracy(Average):
 
 
 class Statistics(NamedTuple):
-    """The result of ``Welford``."""
+    """The result of ``Welford``.
+
+    >>> import numpy as np
+    >>> metric = Welford()
+    >>> metric.update(values=np.array([1.0, 3.0]))
+    >>> isinstance(metric.compute(), Statistics), float(metric.compute().mean)
+    (True, 2.0)
+    """
 
     mean: Any
     standard_error_of_mean: Any

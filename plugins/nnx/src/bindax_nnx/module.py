@@ -133,12 +133,29 @@ def set_where_present(node: Any, only: Filter, attributes: Mapping[str, Any]) ->
 
 
 def iter_modules(node: Any) -> Iterator[tuple[Path, Module]]:
-    """All modules that can be reached from a node, with paths, the innermost first."""
+    """All modules that can be reached from a node, with paths, the innermost first.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> [path for path, module in iter_modules(layer)]
+    [()]
+    """
     return ((path, x) for path, x in iter_graph(node) if isinstance(x, Module))
 
 
 def iter_children(node: Any) -> Iterator[tuple[Any, Module]]:
-    """The modules that are attributes of a node, with their names."""
+    """The modules that are attributes of a node, with their names.
+
+    >>> from bindax_nnx import Linear, Rngs
+    >>> class Pair(Module):
+    ...     def __init__(self, rngs):
+    ...         self.first = Linear(2, 3, rngs=rngs)
+    ...         self.second = Linear(3, 1, rngs=rngs)
+    >>> pair = Pair(Rngs(0))
+    >>> [name for name, child in iter_children(pair)]
+    ['first', 'second']
+    """
     if not hasattr(node, "__dict__"):
         raise TypeError(f"iter_children takes a module, but got {node!r:.60}.")
     return ((k, x) for k, x in sorted(node.__dict__.items()) if isinstance(x, Module))
@@ -149,12 +166,22 @@ iter_module_children = iter_children
 
 
 def train_mode(node: Any, **attributes: Any) -> Any:
-    """A view of a module in training mode: its own structure, the variables shared."""
+    """A view of a module in training mode: its own structure, the variables shared.
+
+    >>> from bindax_nnx import Dropout, Rngs
+    >>> train_mode(Dropout(0.5, rngs=Rngs(0))).deterministic
+    False
+    """
     return _in_mode("train_mode", node, False, attributes)
 
 
 def eval_mode(node: Any, **attributes: Any) -> Any:
-    """A view of a module in evaluation mode: its own structure, the variables shared."""
+    """A view of a module in evaluation mode: its own structure, the variables shared.
+
+    >>> from bindax_nnx import Dropout, Rngs
+    >>> eval_mode(Dropout(0.5, rngs=Rngs(0))).deterministic
+    True
+    """
     return _in_mode("eval_mode", node, True, attributes)
 
 

@@ -19,6 +19,15 @@ class Object:
 
     Attributes may hold variables, other objects, containers of these, and static values that are
     hashable. Arrays belong into variables. Several attributes may hold the same object.
+
+    >>> from bindax_nnx import Variable
+    >>> class Counter(Object):
+    ...     def __init__(self):
+    ...         self.count = Variable(0)
+    >>> counter = Counter()
+    >>> counter.count += 1
+    >>> int(counter.count)
+    1
     """
 
     __slots__ = ("__dict__", "__weakref__", "_nnx_context", "_nnx_mark", "_nnx_place", "_nnx_plan")

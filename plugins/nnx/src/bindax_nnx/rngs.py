@@ -19,19 +19,34 @@ from bindax_nnx.variables import Variable
 
 
 class RngState(Variable[Any]):
-    """Random state; the base of the two kinds that there are."""
+    """Random state; the base of the two kinds that there are.
+
+    >>> from bindax_nnx import state
+    >>> len(state(Rngs(0), RngState)["default"])
+    2
+    """
 
     __slots__ = ()
 
 
 class RngKey(RngState):
-    """The key of a stream."""
+    """The key of a stream.
+
+    >>> from bindax_nnx import state
+    >>> len(state(Rngs(0), RngKey)["default"])
+    1
+    """
 
     __slots__ = ()
 
 
 class RngCount(RngState):
-    """The number of keys that a stream has given."""
+    """The number of keys that a stream has given.
+
+    >>> from bindax_nnx import state
+    >>> len(state(Rngs(0), RngCount)["default"])
+    1
+    """
 
     __slots__ = ()
 
@@ -260,7 +275,16 @@ def _around(f: Callable[..., Any], change: Callable[[Any], RngBackups]) -> Calla
 
 
 def restore_rngs(backups: RngBackups) -> None:
-    """Undo ``split_rngs``; the next keys are others than before."""
+    """Undo ``split_rngs``; the next keys are others than before.
+
+    >>> rngs = Rngs(0)
+    >>> backups = split_rngs(rngs, splits=3)
+    >>> rngs.default.key.shape
+    (3,)
+    >>> restore_rngs(backups)
+    >>> rngs.default.key.shape
+    ()
+    """
     if not isinstance(backups, RngBackups):
         raise TypeError(f"restore_rngs takes what split_rngs returned, but got {backups!r:.60}.")
     backups.restore()

@@ -28,6 +28,11 @@ class GraphDef:
     Attributes:
         tokens: the structure as words.
         paths: the paths of the variables, in their order.
+
+    >>> from bindax_nnx import Linear, Rngs
+    >>> graph, state = split(Linear(2, 3, rngs=Rngs(0)))
+    >>> isinstance(graph, GraphDef), hash(graph) == hash(graphdef(merge(graph, state)))
+    (True, True)
     """
 
     __slots__ = ("_hash", "paths", "tokens")
@@ -109,6 +114,13 @@ def merge(graphdef: GraphDef, state: Any, /, *states: Any) -> Any:
 
     Raises:
         GraphError: the states lack a variable, or have one too many; the message names its path.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> graph, variables = split(layer)
+    >>> merge(graph, variables)(np.ones((4, 2))).shape
+    (4, 3)
     """
     if not isinstance(graphdef, GraphDef):
         raise TypeError(
@@ -213,6 +225,12 @@ def state(node: Any, *filters: Filter) -> Any:
 
     Returns:
         One state, or as many as there are filters.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> sorted(state(layer, Param))
+    ['bias', 'kernel']
     """
     copies = {path: variable.copy() for path, variable in iter_variables(node)}
     return states_of(split_flat(copies, filters or (...,), everything=False))
@@ -225,13 +243,28 @@ def variables(node: Any, *filters: Filter) -> Any:
 
 
 def graphdef(node: Any) -> GraphDef:
-    """The structure of a graph."""
+    """The structure of a graph.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> graphdef(layer) == graphdef(Linear(2, 3, rngs=Rngs(1)))
+    True
+    """
     traversal = traverse([node], whole=True, paths=True)
     return GraphDef(traversal.structure(), tuple(traversal.paths or ()))
 
 
 def clone(node: T) -> T:
-    """A copy of a graph: its own objects and variables, with the sharing of the original."""
+    """A copy of a graph: its own objects and variables, with the sharing of the original.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> copy = clone(layer)
+    >>> copy.kernel is layer.kernel, bool((copy.kernel == layer.kernel).all())
+    (False, True)
+    """
     traversal = traverse([node], whole=True)
     copy: T = Build(traversal.tokens, iter(traversal.values)).next()
     return copy
@@ -299,12 +332,28 @@ def _all_paths(value: Any, path: Path, met: set[int]) -> Iterator[tuple[Path, An
 
 
 def to_pure_dict(state: State) -> dict[Any, Any]:
-    """The values of a state as nested dictionaries."""
+    """The values of a state as nested dictionaries.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> to_pure_dict(state(layer))["bias"].shape
+    (3,)
+    """
     return required_state("to_pure_dict", state).to_pure_dict()
 
 
 def replace_by_pure_dict(state: State, pure_dict: Mapping[Any, Any]) -> None:
-    """Put values of nested dictionaries in the variables of a state."""
+    """Put values of nested dictionaries in the variables of a state.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> variables = state(layer)
+    >>> replace_by_pure_dict(variables, {"bias": np.ones(3, np.float32)})
+    >>> np.asarray(variables["bias"].value).tolist()
+    [1.0, 1.0, 1.0]
+    """
     required_state("replace_by_pure_dict", state).replace_by_pure_dict(pure_dict)
 
 

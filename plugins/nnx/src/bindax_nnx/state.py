@@ -182,17 +182,41 @@ def from_flat_state(flat_state: Mapping[Path, Any] | Iterable[tuple[Path, Any]])
 
 
 def split_state(state: State, first: Filter, /, *filters: Filter) -> Any:
-    """The parts of a state, one for each filter; see ``State.split``."""
+    """The parts of a state, one for each filter; see ``State.split``.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> parameters, others = split_state(state(layer), Param, ...)
+    >>> len(parameters), len(others)
+    (2, 0)
+    """
     return required_state("split_state", state).split(first, *filters)
 
 
 def filter_state(state: State, first: Filter, /, *filters: Filter) -> Any:
-    """The parts of a state that the filters take; see ``State.filter``."""
+    """The parts of a state that the filters take; see ``State.filter``.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> from bindax_nnx import PathContains
+    >>> list(filter_state(state(layer), PathContains("bias")))
+    ['bias']
+    """
     return required_state("filter_state", state).filter(first, *filters)
 
 
 def merge_state(state: State, /, *states: State) -> State:
-    """The union of states; see ``State.merge``."""
+    """The union of states; see ``State.merge``.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> parameters, others = split_state(state(layer), Param, ...)
+    >>> sorted(merge_state(parameters, others))
+    ['bias', 'kernel']
+    """
     return State.merge(*(required_state("merge_state", one) for one in (state, *states)))
 
 

@@ -30,6 +30,10 @@ class VariableMetadata:
     Attributes:
         raw_value: the value.
         metadata: metadata by name.
+
+    >>> variable = Param(VariableMetadata(1.0, metadata={"role": "scale"}))
+    >>> variable.role, float(variable)
+    ('scale', 1.0)
     """
 
     __slots__ = ("metadata", "raw_value")
@@ -418,7 +422,15 @@ class BatchStat(Variable[A]):
 
 
 class Cache(Variable[A]):
-    """State that a layer keeps from step to step while it decodes."""
+    """State that a layer keeps from step to step while it decodes.
+
+    >>> from bindax_nnx import Module, state
+    >>> class Decoder(Module):
+    ...     def __init__(self):
+    ...         self.keys = Cache([0.0, 0.0])
+    >>> list(state(Decoder(), Cache))
+    ['keys']
+    """
 
     __slots__ = ()
 

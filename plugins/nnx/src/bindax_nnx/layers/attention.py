@@ -381,7 +381,12 @@ class MultiHeadAttention(Module):
 
 
 def combine_masks(*masks: Any, dtype: Any = np.float32) -> Any:
-    """Where all of several masks allow attention; None is no mask."""
+    """Where all of several masks allow attention; None is no mask.
+
+    >>> import numpy as np
+    >>> combine_masks(np.array([True, True]), None, np.array([True, False])).tolist()
+    [1.0, 0.0]
+    """
     given = [array_of(mask) for mask in masks if mask is not None]
     if not given:
         return None
@@ -407,6 +412,10 @@ def make_attention_mask(
         pairwise_fn: whether a query attends to a key, from what was given for them.
         extra_batch_dims: how many axes of size one are put in front.
         dtype: of the mask.
+
+    >>> import numpy as np
+    >>> make_attention_mask(np.ones((2, 3)), np.ones((2, 5))).shape
+    (2, 1, 3, 5)
     """
     query, key = jnp.asarray(query_input), jnp.asarray(key_input)
     mask = pairwise_fn(jnp.expand_dims(query, -1), jnp.expand_dims(key, -2))

@@ -24,7 +24,13 @@ from bindax_nnx.variables import Param, Variable
 
 
 class LoRAParam(Param[Any]):
-    """A parameter of a low-rank correction."""
+    """A parameter of a low-rank correction.
+
+    >>> from bindax_nnx.rngs import Rngs
+    >>> from bindax_nnx import LoRA, state
+    >>> sorted(state(LoRA(4, 2, 3, rngs=Rngs(0)), LoRAParam))
+    ['lora_a', 'lora_b']
+    """
 
     __slots__ = ()
 
@@ -106,6 +112,12 @@ class LoRALinear(Linear):
         b_metadata: metadata of the second.
         rngs: random streams.
         options: the other arguments of ``Linear``.
+
+    >>> import numpy as np
+    >>> from bindax_nnx.rngs import Rngs
+    >>> layer = LoRALinear(4, 3, lora_rank=2, rngs=Rngs(0))
+    >>> layer(np.ones((1, 4), np.float32)).shape
+    (1, 3)
     """
 
     def __init__(

@@ -302,6 +302,12 @@ class InstanceNorm(_Affine):
         use_fast_variance: whether to take the variance in one pass.
         rngs: random streams.
         options: as for ``LayerNorm``.
+
+    >>> import numpy as np
+    >>> from bindax_nnx.rngs import Rngs
+    >>> layer = InstanceNorm(4, rngs=Rngs(0))
+    >>> layer(np.ones((2, 3, 4), np.float32)).shape
+    (2, 3, 4)
     """
 
     num_features: int
@@ -352,6 +358,12 @@ class GroupNorm(_Affine):
 
     Raises:
         ValueError: the features cannot be divided so.
+
+    >>> import numpy as np
+    >>> from bindax_nnx.rngs import Rngs
+    >>> layer = GroupNorm(4, num_groups=2, rngs=Rngs(0))
+    >>> layer(np.ones((2, 3, 4), np.float32)).shape
+    (2, 3, 4)
     """
 
     num_features: int

@@ -70,7 +70,12 @@ def min_pool(
     strides: Sequence[int] | None = None,
     padding: Padding = "VALID",
 ) -> Any:
-    """The minima of windows."""
+    """The minima of windows.
+
+    >>> import numpy as np
+    >>> min_pool(np.arange(4.0).reshape(1, 4, 1), (2,), strides=(2,))[0, :, 0].tolist()
+    [0.0, 2.0]
+    """
     greatest = _limits(inputs)[1]
     return _pool(inputs, greatest, lax.min, window_shape, strides, padding)
 

@@ -71,6 +71,14 @@ class SimpleCell(RNNCell):
         recurrent_kernel_metadata: metadata of those of the carry.
         bias_metadata: metadata of those of the biases.
         rngs: random streams.
+
+    >>> import numpy as np
+    >>> from bindax_nnx.rngs import Rngs
+    >>> cell = SimpleCell(2, 3, rngs=Rngs(0))
+    >>> carry = cell.initialize_carry((4, 2))
+    >>> carry, output = cell(carry, np.ones((4, 2), np.float32))
+    >>> output.shape
+    (4, 3)
     """
 
     def __init__(
@@ -225,7 +233,15 @@ class LSTMCell(_Gated):
 
 
 class OptimizedLSTMCell(_Gated):
-    """Long short-term memory, one layer for all gates; the arguments are those of ``LSTMCell``."""
+    """Long short-term memory, one layer for all gates; the arguments are those of ``LSTMCell``.
+
+    >>> import numpy as np
+    >>> from bindax_nnx.rngs import Rngs
+    >>> cell = OptimizedLSTMCell(2, 3, rngs=Rngs(0))
+    >>> carry, output = cell(cell.initialize_carry((4, 2)), np.ones((4, 2), np.float32))
+    >>> output.shape
+    (4, 3)
+    """
 
     _parts = 2
 
@@ -244,7 +260,15 @@ class OptimizedLSTMCell(_Gated):
 
 
 class GRUCell(_Gated):
-    """A gated recurrent unit (Cho et al., 2014); the arguments are those of ``LSTMCell``."""
+    """A gated recurrent unit (Cho et al., 2014); the arguments are those of ``LSTMCell``.
+
+    >>> import numpy as np
+    >>> from bindax_nnx.rngs import Rngs
+    >>> cell = GRUCell(2, 3, rngs=Rngs(0))
+    >>> carry, output = cell(cell.initialize_carry((4, 2)), np.ones((4, 2), np.float32))
+    >>> output.shape
+    (4, 3)
+    """
 
     def _make_layers(
         self, ins: dict[str, Any], hiddens: dict[str, Any], bias_init: Initializer
@@ -400,6 +424,13 @@ class Bidirectional(Module):
         time_major: whether time is the first axis.
         return_carry: whether to return the last carries, too.
         rngs: random streams, of which the layer makes one of its own for the first carries.
+
+    >>> import numpy as np
+    >>> from bindax_nnx.rngs import Rngs
+    >>> there = RNN(SimpleCell(2, 3, rngs=Rngs(0)))
+    >>> back = RNN(SimpleCell(2, 3, rngs=Rngs(1)))
+    >>> Bidirectional(there, back)(np.ones((4, 5, 2), np.float32)).shape
+    (4, 5, 6)
     """
 
     def __init__(

@@ -154,6 +154,13 @@ class SpectralNorm(_Wrapped):
 
     Raises:
         ValueError: a parameter has more than two axes, and this is refused.
+
+    >>> import numpy as np
+    >>> from bindax_nnx.rngs import Rngs
+    >>> from bindax_nnx.layers.linear import Linear
+    >>> layer = SpectralNorm(Linear(4, 3, rngs=Rngs(0)), rngs=Rngs(1))
+    >>> layer(np.ones((1, 4), np.float32), update_stats=True).shape
+    (1, 3)
     """
 
     n_steps: int

@@ -63,6 +63,15 @@ def get_named_sharding(tree: Any, mesh: AbstractMesh) -> Any:
 
     Raises:
         GraphError: the metadata of a variable name an axis that the mesh does not have.
+
+    >>> import numpy as np
+    >>> from bindax_core import devices
+    >>> from bindax_core.sharding import Mesh
+    >>> from bindax_nnx import Param, State
+    >>> mesh = Mesh(np.array(devices()[:1]), ("rows",))
+    >>> state = State({"w": Param(np.ones((2, 3)), out_sharding=("rows", None))})
+    >>> get_named_sharding(state, mesh)["w"].value.spec
+    P('rows', None)
     """
     specs = get_partition_spec(tree)
 
