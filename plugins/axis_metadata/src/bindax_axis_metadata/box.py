@@ -15,6 +15,13 @@ class AxisMetadata(abc.ABC):
 
     Subclasses are registered as pytree nodes whose leaves are those of what ``unbox`` returns.
     Boxes are never changed in place.
+
+    >>> from bindax_axis_metadata import PARTITION_NAME, Partitioned
+    >>> box = Partitioned([[1.0]], names=("rows", "columns"))
+    >>> isinstance(box, AxisMetadata), box.unbox()
+    (True, [[1.0]])
+    >>> box.add_axis(0, {PARTITION_NAME: "layers"}).names
+    ('layers', 'rows', 'columns')
     """
 
     __slots__ = ()
@@ -49,7 +56,12 @@ class AxisMetadata(abc.ABC):
 
 
 def is_axis_metadata(value: Any) -> bool:
-    """Tell whether a value is a box; to be used as ``is_leaf``."""
+    """Tell whether a value is a box; to be used as ``is_leaf``.
+
+    >>> from bindax_axis_metadata import Partitioned
+    >>> is_axis_metadata(Partitioned(1.0, names=())), is_axis_metadata(1.0)
+    (True, False)
+    """
     return isinstance(value, AxisMetadata)
 
 

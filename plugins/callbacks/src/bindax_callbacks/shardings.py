@@ -96,6 +96,11 @@ def visualize_sharding(
 
     Raises:
         ValueError: when the shape has other than one or two axes.
+
+    >>> from bindax_core import devices
+    >>> from bindax_core.sharding import SingleDeviceSharding
+    >>> visualize_sharding((2, 2), SingleDeviceSharding(devices("numpy")[0]))
+    ┌...
     """
     if not hasattr(sharding, "device_assignment"):
         raise TypeError(

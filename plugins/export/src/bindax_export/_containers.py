@@ -66,6 +66,22 @@ def register_pytree_node_serialization(
 
     Raises:
         ValueError: when the type or the name is registered already, or the type is no node.
+
+    >>> from bindax_core.tree_util import register_pytree_node_class
+    >>> @register_pytree_node_class
+    ... class Box:
+    ...     def tree_flatten(self):
+    ...         return (), None
+    ...     @classmethod
+    ...     def tree_unflatten(cls, aux, children):
+    ...         return cls()
+    >>> Box is register_pytree_node_serialization(
+    ...     Box,
+    ...     serialized_name="documentation.Box",
+    ...     serialize_auxdata=lambda aux: b"",
+    ...     deserialize_auxdata=lambda data: None,
+    ... )
+    True
     """
     if nodetype in _by_type:
         raise ValueError(
@@ -94,6 +110,12 @@ def register_namedtuple_serialization(nodetype: type[T], *, serialized_name: str
 
     Raises:
         ValueError: when it is no named tuple, or the type or the name is registered already.
+
+    >>> from typing import NamedTuple
+    >>> class Point(NamedTuple):
+    ...     x: float
+    >>> register_namedtuple_serialization(Point, serialized_name="documentation.Point") is Point
+    True
     """
     if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
         raise ValueError(f"{nodetype!r} is no named tuple; use register_pytree_node_serialization.")

@@ -14,4 +14,12 @@ class ExportError(BindaxError, ValueError):
 
 
 class FormatError(ExportError):
-    """A file that holds no exported program which this version can read."""
+    """A file that holds no exported program which this version can read.
+
+    >>> from bindax_export import deserialize
+    >>> try:
+    ...     deserialize(b"no program")
+    ... except FormatError:
+    ...     print("not a program")
+    not a program
+    """

@@ -184,6 +184,10 @@ def include_dir() -> str:
 
     Raises:
         BackendError: when no compiler is installed: the headers come with ``jaxlib``.
+
+    >>> from importlib.util import find_spec
+    >>> find_spec("jaxlib") is None or include_dir().endswith("include")
+    True
     """
     return str(_foreign("include_dir").include_dir())
 

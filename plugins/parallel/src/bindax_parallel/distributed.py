@@ -82,6 +82,8 @@ def shutdown() -> None:
     """Leave the other processes; process 0 waits until all have left.
 
     It happens by itself when the process ends. Arrays on devices of this process stay usable.
+
+    >>> shutdown()  # nothing where the process was not initialized
     """
     if is_initialized():
         _runtime("shutdown").shutdown()

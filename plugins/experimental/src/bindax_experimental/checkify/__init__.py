@@ -8,6 +8,20 @@ what must hold; ``checkify`` makes a function return, beside its results, which 
 >>> error, out = jit(checkify(lambda x: 1.0 / x, errors=div_checks))(np.float32(0.0))
 >>> error.get()
 'division by zero'
+
+What is looked for is a set of kinds of errors; sets are joined by ``|``:
+
+>>> float_checks == nan_checks | div_checks, index_checks <= automatic_checks
+(True, True)
+>>> all_checks == automatic_checks | user_checks
+True
+>>> OOBError in index_checks, FailedCheckError in user_checks
+(True, True)
+
+``Error.throw`` raises an exception of the kind; the kinds are classes of ``CheckError``:
+
+>>> issubclass(NaNError, CheckError), ErrorCategory == type[CheckError]
+(True, True)
 """
 
 from bindax_core.extend import public_names as _public_names

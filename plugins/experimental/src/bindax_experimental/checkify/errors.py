@@ -22,11 +22,29 @@ class FailedCheckError(CheckError):
 
 
 class NaNError(CheckError):
-    """An operation computed nan."""
+    """An operation computed nan.
+
+    >>> from bindax_experimental.checkify import checkify, nan_checks
+    >>> error, _ = checkify(lambda x: x - x, errors=nan_checks)(float("inf"))
+    >>> try:
+    ...     error.throw()
+    ... except NaNError:
+    ...     print("found")
+    found
+    """
 
 
 class DivisionByZeroError(CheckError):
-    """A divisor is zero."""
+    """A divisor is zero.
+
+    >>> from bindax_experimental.checkify import checkify, div_checks
+    >>> error, _ = checkify(lambda x: 1.0 / x, errors=div_checks)(0.0)
+    >>> try:
+    ...     error.throw()
+    ... except DivisionByZeroError:
+    ...     print("found")
+    found
+    """
 
 
 class OOBError(CheckError):

@@ -20,6 +20,9 @@ class Taylor:
 
     Attributes:
         coefficients: arrays of one type, the value first; a constant has no others.
+
+    >>> Taylor([1.0, 2.0]).coefficients
+    [1.0, 2.0]
     """
 
     coefficients: tuple[Any, ...]

@@ -97,6 +97,12 @@ def bcoo_multiply_dense(sp_mat: BCOO, v: Any) -> Any:
 
     Returns:
         The data of the product, whose positions are those of ``sp_mat``.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_multiply_dense(m, np.array([10.0, 100.0]))
+    Array([100.,  20.], dtype=float64)
     """
     require_bcoo("bcoo_multiply_dense", sp_mat)
     return sp_mat.data * _at_entries(sp_mat, v)
@@ -110,6 +116,13 @@ def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
 
     Raises:
         ValueError: when the shapes differ.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_multiply_sparse(m, m).todense()
+    Array([[0., 1.],
+           [4., 0.]], dtype=float64)
     """
     lhs, rhs = require_bcoo("bcoo_multiply_sparse", lhs), require_bcoo("bcoo_multiply_sparse", rhs)
     if lhs.shape != rhs.shape:
@@ -183,6 +196,12 @@ def bcoo_dot_general(
 
     Raises:
         ValueError: when the axes do not fit.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_dot_general(m, np.array([1.0, 3.0]), dimension_numbers=(((1,), (0,)), ((), ())))
+    Array([3., 2.], dtype=float64)
     """
     (lc, rc), (lb, rb) = [[list(map(int, side)) for side in pair] for pair in dimension_numbers]
     if not isinstance(lhs, BCOO):
@@ -276,6 +295,13 @@ def bcoo_dot_general_sampled(A: Any, B: Any, indices: Any, *, dimension_numbers:
 
     Returns:
         An array of the shape ``(*batch, nse)``.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> ones = np.ones((2, 2))
+    >>> bcoo_dot_general_sampled(ones, ones, m.indices, dimension_numbers=(((1,), (0,)), ((), ())))
+    Array([2., 2.], dtype=float64)
     """
     A, B, indices = jnp.asarray(A), jnp.asarray(B), jnp.asarray(indices)
     (lc, rc), (lb, rb) = [[list(map(int, side)) for side in pair] for pair in dimension_numbers]

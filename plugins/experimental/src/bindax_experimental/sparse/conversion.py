@@ -97,7 +97,15 @@ def bcoo_todense(mat: BCOO) -> Any:
 
 
 def todense(arr: Any) -> Any:
-    """The array with all of its elements, of a sparse array or any other."""
+    """The array with all of its elements, of a sparse array or any other.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> todense(m)
+    Array([[0., 1.],
+           [2., 0.]], dtype=float64)
+    """
     return arr.todense() if isinstance(arr, BCOO) else jnp.asarray(arr)
 
 
@@ -113,6 +121,13 @@ def bcoo_extract(sparr: BCOO, arr: Any, *, assume_unique: bool | None = None) ->
 
     Raises:
         ValueError: when the shapes differ.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_extract(m, np.array([[5.0, 6.0], [7.0, 8.0]])).todense()
+    Array([[0., 6.],
+           [7., 0.]], dtype=float64)
     """
     require_bcoo("bcoo_extract", sparr)
     arr = jnp.asarray(arr)

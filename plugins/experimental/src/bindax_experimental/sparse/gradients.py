@@ -102,6 +102,13 @@ def value_and_grad(
         argnums: by which arguments; the gradient by a sparse one is sparse.
         has_aux: whether ``fun`` returns a pair whose second part is passed through.
         kwargs: what ``bindax.value_and_grad`` takes besides.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> value, gradient = value_and_grad(lambda m: m.todense().sum())(m)
+    >>> float(value), gradient.shape
+    (3.0, (2, 2))
     """
     derivative = _by_data(transforms.value_and_grad, fun, argnums, has_aux=has_aux, **kwargs)
 
@@ -121,6 +128,12 @@ def jacfwd(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: 
         fun: a function whose value is an array.
         argnums: by which arguments; a part by a sparse one has an axis for its entries last.
         kwargs: what ``bindax.jacfwd`` takes besides.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> jacfwd(lambda m: m.todense().sum())(m).shape
+    (2,)
     """
     derivative = _by_data(transforms.jacfwd, fun, argnums, **kwargs)
 
@@ -133,7 +146,14 @@ def jacfwd(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: 
 
 
 def jacrev(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, **kwargs: Any) -> Any:
-    """The same Jacobian in reverse mode; arguments as for ``jacfwd``."""
+    """The same Jacobian in reverse mode; arguments as for ``jacfwd``.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> jacrev(lambda m: m.todense().sum())(m).shape
+    (2,)
+    """
     derivative = _by_data(transforms.jacrev, fun, argnums, **kwargs)
 
     @wraps(fun)

@@ -14,7 +14,16 @@ from bindax_experimental.sparse.bcoo import BCOO, columns, per_batch, require_bc
 
 
 class SparseEfficiencyError(ValueError):
-    """A layout would store more entries than there are."""
+    """A layout would store more entries than there are.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> try:
+    ...     bcoo_update_layout(BCOO.fromdense(np.eye(2)), n_batch=1)
+    ... except SparseEfficiencyError:
+    ...     print("zeros would be stored")
+    zeros would be stored
+    """
 
 
 @api_boundary
@@ -37,6 +46,12 @@ def bcoo_update_layout(
     Raises:
         SparseEfficiencyError: when zeros would be stored.
         ValueError: when there are not so many axes.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_update_layout(m, n_batch=1, on_inefficient=None).n_batch
+    1
     """
     require_bcoo("bcoo_update_layout", mat)
     batch = mat.n_batch if n_batch is None else operator.index(n_batch)
@@ -123,7 +138,15 @@ def sparse_alone(mat: BCOO) -> BCOO:
 
 @api_boundary
 def bcoo_sort_indices(mat: BCOO) -> BCOO:
-    """The same array with its entries in lexicographic order of positions."""
+    """The same array with its entries in lexicographic order of positions.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> twice = BCOO((np.array([1.0, 2.0]), np.array([[1], [1]])), shape=(3,))
+    >>> bcoo_sort_indices(twice).todense()
+    Array([0., 3., 0.], dtype=float64)
+    """
     require_bcoo("bcoo_sort_indices", mat)
     if mat.indices_sorted or not mat.n_sparse:
         return mat
@@ -144,6 +167,13 @@ def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:
         mat: a sparse array.
         nse: how many entries are stored then; by default as many as are needed, and while the
             array is traced as many as are stored.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> twice = BCOO((np.array([1.0, 2.0]), np.array([[1], [1]])), shape=(3,))
+    >>> bcoo_sum_duplicates(twice).todense()
+    Array([0., 3., 0.], dtype=float64)
     """
     require_bcoo("bcoo_sum_duplicates", mat)
     if mat.unique_indices and nse is None:
@@ -192,7 +222,14 @@ def _resized(data: Any, indices: Any, mat: BCOO, nse: int | None) -> tuple[Any, 
 
 @api_boundary
 def bcoo_eliminate_zeros(mat: BCOO, nse: int | None = None) -> BCOO:
-    """The same array with one entry for each position whose element is not zero."""
+    """The same array with one entry for each position whose element is not zero.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_eliminate_zeros(BCOO.fromdense(np.array([0.0, 1.0]), nse=2)).nse
+    1
+    """
     mat = bcoo_sum_duplicates(mat, nse=None)
     axes = tuple(range(mat.data.ndim - mat.n_dense, mat.data.ndim))
     zero = jnp.all(mat.data == 0, axis=axes)

@@ -37,6 +37,13 @@ def bcoo_transpose(mat: BCOO, *, permutation: Sequence[int]) -> BCOO:
 
     Raises:
         ValueError: when it is no permutation.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_transpose(m, permutation=(1, 0)).todense()
+    Array([[0., 2.],
+           [1., 0.]], dtype=float64)
     """
     require_bcoo("bcoo_transpose", mat)
     axes = _axes("bcoo_transpose", mat, permutation)
@@ -72,6 +79,12 @@ def bcoo_reshape(mat: BCOO, *, new_sizes: Sequence[int], dimensions: Any = None)
 
     Raises:
         ValueError: when there are more or fewer elements.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_reshape(m, new_sizes=(4,)).todense()
+    Array([0., 1., 2., 0.], dtype=float64)
     """
     require_bcoo("bcoo_reshape", mat)
     sizes = [operator.index(size) for size in new_sizes]
@@ -111,6 +124,12 @@ def bcoo_squeeze(arr: BCOO, *, dimensions: Sequence[int]) -> BCOO:
 
     Raises:
         ValueError: when an axis has another size.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_squeeze(bcoo_reshape(m, new_sizes=(1, 4)), dimensions=(0,)).todense()
+    Array([0., 1., 2., 0.], dtype=float64)
     """
     require_bcoo("bcoo_squeeze", arr)
     axes = _axes("bcoo_squeeze", arr, dimensions)
@@ -144,6 +163,12 @@ def bcoo_broadcast_in_dim(
 
     Raises:
         ValueError: when an axis does not fit.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_broadcast_in_dim(m, shape=(3, 2, 2), broadcast_dimensions=(1, 2)).shape
+    (3, 2, 2)
     """
     require_bcoo("bcoo_broadcast_in_dim", mat)
     sizes, places = tuple(shape), [operator.index(d) for d in broadcast_dimensions]
@@ -179,7 +204,14 @@ def bcoo_broadcast_in_dim(
 
 @api_boundary
 def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
-    """Sums over axes; nothing is added up but what is stored along dense axes."""
+    """Sums over axes; nothing is added up but what is stored along dense axes.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_reduce_sum(m, axes=(0,)).todense()
+    Array([2., 1.], dtype=float64)
+    """
     require_bcoo("bcoo_reduce_sum", mat)
     gone = _axes("bcoo_reduce_sum", mat, axes)
     if any(axis < mat.n_batch for axis in gone):
@@ -217,6 +249,13 @@ def bcoo_slice(
 
     Raises:
         ValueError: when there is not one number for each axis, or one is out of bounds.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_slice(m, start_indices=(0, 1), limit_indices=(2, 2)).todense()
+    Array([[1.],
+           [0.]], dtype=float64)
     """
     require_bcoo("bcoo_slice", mat)
     strides = [1] * mat.ndim if strides is None else strides
@@ -266,6 +305,12 @@ def bcoo_dynamic_slice(mat: BCOO, start_indices: Sequence[Any], slice_sizes: Seq
     """A part of the array that begins at positions that may be traced.
 
     Positions are moved so that the part lies within the array.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_dynamic_slice(m, (1, 0), slice_sizes=(1, 2)).todense()
+    Array([[2., 0.]], dtype=float64)
     """
     require_bcoo("bcoo_dynamic_slice", mat)
     if not len(start_indices) == len(slice_sizes) == mat.ndim:
@@ -283,7 +328,15 @@ def bcoo_dynamic_slice(mat: BCOO, start_indices: Sequence[Any], slice_sizes: Seq
 
 @api_boundary
 def bcoo_rev(operand: BCOO, dimensions: Sequence[int]) -> BCOO:
-    """The array with the order of elements along some axes reversed."""
+    """The array with the order of elements along some axes reversed.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_rev(m, dimensions=(0,)).todense()
+    Array([[2., 0.],
+           [0., 1.]], dtype=float64)
+    """
     require_bcoo("bcoo_rev", operand)
     axes = _axes("bcoo_rev", operand, dimensions)
     batch, end = operand.n_batch, operand.n_batch + operand.n_sparse
@@ -308,6 +361,13 @@ def bcoo_concatenate(operands: Sequence[BCOO], *, dimension: int) -> BCOO:
 
     Raises:
         ValueError: when there is no array, or the shapes do not fit.
+
+    >>> import numpy as np
+    >>> from bindax_experimental.sparse import BCOO
+    >>> m = BCOO.fromdense(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> bcoo_concatenate([m, m], dimension=1).todense()
+    Array([[0., 1., 0., 1.],
+           [2., 0., 2., 0.]], dtype=float64)
     """
     mats = [require_bcoo("bcoo_concatenate", x) for x in operands]
     if not mats:

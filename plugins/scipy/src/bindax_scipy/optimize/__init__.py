@@ -34,6 +34,10 @@ class OptimizeResults(NamedTuple):
         nfev: how often the function was evaluated.
         njev: how often its gradient was.
         nit: the number of steps.
+
+    >>> found = optimize.minimize(lambda x: ((x - 1.0) ** 2).sum(), jnp.zeros(2), method="BFGS")
+    >>> bool(found.success), found.x.round(2)
+    (True, Array([1., 1.], dtype=float32))
     """
 
     x: Array
