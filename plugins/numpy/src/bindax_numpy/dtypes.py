@@ -1,4 +1,34 @@
-"""The dtypes by name, what they can hold and promote to, and the constants."""
+"""The dtypes by name, what they can hold and promote to, and the constants.
+
+Kinds of dtypes are asked for with the abstract ones, as in NumPy:
+
+>>> jnp.issubdtype(jnp.float32, jnp.floating), jnp.issubdtype(jnp.int8, jnp.signedinteger)
+(True, True)
+>>> kinds = jnp.generic, jnp.number, jnp.inexact, jnp.complexfloating, jnp.unsignedinteger
+>>> [jnp.issubdtype(jnp.complex64, kind) for kind in kinds]
+[True, True, True, True, False]
+
+The constants are numbers, and ``newaxis`` stands for a new axis in an index:
+
+>>> f"{jnp.euler_gamma:.2f}", jnp.zeros(3)[jnp.newaxis].shape
+('0.58', (1, 3))
+
+Complex numbers that are cast to real ones warn with ``ComplexWarning``, as in NumPy.
+NumPy's ``flexible``, ``character`` and ``object_`` are there as names, and are no dtypes of arrays:
+
+>>> import numpy as np
+>>> (jnp.flexible, jnp.character, jnp.object_) == (np.flexible, np.character, np.object_)
+True
+>>> jnp.ComplexWarning is np.exceptions.ComplexWarning
+True
+
+The names without a width stand for the default dtype of their kind:
+
+>>> jnp.int_(1).dtype.name, jnp.uint(1).dtype.name, jnp.float_(1).dtype.name
+('int32', 'uint32', 'float32')
+>>> jnp.complex_(1).dtype.name
+'complex64'
+"""
 
 from __future__ import annotations
 

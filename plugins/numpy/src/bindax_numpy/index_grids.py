@@ -1,4 +1,12 @@
-"""Grids of indices, places of elements counted in order, and arrays written with brackets."""
+"""Grids of indices, places of elements counted in order, and arrays written with brackets.
+
+>>> jnp.mgrid[0:2, 0:3].shape, [axis.shape for axis in jnp.ogrid[0:2, 0:3]]
+((2, 2, 3), [(2, 1), (1, 3)])
+>>> jnp.r_[1:3, 7], jnp.c_[jnp.array([1, 2]), jnp.array([3, 4])].shape
+(Array([1, 2, 7], dtype=int32), (2, 2))
+>>> jnp.s_[1:3], jnp.index_exp[1:3]
+(slice(1, 3, None), (slice(1, 3, None),))
+"""
 
 from __future__ import annotations
 

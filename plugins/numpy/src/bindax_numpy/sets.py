@@ -25,7 +25,11 @@ from bindax_numpy.sorting import argsort, sort
 
 
 class UniqueAllResult(NamedTuple):
-    """The result of ``unique_all``."""
+    """The result of ``unique_all``.
+
+    >>> isinstance(jnp.unique_all(jnp.array([3, 1, 3])), jnp.UniqueAllResult)
+    True
+    """
 
     values: Array
     indices: Array
@@ -34,14 +38,22 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """The result of ``unique_counts``."""
+    """The result of ``unique_counts``.
+
+    >>> isinstance(jnp.unique_counts(jnp.array([3, 1, 3])), jnp.UniqueCountsResult)
+    True
+    """
 
     values: Array
     counts: Array
 
 
 class UniqueInverseResult(NamedTuple):
-    """The result of ``unique_inverse``."""
+    """The result of ``unique_inverse``.
+
+    >>> isinstance(jnp.unique_inverse(jnp.array([3, 1, 3])), jnp.UniqueInverseResult)
+    True
+    """
 
     values: Array
     inverse_indices: Array

@@ -18,7 +18,12 @@ __all__ = ["DotAlgorithm", "DotAlgorithmPreset", "Precision", "PrecisionLike"]
 
 
 class Precision(enum.Enum):
-    """Precision with which a backend multiplies floats where it has a choice."""
+    """Precision with which a backend multiplies floats where it has a choice.
+
+    >>> from bindax_lax_basic import dot
+    >>> dot(np.ones((1, 2)), np.ones((2, 1)), precision=Precision.HIGHEST)
+    Array([[2.]], dtype=float64)
+    """
 
     DEFAULT = 0
     HIGH = 1
@@ -58,6 +63,11 @@ class DotAlgorithmPreset(enum.Enum):
 
     ``ANY`` as the last word means that sums have the dtype of the result; ``X3`` that as many
     products of parts of the operands are summed; ``FAST_ACCUM`` that sums may be imprecise.
+
+    >>> from bindax_lax_basic import dot
+    >>> x = np.ones((2, 2), np.float32)
+    >>> dot(x, x, precision=DotAlgorithmPreset.F32_F32_F32)[0]
+    Array([2., 2.], dtype=float32)
     """
 
     DEFAULT = enum.auto()

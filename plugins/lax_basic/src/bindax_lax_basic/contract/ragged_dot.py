@@ -116,6 +116,12 @@ def ragged_dot_general(
     Raises:
         TypeError: when dtypes, sizes or dimension numbers do not agree.
         ValueError: when ``group_offset`` is not None.
+
+    >>> from bindax_lax_basic import RaggedDotDimensionNumbers
+    >>> numbers = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), [0], [0])
+    >>> rows, matrices = np.ones((3, 2)), np.ones((2, 2, 1))
+    >>> ragged_dot_general(rows, matrices, np.array([1, 2]), numbers).shape
+    (3, 1)
     """
     numbers = ragged_dot_dimension_numbers
     _check_arguments(numbers, group_offset)

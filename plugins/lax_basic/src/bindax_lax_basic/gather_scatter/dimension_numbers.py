@@ -26,6 +26,9 @@ class GatherScatterMode(enum.Enum):
     what would be written; ``PROMISE_IN_BOUNDS`` says that there are none (and if there are, reads
     are moved and writes are dropped); ``ONE_HOT`` reads zero, as a product with one-hot rows does,
     and drops.
+
+    >>> GatherScatterMode.from_any("clip") == GatherScatterMode.CLIP
+    True
     """
 
     CLIP = 0

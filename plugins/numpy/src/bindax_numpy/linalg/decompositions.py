@@ -23,28 +23,44 @@ from bindax_numpy.sorting import argsort
 
 
 class EigResult(NamedTuple):
-    """The result of ``eig``."""
+    """The result of ``eig``.
+
+    >>> isinstance(jnp.linalg.eig(jnp.eye(2)), jnp.linalg.EigResult)
+    True
+    """
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class EighResult(NamedTuple):
-    """The result of ``eigh``."""
+    """The result of ``eigh``.
+
+    >>> isinstance(jnp.linalg.eigh(jnp.eye(2)), jnp.linalg.EighResult)
+    True
+    """
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class QRResult(NamedTuple):
-    """The result of ``qr``."""
+    """The result of ``qr``.
+
+    >>> isinstance(jnp.linalg.qr(jnp.eye(2)), jnp.linalg.QRResult)
+    True
+    """
 
     Q: Array
     R: Array
 
 
 class SVDResult(NamedTuple):
-    """The result of ``svd``."""
+    """The result of ``svd``.
+
+    >>> isinstance(jnp.linalg.svd(jnp.eye(2)), jnp.linalg.SVDResult)
+    True
+    """
 
     U: Array
     S: Array

@@ -137,7 +137,11 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
 
 
 class SlogdetResult(NamedTuple):
-    """The result of ``slogdet``."""
+    """The result of ``slogdet``.
+
+    >>> isinstance(jnp.linalg.slogdet(jnp.eye(2)), jnp.linalg.SlogdetResult)
+    True
+    """
 
     sign: Array
     logabsdet: Array

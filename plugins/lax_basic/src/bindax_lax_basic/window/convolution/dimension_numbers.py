@@ -31,6 +31,11 @@ class ConvDimensionNumbers(NamedTuple):
         lhs_spec: the axes of the input: batch, feature, then the spatial axes.
         rhs_spec: the axes of the kernel: output feature, input feature, then the spatial axes.
         out_spec: the axes of the result: batch, feature, then the spatial axes.
+
+    >>> from bindax_lax_basic import conv_dimension_numbers
+    >>> numbers = conv_dimension_numbers((1, 3, 8), (4, 3, 2), ("NCW", "OIW", "NCW"))
+    >>> isinstance(numbers, ConvDimensionNumbers), numbers.lhs_spec
+    (True, (0, 1, 2))
     """
 
     lhs_spec: Dims
