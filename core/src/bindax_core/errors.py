@@ -13,7 +13,15 @@ from typing import Any
 
 
 class BindaxError(Exception):
-    """Base of every error that bindax defines."""
+    """Base of every error that bindax defines.
+
+    >>> from bindax_core import devices
+    >>> try:
+    ...     devices("no such backend")
+    ... except BindaxError as error:
+    ...     print(type(error).__name__)
+    BackendError
+    """
 
 
 class ConcretizationTypeError(BindaxError, TypeError):
@@ -49,7 +57,15 @@ class ShapeError(BindaxError, TypeError, ValueError):
 
 
 class AbstractionError(BindaxError, TypeError):
-    """A value is of a type that no installed plugin makes a legal operand."""
+    """A value is of a type that no installed plugin makes a legal operand.
+
+    >>> from bindax_core import typeof
+    >>> try:
+    ...     typeof("a text")
+    ... except AbstractionError:
+    ...     print("no operand")
+    no operand
+    """
 
 
 class TypePromotionError(BindaxError, TypeError, ValueError):
@@ -132,11 +148,24 @@ class PluginVersionError(PluginError, ImportError):
 
 
 class PluginWarning(UserWarning):
-    """A plugin failed to load; everything else works, and using it raises PluginLoadError."""
+    """A plugin failed to load; everything else works, and using it raises PluginLoadError.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", PluginWarning)
+    """
 
 
 class TreeError(BindaxError, ValueError):
-    """A pytree has the wrong structure, or a pytree type is defined wrongly."""
+    """A pytree has the wrong structure, or a pytree type is defined wrongly.
+
+    >>> from bindax_core import tree
+    >>> try:
+    ...     tree.map(lambda a, b: a, [1], [1, 2])
+    ... except TreeError:
+    ...     print("two structures")
+    two structures
+    """
 
 
 class BackendError(BindaxError, RuntimeError):
@@ -160,11 +189,21 @@ class DeletedArrayError(BindaxError, RuntimeError):
 
 
 class UnhashableMetadataNotice(UserWarning):
-    """Metadata of a pytree node cannot be hashed, so structures are found by comparing them."""
+    """Metadata of a pytree node cannot be hashed, so structures are found by comparing them.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", UnhashableMetadataNotice)
+    """
 
 
 class DerivedRuleNotice(UserWarning):
-    """A primitive runs on a rule that was derived, which may be slower than one of its own."""
+    """A primitive runs on a rule that was derived, which may be slower than one of its own.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", DerivedRuleNotice)
+    """
 
 
 def clause(text: object) -> str:

@@ -189,6 +189,9 @@ runtime.devices = _devices
 
 
 def effects_barrier() -> None:
-    """Wait until the host functions that running programs call have returned."""
+    """Wait until the host functions that running programs call have returned.
+
+    >>> effects_barrier()
+    """
     for backend in list(backends.values()):
         getattr(backend, "effects_barrier", lambda: None)()

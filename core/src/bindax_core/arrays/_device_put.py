@@ -187,6 +187,9 @@ def devices(backend: str | None = None) -> list[Any]:
 
     Raises:
         BackendError: when there is none of the name.
+
+    >>> len(devices("numpy"))
+    1
     """
     if backend is not None and backend not in backends:
         chosen = find_backend()
@@ -206,6 +209,9 @@ def local_devices(process_index: int | None = None, backend: str | None = None) 
 
     Raises:
         ValueError: when there is no such process.
+
+    >>> local_devices(backend="numpy") == devices("numpy")
+    True
     """
     every = devices(backend)
     if process_index is None:
@@ -219,22 +225,38 @@ def local_devices(process_index: int | None = None, backend: str | None = None) 
 
 
 def device_count(backend: str | None = None) -> int:
-    """The number of devices of all processes."""
+    """The number of devices of all processes.
+
+    >>> device_count("numpy")
+    1
+    """
     return len(devices(backend))
 
 
 def local_device_count(backend: str | None = None) -> int:
-    """The number of devices that belong to this process."""
+    """The number of devices that belong to this process.
+
+    >>> local_device_count("numpy")
+    1
+    """
     return len(local_devices(backend=backend))
 
 
 def process_index(backend: str | None = None) -> int:
-    """The number of this process, among those that share devices."""
+    """The number of this process, among those that share devices.
+
+    >>> process_index()
+    0
+    """
     return min([_process_of(device) for device in local_devices(backend=backend)], default=0)
 
 
 def process_count(backend: str | None = None) -> int:
-    """The number of processes that share devices."""
+    """The number of processes that share devices.
+
+    >>> process_count()
+    1
+    """
     return _process_count(devices(backend))
 
 

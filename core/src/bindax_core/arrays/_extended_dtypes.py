@@ -18,7 +18,11 @@ NumPyArray = np.ndarray[Any, Any]
 
 
 class extended(np.generic):
-    """The kind of all extended dtypes, for ``issubdtype``."""
+    """The kind of all extended dtypes, for ``issubdtype``.
+
+    >>> issubclass(extended, np.generic)
+    True
+    """
 
 
 class ExtendedDType:

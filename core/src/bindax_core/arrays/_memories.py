@@ -12,6 +12,9 @@ class Space(enum.Enum):
     """A memory for arrays wherever they lie: a target of ``device_put``, also inside of programs.
 
     The value is the kind of the memory, None for the devices' own.
+
+    >>> Space.Host.name
+    'Host'
     """
 
     Device = None

@@ -61,7 +61,13 @@ def dtype_bits(values: Mapping[str, Any]) -> Literal[32, 64]:
 
 
 def disable_x64() -> AbstractContextManager[None]:
-    """Have no 64-bit dtype: everything that enters is made 32-bit, as JAX does by default."""
+    """Have no 64-bit dtype: everything that enters is made 32-bit, as JAX does by default.
+
+    >>> from bindax_core import config
+    >>> with disable_x64():
+    ...     config.enable_x64
+    False
+    """
     return enable_x64(False)
 
 

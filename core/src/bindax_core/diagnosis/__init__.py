@@ -61,6 +61,9 @@ def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
 
     Args:
         load: load every plugin first, to find those that fail.
+
+    >>> isinstance(diagnose_plugins(), list)
+    True
     """
     from bindax_core.diagnosis import _doctor
 

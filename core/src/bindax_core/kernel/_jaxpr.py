@@ -149,6 +149,10 @@ class ClosedJaxpr:
         consts: one value for each of ``jaxpr.constvars``.
         cache: what was derived from the jaxpr (its derivative, its executable) and lives as long
             as it.
+
+    >>> empty = ClosedJaxpr(Jaxpr([], [], [], []), [])
+    >>> empty.in_avals, len(empty.jaxpr.eqns)
+    ([], 0)
     """
 
     __slots__ = ("__weakref__", "cache", "consts", "jaxpr")

@@ -1,4 +1,11 @@
-"""Keys: the steps of a path from the root of a pytree to one of its nodes."""
+"""Keys: the steps of a path from the root of a pytree to one of its nodes.
+
+>>> from bindax_core.tree_util import KeyEntry, KeyPath, keystr, tree_leaves_with_path
+>>> def last(path: KeyPath) -> KeyEntry:
+...     return path[-1]
+>>> [(keystr(path), last(path)) for path, _ in tree_leaves_with_path({"a": 1})]
+[("['a']", DictKey(key='a'))]
+"""
 
 from __future__ import annotations
 

@@ -86,6 +86,19 @@ def register_pytree_with_keys_class(cls: _Class) -> _Class:
 
     Raises:
         TreeError: a method is missing, or another module registered the class.
+
+    >>> from bindax_core.tree_util import GetAttrKey, tree_leaves_with_path
+    >>> @register_pytree_with_keys_class
+    ... class Point:
+    ...     def __init__(self, x):
+    ...         self.x = x
+    ...     def tree_flatten_with_keys(self):
+    ...         return ((GetAttrKey("x"), self.x),), None
+    ...     @classmethod
+    ...     def tree_unflatten(cls, aux, children):
+    ...         return cls(*children)
+    >>> tree_leaves_with_path(Point(1))
+    [((GetAttrKey(name='x'),), 1)]
     """
     register_pytree_with_keys(
         cls,

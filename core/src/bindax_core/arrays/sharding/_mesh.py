@@ -24,6 +24,9 @@ class AxisType(Enum):
         Explicit: the types of arrays do in JAX. Here types say nothing of it, and the axis is
             divided as ``Auto`` ones are; values are the same.
         Manual: the program does, inside of ``shard_map``.
+
+    >>> AxisType.Auto.name
+    'Auto'
     """
 
     Auto = "auto"

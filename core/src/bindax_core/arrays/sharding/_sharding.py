@@ -22,6 +22,11 @@ class Sharding:
     Attributes:
         device_assignment: the devices, in the order in which programs count them.
         memory_kind: the kind of the memory of the devices in which arrays are.
+
+    >>> from bindax_core import devices
+    >>> from bindax_core.sharding import SingleDeviceSharding
+    >>> isinstance(SingleDeviceSharding(devices()[0]), Sharding)
+    True
     """
 
     _memory: str | None = None

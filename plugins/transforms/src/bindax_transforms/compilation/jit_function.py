@@ -75,7 +75,13 @@ def _shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
 
 
 class JittedFunction(Generic[P, R]):
-    """A function that is traced once for each type of its arguments and then runs compiled."""
+    """A function that is traced once for each type of its arguments and then runs compiled.
+
+    >>> from bindax_transforms import jit
+    >>> double = jit(lambda x: 2.0 * x)
+    >>> isinstance(double, JittedFunction), float(double(1.0)), double.cache_info().misses
+    (True, 2.0, 1)
+    """
 
     __wrapped__: Callable[P, R]
 

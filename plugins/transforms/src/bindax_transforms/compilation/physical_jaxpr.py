@@ -34,6 +34,11 @@ def physical_jaxpr(closed: ClosedJaxpr) -> ClosedJaxpr:
 
     Raises:
         TypeError: when an operation has no meaning on the arrays that represent its operands.
+
+    >>> from bindax_transforms import make_jaxpr
+    >>> closed = make_jaxpr(lambda x: x)(1.0)
+    >>> physical_jaxpr(closed).in_avals == closed.in_avals
+    True
     """
     if not has_extended_dtypes(closed):
         return closed

@@ -34,6 +34,9 @@ class ProfileOptions:
         duration_ms: the longest time, in milliseconds; 0 for no limit.
         session_id: the name of the directory that is written; the time when empty.
         advanced_configuration: what else the profiler of a platform takes.
+
+    >>> ProfileOptions(python_tracer_level=0).python_tracer_level
+    0
     """
 
     host_tracer_level: int = 2
@@ -88,6 +91,15 @@ def start_trace(
     Raises:
         RuntimeError: when a trace is being recorded already.
         BackendError: when there is no compiler.
+
+    >>> import tempfile
+    >>> from bindax_core.errors import BackendError
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     try:
+    ...         start_trace(folder)
+    ...         files = stop_trace()
+    ...     except BackendError:
+    ...         pass  # no compiler is installed
     """
     if create_perfetto_link:
         raise ValueError(
@@ -116,6 +128,15 @@ def stop_trace() -> Path:
 
     Raises:
         RuntimeError: when no trace is being recorded.
+
+    >>> import tempfile
+    >>> from bindax_core.errors import BackendError
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     try:
+    ...         start_trace(folder)
+    ...         files = stop_trace()
+    ...     except BackendError:
+    ...         pass  # no compiler is installed
     """
     with _state.lock:
         session, _state.session = _state.session, None
@@ -150,6 +171,15 @@ def trace(
 
     Wait for results inside the block, with ``block_until_ready()``: what is computed after it is
     not recorded.
+
+    >>> import tempfile
+    >>> from bindax_core.errors import BackendError
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     try:
+    ...         with trace(folder):
+    ...             pass
+    ...     except BackendError:
+    ...         pass  # no compiler is installed
     """
     start_trace(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
     try:
@@ -247,6 +277,14 @@ def device_memory_profile(backend: str | None = None) -> bytes:
 
     Raises:
         BackendError: when it is no compiler.
+
+    >>> from bindax_core.errors import BackendError
+    >>> try:
+    ...     snapshot = device_memory_profile()
+    ... except BackendError:
+    ...     snapshot = b""  # no compiler is installed
+    >>> type(snapshot).__name__
+    'bytes'
     """
     profiler: Any = _profiler("device_memory_profile", backend)
     client: Any = getattr(find_backend(backend), "client")  # noqa: B009 -- not of every backend
@@ -257,7 +295,16 @@ def device_memory_profile(backend: str | None = None) -> bytes:
 def save_device_memory_profile(
     filename: str | os.PathLike[str], backend: str | None = None
 ) -> None:
-    """Write ``device_memory_profile(backend)`` to a file."""
+    """Write ``device_memory_profile(backend)`` to a file.
+
+    >>> import tempfile
+    >>> from bindax_core.errors import BackendError
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     try:
+    ...         save_device_memory_profile(f"{folder}/memory.prof")
+    ...     except BackendError:
+    ...         pass  # no compiler is installed
+    """
     if not isinstance(filename, (str, os.PathLike)):
         raise TypeError(
             f"save_device_memory_profile: filename must be a path, but it is {filename!r:.60}."

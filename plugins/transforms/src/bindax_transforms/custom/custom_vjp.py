@@ -88,6 +88,18 @@ class CustomVJPPrimal:
     Attributes:
         value: the value.
         perturbed: whether it is differentiated.
+
+    >>> from bindax_transforms import custom_vjp, grad
+    >>> @custom_vjp
+    ... def product(x, y):
+    ...     return x * y
+    >>> def forward(x, y):
+    ...     print(isinstance(x, CustomVJPPrimal), x.perturbed, y.perturbed)
+    ...     return product(x.value, y.value), y.value
+    >>> product.defvjp(forward, lambda y, cotangent: (cotangent * y, None), symbolic_zeros=True)
+    >>> float(grad(product)(2.0, 3.0))
+    True True False
+    3.0
     """
 
     value: Any
