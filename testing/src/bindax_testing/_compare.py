@@ -29,7 +29,11 @@ class Mismatch(AssertionError):
 
 
 class NotApplicable(Exception):
-    """A check has nothing to do for a case; the message says why."""
+    """A check has nothing to do for a case; the message says why.
+
+    >>> issubclass(NotApplicable, Exception)
+    True
+    """
 
 
 def real_size(dtype: np.dtype[Any]) -> int:

@@ -69,6 +69,22 @@ def check_rules(
         budget: as for ``check_plugin``.
         seed: as for ``check_plugin``.
         time_limit: as for ``check_plugin``.
+
+    >>> import numpy as np
+    >>> from bindax_core.extend import primitive, rules
+    >>> from bindax_testing import array, sample
+    >>> twice_p = primitive(
+    ...     "documentation.twice_a",
+    ...     rules.impl(lambda x: 2 * x),
+    ...     rules.abstract_eval(lambda x: x),
+    ...     rules.jvp(lambda primals, tangents: (twice_p.bind(*primals), twice_p.bind(*tangents))),
+    ...     rules.vmap(lambda size, operands, dims: (twice_p.bind(*operands), dims[0])),
+    ...     rules.transpose(lambda cotangent, x: [twice_p.bind(cotangent)]),
+    ...     rules.lowering["stablehlo"].absent("an example"),
+    ... )
+    >>> report = check_rules(twice_p, [sample(twice_p, array((3,)))], budget=10)
+    >>> report.ok, isinstance(report, RuleReport), isinstance(report.results[0], RuleResult)
+    (True, True, True)
     """
     found = subject_with(primitives, samples)
     return check_subject(found, budget=budget, seed=seed, time_limit=time_limit)
@@ -98,6 +114,19 @@ def check_primitive(
 
     Raises:
         AssertionError: when a rule is wrong; the message names it.
+
+    >>> import numpy as np
+    >>> from bindax_core.extend import primitive, rules
+    >>> same_p = primitive(
+    ...     "documentation.same",
+    ...     rules.impl(lambda x: x),
+    ...     rules.abstract_eval(lambda x: x),
+    ...     rules.jvp(lambda primals, tangents: (same_p.bind(*primals), same_p.bind(*tangents))),
+    ...     rules.vmap(lambda size, operands, dims: (same_p.bind(*operands), dims[0])),
+    ...     rules.transpose(lambda cotangent, x: [cotangent]),
+    ...     rules.lowering["stablehlo"].absent("an example"),
+    ... )
+    >>> check_primitive(same_p, "types", [[np.ones(3)]])  # raises AssertionError where it fails
     """
     found = find_primitive(primitive) if isinstance(primitive, str) else primitive
     case = Case(found, draws, dict(params or {}), seed=seed, no_derivative=tuple(no_derivative))

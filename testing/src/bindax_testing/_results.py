@@ -75,7 +75,11 @@ class RuleResult:
 
 
 class ConformanceError(AssertionError):
-    """Rules do not agree with each other; the message lists what failed."""
+    """Rules do not agree with each other; the message lists what failed.
+
+    >>> issubclass(ConformanceError, AssertionError)
+    True
+    """
 
 
 @attrs.frozen

@@ -44,6 +44,13 @@ class Domain:
         high: the greatest one; for integers, the last one that is drawn.
         avoid: points that floating-point values keep away from, such as kinks and poles.
         margin: how far away.
+
+    >>> rng = np.random.default_rng(0)
+    >>> domain = Domain(0.0, 1.0, avoid=(0.5,))
+    >>> bool((domain.draw(rng, (100,), np.dtype("float32")) >= 0.0).all())
+    True
+    >>> isinstance(REAL, Domain), isinstance(NONZERO, Domain), isinstance(UNIT_INTERVAL, Domain)
+    (True, True, True)
     """
 
     low: float = -2.0
@@ -91,12 +98,20 @@ def anything(rng: np.random.Generator, shape: Shape, dtype: np.dtype[Any]) -> Nu
 
 
 def between(low: float, high: float) -> Domain:
-    """Values of an interval; for integers, both ends included."""
+    """Values of an interval; for integers, both ends included.
+
+    >>> array((2,), domain=between(0.0, 1.0)).domain.high
+    1.0
+    """
     return Domain(low, high)
 
 
 def away_from(*points: float, margin: float = 0.1, low: float = -2.0, high: float = 2.0) -> Domain:
-    """Values of an interval that keep away from kinks or poles."""
+    """Values of an interval that keep away from kinks or poles.
+
+    >>> array((3,), domain=away_from(0.0, margin=0.2)).aval
+    ShapeDtypeStruct(shape=(3,), dtype=float32)
+    """
     return Domain(low, high, points, margin)
 
 
@@ -110,6 +125,9 @@ class Operand:
         domain: where its values come from: a ``Domain``, or a function from a random generator,
             the shape and the dtype to an array. For an extended dtype, such as that of random keys,
             it gives the array that represents the operand.
+
+    >>> isinstance(array((3,)), Operand)
+    True
     """
 
     shape: Shape
@@ -174,6 +192,9 @@ class Sample:
             forward mode out, and reverse mode is compared with differences.
         no_derivative: the positions of operands of the primitive that no derivative is taken along,
             because there is none.
+
+    >>> isinstance(sample(lambda x: x, array((3,))), Sample)
+    True
     """
 
     function: Any
@@ -289,6 +310,9 @@ class ExpectedFailure:
         check: the name of the check.
         reason: why it fails, such as the address of an issue.
         label: the label of the one sample it fails on, or empty for all of them.
+
+    >>> ExpectedFailure("mine.cbrt", "second order", reason="infinite at zero").check
+    'second order'
     """
 
     primitive: str
@@ -337,6 +361,9 @@ class ContainerSample:
         value: the instance, or a pytree that holds some.
         label: what reports call it.
         expected_failures: from names of checks to the reason why they are known to fail.
+
+    >>> isinstance(container((1.0, 2.0)), ContainerSample)
+    True
     """
 
     value: Any
@@ -370,6 +397,9 @@ class RuleCheck:
         kind: the name of the rule kind.
         name: what reports call it.
         run: takes a case; raises AssertionError where the rule is wrong.
+
+    >>> isinstance(rule_check("jvp", lambda case: None), RuleCheck)
+    True
     """
 
     kind: str

@@ -10,7 +10,11 @@ PyTreeStatus: TypeAlias = Literal["passed", "failed", "skipped", "expected failu
 
 
 class PyTreeConformanceError(AssertionError):
-    """A definition does not keep the contract; the message lists what failed."""
+    """A definition does not keep the contract; the message lists what failed.
+
+    >>> issubclass(PyTreeConformanceError, AssertionError)
+    True
+    """
 
 
 @attrs.frozen
@@ -23,6 +27,10 @@ class PyTreeCheck:
         path: where in the example the node is, as Python writes it; empty at the root.
         status: passed, failed, skipped, or expected failure.
         reason: what is wrong and what to do, or why it was skipped; empty when it passed.
+
+    >>> from bindax_testing import check_pytree
+    >>> all(isinstance(one, PyTreeCheck) for one in check_pytree((1.0, 2.0)).results)
+    True
     """
 
     check: str
