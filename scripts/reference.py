@@ -14,7 +14,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import GenericAlias, ModuleType
 from typing import Any, NamedTuple
 
 from bindax._aliases import ALIASES as ALIASES
@@ -64,6 +64,8 @@ def kind_of(value: Any) -> str:
         return "module"
     if isinstance(value, Primitive):
         return "primitive"
+    if isinstance(value, GenericAlias):  # of types for annotations
+        return "constant"
     if inspect.isclass(value):
         return "class"
     is_function = inspect.isroutine(value) or (callable(value) and "__doc__" in vars_of(value))
@@ -159,6 +161,9 @@ def source(entry: Entry) -> tuple[Path, int] | None:
     value = entry.value
     if isinstance(value, Primitive):
         file, line = Path(value.site.file), value.site.line
+    elif inspect.isfunction(inspect.unwrap(value)):
+        code = inspect.unwrap(value).__code__
+        file, line = Path(code.co_filename), code.co_firstlineno
     else:
         try:
             unwrapped = inspect.unwrap(value)

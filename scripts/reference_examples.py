@@ -12,6 +12,7 @@ import functools
 import importlib
 import inspect
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -35,6 +36,28 @@ SHORTHANDS = {
     "image": "from bindax import image",
 }
 """The modules that examples have under these names without a line that imports them."""
+BOUND_BY = {
+    "and_p": "bindax.lax.bitwise_and",
+    "custom_jvp_call_p": "bindax.custom_jvp",
+    "custom_vjp_call_p": "bindax.custom_vjp",
+    "custom_vmap_call_p": "bindax.custom_batching.custom_vmap",
+    "linear_solve_p": "bindax.lax.custom_linear_solve",
+    "not_p": "bindax.lax.bitwise_not",
+    "or_p": "bindax.lax.bitwise_or",
+    "platform_index_p": "bindax.lax.platform_dependent",
+    "random_gamma_p": "bindax.random.gamma",
+    "reduce_window_max_p": "bindax.lax.reduce_window",
+    "reduce_window_min_p": "bindax.lax.reduce_window",
+    "reduce_window_sum_p": "bindax.lax.reduce_window",
+    "regularized_incomplete_beta_p": "bindax.lax.betainc",
+    "shard_map_p": "bindax.shard_map",
+    "sharding_constraint_p": "bindax.lax.with_sharding_constraint",
+    "while_p": "bindax.lax.while_loop",
+    "xor_p": "bindax.lax.bitwise_xor",
+}
+"""The functions that bind a primitive of another name."""
+SHORT = 6
+"""The length below which a word of a page may mean something else than the name."""
 PROMPT = re.compile(r"^( *)(>>>|\.\.\.) ?(.*)$")
 
 
@@ -75,7 +98,11 @@ def sessions(text: str) -> list[tuple[str, ...]]:
 
 def own(value: Any) -> list[tuple[str, ...]]:
     """Return the sessions in the docstring of a value, and of the methods of a class."""
+    if not (getattr(inspect.unwrap(value), "__module__", None) or "bindax").startswith("bindax"):
+        return []  # NumPy's own, whose examples nobody here runs
     found = sessions(reference.docstring(value))
+    if not found and inspect.isclass(value) and type(value).__module__.startswith("bindax"):
+        return sessions(type(value).__doc__ or "")  # one of a family, such as the dtypes
     if not found and inspect.isclass(value) and value.__module__.startswith("bindax"):
         for method in vars(value).values():
             found += sessions(getattr(method, "__doc__", None) or "")
@@ -104,7 +131,7 @@ def used_names(code: str) -> set[str]:
             bound |= {(one.asname or one.name).partition(".")[0] for one in node.names}
         elif isinstance(node, ast.ExceptHandler) and node.name:
             bound.add(node.name)
-    return read - bound - set(dir(builtins))
+    return read - bound
 
 
 @functools.cache
@@ -145,9 +172,13 @@ def with_imports(entry: Entry, lines: tuple[str, ...]) -> tuple[str, ...]:
 
 def import_of(entry: Entry, name: str) -> str:
     """Return the import of a name that an example of an entry uses."""
+    value = namespace(entry.value).get(name)
+    if hasattr(builtins, name) and value is None and name != entry.name:
+        return ""
+    if name in SHORTHANDS and entry.module.endswith(f".{name}"):
+        return SHORTHANDS[name]
     if f"{entry.module}.{name}" in reference.entries():
         return f"from {entry.module} import {name}"
-    value = namespace(entry.value).get(name)
     if isinstance(value, ModuleType):
         return import_of_module(value, name)
     path = reference.described_at().get(id(value)) if value is not None else None
@@ -244,9 +275,10 @@ def own_of(entry: Entry) -> list[tuple[str, ...]]:
 def borrowed(entry: Entry) -> Example | None:
     """Return the shortest example of another entry in which a name is in use."""
     if entry.kind == "primitive":
-        function = reference.entries().get(entry.path.removesuffix("_p"))
+        path = BOUND_BY.get(entry.name, entry.path.removesuffix("_p"))
+        function = reference.entries().get(path)
         if function is not None and own(function.value):
-            return Example(with_imports(function, own(function.value)[0]), function.path)
+            return Example(with_imports(function, own(function.value)[0]), path)
     short = entry.module.rpartition(".")[2]
     spelt = {f"{short}.{entry.name}", *(["jnp." + entry.name] if short == "numpy" else [])}
     found = [example for name in spelt for example in in_use().get(name, [])]
@@ -254,7 +286,27 @@ def borrowed(entry: Entry) -> Example | None:
     if entry.kind == "constant":
         found = found or in_use().get(f".{entry.name}", [])
     same_module = [one for one in found if one.origin.startswith(f"{entry.module}.")]
-    return next(iter(same_module or found), None)
+    return next(iter(same_module or found), None) or of_family(entry)
+
+
+def of_family(entry: Entry) -> Example | None:
+    """Return an example in the docstring of the file that defines a name, or of a base class."""
+    pattern = re.compile(rf"\b{re.escape(entry.name)}\b")
+    for module in (reference.home(entry), entry.module, *homes(entry.module)):
+        for lines in sessions(sys.modules[module].__doc__ or "") if module else ():
+            if pattern.search("\n".join(lines)):
+                return Example(with_imports(entry, lines), entry.module)
+    for base in getattr(entry.value, "__mro__", (None,))[1:]:
+        path = reference.described_at().get(id(base))
+        if path is not None and sessions(base.__doc__ or ""):
+            return Example(with_imports(reference.entries()[path], own(base)[0]), path)
+    return None
+
+
+@functools.cache
+def homes(module: str) -> tuple[str, ...]:
+    """Return the modules that define the names of a module."""
+    return tuple(sorted({reference.home(entry) or module for entry in reference.of_module(module)}))
 
 
 def resolves(example: Example, entry: Entry) -> bool:
@@ -279,3 +331,27 @@ def examples(entry: Entry) -> Iterator[Example]:
         found = borrowed(entry)
         if found is not None:
             yield found
+
+
+# ------------------------------------------------------------------------------ pages that use it
+
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@functools.cache
+def words_of_pages() -> dict[str, frozenset[str]]:
+    """Return the words in the code of each page, whose code the tests execute."""
+    docs = reference.ROOT / "docs"
+    found = {}
+    for file in sorted(docs.rglob("*.md")):
+        blocks = "\n".join(BLOCK.findall(file.read_text(encoding="utf-8")))
+        if blocks:
+            found[file.relative_to(docs).as_posix()] = frozenset(re.findall(r"\w+", blocks))
+    return found
+
+
+def pages(entry: Entry) -> list[str]:
+    """Return the pages whose code uses a name, or that show an error of this name."""
+    if len(entry.name) < SHORT:
+        return []
+    return [page for page, words in words_of_pages().items() if entry.name in words]

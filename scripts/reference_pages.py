@@ -221,7 +221,11 @@ def entry_lines(entry: Entry, page: str, level: int) -> Iterator[str]:
 
 
 def description(entry: Entry) -> str:
-    """Return the text of an entry's docstring."""
+    """Return the text of an entry's docstring; its first sentence where it is NumPy's own."""
+    module = getattr(inspect.unwrap(entry.value), "__module__", None) or "bindax"
+    if entry.kind in ("function", "class") and not module.startswith("bindax"):
+        sentence = reference_text.first_sentence(reference.docstring(entry.value))
+        return f"{sentence}\n\nIt is `{module}.{entry.value.__name__}` itself."
     return reference_text.markdown(reference.docstring(entry.value))
 
 
@@ -274,8 +278,13 @@ def primitive_lines(entry: Entry, page: str) -> Iterator[str]:
 
 
 def example_lines(entry: Entry, page: str) -> Iterator[str]:
-    """Yield the examples of an entry."""
-    for example in reference_examples.examples(entry):
+    """Yield the examples of an entry, or the pages whose code uses it."""
+    shown = list(reference_examples.examples(entry))
+    if not shown:
+        ups = "../" * page.count("/")
+        titles = [f"[{name}]({ups}{name})" for name in reference_examples.pages(entry)]
+        yield f"In use on {', '.join(titles)}.\n" if titles else ""
+    for example in shown:
         if example.origin != entry.path:
             yield f"In use, from [`{example.origin}`]({link(example.origin, page)}):\n"
         yield "\n".join(["```pycon", *example.lines, "```\n"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import doctest
 import importlib
 import re
@@ -19,6 +20,42 @@ import site_ranking
 
 ROOT = Path(__file__).resolve().parent.parent
 ENTRY = re.compile(r"^#{2,3} `(\S+)` \{ #(\S+) data-toc-label=", re.MULTILINE)
+FOR_AUTHORS = (
+    *("bindax.extend", "bindax_lax_basic.extend"),
+    *("bindax_testing.extend", "bindax_transforms"),
+)
+"""Modules for packages that bring rules, where names are in use in those of the workspace."""
+ELSEWHERE = {
+    "bindax.experimental.checkify.Checks": "given to rules by the interpreter",
+    "bindax.experimental.sparse.SparseTracer": "made by the interpreter",
+    "bindax.ffi.register_ffi_target_as_batch_partitionable": "needs a compiled kernel",
+    "bindax.ffi.register_ffi_type": "needs a compiled kernel",
+    "bindax.jax_names.MissingName": "stands in the packages of JAX's names",
+    "bindax.jax_names.run_program": "takes over the process",
+    "bindax.nnx.GraphNodeDefinition": "made by register_graph_node",
+    "bindax.profiler.start_server": "opens a port",
+    "bindax.profiler.stop_server": "closes a port",
+    "bindax.random.register_prng": "the example package philox shows it",
+    "bindax.configure_plugins": "changes the process",
+    **dict.fromkeys(
+        (
+            *("bindax.numpy.get_printoptions", "bindax.numpy.printoptions"),
+            "bindax.numpy.set_printoptions",
+        ),
+        "NumPy's own function",
+    ),
+    "bindax.tree_util.register_node": "takes what register_dataclass and others make",
+    "bindax_testing.Case": "given to checks of rules",
+    "bindax_testing.check_plugin": "needs an installed plugin, and some time",
+    "bindax_testing.check_sample": "needs an installed plugin, and some time",
+    "bindax_testing.checked_rule": "made by the setting check_rules",
+    "bindax_testing.conformance": "makes a test function",
+    "bindax_mutation.Mutant": "in the report of a command",
+    "bindax_mutation.MutationReport": "the report of a command",
+    "bindax_mutation.mutate_plugin": "takes minutes",
+    "bindax_mutation.mutate_text": "takes minutes",
+}
+"""Names of front ends without an example, with the reason."""
 
 
 def described() -> list[reference.Entry]:
@@ -59,6 +96,34 @@ def test_each_page_has_the_entries_that_links_to_it_mean() -> None:
     assert shown == {(reference_pages.file_of(path), path) for path in reference.entries()}
 
 
+def test_each_name_has_an_example() -> None:
+    missing = {
+        entry.path
+        for entry in described()
+        if entry.module not in FOR_AUTHORS
+        and entry.kind != "constant"  # the entry shows its value
+        and not any(reference_examples.examples(entry))
+        and not reference_examples.pages(entry)
+    }
+    assert missing == set(ELSEWHERE)
+
+
+def test_an_example_is_borrowed_where_a_name_is_in_use() -> None:
+    by_path = reference.entries()
+    (example,) = reference_examples.examples(by_path["bindax.lax.add_p"])
+    assert example.origin == "bindax.lax.add"
+    (example,) = reference_examples.examples(by_path["bindax.lax.while_p"])
+    assert example.origin == "bindax.lax.while_loop"
+
+
+def test_examples_import_what_users_do() -> None:
+    entry = reference.entries()["bindax.lax.scan"]
+    (example,) = reference_examples.examples(entry)
+    assert ">>> from bindax.lax import scan" in example.lines
+    line = ">>> from bindax_core import devices, typeof as t"
+    assert reference_examples.public_import(line) == ">>> from bindax import devices, typeof as t"
+
+
 @pytest.mark.nightly
 def test_examples_run_as_they_stand() -> None:
     pytest.importorskip("jaxlib", reason="some examples compile")
@@ -66,7 +131,9 @@ def test_examples_run_as_they_stand() -> None:
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     for example in {one for entry in described() for one in reference_examples.examples(entry)}:
         text = "\n".join(example.lines)
-        test = doctest.DocTestParser().get_doctest(text, {}, example.origin, None, 0)
+        test = doctest.DocTestParser().get_doctest(
+            text, {"__builtins__": builtins}, example.origin, None, 0
+        )
         output: list[str] = []
         if doctest.DocTestRunner(optionflags=flags).run(test, out=output.append).failed:
             failed.append("".join(output))
@@ -75,11 +142,11 @@ def test_examples_run_as_they_stand() -> None:
 
 def test_sources_are_where_links_lead() -> None:
     for entry in described():
-        found = reference.source(entry)
-        if found is not None and entry.kind == "function":
+        found = reference.source(entry) if entry.module in ("bindax", "bindax.random") else None
+        if found is not None:
             file, line = found
             shown = (ROOT / file).read_text(encoding="utf-8").splitlines()[line - 1]
-            assert re.search(r"def |@|lambda|=", shown), (entry.path, shown)
+            assert re.search(r"def |class |@|lambda|=", shown), (entry.path, shown)
 
 
 def test_entry_of_a_function() -> None:

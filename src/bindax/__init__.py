@@ -10,6 +10,19 @@ bring operations, containers, backends or transformations of their own.
 ...     return lax.sin(x) * 2.0
 >>> float(bindax.grad(f)(0.0))
 2.0
+
+Settings are context managers, too:
+
+>>> with bindax.default_matmul_precision("highest"), bindax.numpy_dtype_promotion("strict"):
+...     float(bindax.numpy.sin(0.0))
+0.0
+>>> with bindax.default_prng_impl("rbg"), bindax.threefry_partitionable(True):
+...     bindax.random.key(0).dtype
+key<rbg>
+>>> with bindax.transfer_guard_host_to_device("allow"), bindax.log_compiles(False):
+...     with bindax.transfer_guard_device_to_host("allow"):
+...         float(bindax.jit(bindax.numpy.sin)(0.0))
+0.0
 """
 
 import typing as _typing

@@ -1,4 +1,13 @@
-"""Types for annotations."""
+"""Types for annotations.
+
+>>> import numpy as np
+>>> from bindax.typing import Array, ArrayLike, DTypeLike
+>>> def ones_like(x: ArrayLike, dtype: DTypeLike = np.float32) -> Array:
+...     import bindax.numpy as jnp
+...     return jnp.ones(np.shape(x), dtype)
+>>> ones_like([1, 2])
+Array([1., 1.], dtype=float32)
+"""
 
 from __future__ import annotations
 
