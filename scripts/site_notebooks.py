@@ -33,7 +33,9 @@ def executed(file: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         sockets = {"transport": "ipc", "ip": f"{folder}/kernel"}  # ports might be those of another
         settings = Config() if os.name == "nt" else Config(KernelManager=sockets)
-        nbclient.NotebookClient(notebook, timeout=SECONDS, config=settings).execute()
+        nbclient.NotebookClient(
+            notebook, timeout=SECONDS, startup_timeout=SECONDS, config=settings
+        ).execute()
     found: dict[str, Any] = json.loads(nbformat.writes(notebook))
     return found
 
