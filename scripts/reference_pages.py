@@ -286,8 +286,15 @@ def example_lines(entry: Entry, page: str) -> Iterator[str]:
         yield f"In use on {', '.join(titles)}.\n" if titles else ""
     for example in shown:
         if example.origin != entry.path:
-            yield f"In use, from [`{example.origin}`]({link(example.origin, page)}):\n"
+            yield f"In use, from [`{example.origin}`]({link_of_origin(example.origin, page)}):\n"
         yield "\n".join(["```pycon", *example.lines, "```\n"])
+
+
+def link_of_origin(path: str, page: str) -> str:
+    """Return where the entry of a name is, or the page of a module, seen from a page."""
+    if path in reference.entries():
+        return link(path, page)
+    return f"{'../' * page.count('/')}{page_of(path)}"
 
 
 def source_lines(entry: Entry, page: str) -> Iterator[str]:

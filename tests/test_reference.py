@@ -116,6 +116,12 @@ def test_an_example_is_borrowed_where_a_name_is_in_use() -> None:
     assert example.origin == "bindax.lax.while_loop"
 
 
+def test_an_example_of_a_whole_module_leads_to_its_page() -> None:
+    entry = reference.entries()["bindax.default_matmul_precision"]
+    text = "\n".join(reference_pages.entry_lines(entry, "reference/bindax.md", 2))
+    assert "In use, from [`bindax`](../reference/bindax.md):" in text
+
+
 def test_examples_import_what_users_do() -> None:
     entry = reference.entries()["bindax.lax.scan"]
     (example,) = reference_examples.examples(entry)
