@@ -3,8 +3,14 @@ document.addEventListener("DOMContentLoaded", () => {
   const amend = () => {
     // Wide tables scroll: they can be reached by the keyboard, too.
     document.querySelectorAll(".md-typeset__scrollwrap").forEach((table) => (table.tabIndex = 0))
-    // Lists inside of the navigation, and the buttons of a block of code, are no places of their own.
-    document.querySelectorAll(".md-code__nav, .md-nav[aria-labelledby]").forEach((part) => part.setAttribute("role", "group"))
+    // The buttons of a block of code are no part of the navigation.
+    document.querySelectorAll(".md-code__nav").forEach((part) => part.setAttribute("role", "none"))
+    // Each list of the navigation has a name of its own.
+    document.querySelectorAll(".md-nav[aria-labelledby]").forEach((part, number) => {
+      const title = document.getElementById(part.getAttribute("aria-labelledby"))
+      part.removeAttribute("aria-labelledby")
+      part.setAttribute("aria-label", `Pages ${number + 1}: ${title ? title.textContent.trim() : ""}`)
+    })
   }
   amend()
   setTimeout(amend, 200) // the theme wraps tables while the page is shown
