@@ -18,6 +18,7 @@ from bindax_core.extend import (
     Tracer,
     typeof,
 )
+from bindax_transforms.staging.static_arguments import JitOptions
 
 entries_lock = threading.RLock()
 if hasattr(os, "register_at_fork"):
@@ -194,3 +195,14 @@ class Shared:
                 form.tree = tree  # an equal one, which comes with the next calls too
                 self.recent[form_key] = form
             form.remember(entry, (settings, *avals))
+
+
+_shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, Shared]] = weakref.WeakKeyDictionary()
+
+
+def shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
+    """Return the state of a function and options, the same one each time."""
+    try:
+        return _shared.setdefault(fun, {}).setdefault(options, Shared())
+    except TypeError:  # a callable without hash or weak references has a cache of its own
+        return Shared()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import update_wrapper
 from operator import is_
@@ -43,8 +42,8 @@ from bindax_transforms.compilation._jit_cache import (
     CacheInfo,
     CallForm,
     Entry,
-    Shared,
     plain_avals,
+    shared_of,
 )
 from bindax_transforms.compilation.ahead_of_time import (
     Lowered,
@@ -63,15 +62,7 @@ Q = ParamSpec("Q")
 R = TypeVar("R")
 
 
-_shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, Shared]] = weakref.WeakKeyDictionary()
 _tracing = threading.local()
-
-
-def _shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
-    try:
-        return _shared.setdefault(fun, {}).setdefault(options, Shared())
-    except TypeError:  # a callable without hash or weak references has a cache of its own
-        return Shared()
 
 
 class JittedFunction(Generic[P, R]):
@@ -95,7 +86,7 @@ class JittedFunction(Generic[P, R]):
         self._fun = fun
         self._options = options
         self._has_static = bool(options.static_argnums or options.static_argnames)
-        self._shared = _shared_of(fun, options)
+        self._shared = shared_of(fun, options)
 
     def __repr__(self) -> str:
         return f"<jit of {describe_function(self._fun)}>"
