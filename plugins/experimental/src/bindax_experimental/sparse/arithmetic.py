@@ -227,8 +227,7 @@ def bcoo_dot_general(
     if isinstance(rhs, BCOO):
         right = _prepared(rhs, [*rb, *rc, *right_free], len(rb))
         out = _sparse_product(left, right, len(lb), len(lc))
-        dtype = preferred_element_type
-        return out if dtype is None else out.astype(dtype)
+        return out if preferred_element_type is None else out.astype(preferred_element_type)
     right = rhs.transpose([*rb, *rc, *right_free])
     dtype = preferred_element_type or jnp.result_type(left.data, right)
     return _dense_product(left, right, len(lb), len(lc), dtype)
