@@ -168,6 +168,8 @@ def _primitives(jaxpr: Any) -> Iterator[str]:
 
 
 NOT_DRAWN = {
+    "log2": "JAX has a function for it since 0.11",
+    "one_minus_square": "JAX has a function for it since 0.11",
     "platform_index": "there is one platform",
     "rng_uniform": "implementations draw different numbers",
     "select_and_scatter": "JAX has no function for it",

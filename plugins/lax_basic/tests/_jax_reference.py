@@ -3,6 +3,7 @@
 from typing import Any
 
 import jax
+import numpy as np
 from jax._src.lax import windowed_reductions
 
 from bindax_lax_basic.window.geometry import geometry
@@ -21,6 +22,21 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
 
 def copy(x: Any) -> Any:
     return jax.lax.copy_p.bind(x)
+
+
+# JAX has these two since 0.11. What stands for them has one rounding more.
+def log2(x: Any) -> Any:
+    if hasattr(jax.lax, "log2"):
+        return jax.lax.log2(x)
+    wide = jax.lax.log(x).astype(jax.numpy.promote_types(x.dtype, "float32"))
+    return jax.lax.div(wide, jax.lax.full_like(wide, np.log(2))).astype(x.dtype)
+
+
+def one_minus_square(x: Any) -> Any:
+    if hasattr(jax.lax, "one_minus_square"):
+        return jax.lax.one_minus_square(x)
+    one = jax.lax.full_like(x, 1)
+    return jax.lax.mul(jax.lax.sub(one, x), jax.lax.add(one, x))
 
 
 def _pads(x: Any, *arguments: Any) -> Any:
@@ -60,6 +76,8 @@ _OWN = {
     for function in (
         clamp,
         copy,
+        log2,
+        one_minus_square,
         random_gamma_grad,
         select_and_gather_add,
         select_and_scatter_add,
