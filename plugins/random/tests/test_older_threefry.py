@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import bindax_random as random
-from bindax_core import config, threefry_partitionable
+from bindax_core import config
 from bindax_transforms import jit, vmap
 
 
 @pytest.fixture(autouse=True)
 def older():
-    with threefry_partitionable(False):
+    with config.override(threefry_partitionable=False):
         yield
 
 
@@ -63,7 +63,7 @@ def test_compiled_and_batched(backend):
 def test_the_form_is_part_of_what_a_program_depends_on():
     draw = jit(lambda key: random.bits(key, (2,)))
     older = draw(random.key(0)).tolist()
-    with threefry_partitionable(True):
+    with config.override(threefry_partitionable=True):
         assert draw(random.key(0)).tolist() == [4070199207, 4202968722]
     assert older != [4070199207, 4202968722]
     assert draw(random.key(0)).tolist() == older
