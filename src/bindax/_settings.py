@@ -33,6 +33,7 @@ class Settings(Config):
     eager: Literal["numpy", "compile"]
     enable_x64: bool | Literal["explicit"]
     explain_cache_misses: bool
+    jax_release: str
     log_compiles: bool
     mesh: Any
     num_cpu_devices: int
