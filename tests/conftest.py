@@ -10,8 +10,9 @@ import pytest
 
 from bindax_core.extend import register_backend, unregister_backend
 
-# Programs that tests run in processes of their own: they import packages that are not installed.
-collect_ignore_glob = ["jax_packages/*", "jax_programs/*", "distributed_program.py"]
+# Programs that tests run in processes of their own, since they import packages that are not
+# installed, and those that type checkers read.
+collect_ignore_glob = ["jax_packages/*", "jax_programs/*", "distributed_program.py", "typing/*"]
 
 
 @pytest.fixture(scope="session")
