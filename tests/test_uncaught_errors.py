@@ -23,7 +23,7 @@ RUNS = {
     "thread": "thread = threading.Thread(target=work)\nthread.start()\nthread.join()",
 }
 STATEMENTS = {
-    "numpy": ("jnp.add(jnp.ones(2), jnp.ones(3))", "ValueError: Incompatible shapes"),
+    "numpy": ("jnp.add(jnp.ones(2), jnp.ones(3))", "ShapeError: Incompatible shapes"),
     "nn": ("bindax.nn.softmax(jnp.ones(2), axis=4)", "out of bounds"),
     "jit": ("bindax.jit(lambda x: jnp.dot(x, jnp.ones(3)))(jnp.ones(2))", "TypeError: dot"),
 }
