@@ -133,9 +133,9 @@ CASES = {
         lambda m: nnx.split(m, nnx.Param),
         r"no filter takes blocks/0/count, a Variable",
     ),
-    "an array outside of a variable": (
-        lambda m: nnx.jit(lambda m: 0)(with_attribute(m, "table", jnp.ones(3))),
-        r"Outer\.blocks\.1\.table is an array \(float32\[3\]\) outside of a Variable",
+    "an array in a static attribute": (
+        lambda m: setattr(m.blocks[1], "table", nnx.static(jnp.ones(3))),
+        r"Found data in the static attribute Outer\.blocks\.1\.table: .* holds a Array",
     ),
     "an attribute that cannot be hashed": (
         lambda m: nnx.jit(lambda m: 0)(with_attribute(m, "names", {1})),

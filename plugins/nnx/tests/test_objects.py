@@ -293,11 +293,11 @@ def test_structures_that_nobody_uses_any_more_are_forgotten():
     alive = nnx.split(nnx.Linear(1, 1, rngs=nnx.Rngs(0)))[0]
     gc.collect()
     known = len(_tokens._tokens)
+    once = nnx.Dict()
     for i in range(50):
-        once = type("Once", (nnx.Module,), {})()
-        once.param = nnx.Param(jnp.zeros(1), step=i)
+        once.first = nnx.Param(jnp.zeros(1), step=i)
         nnx.split(once)
-    del once
+    del once, i
     graph._forget_roles()
     gc.collect()
     assert len(_tokens._tokens) <= known + 3

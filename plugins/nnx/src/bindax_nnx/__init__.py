@@ -16,6 +16,7 @@ Variable(
 )
 """
 
+import bindax_nnx.pytrees as _pytrees  # noqa: F401 -- makes objects pytrees
 from bindax_core.extend import former_modules as _former_modules
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
@@ -44,21 +45,24 @@ from bindax_nn import softplus as softplus
 from bindax_nn import standardize as standardize
 from bindax_nn import swish as swish
 from bindax_nn import tanh as tanh
+from bindax_nnx import compat as compat
 from bindax_nnx import metrics as metrics
 from bindax_nnx.annotations import Data as Data
 from bindax_nnx.annotations import Static as Static
+from bindax_nnx.annotations import data as data
 from bindax_nnx.annotations import dataclass as dataclass
 from bindax_nnx.annotations import identity as identity
-from bindax_nnx.annotations import is_data as is_data
 from bindax_nnx.annotations import static as static
 from bindax_nnx.annotations import with_metadata as with_metadata
 from bindax_nnx.annotations import with_partitioning as with_partitioning
+from bindax_nnx.captures import capture as capture
 from bindax_nnx.checkpoint import load as load
 from bindax_nnx.checkpoint import save as save
+from bindax_nnx.containers import Dict as Dict
+from bindax_nnx.containers import List as List
 from bindax_nnx.copies_with_changes import as_pure as as_pure
 from bindax_nnx.copies_with_changes import map as map
 from bindax_nnx.copies_with_changes import pure as pure
-from bindax_nnx.copies_with_changes import recursive_map as recursive_map
 from bindax_nnx.copies_with_changes import set_metadata as set_metadata
 from bindax_nnx.copies_with_changes import with_attributes as with_attributes
 from bindax_nnx.display import display as display
@@ -79,7 +83,8 @@ from bindax_nnx.filters import PathContains as PathContains
 from bindax_nnx.filters import PathIn as PathIn
 from bindax_nnx.filters import WithTag as WithTag
 from bindax_nnx.filters import to_predicate as to_predicate
-from bindax_nnx.graph import iter_graph as iter_graph
+from bindax_nnx.graph_state import GraphState as GraphState
+from bindax_nnx.graph_state import unpack as unpack
 from bindax_nnx.layers.activations import PReLU as PReLU
 from bindax_nnx.layers.attention import MultiHeadAttention as MultiHeadAttention
 from bindax_nnx.layers.attention import combine_masks as combine_masks
@@ -120,6 +125,7 @@ from bindax_nnx.lift.axes import Carry as Carry
 from bindax_nnx.lift.axes import StateAxes as StateAxes
 from bindax_nnx.lift.axes import StateSharding as StateSharding
 from bindax_nnx.lift.call import lift as lift
+from bindax_nnx.lift.checkify import checkify as checkify
 from bindax_nnx.lift.control_flow import cond as cond
 from bindax_nnx.lift.control_flow import fori_loop as fori_loop
 from bindax_nnx.lift.control_flow import switch as switch
@@ -133,6 +139,7 @@ from bindax_nnx.lift.jit import jit_partial as jit_partial
 from bindax_nnx.lift.jvp_vjp import jvp as jvp
 from bindax_nnx.lift.jvp_vjp import vjp as vjp
 from bindax_nnx.lift.pmap import pmap as pmap
+from bindax_nnx.lift.prefixes import prefix as prefix
 from bindax_nnx.lift.remat_eval_shape import eval_shape as eval_shape
 from bindax_nnx.lift.remat_eval_shape import make_jaxpr as make_jaxpr
 from bindax_nnx.lift.remat_eval_shape import remat as remat
@@ -140,6 +147,7 @@ from bindax_nnx.lift.scan import scan as scan
 from bindax_nnx.lift.sharding import get_named_sharding as get_named_sharding
 from bindax_nnx.lift.sharding import get_partition_spec as get_partition_spec
 from bindax_nnx.lift.sharding import shard_map as shard_map
+from bindax_nnx.lift.transform_metadata import transform_metadata as transform_metadata
 from bindax_nnx.lift.vmap import vmap as vmap
 from bindax_nnx.metrics import Accuracy as Accuracy
 from bindax_nnx.metrics import Average as Average
@@ -148,6 +156,8 @@ from bindax_nnx.metrics import MetricState as MetricState
 from bindax_nnx.metrics import MultiMetric as MultiMetric
 from bindax_nnx.metrics import Statistics as Statistics
 from bindax_nnx.metrics import Welford as Welford
+from bindax_nnx.modes import set_graph_mode as set_graph_mode
+from bindax_nnx.modes import set_graph_updates as set_graph_updates
 from bindax_nnx.module import Module as Module
 from bindax_nnx.module import eval_mode as eval_mode
 from bindax_nnx.module import iter_children as iter_children
@@ -155,30 +165,35 @@ from bindax_nnx.module import iter_module_children as iter_module_children
 from bindax_nnx.module import iter_modules as iter_modules
 from bindax_nnx.module import train_mode as train_mode
 from bindax_nnx.module import view as view
-from bindax_nnx.object import Dict as Dict
-from bindax_nnx.object import List as List
 from bindax_nnx.object import Object as Object
 from bindax_nnx.object import Pytree as Pytree
+from bindax_nnx.object import check_pytree as check_pytree
+from bindax_nnx.object import has_data as has_data
+from bindax_nnx.object import is_data as is_data
+from bindax_nnx.object import register_data_type as register_data_type
 from bindax_nnx.optimizer import ModelAndOptimizer as ModelAndOptimizer
 from bindax_nnx.optimizer import OptArray as OptArray
 from bindax_nnx.optimizer import Optimizer as Optimizer
 from bindax_nnx.optimizer import OptState as OptState
 from bindax_nnx.optimizer import OptVariable as OptVariable
+from bindax_nnx.recursion import iter_graph as iter_graph
+from bindax_nnx.recursion import recursive_map as recursive_map
+from bindax_nnx.rng_changes import backup_keys as backup_keys
+from bindax_nnx.rng_changes import fork_rngs as fork_rngs
+from bindax_nnx.rng_changes import reseed as reseed
+from bindax_nnx.rng_changes import restore_rngs as restore_rngs
+from bindax_nnx.rng_changes import split_rngs as split_rngs
+from bindax_nnx.rng_changes import with_rngs as with_rngs
 from bindax_nnx.rngs import RngCount as RngCount
 from bindax_nnx.rngs import RngKey as RngKey
 from bindax_nnx.rngs import Rngs as Rngs
 from bindax_nnx.rngs import RngState as RngState
 from bindax_nnx.rngs import RngStream as RngStream
-from bindax_nnx.rngs import fork_rngs as fork_rngs
-from bindax_nnx.rngs import reseed as reseed
-from bindax_nnx.rngs import restore_rngs as restore_rngs
-from bindax_nnx.rngs import split_rngs as split_rngs
 from bindax_nnx.safetensors import load_safetensors as load_safetensors
 from bindax_nnx.safetensors import save_safetensors as save_safetensors
 from bindax_nnx.split_merge import GraphDef as GraphDef
 from bindax_nnx.split_merge import cached_partial as cached_partial
 from bindax_nnx.split_merge import clone as clone
-from bindax_nnx.split_merge import data as data
 from bindax_nnx.split_merge import find_duplicates as find_duplicates
 from bindax_nnx.split_merge import graphdef as graphdef
 from bindax_nnx.split_merge import merge as merge
@@ -205,8 +220,9 @@ from bindax_nnx.variables import Param as Param
 from bindax_nnx.variables import Perturbation as Perturbation
 from bindax_nnx.variables import Variable as Variable
 from bindax_nnx.variables import VariableMetadata as VariableMetadata
+from bindax_nnx.views import view_info as view_info
 
-vars()["__all__"] = [*_public_names(vars()), "initializers", "metrics"]
+vars()["__all__"] = [*_public_names(vars()), "compat", "initializers", "metrics"]
 
 _register_internal(__file__)
 _former_modules(

@@ -33,7 +33,8 @@ SELF_EXPLAINING: set[type] = {
 class NodeToken:
     """A graph node that is met for the first time; the tokens of its sorted attributes follow.
 
-    Its metadata is what else makes the node, for types of other packages.
+    Its metadata is what else makes the node, for types of other packages; of objects, the marks of
+    attributes where they are others than those of the class.
     """
 
     __slots__ = ("__weakref__", "metadata", "names", "type")
@@ -139,6 +140,18 @@ class Leaf:
         return "*"
 
 
+class ArrayToken:
+    """An array that an attribute holds without a variable; its value is written elsewhere."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> str:
+        return "ARRAY"
+
+    def __repr__(self) -> str:
+        return "Array"
+
+
 # There is one token for each content, so that tokens are compared and hashed by identity.
 
 
@@ -229,3 +242,4 @@ def places_of(tokens: Sequence[Any]) -> dict[tuple[int, str], int]:
 
 
 LEAF = Leaf()
+ARRAY = ArrayToken()

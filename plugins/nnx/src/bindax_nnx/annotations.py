@@ -15,8 +15,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
-from bindax_core.extend import is_value
-from bindax_nnx.graph import is_reference
+from bindax_nnx._marks import Marked, marked_field
 from bindax_nnx.object import Object
 from bindax_nnx.variables import VariableMetadata
 
@@ -28,29 +27,58 @@ Static = Annotated[T, "static"]
 """In annotations of attributes: hashable values that are part of the structure."""
 
 
-def static(value: Any = dataclasses.MISSING, /, **options: Any) -> Any:
-    """The value itself: attributes without variables in them are static anyway.
+def data(value: Any = dataclasses.MISSING, /, **options: Any) -> Any:
+    """Mark an attribute as data: what it holds is a part of the pytree, and is traced.
+
+    Arrays, variables, objects and containers of these are data without a mark.
 
     Args:
-        value: any value; without one, this makes a field of a dataclass.
+        value: what the attribute is to hold; without it, this makes a field of a dataclass, or of
+            any class, whose attribute of this name is data.
         options: those of ``dataclasses.field``.
 
-    >>> static(3)
+    Raises:
+        TypeError: both a value and options are given.
+
+    >>> from bindax_core.extend import tree_leaves
+    >>> from bindax_nnx import Module
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.factor, self.power = data(2.0), 3
+    >>> tree_leaves(Scale())
+    [2.0]
+    """
+    return _mark("data", value, True, options)
+
+
+def static(value: Any = dataclasses.MISSING, /, **options: Any) -> Any:
+    """Mark an attribute as static: what it holds is hashable, and a part of the structure.
+
+    Args:
+        value: what the attribute is to hold; without it, this makes a field of a dataclass, or of
+            any class, whose attribute of this name is static.
+        options: those of ``dataclasses.field``.
+
+    Raises:
+        TypeError: both a value and options are given.
+        ValueError: the attribute is given arrays, variables or objects.
+
+    >>> from bindax_nnx import Module
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         self.power = static(3)
+    >>> Scale().power
     3
     """
-    return dataclasses.field(**options) if value is dataclasses.MISSING else value
+    return _mark("static", value, False, options)
 
 
-def is_data(value: Any) -> bool:
-    """Tell whether a value is an array, a variable or an object.
-
-    >>> from bindax_nnx import Param
-    >>> is_data(Param(1.0)), is_data("text")
-    (True, False)
-    """
-    return is_reference(value) or (
-        is_value(value) and not isinstance(value, bool | int | float | complex)
-    )
+def _mark(name: str, value: Any, is_data: bool, options: dict[str, Any]) -> Any:
+    if value is dataclasses.MISSING:
+        return marked_field(name, is_data, options)
+    if options:
+        raise TypeError(f"nnx.{name} takes a value, or options of a field, but not both.")
+    return Marked(value, is_data)
 
 
 def identity(x: T) -> T:

@@ -54,26 +54,3 @@ class CheckpointError(BindaxError, ValueError):
     ...     print("not there")
     not there
     """
-
-
-class ArrayOutsideError(GraphError):
-    """An attribute holds an array, and not a variable.
-
-    Attributes:
-        kind: the type of the array.
-        path: the names of the attributes that lead to it.
-        root: the name of the type of the object where they begin.
-    """
-
-    def __init__(self, kind: str) -> None:
-        super().__init__(kind)
-        self.kind = kind
-        self.path: list[str] = []
-        self.root = "the argument"
-
-    def __str__(self) -> str:
-        return (
-            f"{'.'.join([self.root, *self.path])} is an array ({self.kind}) outside of a Variable, "
-            f"so it could not be tracked through transformations; hold it in a Variable, such as "
-            f"Param, BatchStat or a kind of your own."
-        )

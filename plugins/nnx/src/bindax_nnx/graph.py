@@ -16,11 +16,11 @@ from bindax_core.extend import (
     Array,
     is_value,
     tree_flatten,
-    typeof,
 )
 from bindax_core.tree_util import flatten_one_level_with_keys, is_tree_node
 from bindax_nnx._paths import full_name
 from bindax_nnx._tokens import (
+    ARRAY,
     SELF_EXPLAINING,
     branch_token,
     content_token,
@@ -29,11 +29,11 @@ from bindax_nnx._tokens import (
     seen,
     sequence_token,
 )
-from bindax_nnx.errors import ArrayOutsideError, GraphError
+from bindax_nnx.errors import GraphError
 from bindax_nnx.external_nodes import find_foreign, on_registration
-from bindax_nnx.object import List, Object
+from bindax_nnx.object import Object
 from bindax_nnx.state import State
-from bindax_nnx.variables import Variable
+from bindax_nnx.variables import ArrayAttribute, Variable, array_attribute, content_of
 
 _set = object.__setattr__
 
@@ -180,7 +180,15 @@ class GraphTraversal:
         elif role is _FOREIGN:
             self._foreign(value, find_foreign(kind))
         else:
-            raise ArrayOutsideError(typeof(value).str_short())
+            self._array(value)
+
+    def _array(self, value: Any) -> None:
+        """Take apart an array that is in no variable."""
+        if self.paths is not None:
+            self.paths.append(self.trail)
+        self.tokens.append(ARRAY)
+        self.variables.append(array_attribute(value))
+        self.values.append(value)
 
     def _branch(self, value: Any, kind: type) -> None:
         children: Sequence[Any]
@@ -236,9 +244,9 @@ class GraphTraversal:
             return
         self._meet(node)
         attributes = node.__dict__
-        token, names = type(node)._nnx_token(attributes)
+        token, names = node._nnx_token()
         self.tokens.append(token)
-        self._attributes(node, attributes, names)
+        self._attributes(node, attributes, names, node._nnx_marks)
 
     def _foreign(self, node: Any, definition: Any) -> None:
         if self._is_old(node):
@@ -250,26 +258,25 @@ class GraphTraversal:
         self.tokens.append(node_token(definition.type, names, metadata))
         self._attributes(node, attributes, names)
 
-    def _attributes(self, node: Any, attributes: Mapping[str, Any], names: Sequence[str]) -> None:
-        trail = self.trail
-        try:
-            if self.paths is None:
-                self._plain_attributes(attributes, names)
-                return
-            for name in names:
-                self.trail = (*trail, path_key(node, name))
-                self._attribute(attributes[name], name)
-            self.trail = trail
-        except ArrayOutsideError as error:
-            error.root = type(node).__name__
-            raise
-
-    def _attribute(self, value: Any, name: str) -> None:
-        try:
-            self.value(value)
-        except ArrayOutsideError as error:
-            error.path.insert(0, name)
-            raise
+    def _attributes(
+        self,
+        node: Any,
+        attributes: Mapping[str, Any],
+        names: Sequence[str],
+        marks: Mapping[str, bool] | None = None,
+    ) -> None:
+        if self.paths is None and marks is None:
+            self._plain_attributes(attributes, names)
+            return
+        trail, marks = self.trail, marks or {}
+        for name in names:
+            self.trail = (*trail, path_key(node, name))
+            value = attributes[name]
+            if marks.get(name) and is_value(value):
+                self._array(value)
+            else:
+                self.value(value)
+        self.trail = trail
 
     def _plain_attributes(self, attributes: Mapping[str, Any], names: Sequence[str]) -> None:
         """Take attributes apart; the most common kinds here, for speed."""
@@ -294,7 +301,7 @@ class GraphTraversal:
                 else:
                     self.variable(value)
             else:
-                self._attribute(value, name)
+                self.value(value)
 
     def variable(self, variable: Variable[Any]) -> None:
         """Take apart a variable."""
@@ -361,20 +368,19 @@ def _name(node: Any) -> str:
 
 def path_key(node: Any, name: str) -> Any:
     """The entry of paths for an attribute."""
-    return int(name) if isinstance(node, List) else name
+    return node._nnx_key(name) if isinstance(node, Object) else name
 
 
 def children_of(value: Any) -> Iterator[tuple[Any, Any]]:
     """The parts of a node or container with their keys, sorted."""
     if isinstance(value, Object):
-        attributes = value.__dict__
-        for name in type(value)._nnx_token(attributes)[1]:
-            yield path_key(value, name), attributes[name]
+        for name in value._nnx_token()[1]:
+            yield path_key(value, name), value.__dict__[name]
     elif isinstance(value, Variable):
         return
     elif is_tree_node(type(value)):
         for key, child in flatten_one_level_with_keys(value)[0]:
-            yield _plain_key(key), child
+            yield plain_key(key), child
     else:
         foreign = find_foreign(type(value))
         if foreign is not None:
@@ -383,23 +389,16 @@ def children_of(value: Any) -> Iterator[tuple[Any, Any]]:
                 yield name, own[name]
 
 
-def _plain_key(key: Any) -> Any:
+def plain_key(key: Any) -> Any:
+    """The name or number in an entry of a path through a pytree."""
     for name in ("key", "idx", "name"):
         if hasattr(key, name):
             return getattr(key, name)
     return key
 
 
-def iter_graph(node: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """All that can be reached from a node, with paths; each node and variable once, parts first.
-
-    >>> from bindax_nnx import Module, Param
-    >>> class Scale(Module):
-    ...     def __init__(self):
-    ...         self.factor, self.power = Param(2.0), 3
-    >>> [(path, type(value).__name__) for path, value in iter_graph(Scale())]
-    [(('factor',), 'Param'), (('power',), 'int'), ((), 'Scale')]
-    """
+def iter_nodes(node: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """All that can be reached from a node, with paths; each node and variable once, parts first."""
     return _iterate(node, (), set())
 
 
@@ -416,4 +415,16 @@ def _iterate(value: Any, path: tuple[Any, ...], met: set[int]) -> Iterator[tuple
 def iter_variables(node: Any) -> Iterator[tuple[tuple[Any, ...], Variable[Any]]]:
     """The variables that can be reached from a node, each once, with their paths."""
     traversal = traverse([node], whole=True, paths=True)
-    return zip(traversal.paths or (), traversal.variables, strict=True)
+    found = zip(traversal.paths or (), traversal.variables, strict=True)
+    return ((path, x) for path, x in found if type(x) is not ArrayAttribute)
+
+
+def iter_data(node: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """The variables that can be reached from a node, and the arrays that are in none."""
+    traversal = traverse([node], whole=True, paths=True)
+    return zip(traversal.paths or (), data_of(traversal), strict=True)
+
+
+def data_of(traversal: GraphTraversal, start: int = 0) -> list[Any]:
+    """The variables that a traversal met, and the arrays that are in none, from a number on."""
+    return list(map(content_of, traversal.variables[start:]))

@@ -7,12 +7,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from bindax_core.extend import typeof, zeros_like_aval
+from bindax_core.extend import tree_map, typeof, zeros_like_aval
+from bindax_core.tree_util import is_tree_node
 from bindax_nnx.filters import Filter, Path, to_predicate
-from bindax_nnx.graph import GraphTraversal, iter_graph, iter_variables
+from bindax_nnx.graph import children_of, iter_nodes
+from bindax_nnx.modes import is_graph
 from bindax_nnx.object import Object
-from bindax_nnx.unflatten import Build
+from bindax_nnx.sharing import require_tree
+from bindax_nnx.split_merge import copy_around
 from bindax_nnx.variables import Perturbation, Variable
+
+CAPTURES = "__captures__"
+"""The attribute of modules with what ``capture`` records."""
+
+
+def _zeros_like(value: Any) -> Any:
+    return tree_map(lambda x: zeros_like_aval(typeof(x)), value)
+
+
+def _sum(one: Any, other: Any) -> Any:
+    return tree_map(lambda x, y: x + y, one, other)
 
 
 class Module(Object):
@@ -35,7 +49,7 @@ class Module(Object):
         value: Any,
         reduce_fn: Callable[[Any, Any], Any] = lambda past, value: (*past, value),
         init_fn: Callable[[], Any] = tuple,
-    ) -> None:
+    ) -> bool:
         """Record a value, without returning it from every function between here and the caller.
 
         Args:
@@ -45,9 +59,21 @@ class Module(Object):
             reduce_fn: from what was recorded and the value to what is recorded; appends it.
             init_fn: what is recorded before the first value.
 
+        Under ``capture``, the value is recorded for this, if variables of the kind are asked for.
+
+        Returns:
+            Whether the value was recorded.
+
         Raises:
             ValueError: the attribute is something else.
         """
+        if CAPTURES in self.__dict__:
+            record = self._record(variable_type)
+            if record is not None:
+                past = record.get_value()
+                former = past[name] if name in past else init_fn()
+                record.set_value({**past, name: reduce_fn(former, value)})
+            return record is not None
         present = self.__dict__.get(name)
         if present is None:
             setattr(self, name, variable_type(reduce_fn(init_fn(), value)))
@@ -58,6 +84,11 @@ class Module(Object):
                 f"sow: {type(self).__name__}.{name} is a {type(present).__name__}, not a "
                 f"{variable_type.__name__}; choose another name."
             )
+        return True
+
+    def _record(self, kind: type[Variable[Any]]) -> Variable[Any] | None:
+        """The record of ``capture`` for a kind of variable; None where that is not asked for."""
+        return next((x for x in self.__dict__[CAPTURES] if type(x) is kind), None)
 
     def perturb(
         self, name: str, value: Any, variable_type: type[Variable[Any]] = Perturbation
@@ -66,17 +97,33 @@ class Module(Object):
 
         Args:
             name: the attribute that keeps the zero; it is made when it is missing.
-            value: an array.
+            value: an array, or a tree of arrays.
             variable_type: the kind of variable to keep the zero in.
 
         Returns:
             The value.
+
+        Raises:
+            ValueError: the attribute is something else.
         """
+        if CAPTURES in self.__dict__:
+            record = self._record(variable_type)
+            if record is None:
+                return value
+            if name not in record.get_value():
+                record.set_value({**record.get_value(), name: _zeros_like(value)})
+            return _sum(record.get_value()[name], value)
         present = self.__dict__.get(name)
         if present is None:
-            present = variable_type(zeros_like_aval(typeof(value)))
+            present = variable_type(_zeros_like(value))
             setattr(self, name, present)
-        return present.value + value
+        elif not isinstance(present, variable_type):
+            raise ValueError(
+                f"perturb: Expected {name!r} of {type(self).__name__} to be of type "
+                f"{variable_type.__name__}, but it is a {type(present).__name__}; choose another "
+                f"name."
+            )
+        return _sum(present.value, value)
 
     def iter_modules(self) -> Iterator[tuple[Path, Module]]:
         """This module and all below it, with paths, the innermost first."""
@@ -132,20 +179,29 @@ def set_where_present(node: Any, only: Filter, attributes: Mapping[str, Any]) ->
     return sorted(missing)
 
 
-def iter_modules(node: Any) -> Iterator[tuple[Path, Module]]:
+def iter_modules(node: Any, *, graph: bool | None = None) -> Iterator[tuple[Path, Module]]:
     """All modules that can be reached from a node, with paths, the innermost first.
 
-    >>> import numpy as np
-    >>> from bindax_nnx import Linear, Param, Rngs, state
+    Args:
+        node: the root.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+
+    >>> from bindax_nnx import Linear, Rngs
     >>> layer = Linear(2, 3, rngs=Rngs(0))
     >>> [path for path, module in iter_modules(layer)]
     [()]
     """
-    return ((path, x) for path, x in iter_graph(node) if isinstance(x, Module))
+    if not is_graph(graph):
+        require_tree("iter_modules", node)
+    return ((path, x) for path, x in iter_nodes(node) if isinstance(x, Module))
 
 
-def iter_children(node: Any) -> Iterator[tuple[Any, Module]]:
-    """The modules that are attributes of a node, with their names.
+def iter_children(node: Any, *, graph: bool | None = None) -> Iterator[tuple[Any, Module]]:
+    """The modules that are attributes of a node, or items of a container, with their names.
+
+    Args:
+        node: a module, or a container.
+        graph: accepted as everywhere.
 
     >>> from bindax_nnx import Linear, Rngs
     >>> class Pair(Module):
@@ -156,9 +212,9 @@ def iter_children(node: Any) -> Iterator[tuple[Any, Module]]:
     >>> [name for name, child in iter_children(pair)]
     ['first', 'second']
     """
-    if not hasattr(node, "__dict__"):
+    if not isinstance(node, Object) and not is_tree_node(type(node)):
         raise TypeError(f"iter_children takes a module, but got {node!r:.60}.")
-    return ((k, x) for k, x in sorted(node.__dict__.items()) if isinstance(x, Module))
+    return ((key, x) for key, x in children_of(node) if isinstance(x, Module))
 
 
 iter_module_children = iter_children
@@ -193,7 +249,13 @@ def _in_mode(function: str, node: Any, is_still: bool, attributes: Mapping[str, 
 
 
 def view(
-    node: Any, /, *, only: Filter = ..., raise_if_not_found: bool = True, **attributes: Any
+    node: Any,
+    /,
+    *,
+    only: Filter = ...,
+    raise_if_not_found: bool = True,
+    graph: bool | None = None,
+    **attributes: Any,
 ) -> Any:
     """A copy of the objects of a graph with other attributes, around the same variables.
 
@@ -204,10 +266,11 @@ def view(
         node: the root.
         only: which modules are changed.
         raise_if_not_found: whether each attribute must be found somewhere.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
         attributes: values by name.
 
     Raises:
-        ValueError: no module has an attribute of a name.
+        ValueError: no module has an attribute of a name, or a tree has a variable twice.
 
     >>> from bindax_nnx import Param
     >>> class Layer(Module):
@@ -218,6 +281,8 @@ def view(
     >>> quiet.kernel is layer.kernel, layer.deterministic
     (True, False)
     """
+    if not is_graph(graph):
+        require_tree("view", node)
     copy, missing = _viewed(node, only, attributes)
     if raise_if_not_found:
         _require_found("view", copy, missing)
@@ -255,14 +320,3 @@ def _require_found(function: str, node: Any, missing: Sequence[str]) -> None:
             f"{function}: no module of {type(node).__name__} that the filter takes has the "
             f"attributes {sorted(missing)}.{meant}"
         )
-
-
-def copy_around(node: Any, replaced: Callable[[Variable[Any]], Variable[Any]]) -> Any:
-    """A copy of the objects of a graph, around what takes the place of each variable."""
-    variables = [variable for _, variable in iter_variables(node)]
-    traversal = GraphTraversal({id(variable): i for i, variable in enumerate(variables)})
-    traversal.value(node)
-    copy = Build(traversal.tokens, iter(()), originals=[replaced(x) for x in variables]).next()
-    if isinstance(node, Object):
-        object.__setattr__(copy, "_nnx_place", node._nnx_place)  # for messages
-    return copy

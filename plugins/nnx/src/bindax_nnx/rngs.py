@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import wraps
-from types import FunctionType, MethodType
 from typing import Any
 
 import bindax_numpy as jnp
 import bindax_random as random
-from bindax_core.extend import is_extended, typeof
+from bindax_core.extend import Array, Tracer, is_extended, typeof
 from bindax_nnx._paths import layer_name
 from bindax_nnx._sampling_methods import Draws
 from bindax_nnx.filters import Filter, to_predicate
-from bindax_nnx.graph import iter_graph
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable
+
+Shape = int | tuple[int, ...]
+Parts = Shape | Mapping[Any, Shape | None] | None
+"""A number or shape for all streams, or by filter."""
 
 
 class RngState(Variable[Any]):
@@ -65,13 +66,10 @@ class RngStream(Draws, Object):
     """
 
     def __init__(self, key: Any, *, tag: str) -> None:
-        if isinstance(key, Variable):
-            key = key.value
-        if not _is_key(key):
-            key = random.key(key)
+        own = _key_of(key)
         self.tag = tag
-        self.key: RngKey = RngKey(key, tag=tag)
-        self.count: RngCount = RngCount(jnp.zeros(typeof(key).shape, "uint32"), tag=tag)
+        self.key: RngKey = RngKey(own, tag=tag)
+        self.count: RngCount = RngCount(jnp.zeros(typeof(own).shape, "uint32"), tag=tag)
 
     def __call__(self) -> Any:
         """The next key."""
@@ -80,17 +78,31 @@ class RngStream(Draws, Object):
         self.count.value = count + jnp.ones((), "uint32")
         return key
 
-    def fork(self) -> RngStream:
-        """A stream of its own, which begins with the next key of this one."""
-        return RngStream(self(), tag=self.tag)
+    def fork(self, *, split: Shape | None = None) -> RngStream:
+        """A stream of its own, which begins with the next key of this one, or with several."""
+        return RngStream(self(), tag=self.tag) if split is None else self.split(split)
 
-    def split(self, splits: int | tuple[int, ...]) -> RngStream:
+    def split(self, splits: Shape) -> RngStream:
         """A stream with an array of new keys, for use inside of ``vmap``."""
         return RngStream(random.split(self(), splits), tag=self.tag)
 
+    def broadcast(self, shape: Shape) -> RngStream:
+        """A stream with one new key, repeated, for use inside of ``vmap``."""
+        key, front = self(), (shape,) if isinstance(shape, int) else tuple(shape)
+        repeated = jnp.broadcast_to(key, (*front, *typeof(key).shape))
+        return RngStream(repeated, tag=self.tag)
 
-def _is_key(x: Any) -> bool:
-    return is_extended(typeof(x).dtype)
+
+def _key_of(given: Any) -> Any:
+    """The key that a seed, a key or the data of one stands for."""
+    if isinstance(given, Variable):
+        given = given.value
+    aval = typeof(given)
+    if is_extended(aval.dtype):
+        return given
+    if isinstance(given, Array | Tracer) and aval.dtype == "uint32" and aval.ndim:
+        return random.wrap_key_data(given)
+    return random.key(given)
 
 
 class Rngs(Draws, Object):
@@ -120,7 +132,7 @@ class Rngs(Draws, Object):
         elif default is not None:
             streams = {"default": default, **streams}
         for name, seed in streams.items():
-            key = seed() if isinstance(seed, RngStream) else seed
+            key = seed.key if isinstance(seed, RngStream) else seed
             setattr(self, name, RngStream(key, tag=name))
 
     def __getattr__(self, name: str) -> Any:
@@ -157,15 +169,52 @@ class Rngs(Draws, Object):
         """The pairs of names and streams."""
         return [(name, self.__dict__[name]) for name in self]
 
-    def fork(self, *, split: int | tuple[int, ...] | None = None) -> Rngs:
+    def fork(self, *, split: Parts = None) -> Rngs:
         """New streams from a new key of each, or from as many as ``split`` says."""
-        if split is not None:
-            return self.split(split)
-        return Rngs({name: stream() for name, stream in self.items()})
+        return self._with(split, lambda stream, n: stream.fork(split=n), RngStream.fork)
 
-    def split(self, splits: int | tuple[int, ...]) -> Rngs:
-        """New streams with arrays of new keys, for use inside of ``vmap``."""
-        return Rngs({name: random.split(stream(), splits) for name, stream in self.items()})
+    def split(self, splits: Parts) -> Rngs:
+        """New streams with arrays of new keys, for use inside of ``vmap``.
+
+        Args:
+            splits: how many keys, or the shape of the array of keys; or that by filter, and None
+                for streams that stay what they are.
+        """
+        return self._with(splits, lambda stream, n: stream if n is None else stream.split(n))
+
+    def broadcast(self, shape: Parts) -> Rngs:
+        """New streams with one new key each, repeated, for use inside of ``vmap``.
+
+        Args:
+            shape: how often, or the shape of the array of keys; or that by filter, and None for
+                streams that stay what they are.
+        """
+        return self._with(shape, lambda stream, n: stream if n is None else stream.broadcast(n))
+
+    def _with(
+        self,
+        parts: Parts,
+        change: Callable[[RngStream, Shape | None], RngStream],
+        others: Callable[[RngStream], RngStream] = lambda stream: stream,
+    ) -> Rngs:
+        """Streams that a function makes of those that filters take, and of the others."""
+        found = first_rule(parts)
+        streams: dict[str, RngStream] = {}
+        for name, stream in self.items():
+            rule = found((name,), stream)
+            streams[name] = others(stream) if rule is None else change(stream, rule[1])
+        return Rngs(streams)
+
+
+def first_rule(parts: Parts) -> Callable[[Any, Any], tuple[Filter, Shape | None] | None]:
+    """From what is said of streams by filter to the first pair whose filter takes a stream."""
+    given = parts if isinstance(parts, Mapping) else {...: parts}
+    rules = [(to_predicate(filter), filter, value) for filter, value in given.items()]
+
+    def find(path: Any, stream: Any) -> tuple[Filter, Shape | None] | None:
+        return next(((f, value) for takes, f, value in rules if takes(path, stream)), None)
+
+    return find
 
 
 def stream_for(rngs: Any, name: str, user: str) -> Any:
@@ -187,197 +236,3 @@ def own_stream(layer: Object, rngs: Rngs | RngStream | None, name: str) -> RngSt
     stream = stream_for(rngs, name, layer_name(layer)) if isinstance(rngs, Rngs) else rngs
     own: RngStream = stream.fork()
     return own
-
-
-class RngBackups:
-    """The streams that ``split_rngs`` changed; at the end of a ``with`` block they are restored."""
-
-    def __init__(self, backups: list[tuple[RngStream, Any, Any]]) -> None:
-        self._backups = backups
-
-    def restore(self) -> None:
-        """Give the streams the keys and counts that they had."""
-        for stream, key, count in self._backups:
-            stream.key.value, stream.count.value = key, count
-
-    def __enter__(self) -> RngBackups:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.restore()
-
-
-def split_rngs(
-    node: Any = None,
-    /,
-    *,
-    splits: int | tuple[int, ...],
-    only: Filter = ...,
-    squeeze: bool = False,
-) -> Any:
-    """Give each stream an array of keys, for use along an axis that ``vmap`` or ``scan`` maps.
-
-    Args:
-        node: an object, or a tree of objects; or a function whose arguments are to be split and
-            restored around each call. None gives a decorator for such functions.
-        splits: how many keys, or the shape of the array of keys.
-        only: which streams, by the variables that hold their keys.
-        squeeze: whether to remove the axis of the keys, which must be one.
-
-    Returns:
-        What ``restore_rngs`` takes and ``with`` restores, or a function.
-
-    Raises:
-        ValueError: ``squeeze`` with more than one key.
-
-    >>> rngs = Rngs(0)
-    >>> with split_rngs(rngs, splits=3):
-    ...     rngs.default.key.shape
-    (3,)
-    >>> rngs.default.key.shape
-    ()
-    """
-    if node is None:
-        return lambda f: split_rngs(f, splits=splits, only=only, squeeze=squeeze)
-    if _is_function(node):
-        return _around(
-            node, lambda given: split_rngs(given, splits=splits, only=only, squeeze=squeeze)
-        )
-    if squeeze and splits != 1:
-        raise ValueError(f"split_rngs can remove the axis of one key only, but splits={splits}.")
-    takes = to_predicate(only)
-    backups = []
-    for path, stream in list(iter_graph(node)):
-        if isinstance(stream, RngStream) and takes((*path, "key"), stream.key):
-            key = stream()
-            backups.append((stream, stream.key.value, stream.count.value))
-            keys = random.split(key, splits)
-            stream.key.value = keys[0] if squeeze else keys
-            stream.count.value = jnp.zeros(typeof(stream.key.value).shape, "uint32")
-    return RngBackups(backups)
-
-
-def _is_function(node: Any) -> bool:
-    return isinstance(node, (FunctionType, MethodType)) or (
-        callable(node) and not isinstance(node, Object)
-    )
-
-
-def _around(f: Callable[..., Any], change: Callable[[Any], RngBackups]) -> Callable[..., Any]:
-    """A function whose arguments have other keys during its calls."""
-
-    @wraps(f)
-    def changed(*args: Any, **kwargs: Any) -> Any:
-        with change([args, kwargs]):
-            return f(*args, **kwargs)
-
-    return changed
-
-
-def restore_rngs(backups: RngBackups) -> None:
-    """Undo ``split_rngs``; the next keys are others than before.
-
-    >>> rngs = Rngs(0)
-    >>> backups = split_rngs(rngs, splits=3)
-    >>> rngs.default.key.shape
-    (3,)
-    >>> restore_rngs(backups)
-    >>> rngs.default.key.shape
-    ()
-    """
-    if not isinstance(backups, RngBackups):
-        raise TypeError(f"restore_rngs takes what split_rngs returned, but got {backups!r:.60}.")
-    backups.restore()
-
-
-def fork_rngs(
-    node: Any = None,
-    /,
-    *,
-    split: Mapping[Filter, int | tuple[int, ...] | None] | int | tuple[int, ...] | None = None,
-) -> Any:
-    """Give streams keys of their own, made from their next ones, in place.
-
-    Args:
-        node: an object, or a tree of objects; or a function around whose calls its arguments have
-            such keys. None gives a decorator for such functions.
-        split: how many keys each stream gets, None for one without an axis; or that by filter.
-
-    Returns:
-        What ``restore_rngs`` takes and ``with`` restores, or a function.
-
-    >>> rngs = Rngs(params=0, dropout=1)
-    >>> with fork_rngs(rngs, split={"params": 4, ...: None}):
-    ...     rngs.params.key.shape, rngs.dropout.key.shape
-    ((4,), ())
-    >>> int(rngs.dropout.count)
-    1
-    """
-    if node is None:
-        return lambda f: fork_rngs(f, split=split)
-    if _is_function(node):
-        return _around(node, lambda given: fork_rngs(given, split=split))
-    parts = split if isinstance(split, Mapping) else {...: split}
-    rules = [(to_predicate(filter), count) for filter, count in parts.items()]
-    backups = []
-    for path, stream in list(iter_graph(node)):
-        if not isinstance(stream, RngStream):
-            continue
-        for takes, count in rules:
-            if takes((*path, "key"), stream.key):
-                own = stream.fork() if count is None else stream.split(count)
-                backups.append((stream, stream.key.value, stream.count.value))
-                stream.key.value, stream.count.value = own.key.value, own.count.value
-                break
-    return RngBackups(backups)
-
-
-Policy = str | Callable[[Any, Any, tuple[int, ...]], Any]
-
-
-def reseed(node: Any, /, *, policy: Policy = "scalars_only", **seeds: Any) -> None:
-    """Give the streams of these names new keys, and start their counts at zero.
-
-    The keys are those that new streams of the seeds give, as for layers that are made with these.
-
-    Args:
-        node: an object, or a tree of objects.
-        policy: what becomes of streams with arrays of keys: ``"scalars_only"`` raises,
-            ``"match_shape"`` splits the new key, and a function makes the keys from the path of
-            the stream, the new key and the shape of the old ones.
-        seeds: seeds and keys by name.
-
-    Raises:
-        ValueError: a stream has an array of keys, and nothing was said of that.
-
-    >>> import numpy as np
-    >>> from bindax_nnx import Dropout
-    >>> layer = Dropout(0.5, rngs=Rngs(dropout=0))
-    >>> first = layer(np.ones(5))
-    >>> reseed(layer, dropout=0)
-    >>> bool((layer(np.ones(5)) == first).all())
-    True
-    """
-    if not callable(policy) and policy not in ("scalars_only", "match_shape"):
-        raise ValueError(
-            f"reseed: policy must be 'scalars_only', 'match_shape' or a function, but it is "
-            f"{policy!r:.60}."
-        )
-    fresh, new = [], Rngs(**seeds)
-    for path, stream in iter_graph(node):
-        if isinstance(stream, RngStream) and stream.tag in seeds:
-            key = new[stream.tag]()
-            shape = typeof(stream.key.value).shape
-            if callable(policy):
-                key = policy(path, key, shape)
-            elif shape and policy == "match_shape":
-                key = random.split(key, shape)
-            elif shape:
-                raise ValueError(
-                    f"reseed: {layer_name(stream)} has keys of the shape {shape}, and not one "
-                    f"key; pass policy='match_shape' to split the new key, or a function."
-                )
-            fresh.append((stream, key))
-    for stream, key in fresh:
-        stream.key.value = key
-        stream.count.value = jnp.zeros(typeof(key).shape, "uint32")

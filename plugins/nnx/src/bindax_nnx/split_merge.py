@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+import bindax_numpy as jnp
+from bindax_core.extend import tree_map
 from bindax_core.tree_util import register_static
 from bindax_nnx._mutation_counter import mutation_counter
 from bindax_nnx._tokens import NodeToken, VariableToken
 from bindax_nnx.errors import GraphError
 from bindax_nnx.filters import Filter, Path, to_predicate
-from bindax_nnx.graph import children_of, iter_graph, iter_variables, traverse
+from bindax_nnx.graph import (
+    GraphTraversal,
+    children_of,
+    data_of,
+    iter_data,
+    iter_nodes,
+    iter_variables,
+    traverse,
+)
+from bindax_nnx.modes import is_graph
 from bindax_nnx.object import Object
-from bindax_nnx.state import State, required_state, split_flat, states_of
+from bindax_nnx.sharing import require_tree
+from bindax_nnx.state import State, required_state, split_flat, state_of_part, states_of
 from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Variable, store_metadata, store_value
 
@@ -78,19 +89,20 @@ class _Apply:
         return result, split(self._node)
 
 
-def split(node: Any, *filters: Filter) -> Any:
+def split(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
     """The structure of a graph, and its variables in one state for each filter.
 
     Args:
         node: an object, or a container of objects.
         filters: which variables each state has, of those that the former do not have.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
 
     Returns:
         ``(graphdef, state, ...)``; one state with all variables where no filter is given. The
-        variables in it are copies.
+        variables in it are copies. Arrays that are in no variable stand for themselves.
 
     Raises:
-        ValueError: no filter takes a variable; the message names its path.
+        ValueError: no filter takes a variable, or a tree has one twice; the message names its path.
 
     >>> from bindax_nnx import BatchStat, Module, Param
     >>> class Scale(Module):
@@ -102,15 +114,35 @@ def split(node: Any, *filters: Filter) -> Any:
     >>> merge(graphdef, params, rest).factor.value
     2.0
     """
+    graphdef, found = _taken_apart("split", node, graph)
+    copies = dict(zip(graphdef.paths, map(_copied, found), strict=True))
+    parts = split_flat(copies, filters or (...,), everything=True)
+    return (graphdef, *map(state_of_part, parts))
+
+
+def _taken_apart(function: str, node: Any, graph: bool | None) -> tuple[GraphDef, list[Any]]:
+    """The structure of a graph, and its variables and the arrays that are in none."""
+    if not is_graph(graph):
+        require_tree(function, node)
     traversal = traverse([node], whole=True, paths=True)
     graphdef = GraphDef(traversal.structure(), tuple(traversal.paths or ()))
-    copies = {p: v.copy() for p, v in zip(graphdef.paths, traversal.variables, strict=True)}
-    parts = split_flat(copies, filters or (...,), everything=True)
-    return (graphdef, *map(State.from_flat_path, parts))
+    return graphdef, data_of(traversal)
 
 
-def merge(graphdef: GraphDef, state: Any, /, *states: Any) -> Any:
+def _copied(x: Any) -> Any:
+    return x.copy() if isinstance(x, Variable) else x
+
+
+def merge(
+    graphdef: Any, /, *states: Any, copy: bool = False, recreate_variables: bool = True
+) -> Any:
     """The graph of a structure and the states that have its variables; the inverse of ``split``.
+
+    Args:
+        graphdef: the structure; or the first of the states that ``unpack`` returned.
+        states: variables or values by path.
+        copy: accepted for programs that say it; variables are copies unless they are not made anew.
+        recreate_variables: whether variables are made anew, or those of the states are taken.
 
     Raises:
         GraphError: the states lack a variable, or have one too many; the message names its path.
@@ -122,11 +154,13 @@ def merge(graphdef: GraphDef, state: Any, /, *states: Any) -> Any:
     >>> merge(graph, variables)(np.ones((4, 2))).shape
     (4, 3)
     """
+    if not isinstance(graphdef, GraphDef) and hasattr(graphdef, "graphdef"):
+        graphdef, states = graphdef.graphdef, (graphdef, *states)
     if not isinstance(graphdef, GraphDef):
         raise TypeError(
             f"merge: graphdef must be the GraphDef that split returned, but it is {graphdef!r:.60}."
         )
-    flat = _flat((state, *states))
+    flat = _flat(states)
     missing = [path for path in graphdef.paths if path not in flat]
     if missing:
         raise GraphError(
@@ -137,7 +171,8 @@ def merge(graphdef: GraphDef, state: Any, /, *states: Any) -> Any:
         extra = sorted(flat.keys() - set(graphdef.paths), key=str)
         raise GraphError(f"merge: the graph has no {_named(extra)}, which the states have.")
     given = [flat[path] for path in graphdef.paths]
-    build = Build(graphdef.tokens, iter([_content(x) for x in given]))
+    values = iter([_content(x) for x in given])
+    build = Build(graphdef.tokens, values, reused=None if recreate_variables or copy else given)
     node = build.next()
     for variable, x in zip(build.variables, given, strict=True):
         if isinstance(x, Variable) and x.token != variable.token:
@@ -148,8 +183,14 @@ def merge(graphdef: GraphDef, state: Any, /, *states: Any) -> Any:
 def _flat(states: tuple[Any, ...]) -> dict[Path, Any]:
     flat: dict[Path, Any] = {}
     for state in states:
-        part = state if isinstance(state, State) else State(state)
-        flat.update(part.flat_state())
+        if isinstance(state, Mapping):
+            state = getattr(state, "state", state) if not isinstance(state, State) else state
+            part = state if isinstance(state, State) else State(state)
+            flat.update(part.flat_state())
+        elif isinstance(state, Sequence) and not isinstance(state, str | bytes):
+            flat.update(dict(state))  # as flatten returns it
+        else:
+            flat[()] = state
     return flat
 
 
@@ -185,30 +226,46 @@ def update(node: Any, state: Any, /, *states: Any) -> None:
     3.0
     """
     flat = _flat((state, *states))
-    variables = dict(iter_variables(node))
-    new = {path: x for path, x in flat.items() if path not in variables}
+    present = dict(iter_data(node))
+    new = {path: x for path, x in flat.items() if path not in present}
     holders = {path: _holder(node, path, x) for path, x in new.items()}
     unknown = [path for path, holder in holders.items() if holder is None]
     if unknown:
         raise GraphError(
             f"update: the graph has no variable {_named(unknown)}; it has "
-            f"{_named(list(variables)) or 'none'}. A new one must be an nnx.Variable, at a name "
+            f"{_named(list(present)) or 'none'}. A new one must be an nnx.Variable, at a name "
             f"that its object does not use."
         )
     for path, x in flat.items():
-        if path in new:
+        here = present.get(path)
+        if isinstance(here, Variable):
+            here._require_context()
+            here._require_live(_content(x))
+        elif path in new:
             holders[path]._require_context(str(path[-1]))
-        else:
-            variables[path]._require_context()
-            variables[path]._require_live(_content(x))
     for path, x in flat.items():
-        if path in new:
-            setattr(holders[path], str(path[-1]), x.copy())
-            continue
-        store_value(variables[path], _content(x))
-        if isinstance(x, Variable) and x.token != variables[path].token:
-            store_metadata(variables[path], x.token)
+        here = present.get(path)
+        if isinstance(here, Variable):
+            store_value(here, _content(x))
+            if isinstance(x, Variable) and x.token != here.token:
+                store_metadata(here, x.token)
+        else:
+            _put(node, path, x.copy() if path in new else _content(x))
     mutation_counter.advance_variables()  # a value may be a tree
+
+
+def _put(node: Any, path: Path, value: Any) -> None:
+    """Put a value in the attribute, or in the list or dictionary, that a path leads to."""
+    for key in path[:-1]:
+        node = _child(node, key)
+    if isinstance(node, list | dict | State):
+        node[path[-1]] = value
+    else:
+        setattr(node, str(path[-1]), value)
+
+
+def _child(node: Any, key: Any) -> Any:
+    return next((child for name, child in children_of(node) if name == key), None)
 
 
 def _holder(node: Any, path: Path, value: Any) -> Any:
@@ -216,12 +273,17 @@ def _holder(node: Any, path: Path, value: Any) -> Any:
     if not isinstance(value, Variable) or not path or not isinstance(path[-1], str):
         return None
     for key in path[:-1]:
-        node = next((child for name, child in children_of(node) if name == key), None)
+        node = _child(node, key)
     return node if isinstance(node, Object) and path[-1] not in node.__dict__ else None
 
 
-def state(node: Any, *filters: Filter) -> Any:
+def state(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
     """The variables of a graph that filters take, as states of copies.
+
+    Args:
+        node: an object, or a container of objects.
+        filters: which variables each state has.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
 
     Returns:
         One state, or as many as there are filters.
@@ -232,41 +294,66 @@ def state(node: Any, *filters: Filter) -> Any:
     >>> sorted(state(layer, Param))
     ['bias', 'kernel']
     """
-    copies = {path: variable.copy() for path, variable in iter_variables(node)}
+    graphdef, found = _taken_apart("state", node, graph)
+    copies = dict(zip(graphdef.paths, map(_copied, found), strict=True))
     return states_of(split_flat(copies, filters or (...,), everything=False))
 
 
 def variables(node: Any, *filters: Filter) -> Any:
     """The variables of a graph themselves, by path in states."""
-    found = dict(iter_variables(node))
+    found = dict(iter_data(node))
     return states_of(split_flat(found, filters or (...,), everything=False))
 
 
-def graphdef(node: Any) -> GraphDef:
-    """The structure of a graph.
+def graphdef(node: Any, *, graph: bool | None = None) -> GraphDef:
+    """The structure of a graph; of a tree, if ``graph`` is False.
 
-    >>> import numpy as np
-    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> from bindax_nnx import Linear, Rngs
     >>> layer = Linear(2, 3, rngs=Rngs(0))
     >>> graphdef(layer) == graphdef(Linear(2, 3, rngs=Rngs(1)))
     True
     """
-    traversal = traverse([node], whole=True, paths=True)
-    return GraphDef(traversal.structure(), tuple(traversal.paths or ()))
+    return _taken_apart("graphdef", node, graph)[0]
 
 
-def clone(node: T) -> T:
+def clone(node: T, variables: bool = True, *, graph: bool | None = None, arrays: bool = False) -> T:
     """A copy of a graph: its own objects and variables, with the sharing of the original.
 
-    >>> import numpy as np
-    >>> from bindax_nnx import Linear, Param, Rngs, state
+    Args:
+        node: an object, or a container of objects.
+        variables: whether variables are copied, too; otherwise the copy holds those of the
+            original.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        arrays: whether arrays are copied, too.
+
+    Raises:
+        ValueError: ``graph`` is False, and a variable appears twice.
+
+    >>> from bindax_nnx import Linear, Rngs
     >>> layer = Linear(2, 3, rngs=Rngs(0))
     >>> copy = clone(layer)
     >>> copy.kernel is layer.kernel, bool((copy.kernel == layer.kernel).all())
     (False, True)
     """
+    if not is_graph(graph):
+        require_tree("clone", node)
+    if not variables:
+        return copy_around(node, lambda variable: variable)
     traversal = traverse([node], whole=True)
-    copy: T = Build(traversal.tokens, iter(traversal.values)).next()
+    values = tree_map(jnp.array, traversal.values) if arrays else traversal.values
+    copy: T = Build(traversal.tokens, iter(values)).next()
+    return copy
+
+
+def copy_around(node: T, replaced: Callable[[Variable[Any]], Variable[Any]]) -> T:
+    """A copy of the objects of a graph, around what takes the place of each variable."""
+    variables = [variable for _, variable in iter_variables(node)]
+    traversal = GraphTraversal({id(variable): i for i, variable in enumerate(variables)})
+    traversal.value(node)
+    values, originals = iter(traversal.values), [replaced(x) for x in variables]
+    copy: T = Build(traversal.tokens, values, originals=originals).next()
+    if isinstance(node, Object):
+        object.__setattr__(copy, "_nnx_place", node._nnx_place)  # for messages
     return copy
 
 
@@ -288,7 +375,7 @@ def pop(node: Any, *filters: Filter) -> Any:
         raise ValueError("pop needs at least one filter that says which variables to take out.")
     parts = split_flat(dict(iter_variables(node)), filters, everything=False)
     taken = {id(x) for part in parts for x in part.values()}
-    for _, owner in list(iter_graph(node)):
+    for _, owner in list(iter_nodes(node)):
         if isinstance(owner, Object):
             for name, value in list(owner.__dict__.items()):
                 if id(value) in taken:
@@ -357,7 +444,12 @@ def replace_by_pure_dict(state: State, pure_dict: Mapping[Any, Any]) -> None:
     required_state("replace_by_pure_dict", state).replace_by_pure_dict(pure_dict)
 
 
-def cached_partial(f: Callable[..., T], *cached_args: Any) -> Callable[..., T]:
+def cached_partial(
+    f: Callable[..., T],
+    *cached_args: Any,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Callable[..., T]:
     """A function with its first arguments given.
 
     A compiled function keeps what it knows of an object with the object, so this is
@@ -366,23 +458,10 @@ def cached_partial(f: Callable[..., T], *cached_args: Any) -> Callable[..., T]:
     Args:
         f: most often a compiled function.
         cached_args: objects and arrays, the first arguments.
+        graph: accepted for such programs; the function knows its mode.
+        graph_updates: likewise.
 
     >>> cached_partial(divmod, 7)(2)
     (3, 1)
     """
     return partial(f, *cached_args)
-
-
-def data(value: Any = dataclasses.MISSING, /, **options: Any) -> Any:
-    """The value itself: attributes with variables in them are parts of the graph anyway.
-
-    Programs written for Flax mark lists of modules so.
-
-    Args:
-        value: any value; without one, this makes a field of a dataclass.
-        options: those of ``dataclasses.field``.
-
-    >>> data([1, 2])
-    [1, 2]
-    """
-    return dataclasses.field(**options) if value is dataclasses.MISSING else value

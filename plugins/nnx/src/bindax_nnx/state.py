@@ -82,6 +82,11 @@ class State(MutableMapping[Any, Any]):
     def __reduce__(self) -> Any:
         return State, (self._mapping,)
 
+    @property
+    def raw_mapping(self) -> dict[Any, Any]:
+        """The mapping from keys to variables and states itself."""
+        return self._mapping
+
     def flat_state(self) -> dict[Path, Any]:
         """The variables by path, sorted."""
         return dict(_flat(self, ()))
@@ -243,8 +248,13 @@ def sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
 
 def states_of(parts: Iterable[Mapping[Path, Any]]) -> Any:
     """A state of each part, or the only one."""
-    states = tuple(map(State.from_flat_path, parts))
+    states = tuple(map(state_of_part, parts))
     return states if len(states) > 1 else states[0]
+
+
+def state_of_part(part: Mapping[Path, Any]) -> Any:
+    """The state of some variables by path; of a root that is a variable or array, this itself."""
+    return part[()] if () in part else State.from_flat_path(part)
 
 
 def _flat(state: State, path: Path) -> Iterator[tuple[Path, Any]]:
@@ -277,13 +287,15 @@ def split_flat(
     return parts
 
 
-def _flatten(state: State) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def flatten_state(state: State) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The values of a state, and its keys, sorted."""
     keys = tuple(sorted_keys(state._mapping))
     return tuple([state._mapping[key] for key in keys]), keys
 
 
-def _flatten_with_keys(state: State) -> tuple[tuple[tuple[Any, Any], ...], tuple[Any, ...]]:
-    children, keys = _flatten(state)
+def flatten_state_with_keys(state: State) -> tuple[tuple[tuple[Any, Any], ...], tuple[Any, ...]]:
+    """The pairs of keys and values of a state, and its keys, sorted."""
+    children, keys = flatten_state(state)
     return tuple(zip(map(DictKey, keys), children, strict=True)), keys
 
 
@@ -294,4 +306,4 @@ def restore_state(keys: tuple[Any, ...], children: Iterable[Any]) -> State:
     return state
 
 
-register_node(NodeDefinition(State, _flatten, restore_state, _flatten_with_keys))
+register_node(NodeDefinition(State, flatten_state, restore_state, flatten_state_with_keys))

@@ -11,6 +11,7 @@ from bindax_nnx._mutation_counter import current_trace
 from bindax_nnx._paths import name_places
 from bindax_nnx._tokens import (
     SELF_EXPLAINING,
+    ArrayToken,
     Branch,
     Content,
     Known,
@@ -22,7 +23,7 @@ from bindax_nnx._tokens import (
 from bindax_nnx.errors import GraphError
 from bindax_nnx.external_nodes import find_foreign
 from bindax_nnx.object import Object, new_object
-from bindax_nnx.variables import Variable, restore_variable
+from bindax_nnx.variables import Variable, array_attribute, restore_variable
 
 _set = object.__setattr__
 _STATIC_WORDS = SELF_EXPLAINING | {tuple}
@@ -37,6 +38,7 @@ class Build:
         arrays: the arrays outside of variables.
         originals: the nodes and variables that ``Known`` tokens are about.
         expand: whether known nodes are written with their attributes, which they then get.
+        reused: variables to take in the place of new ones, where they are of the same kind.
     """
 
     __slots__ = (
@@ -46,6 +48,7 @@ class Build:
         "originals",
         "position",
         "references",
+        "reused",
         "tokens",
         "values",
         "variables",
@@ -58,12 +61,14 @@ class Build:
         arrays: Iterator[Any] | None = None,
         originals: Sequence[Any] = (),
         expand: bool = False,
+        reused: Sequence[Any] | None = None,
     ) -> None:
         self.tokens: Sequence[Any] = tokens
         self.values: Iterator[Any] = values
         self.arrays: Iterator[Any] = iter(()) if arrays is None else arrays
         self.originals: Sequence[Any] = originals
         self.expand: bool = expand
+        self.reused: Sequence[Any] | None = reused
         self.context: Any = current_trace()
         self.position: int = 0
         self.references: list[Any] = []
@@ -86,6 +91,10 @@ class Build:
             return self.references[token.index]
         if kind is Branch:
             return tree_unflatten(token.tree, [self.next() for _ in range(token.size)])
+        if kind is ArrayToken:
+            value = next(self.values)
+            self.variables.append(array_attribute(value))
+            return value
         if kind is Leaf:
             return next(self.arrays)
         if kind is Known:
@@ -99,7 +108,9 @@ class Build:
         raise GraphError(f"{token!r} is no word of a structure.")
 
     def _variable(self, token: VariableToken, value: Any) -> Variable[Any]:
-        variable = restore_variable(token, value, self.context)
+        found = None if self.reused is None else self.reused[len(self.variables)]
+        is_like = isinstance(found, Variable) and type(found) is token.type
+        variable = found if is_like else restore_variable(token, value, self.context)
         self.references.append(variable)
         self.variables.append(variable)
         return variable
@@ -131,7 +142,7 @@ class Build:
         holder = None if foreign is not None else ref(node)
         for name in token.names:
             word = words[self.position]
-            if type(word) is VariableToken and holder is not None:
+            if type(word) is VariableToken and holder is not None and self.reused is None:
                 # The most common kind here, for speed.
                 self.position += 1
                 variable = restore_variable(word, next(values), context, (holder, name))
@@ -150,4 +161,6 @@ class Build:
             node.__dict__.clear()
             node.__dict__.update(attributes)
             node._changed()
+        if foreign is None and token.metadata is not None:
+            _set(node, "_nnx_marks", dict(token.metadata))
         return node

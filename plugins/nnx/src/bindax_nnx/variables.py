@@ -12,7 +12,7 @@ from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation
 from bindax_nnx._operators import VariableOperators
 from bindax_nnx._paths import Place, full_name
 from bindax_nnx._text import Parts, describe
-from bindax_nnx._tokens import VariableToken, variable_token
+from bindax_nnx._tokens import ARRAY, VariableToken, variable_token
 from bindax_nnx.errors import TraceContextError
 
 A = TypeVar("A")
@@ -21,6 +21,7 @@ V = TypeVar("V", bound="Variable[Any]")
 PARTITION_NAME = "partition_name"
 """The entry of ``transform_metadata`` that names the axis which a transformation adds."""
 
+_MISSING = object()
 _HOOKS = ("on_add_axis", "on_create_value", "on_get_value", "on_remove_axis", "on_set_value")
 
 
@@ -135,29 +136,120 @@ class Variable(VariableOperators, Generic[A]):
         """The kind of variable."""
         return type(self)
 
-    def get_value(self) -> Any:
-        """The content of the variable."""
-        return self.value
+    @property
+    def var_type(self) -> type:
+        """The kind of variable."""
+        return type(self)
 
-    def set_value(self, value: Any) -> None:
-        """Replace what the variable holds."""
-        self.value = value
+    def get_value(self, *, index: Any = None) -> Any:
+        """The content of the variable, or a part of it."""
+        return self.value if index is None else self[index]
 
-    def get_metadata(self, name: str | None = None) -> Any:
-        """The metadata of a name, or all as a dictionary.
+    def set_value(self, value: Any, *, index: Any = None) -> None:
+        """Replace what the variable holds, or a part of it."""
+        if index is None:
+            self.value = value
+        else:
+            self[index] = value
+
+    def get_raw_value(self) -> Any:
+        """The content of the variable, without the hooks."""
+        return self._value
+
+    def set_raw_value(self, value: Any) -> None:
+        """Replace what the variable holds, without the hooks."""
+        self._require_context()
+        self._require_live(value)
+        mutation_counter.advance_variables()
+        _set(self, "_value", value)
+
+    def create_value(self, value: Any) -> Any:
+        """The content that the variable would have if it were made with a value, after the hook."""
+        hook = self._hook("on_create_value")
+        return value if hook is None else hook(value)
+
+    @classmethod
+    def from_metadata(cls: type[V], value: Any, metadata: Mapping[str, Any]) -> V:
+        """A variable with a value and metadata, without conversions and hooks."""
+        return make_variable(cls, value, metadata)
+
+    def copy_from(self, other: Variable[Any]) -> None:
+        """Take over the value and the metadata of a variable of the same kind.
 
         Raises:
-            KeyError: there is none of the name.
+            ValueError: it is of another kind.
         """
-        return dict(self._metadata) if name is None else self._metadata[name]
+        if type(other) is not type(self):
+            raise ValueError(
+                f"Cannot copy from incompatible container: {self._describe()} is a "
+                f"{type(self).__name__}, but copy_from got a {type(other).__name__}."
+            )
+        self.update_from_state(other)
+
+    def update_from_state(self, variable_state: Variable[Any]) -> None:
+        """Take over the value and the metadata of another variable."""
+        self.set_raw_value(variable_state._value)
+        if self.token != variable_state.token:
+            self._change_metadata(dict(variable_state._metadata))
+
+    def to_state(self: V) -> V:
+        """A copy, as it is in states."""
+        return self.copy()
+
+    def get_metadata(self, name: str | None = None, default: Any = _MISSING) -> Any:
+        """The metadata of a name, or all as a dictionary.
+
+        Args:
+            name: the name.
+            default: what to return where there is none of the name.
+
+        Raises:
+            KeyError: there is none of the name, and no default.
+        """
+        if name is None:
+            return dict(self._metadata)
+        if name not in self._metadata and default is not _MISSING:
+            return default
+        return self._metadata[name]
 
     def has_metadata(self, name: str) -> bool:
         """Tell whether there is metadata of a name."""
         return name in self._metadata
 
-    def set_metadata(self, **metadata: Any) -> None:
-        """Add metadata, or replace some."""
-        self._change_metadata({**self._metadata, **metadata})
+    def set_metadata(self, *given: Any, **metadata: Any) -> None:
+        """Add metadata, or replace some.
+
+        Args:
+            given: a dictionary, which replaces all metadata; or a name and a value.
+            metadata: values by name.
+
+        Raises:
+            TypeError: ``given`` is neither, or there are values by name, too.
+        """
+        if given and metadata:
+            raise TypeError(
+                "Cannot mix positional and keyword arguments: set_metadata takes a dictionary, a "
+                "name and a value, or values by name."
+            )
+        if len(given) == 1 and isinstance(given[0], Mapping):
+            self._change_metadata(dict(given[0]))
+        elif len(given) == 2:
+            self._change_metadata({**self._metadata, given[0]: given[1]})
+        elif given:
+            raise TypeError(
+                f"set_metadata takes a dictionary, or a name and a value, or values by name, but "
+                f"got {len(given)} positional arguments: {given!r:.80}."
+            )
+        else:
+            self._change_metadata({**self._metadata, **metadata})
+
+    def del_metadata(self, name: str) -> None:
+        """Delete the metadata of a name.
+
+        Raises:
+            AttributeError: there is none of the name.
+        """
+        self.__delattr__(name)
 
     def _change_metadata(self, metadata: dict[str, Any]) -> None:
         self._require_context()
@@ -381,18 +473,25 @@ def store_metadata(variable: Variable[Any], token: VariableToken) -> None:
 _names: dict[str, int] = {}
 
 
-def _register(cls: type[Variable[Any]]) -> None:
-    """Make instances of a class pytree nodes around their value."""
-    # A class that is defined again, in a notebook say, is another one: both stay in use.
+def serialized_name(cls: type) -> str:
+    """The name of a class in serialized tree definitions.
+
+    A class that is defined again, in a notebook say, is another one: both stay in use.
+    """
     name = f"{cls.__module__}:{cls.__qualname__}"
     count = _names[name] = _names.get(name, 0) + 1
+    return name if count == 1 else f"{name}#{count}"
+
+
+def _register(cls: type[Variable[Any]]) -> None:
+    """Make instances of a class pytree nodes around their value."""
     register_node(
         NodeDefinition(
             cls,
             lambda variable: ((variable._value,), variable.token),
             lambda token, children: restore_variable(token, children[0], current_trace()),
             lambda variable: (((GetAttrKey("value"), variable._value),), variable.token),
-            serialized_name=name if count == 1 else f"{name}#{count}",
+            serialized_name=serialized_name(cls),
             encode_metadata=lambda token: token.metadata,
             decode_metadata=lambda pairs: variable_token(cls, _checked_pairs(pairs)),
         )
@@ -445,3 +544,24 @@ class Perturbation(Intermediate[A]):
     """A zero that ``perturb`` adds to a value, so that the gradient at the value is that at it."""
 
     __slots__ = ()
+
+
+class ArrayAttribute(Variable[A]):
+    """A note of a traversal: an array that an attribute holds without a variable."""
+
+    __slots__ = ()
+
+    def _require_context(self) -> None:
+        """Accept any change: the attribute is changed, not this."""
+
+
+def array_attribute(value: Any) -> Variable[Any]:
+    """The note of a traversal for an array."""
+    noted = make_variable(ArrayAttribute, value, {})
+    _set_token(noted, ARRAY)
+    return noted
+
+
+def content_of(x: Any) -> Any:
+    """The array of an attribute that holds one without a variable; otherwise the variable."""
+    return x._value if type(x) is ArrayAttribute else x

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bindax_nnx.containers import List
 from bindax_nnx.module import Module
-from bindax_nnx.object import List
 
 
 class Sequential(Module):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bindax_nnx._tokens import NodeToken
-from bindax_nnx.graph import iter_graph, iter_variables, static_token
+from bindax_nnx.graph import iter_nodes, iter_variables, static_token
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable
 
@@ -46,7 +46,7 @@ def changed_names(roots: Sequence[Any], references: Sequence[Any], structure: An
     names = {i: set(token.names) for i, token in zip(numbers, tokens, strict=True)}
     found = []
     for root in roots:
-        for path, node in iter_graph(root):
+        for path, node in iter_nodes(root):
             number = nodes.get(id(node))
             if number is not None:
                 for name, how in _differences(node, number, names[number], structure):

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from bindax_core.extend import flatten_prefix, tree_flatten, typeof
+from bindax_core.extend import tree_flatten, typeof
 from bindax_nnx.errors import AliasingError
-from bindax_nnx.filters import Filter, Path, PathIn, check_order, to_predicate
-from bindax_nnx.graph import is_reference, iter_variables
+from bindax_nnx.filters import Path, PathIn
+from bindax_nnx.graph import GraphTraversal, data_of, is_reference, iter_data, iter_variables
+from bindax_nnx.lift.by_filter import ByFilter
+from bindax_nnx.lift.prefixes import axes_of, flatten_for_roots, has_parts
 from bindax_nnx.lift.structure import Arguments, CallScope
 from bindax_nnx.state import State
-from bindax_nnx.variables import PARTITION_NAME, Variable
+from bindax_nnx.variables import PARTITION_NAME, Variable, content_of
+
+Occurrences = dict[int, list[tuple[Path, Any]]]
+"""The paths of variables, by their identity, with the axes there."""
 
 
 class _Carry(enum.Enum):
@@ -26,52 +33,6 @@ class _Carry(enum.Enum):
 
 Carry = _Carry.CARRY
 """In ``in_axes`` and ``out_axes`` of ``scan``: what is passed on from step to step."""
-
-
-class ByFilter:
-    """Something for each part of the variables of an object, the parts being told by filters."""
-
-    def __init__(self, parts: Mapping[Filter, Any] | Iterable[tuple[Filter, Any]] = ()) -> None:
-        try:
-            pairs = tuple(dict(parts).items())
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"{type(self).__name__}: parts must map filters to values, but it is {parts!r:.60}."
-            ) from None
-        check_order(tuple(filter for filter, _ in pairs))
-        self.filters: tuple[Filter, ...] = tuple(filter for filter, _ in pairs)
-        self.values: tuple[Any, ...] = tuple(value for _, value in pairs)
-        self._predicates = tuple(map(to_predicate, self.filters))
-
-    def of(self, path: Path, variable: Variable[Any]) -> Any:
-        """The entry for one variable, or an error when no filter takes it."""
-        for predicate, value in zip(self._predicates, self.values, strict=True):
-            if predicate(path, variable):
-                return value
-        raise ValueError(
-            f"{self!r} has no filter for {'/'.join(map(str, path)) or 'the variable'}, a "
-            f"{type(variable).__name__}; add one, or `...` as the last, for all others."
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            type(other) is type(self)
-            and self.filters == other.filters
-            and self.values == other.values
-        )
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.filters, self.values))
-
-    def __repr__(self) -> str:
-        shown = (f"{_name(f)}: {v!r}" for f, v in zip(self.filters, self.values, strict=True))
-        return f"{type(self).__name__}({{{', '.join(shown)}}})"
-
-
-def _name(filter: Filter) -> str:
-    if isinstance(filter, tuple):
-        return f"({', '.join(map(_name, filter))})"
-    return filter.__name__ if isinstance(filter, type) else repr(filter)
 
 
 class StateAxes(ByFilter):
@@ -109,21 +70,22 @@ class StateSharding(ByFilter):
 class Axes:
     """The axis of each variable and each other array of a call."""
 
-    __slots__ = ("_occurrences", "arrays", "prefixes", "variables")
+    __slots__ = ("_occurrences", "_what", "arrays", "prefixes", "variables")
 
     def __init__(self, arguments: Arguments, prefix: Any, what: str) -> None:
         form = arguments.form
-        flat = flatten_prefix(prefix, form.tree, what)
+        self._what = what
+        flat = flatten_for_roots(prefix, form.tree, what)
         self.arrays: list[Any] = [p for p, root in zip(flat, form.is_root, strict=True) if not root]
         require_axes(self.arrays, what)
         self.prefixes: list[Any] = [p for p, root in zip(flat, form.is_root, strict=True) if root]
-        self._occurrences: dict[int, list[tuple[Path, Any]]] = {}
+        self._occurrences: Occurrences = {}
         first = self.prefixes[0] if self.prefixes else None
-        if not isinstance(first, ByFilter) and all(p == first for p in self.prefixes[1:]):
+        if not has_parts(first) and all(p == first for p in self.prefixes[1:]):
             self.variables: list[Any] = [first] * len(arguments.variables)
             return
         self._resolve(arguments.roots)
-        self.variables = [self._occurrences[id(x)][0][1] for x in arguments.variables]
+        self.variables = variable_axes(arguments.roots, self.prefixes, what)
 
     def _resolve(self, roots: Sequence[Any]) -> None:
         """Find the axis of each variable at each place where it is; several are an error."""
@@ -138,34 +100,25 @@ class Axes:
 
         The first ``count`` variables are old; ``what`` is the argument of the prefix, for messages.
         """
-        flat = flatten_prefix(prefix, scope.tree, what)
+        flat = flatten_for_roots(prefix, scope.tree, what)
         self._check_results(scope, flat)
-        found: dict[int, list[tuple[Path, Any]]] = {}
         if scope.new:
+            found: Occurrences = {}
             for root, axis in zip(scope.roots, self.prefixes, strict=True):
                 add_occurrences(found, root, axis)
             for leaf, axis in zip(scope.leaves, flat, strict=True):
                 if is_reference(leaf):
                     add_occurrences(found, leaf, axis)
-        if any(id(x) not in found for x in scope.new):
-            self._add_detached(found, scope)
         arrays = [p for x, p in zip(scope.leaves, flat, strict=True) if not is_reference(x)]
         require_axes(arrays, what)
-        numbers = [i for i, _ in scope.changed]
-        axes = [self.variables[i] for i in numbers] + [found[id(x)][0][1] for x in scope.new]
+        axes = [self.variables[i] for i, _ in scope.changed]
+        new = zip(scope.origins, zip(scope.paths, scope.new, strict=True), strict=True)
+        for (number, is_root), group in groupby(new, key=itemgetter(0)):
+            given, roots = (self.prefixes, scope.roots) if is_root else (flat, scope.leaves)
+            parts = [(path, content_of(x)) for _, (path, x) in group]
+            axes += axes_of(given[number], roots[number], parts, what)
         sized = zip(axes, scope.sizes, strict=True)
         return [axis for axis, size in sized for _ in range(size)] + arrays
-
-    def _add_detached(self, found: dict[int, list[tuple[Path, Any]]], scope: CallScope) -> None:
-        """Note the axes of new variables in objects that were taken out of the arguments."""
-        start = 0
-        for prefix, end in zip(self.prefixes, scope.ends, strict=True):
-            for node in scope.references[start:end]:
-                detached: dict[int, list[tuple[Path, Any]]] = {}
-                add_occurrences(detached, node, prefix)
-                for key, noted in detached.items():
-                    found.setdefault(key, noted)
-            start = end
 
     def _check_results(self, scope: CallScope, flat: Sequence[Any]) -> None:
         roots = [(x, p) for x, p in zip(scope.leaves, flat, strict=True) if is_reference(x)]
@@ -173,27 +126,47 @@ class Axes:
             return
         axis_of = {id(x): p for x, p in zip(scope.variables, self.variables, strict=True)}
         for root, prefix in roots:
-            for path, variable in iter_variables(root):
-                axis = prefix.of(path, variable) if isinstance(prefix, ByFilter) else prefix
-                if axis_of.get(id(variable), axis) != axis:
+            found = list(iter_data(root))
+            for (_, x), axis in zip(found, axes_of(prefix, root, found, self._what), strict=True):
+                if axis_of.get(id(x), axis) != axis:
                     self._resolve(scope.roots)
                     add_occurrences(self._occurrences, root, prefix)
 
 
-def add_occurrences(occurrences: dict[int, list[tuple[Path, Any]]], root: Any, prefix: Any) -> None:
+def variable_axes(roots: Sequence[Any], prefixes: Sequence[Any], what: str) -> list[Any]:
+    """Entries of prefixes for each variable of some objects, and each array that is in none.
+
+    Args:
+        roots: the objects; a variable that several have counts where it is first.
+        prefixes: what is said of each.
+        what: the parameter, for messages.
+    """
+    axes: list[Any] = []
+    traversal = GraphTraversal(whole=True, paths=True)
+    for root, prefix in zip(roots, prefixes, strict=True):
+        start = len(traversal.variables)
+        traversal.value(root)
+        found = zip((traversal.paths or [])[start:], data_of(traversal, start), strict=True)
+        axes += axes_of(prefix, root, list(found), what)
+    return axes
+
+
+def add_occurrences(occurrences: Occurrences, root: Any, prefix: Any) -> None:
     """Note the axes of the variables of a root; one that was noted with another is an error."""
-    for path, variable in iter_variables(root):
-        axis = prefix.of(path, variable) if isinstance(prefix, ByFilter) else prefix
-        noted = occurrences.setdefault(id(variable), [])
+    found = list(iter_data(root))
+    for (path, x), axis in zip(found, axes_of(prefix, root, found, "prefix"), strict=True):
+        if not isinstance(x, Variable):
+            continue
+        noted = occurrences.setdefault(id(x), [])
         noted.append((path, axis))
         if noted[0][1] != axis:
             listed = "\n".join(f"  {'/'.join(map(str, p)) or '<root>'}: {a}" for p, a in noted)
             error = AliasingError(
                 f"Inconsistent aliasing detected. The following nodes have different prefixes:\n"
-                f"Node: {type(variable)}\n{listed}"
+                f"Node: {type(x)}\n{listed}"
             )
             error.add_note(
-                f"The {type(variable).__name__} is part of several arguments or results, here of a "
+                f"The {type(x).__name__} is part of several arguments or results, here of a "
                 f"{type(root).__name__}; give the same axis wherever it appears."
             )
             raise error
@@ -237,10 +210,10 @@ def restore_axes(
         return
     pairs = list(zip(scope.variables, entry.variables, strict=True))
     old = {id(x) for x in scope.variables}
-    found: dict[int, list[Any]] = {}
+    found: Occurrences = {}
     new: dict[int, Any] = {}
     leaves, tree = tree_flatten(result, is_leaf=is_reference)
-    wanted = zip(leaves, flatten_prefix(out_axes, tree, "out_axes"), strict=True)
+    wanted = zip(leaves, flatten_for_roots(out_axes, tree, "out_axes"), strict=True)
     roots = [*zip(scope.roots, entry.prefixes, strict=True), *wanted]
     for root, prefix in roots:
         if not is_reference(root):

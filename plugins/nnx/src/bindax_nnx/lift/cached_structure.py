@@ -14,7 +14,7 @@ from typing import Any
 from bindax_core.extend import Array
 from bindax_core.tree_util import is_tree_node
 from bindax_nnx._mutation_counter import mutation_counter
-from bindax_nnx._tokens import VariableToken
+from bindax_nnx._tokens import ARRAY, VariableToken
 from bindax_nnx.graph import static_token, traverse
 from bindax_nnx.lift.structure import Structure, structure_of, structure_of_tokens
 from bindax_nnx.object import Object
@@ -48,7 +48,7 @@ class Plan:
         self._containers = traversal.containers
         self._indices = traversal.indices
         self._nodes = [
-            (x, x._nnx_mark, dict(x.__dict__))
+            (x, x._nnx_mark, dict(x.__dict__), x._nnx_marks)
             for x in traversal.references
             if isinstance(x, Object)
         ]
@@ -80,32 +80,37 @@ class Plan:
         """Tell whether the graphs, which were others meanwhile, are again what the plan says."""
         if self._variables_mark is not mutation_counter.variables and not self._has_its_variables():
             return False
-        for node, mark, before in self._nodes:
+        for node, mark, before, marks in self._nodes:
             after = node.__dict__
             if node._nnx_mark is not mark and not (
-                before.keys() == after.keys() and all(map(is_, before.values(), after.values()))
+                node._nnx_marks is marks
+                and before.keys() == after.keys()
+                and all(map(is_, before.values(), after.values()))
             ):
                 return False
         if not all(_unchanged(x, items) for x, items in self._containers):
             return False
-        self._nodes = [(node, node._nnx_mark, before) for node, _, before in self._nodes]
+        self._nodes = [(node, node._nnx_mark, *rest) for node, _, *rest in self._nodes]
         self._mark, self._variables_mark = mutation_counter.now, mutation_counter.variables
         return True
 
     def _follow(self) -> bool:
         """Exchange what attributes hold now; False where more changed than that."""
         changed = [
-            (i, node, before)
-            for i, (node, mark, before) in enumerate(self._nodes)
+            (i, node, before, marks)
+            for i, (node, mark, before, marks) in enumerate(self._nodes)
             if node._nnx_mark is not mark
         ]
         if not changed:
             return True
-        if any(before.keys() != node.__dict__.keys() for _, node, before in changed):
+        if any(
+            before.keys() != node.__dict__.keys() or node._nnx_marks is not marks
+            for _, node, before, marks in changed
+        ):
             return False
         mark, self._mark = self._mark, None  # until the exchange is complete
         tokens = list(self.structure.tokens)
-        for i, node, before in changed:
+        for i, node, before, marks in changed:
             after = node.__dict__
             for name, value in after.items():
                 old = before[name]
@@ -115,7 +120,7 @@ class Plan:
                     if token is None:
                         return False
                     tokens[place] = token[0]
-            self._nodes[i] = node, node._nnx_mark, dict(after)
+            self._nodes[i] = node, node._nnx_mark, dict(after), marks
         try:
             self.structure = structure_of_tokens(tuple(tokens), len(self.variables))
         except TypeError:  # one cannot be hashed; the traversal says which
@@ -141,7 +146,7 @@ class Plan:
             del self._indices[id(old)]
             self._indices[id(value)] = index
             return (value.token,)
-        return None if static_token(old) is None else static_token(value)
+        return None if written is ARRAY or static_token(old) is None else static_token(value)
 
 
 def _is_as_it_was(variable: Variable[Any], token: Any) -> bool:

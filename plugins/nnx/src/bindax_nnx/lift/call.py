@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, cast
@@ -9,7 +10,7 @@ from typing import Any, cast
 from bindax_core.extend import api_boundary
 from bindax_nnx.graph import traverse
 from bindax_nnx.lift._names import named_after
-from bindax_nnx.lift.structure import Arguments, CallScope, Updates, finish
+from bindax_nnx.lift.structure import UPDATES, Arguments, CallScope, Lift, Updates, finish
 from bindax_nnx.object import Object
 from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Variable
@@ -25,6 +26,7 @@ class Call:
         all_values: whether the results have the values of all variables, changed or not; or of
             which, by number.
         is_leaf: which containers in the arguments count as arrays.
+        lift: how the transformation is lifted.
 
     Attributes:
         arguments: the arguments, taken apart.
@@ -41,10 +43,12 @@ class Call:
         *,
         all_values: bool | frozenset[int] = False,
         is_leaf: Callable[[Any], bool] | None = None,
+        lift: Lift = UPDATES,
     ) -> None:
         self.fun = fun
+        self.lift = lift
         self.all_values = all_values
-        self.arguments: Arguments = Arguments((tuple(args), dict(kwargs or {})), is_leaf)
+        self.arguments: Arguments = Arguments((tuple(args), dict(kwargs or {})), is_leaf, lift)
         self.outcome: Updates | None = None
         self.num_values: int = 0
         self.scope: CallScope | None = None
@@ -57,7 +61,7 @@ class Call:
     def enter(self, leaves: Sequence[Any]) -> CallScope:
         """The arguments for the user's function, around what a transformation passes."""
         size = len(self.arguments.values)
-        scope = CallScope(self.arguments.form, leaves[:size], leaves[size:])
+        scope = CallScope(self.arguments.form, leaves[:size], leaves[size:], self.lift)
         for root, original in zip(scope.roots, self.arguments.roots, strict=True):
             if isinstance(root, Object | Variable) and root is not original:
                 object.__setattr__(root, "_nnx_place", original._nnx_place)  # for messages
@@ -92,6 +96,15 @@ class Call:
         arguments = self.arguments
         values, arrays = outs[: self.num_values], outs[self.num_values :]
         return finish(self.outcome, arguments.variables, arguments.references, values, arrays)
+
+    def result_of(self, outs: Sequence[Any]) -> Any:
+        """The result with other arrays in it, such as tangents, and no change of the arguments."""
+        if self.outcome is None:
+            raise TypeError("a transformation returned without calling the function.")
+        old = sum(1 if tree is None else tree.num_leaves for _, tree in self.outcome.changed)
+        outcome = dataclasses.replace(self.outcome, changed=(), relabelled=(), restructured=None)
+        values, arrays = outs[old : self.num_values], outs[self.num_values :]
+        return finish(outcome, (), self.arguments.references, values, arrays)
 
     def finish_apart(self, outs: Sequence[Any]) -> Any:
         """The result of the user's function around copies of the arguments."""

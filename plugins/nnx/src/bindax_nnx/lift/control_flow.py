@@ -11,13 +11,19 @@ from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import is_reference
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.structure import CallScope
+from bindax_nnx.lift.structure import CallScope, Lift
+from bindax_nnx.modes import mode_of
 from bindax_transforms import check_function
 
 
 @api_boundary
 def cond(
-    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any
+    pred: Any,
+    true_fun: Callable[..., Any],
+    false_fun: Callable[..., Any],
+    *operands: Any,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Any:
     """Apply one of two functions, both of which are traced.
 
@@ -27,6 +33,9 @@ def cond(
         false_fun: applied otherwise; its result has the structure and types of the other's, and it
             leaves the same structure in the objects.
         operands: objects, arrays and trees of these.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Raises:
         GraphError: the functions leave different structures.
@@ -44,11 +53,18 @@ def cond(
     """
     check_function("cond", "true_fun", true_fun)
     check_function("cond", "false_fun", false_fun)
-    return _choose("cond", pred, (true_fun, false_fun), operands)
+    lift = Lift("cond", mode_of(graph, graph_updates))
+    return _choose(lift, pred, (true_fun, false_fun), operands)
 
 
 @api_boundary
-def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+def switch(
+    index: Any,
+    branches: Sequence[Callable[..., Any]],
+    *operands: Any,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Any:
     """Apply one of several functions, all of which are traced.
 
     Args:
@@ -56,6 +72,9 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         branches: the functions; their results have the same structure and types, and they leave
             the same structure in the objects.
         operands: objects, arrays and trees of these.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Raises:
         GraphError: the functions leave different structures.
@@ -66,13 +85,15 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     """
     for branch in branches:
         check_function("switch", "branches", branch)
-    return _choose("switch", index, tuple(branches), operands)
+    lift = Lift("switch", mode_of(graph, graph_updates))
+    return _choose(lift, index, tuple(branches), operands)
 
 
 def _choose(
-    name: str, which: Any, functions: Sequence[Callable[..., Any]], operands: Sequence[Any]
+    lift: Lift, which: Any, functions: Sequence[Callable[..., Any]], operands: Sequence[Any]
 ) -> Any:
-    calls = [Call(function, operands, all_values=True) for function in functions]
+    name = lift.name
+    calls = [Call(function, operands, all_values=True, lift=lift) for function in functions]
     types: list[list[Any]] = [[] for _ in calls]
     flat = [_noting_types(call, types[i]) for i, call in enumerate(calls)]
     leaves = calls[0].leaves if calls else []
@@ -170,7 +191,12 @@ def check_same_objects(name: str, given: Any, returned: Any) -> None:
 
 @api_boundary
 def while_loop(
-    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
+    cond_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], Any],
+    init_val: Any,
+    *,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Any:
     """Apply a function to a state as long as a condition on it holds.
 
@@ -178,6 +204,9 @@ def while_loop(
         cond_fun: from the state to a boolean scalar.
         body_fun: from the state to the next one: the same objects, and arrays of the same types.
         init_val: the first state: objects, arrays and trees of these.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Returns:
         The last state, with the original objects in it.
@@ -197,8 +226,9 @@ def while_loop(
     """
     check_function("while_loop", "cond_fun", cond_fun)
     check_function("while_loop", "body_fun", body_fun)
-    call = Call(body_fun, (init_val,), all_values=True)
-    test = Call(cond_fun, (init_val,))
+    lift = Lift("while_loop", mode_of(graph, graph_updates), True)
+    call = Call(body_fun, (init_val,), all_values=True, lift=lift)
+    test = Call(cond_fun, (init_val,), lift=lift)
 
     def condition(leaves: Sequence[Any]) -> Any:
         scope = test.enter(leaves)
@@ -229,6 +259,8 @@ def fori_loop(
     init_val: Any,
     *,
     unroll: int | bool | None = None,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Any:
     """Apply a function to a state for each number of a range.
 
@@ -239,6 +271,9 @@ def fori_loop(
             the same types.
         init_val: the first state: objects, arrays and trees of these.
         unroll: how many steps a compiled program does at once; for this the bounds are numbers.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Returns:
         The last state, with the original objects in it.
@@ -250,7 +285,8 @@ def fori_loop(
     16.0
     """
     check_function("fori_loop", "body_fun", body_fun)
-    call = Call(lambda state: None, (init_val,), all_values=True)
+    lift = Lift("fori_loop", mode_of(graph, graph_updates), True)
+    call = Call(lambda state: None, (init_val,), all_values=True, lift=lift)
 
     types: list[tuple[Any, Any]] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
@@ -10,13 +11,14 @@ import bindax_transforms
 from bindax_core.extend import api_boundary
 from bindax_nnx.filters import to_predicate
 from bindax_nnx.graph import iter_variables
-from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._decorators import decorator, lift_of
 from bindax_nnx.lift._names import name_at
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.gradient import DiffState, Template
+from bindax_nnx.lift.gradient import DiffState, Template, arguments_of
 from bindax_nnx.lift.jvp_vjp import arrays_only, by_path, leaves_like
 from bindax_nnx.lift.remat_eval_shape import without_constants
-from bindax_nnx.lift.structure import Arguments, CallScope
+from bindax_nnx.lift.structure import Arguments, CallScope, Lift
+from bindax_nnx.modes import Mode
 from bindax_transforms import check_function
 
 P = ParamSpec("P")
@@ -26,15 +28,27 @@ R = TypeVar("R")
 
 @overload
 def custom_vjp(
-    fun: Callable[P, R], /, *, nondiff_argnums: Sequence[int | DiffState] = ()
+    fun: Callable[P, R],
+    /,
+    *,
+    nondiff_argnums: Sequence[int | DiffState] = (),
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> CustomVjp[P, R]: ...
 @overload
 def custom_vjp(
-    *, nondiff_argnums: Sequence[int | DiffState] = ()
+    *,
+    nondiff_argnums: Sequence[int | DiffState] = (),
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[[Callable[P, R]], CustomVjp[P, R]]: ...
 @decorator
 def custom_vjp(
-    fun: Callable[..., Any], *, nondiff_argnums: Sequence[int | DiffState] = ()
+    fun: Callable[..., Any],
+    *,
+    nondiff_argnums: Sequence[int | DiffState] = (),
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> CustomVjp[Any, Any]:
     """A function of objects with its own derivative for reverse mode.
 
@@ -43,6 +57,9 @@ def custom_vjp(
         nondiff_argnums: positions of arguments that are constants: the rule for reverse mode gets
             them first, and returns nothing for them. A ``DiffState`` says instead for which
             variables of an object it returns cotangents.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     >>> from bindax_nnx import Module, Param, grad
     >>> class Scale(Module):
@@ -60,20 +77,30 @@ def custom_vjp(
     >>> float(grad(apply)(Scale(), 3.0).factor.value)
     30.0
     """
-    check_function("custom_vjp", "fun", fun)
-    return CustomVjp(fun, nondiff_argnums)
+    lift = lift_of("custom_vjp", "fun", fun, graph, graph_updates)
+    return CustomVjp(fun, nondiff_argnums, lift)
 
 
 class CustomVjp(Generic[P, R]):
     """A function of objects with its own derivative, which ``defvjp`` gives it."""
 
     def __init__(
-        self, fun: Callable[P, R], nondiff_argnums: Sequence[int | DiffState] = ()
+        self,
+        fun: Callable[P, R],
+        nondiff_argnums: Sequence[int | DiffState],
+        lift: Lift,
     ) -> None:
         update_wrapper(self, fun)
+        self._lift = lift
         self._fun = fun
         self._constant = [x for x in nondiff_argnums if not isinstance(x, DiffState)]
         self._states = [x for x in nondiff_argnums if isinstance(x, DiffState)]
+        if self._states and lift.mode is not Mode.UPDATES:
+            raise ValueError(
+                "nondiff_argnums of nnx.custom_vjp cannot contain `DiffState` objects when "
+                "`graph=False` or `graph_updates=False`. Split the object in two arguments, or use "
+                "nnx.custom_vjp(..., graph=True, graph_updates=True) or nnx.compat.custom_vjp."
+            )
         self._forward: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
 
@@ -96,7 +123,9 @@ class CustomVjp(Generic[P, R]):
             fwd: takes the arguments; returns the result and residuals.
             bwd: takes the residuals and a pair: for each argument a state with the cotangents of
                 its changed variables, or None, and the cotangent of the result. Returns a
-                cotangent for each argument: states, or objects, for objects.
+                cotangent for each argument: states, or objects, for objects. Without updates of
+                graphs it takes the residuals and the cotangent of the result; and, if it has a
+                parameter ``updates_g``, the arguments with the cotangents of changed variables.
         """
         check_function("defvjp", "fwd", fwd)
         check_function("defvjp", "bwd", bwd)
@@ -104,24 +133,24 @@ class CustomVjp(Generic[P, R]):
 
     @api_boundary
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the function; its arguments are given by position."""
-        name = getattr(self._fun, "__qualname__", self._fun)
+        """Call the function."""
+        given: tuple[Any, ...] = args
         if kwargs:
-            raise TypeError(
-                f"custom_vjp of {name} takes its arguments by position, but "
-                f"{', '.join(kwargs)} was given by name."
-            )
+            bound = inspect.signature(self._fun).bind(*args, **kwargs)
+            bound.apply_defaults()
+            given = bound.args
         if self._forward is None or self._backward is None:
             raise AttributeError(
-                f"custom_vjp of {name} has no derivative; give it one with defvjp."
+                f"custom_vjp of {getattr(self._fun, '__qualname__', self._fun)} has no derivative; "
+                f"give it one with defvjp."
             )
-        constants = {i % len(args): args[i] for i in self._constant}
-        states = {x.argnum % len(args): to_predicate(x.filter) for x in self._states}
-        fun, rest = without_constants(self._fun, args, constants)
-        forward, _ = without_constants(self._forward, args, constants)
+        constants = {i % len(given): given[i] for i in self._constant}
+        states = {x.argnum % len(given): to_predicate(x.filter) for x in self._states}
+        fun, rest = without_constants(self._fun, given, constants)
+        forward, _ = without_constants(self._forward, given, constants)
         backward = partial(self._backward, *constants.values())
-        wanted = [states.get(i) for i in range(len(args)) if i not in constants]
-        call = Call(fun, rest, all_values=True)
+        wanted = [states.get(i) for i in range(len(given)) if i not in constants]
+        call = Call(fun, rest, all_values=True, lift=self._lift)
         run = _Run(call, rest, forward, backward, wanted)
         flat = bindax_transforms.custom_vjp(call.flat)
         flat.defvjp(run.forward, run.backward)
@@ -168,8 +197,14 @@ class _Run:
         residuals = CallScope(self._residuals, kept[:size], kept[size:]).arguments
         values = bars[: call.num_values]
         leaves = [*values[: len(call.arguments.values)], *[None] * len(call.arguments.arrays)]
-        inputs = tuple([self._template.fill(i, leaves) for i in range(len(self._args))])
-        cotangents = self._backward(residuals, (inputs, arrays_only(call, bars)))
+        if call.lift.mode is Mode.UPDATES:
+            inputs = tuple([self._template.fill(i, leaves) for i in range(len(self._args))])
+            cotangents = self._backward(residuals, (inputs, arrays_only(call, bars)))
+        else:
+            named = {}
+            if "updates_g" in inspect.signature(self._backward).parameters:
+                named["updates_g"] = arguments_of(call, leaves)
+            cotangents = self._backward(residuals, call.result_of(bars), **named)
         if not isinstance(cotangents, tuple) or len(cotangents) != len(self._args):
             raise TypeError(
                 f"bwd of custom_vjp must return a tuple with a cotangent for each of the "

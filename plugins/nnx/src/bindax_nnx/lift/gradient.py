@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
@@ -17,15 +18,17 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_nnx.filters import Filter, Path, to_predicate
+from bindax_nnx.filters import Filter, Path
 from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._decorators import decorator, lift_of
 from bindax_nnx.lift._names import named_after
-from bindax_nnx.lift.axes import ByFilter, add_occurrences
+from bindax_nnx.lift.axes import Occurrences, add_occurrences, variable_axes
+from bindax_nnx.lift.by_filter import ByFilter
 from bindax_nnx.lift.call import Call
-from bindax_nnx.state import State
+from bindax_nnx.lift.structure import CallScope, Lift
+from bindax_nnx.modes import Mode
+from bindax_nnx.state import State, state_of_part
 from bindax_nnx.variables import Param, Variable
-from bindax_transforms import check_function
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -52,7 +55,18 @@ class _Wanted(ByFilter):
         super().__init__({filter: True})
 
     def of(self, path: Path, variable: Variable[Any]) -> Any:
-        return self.values[0] if self._predicates[0](path, variable) else None
+        return self._values[0] if self._predicates[0](path, variable) else None
+
+
+def _wanted(filters: Mapping[int, Filter], number: int, root: Any) -> _Wanted | None:
+    """Variables of a part of an argument to differentiate with respect to.
+
+    Of objects, only parameters where nothing else is said; of states and variables, all.
+    """
+    if number not in filters:
+        return None
+    filter = filters[number]
+    return _Wanted(... if filter is Param and isinstance(root, State | Variable) else filter)
 
 
 Argnums = int | DiffState | Sequence[int | DiffState]
@@ -67,6 +81,8 @@ def grad(
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[P, Any]: ...
 @overload
 def grad(
@@ -77,6 +93,8 @@ def grad(
     has_aux: Literal[True],
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[P, tuple[Any, Aux]]: ...
 @overload
 def grad(
@@ -87,6 +105,8 @@ def grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[P, Any]: ...
 @overload
 def grad(
@@ -95,6 +115,8 @@ def grad(
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
 @overload
 def grad(
@@ -103,6 +125,8 @@ def grad(
     has_aux: Literal[True],
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[[Callable[P, tuple[Any, Aux]]], Callable[P, tuple[Any, Aux]]]: ...
 @decorator
 def grad(
@@ -112,6 +136,8 @@ def grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[..., Any]:
     """A function that gives the gradient of ``f``.
 
@@ -122,11 +148,16 @@ def grad(
         has_aux: whether ``f`` returns a pair whose second part is passed through.
         holomorphic: whether ``f`` is complex and holomorphic.
         allow_int: whether arguments may be integers, whose gradients have the dtype float0.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Returns:
         A function of the same arguments. Its result has, in the place of each object, a ``State``
         with the gradients; that of a variable which several arguments hold is in the first of
-        them. What ``f`` changes in objects is changed in the originals.
+        them. Without updates of graphs, the derivative is with respect to all that is in an
+        argument, and an object of its class has the gradients. What ``f`` changes in objects is
+        changed in the originals.
 
     >>> from bindax_nnx import Module
     >>> class Scale(Module):
@@ -137,7 +168,13 @@ def grad(
     12.0
     """
     both = value_and_grad(
-        f, argnums=argnums, has_aux=has_aux, holomorphic=holomorphic, allow_int=allow_int
+        f,
+        argnums=argnums,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        allow_int=allow_int,
+        graph=graph,
+        graph_updates=graph_updates,
     )
 
     @wraps(f)
@@ -158,6 +195,8 @@ def value_and_grad(
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[P, tuple[R, Any]]: ...
 @overload
 def value_and_grad(
@@ -168,6 +207,8 @@ def value_and_grad(
     has_aux: Literal[True],
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[P, tuple[tuple[R, Aux], Any]]: ...
 @overload
 def value_and_grad(
@@ -178,6 +219,8 @@ def value_and_grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[P, tuple[Any, Any]]: ...
 @overload
 def value_and_grad(
@@ -186,6 +229,8 @@ def value_and_grad(
     has_aux: Literal[False] = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, tuple[R, Any]]]: ...
 @overload
 def value_and_grad(
@@ -194,6 +239,8 @@ def value_and_grad(
     has_aux: Literal[True],
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[[Callable[P, tuple[R, Aux]]], Callable[P, tuple[tuple[R, Aux], Any]]]: ...
 @decorator
 def value_and_grad(
@@ -203,6 +250,8 @@ def value_and_grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[..., Any]:
     """A function that gives the value of ``f`` and its gradient.
 
@@ -212,13 +261,15 @@ def value_and_grad(
     >>> float(value), float(gradient)
     (9.0, 6.0)
     """
-    check_function("grad", "f", f)
+    lift = lift_of("grad", "f", f, graph, graph_updates)
+    numbered = _numbered(argnums, lift)
 
     @wraps(f)
     @api_boundary
     def both(*args: Any, **kwargs: Any) -> Any:
-        entries = _entries(argnums, args)
-        call = Call(f, args, kwargs)
+        args, kwargs = with_positions(f, args, kwargs)
+        entries = _entries(numbered, args)
+        call = Call(f, args, kwargs, lift=lift)
         wanted = _Selection(call, args, entries)
         if not allow_int:
             wanted.require_floats(call)
@@ -247,17 +298,53 @@ def value_and_grad(
     return both
 
 
-def _entries(argnums: Argnums, args: Sequence[Any]) -> list[tuple[int, Filter]]:
+def with_positions(
+    fun: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments by position, where they were given by the names of positional parameters."""
+    if not kwargs:
+        return tuple(args), {}
+    try:
+        bound = inspect.signature(fun).bind(*args, **kwargs)
+    except (TypeError, ValueError):  # the call itself says what is wrong
+        return tuple(args), dict(kwargs)
+    return bound.args, bound.kwargs
+
+
+def _numbered(argnums: Argnums, lift: Lift) -> list[tuple[int, Filter]]:
+    """The positions in ``argnums``, each with a filter of the variables there."""
     given = (argnums,) if isinstance(argnums, (int, DiffState)) else tuple(argnums)
-    entries = []
+    has_updates = lift.mode is Mode.UPDATES
+    entries: list[tuple[int, Filter]] = []
     for entry in given:
-        number = entry.argnum if isinstance(entry, DiffState) else entry
+        if isinstance(entry, DiffState):
+            if not has_updates:
+                raise ValueError(
+                    "argnums of nnx.grad cannot contain `DiffState` objects when `graph=False` or "
+                    "`graph_updates=False`. Split the object in two arguments, nnx.split(model, "
+                    "filter, ...), or use nnx.grad(..., graph=True, graph_updates=True) or "
+                    "nnx.compat.grad."
+                )
+            entries.append((entry.argnum, entry.filter))
+        else:
+            entries.append((entry, Param if has_updates else ...))
+    numbers = [number for number, _ in entries]
+    for number in numbers:
+        if numbers.count(number) > 1:
+            raise ValueError(f"grad: argument {number} is repeated in argnums={argnums!r}.")
+    return entries
+
+
+def _entries(
+    numbered: Sequence[tuple[int, Filter]], args: Sequence[Any]
+) -> list[tuple[int, Filter]]:
+    entries = []
+    for number, filter in numbered:
         if not -len(args) <= number < len(args):
             raise ValueError(
                 f"grad was asked to differentiate with respect to argument {number!r}, but the "
                 f"function was called with {len(args)} positional arguments."
             )
-        filter = entry.filter if isinstance(entry, DiffState) else Param
         entries.append((number % len(args), filter))
     return entries
 
@@ -268,31 +355,26 @@ class _Selection:
     def __init__(
         self, call: Call, args: Sequence[Any], entries: Sequence[tuple[int, Filter]]
     ) -> None:
+        self._call = call
         self._template = Template(call, args)
         self._numbers = [number for number, _ in entries]
-        self._filters = [to_predicate(filter) for _, filter in entries]
-        occurrences: dict[int, Any] = {}
-        array_flags: list[bool] = []
         filters = dict(entries)
+        occurrences: Occurrences = {}
+        array_flags: list[bool] = []
+        wanted: list[Any] = []
         for number, argument in enumerate(args):
             for leaf in tree_flatten(argument, is_leaf=is_reference)[0]:
-                if not is_reference(leaf):
+                if is_reference(leaf):
+                    wanted.append(_wanted(filters, number, leaf))
+                    add_occurrences(occurrences, leaf, wanted[-1])
+                else:
                     array_flags.append(number in filters)
-                    continue
-                prefix = _Wanted(filters[number]) if number in filters else None
-                add_occurrences(occurrences, leaf, prefix)
         arguments = call.arguments
-        sized = zip(arguments.variables, arguments.sizes, strict=True)
-        rest = len(arguments.arrays) - len(array_flags)  # the keyword arguments
-        self._flags = [
-            *[
-                id(x) in occurrences and occurrences[id(x)][0][1] is not None
-                for x, size in sized
-                for _ in range(size)
-            ],
-            *array_flags,
-            *[False] * rest,
-        ]
+        roots, rest = arguments.roots, len(arguments.arrays) - len(array_flags)
+        wanted += [None] * (len(roots) - len(wanted))  # the keyword arguments
+        sized = zip(variable_axes(roots, wanted, "argnums"), arguments.sizes, strict=True)
+        flags = [axis is not None for axis, size in sized for _ in range(size)]
+        self._flags = [*flags, *array_flags, *[False] * rest]
 
     def require_floats(self, call: Call) -> None:
         """Raise where a variable that is differentiated with respect to has no derivatives."""
@@ -318,13 +400,18 @@ class _Selection:
     def states(self, gradients: Sequence[Any]) -> list[Any]:
         """The differentiated arguments, with gradients in them and states for objects."""
         full = self.joined(gradients, [None] * (len(self._flags) - len(gradients)))
-        return [
-            self._template.fill(number, full, takes)
-            for number, takes in zip(self._numbers, self._filters, strict=True)
-        ]
+        if self._call.lift.mode is not Mode.UPDATES:
+            args = arguments_of(self._call, full)
+            return [args[number] for number in self._numbers]
+        return [self._template.fill(number, full) for number in self._numbers]
 
 
-_EVERYTHING = to_predicate(...)
+def arguments_of(call: Call, leaves: Sequence[Any]) -> tuple[Any, ...]:
+    """The positional arguments of a call with others in the place of its arrays and values."""
+    form = call.arguments.form
+    size = form.structure.size
+    args: tuple[Any, ...] = CallScope(form, leaves[:size], leaves[size:]).arguments[0]
+    return args
 
 
 class Template:
@@ -355,20 +442,17 @@ class Template:
                     position += 1
             self._parts.append((tree, parts))
 
-    def fill(
-        self, number: int, leaves: Sequence[Any], takes: Callable[[Path, Any], bool] = _EVERYTHING
-    ) -> Any:
-        """One argument, with states of the variables that a filter takes for objects."""
+    def fill(self, number: int, leaves: Sequence[Any]) -> Any:
+        """One argument, with states for objects; they lack the variables whose leaves are None."""
         tree, parts = self._parts[number]
-        return tree_unflatten(tree, [self._filled(part, leaves, takes) for part in parts])
+        return tree_unflatten(tree, [self._filled(part, leaves) for part in parts])
 
-    def _filled(self, part: Any, leaves: Sequence[Any], takes: Callable[[Path, Any], bool]) -> Any:
+    def _filled(self, part: Any, leaves: Sequence[Any]) -> Any:
         if isinstance(part, int):
             return leaves[part]
-        return State.from_flat_path(
-            {
-                path: x.replace(tree_unflatten(tree, leaves[start : start + tree.num_leaves]))
-                for path, x, start, tree in part
-                if takes(path, x)
-            }
-        )
+        found = {}
+        for path, x, start, tree in part:
+            own = leaves[start : start + tree.num_leaves]
+            if not any(leaf is None for leaf in own):
+                found[path] = x.replace(tree_unflatten(tree, own))
+        return state_of_part(found)

@@ -22,15 +22,15 @@ from bindax_core.extend import (
 )
 from bindax_core.tree_util import register_static
 from bindax_nnx.graph import is_reference, traverse
-from bindax_nnx.lift._decorators import decorator
+from bindax_nnx.lift._decorators import decorator, lift_of
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.ahead_of_time import Lowered, trace_with_states, with_statics
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.cached_structure import plan_of
+from bindax_nnx.lift.prefixes import check_prefix
 from bindax_nnx.lift.sharding import Placement
-from bindax_nnx.lift.structure import Arguments, CallScope, Form, Returned, finish
+from bindax_nnx.lift.structure import Arguments, CallScope, Form, Lift, Returned, finish
 from bindax_nnx.object import Object
-from bindax_transforms import check_function
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -78,8 +78,10 @@ class JitFunction(Generic[P, R]):
         donated: tuple[tuple[int, ...], tuple[str, ...]],
         placement: Placement,
         options: dict[str, Any],
+        lift: Lift,
     ) -> None:
         update_wrapper(self, fun)
+        self._lift = lift
         self._fun = fun
         self._static_argnums, self._static_argnames = static
         self._donated_argnums, self._donated_argnames = donated
@@ -138,7 +140,7 @@ class JitFunction(Generic[P, R]):
 
     def _call(self, args: Any, kwargs: Any, quick: Any = None) -> R:
         args, kwargs = self._mark_static(args, kwargs)
-        arguments = Arguments((args, kwargs))
+        arguments = Arguments((args, kwargs), lift=self._lift)
         program = self._program(arguments, args, kwargs)
         if quick is not None:
             self._quick[quick] = program
@@ -169,7 +171,7 @@ class JitFunction(Generic[P, R]):
             if self._placement.is_there:
                 entry = self._placement.of_arguments(arguments, args)
                 shardings = (*value_axes(arguments, entry.variables), *entry.arrays)
-            flat = _flat_function(self._fun, form, bool(donated), self._placement, entry)
+            flat = _flat_function(self, form, bool(donated), self._placement, entry)
             program = bindax_transforms.jit(
                 flat, donate_argnums=donated or None, in_shardings=shardings, **self._options
             )
@@ -194,7 +196,7 @@ class JitFunction(Generic[P, R]):
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The program in the backend's language, for objects of this structure and these types."""
         args, kwargs = self._mark_static(args, kwargs)
-        arguments = Arguments((args, kwargs))
+        arguments = Arguments((args, kwargs), lift=self._lift)
         program: Any = self._program(arguments, args, kwargs)
         made = program.lower(*arguments.values, *arguments.arrays)
         return Lowered(made, arguments, _statics(args, kwargs), self)
@@ -237,16 +239,17 @@ def _statics(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[int | str, _St
 
 
 def _flat_function(
-    fun: Callable[..., Any],
+    function: JitFunction[Any, Any],
     form: Form,
     all_values: bool,
     placement: Placement,
     entry: Axes | None,
 ) -> Callable[..., Returned]:
     size = form.structure.size
+    fun, lift = function._fun, function._lift
 
     def flat(*leaves: Any) -> Returned:
-        scope = CallScope(form, leaves[:size], leaves[size:])
+        scope = CallScope(form, leaves[:size], leaves[size:], lift)
         args, kwargs = scope.arguments
         args = [x.value if type(x) is _Static else x for x in args]
         kwargs = {k: x.value if type(x) is _Static else x for k, x in kwargs.items()}
@@ -316,6 +319,8 @@ def jit(
     keep_unused: bool = False,
     backend: str | None = None,
     inline: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> JitFunction[P, R]: ...
 @overload
 def jit(
@@ -329,6 +334,8 @@ def jit(
     keep_unused: bool = False,
     backend: str | None = None,
     inline: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
 @decorator
 @api_boundary
@@ -344,6 +351,8 @@ def jit(
     keep_unused: bool = False,
     backend: str | None = None,
     inline: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> JitFunction[Any, Any]:
     """A function of objects and arrays that runs compiled.
 
@@ -364,9 +373,13 @@ def jit(
         keep_unused: whether arguments that the function does not use are passed all the same.
         backend: the name of the backend that compiles.
         inline: whether the program becomes a part of one that calls it.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Raises:
         TraceContextError: the function changes an object that is no argument.
+        ValueError: a prefix is of another mode, or a variable is shared where it must not be.
 
     >>> import numpy as np
     >>> from bindax_nnx import Module, Variable
@@ -380,7 +393,9 @@ def jit(
     >>> increment(counter, np.int32(2)), int(counter.count)
     (None, 2)
     """
-    check_function("jit", "fun", fun)
+    lift = lift_of("jit", "fun", fun, graph, graph_updates)
+    check_prefix("jit", "in_shardings", in_shardings, lift.mode)
+    check_prefix("jit", "out_shardings", out_shardings, lift.mode)
     static = _several(static_argnums, "static_argnums")
     return JitFunction(
         fun,
@@ -388,4 +403,5 @@ def jit(
         (_several(donate_argnums, "donate_argnums"), _several(donate_argnames, "donate_argnames")),
         Placement(in_shardings, out_shardings, static),
         {"keep_unused": keep_unused, "backend": backend, "inline": inline},
+        lift,
     )

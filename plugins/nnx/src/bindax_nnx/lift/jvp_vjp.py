@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
 from typing import Any, Literal, TypeVar, overload
 
 import bindax_transforms
@@ -15,12 +16,14 @@ from bindax_core.extend import (
     zeros_like_aval,
 )
 from bindax_nnx.graph import is_reference, iter_variables
+from bindax_nnx.lift._decorators import decorator, lift_of
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.gradient import Template
+from bindax_nnx.lift.gradient import Template, arguments_of
+from bindax_nnx.modes import Mode
+from bindax_nnx.sharing import require_unshared
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable
-from bindax_transforms import check_function
 
 R = TypeVar("R")
 Aux = TypeVar("Aux")
@@ -77,6 +80,8 @@ def jvp(
     tangents: Sequence[Any],
     *,
     has_aux: Literal[False] = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> tuple[R, R]: ...
 @overload
 def jvp(
@@ -85,6 +90,8 @@ def jvp(
     tangents: Sequence[Any],
     *,
     has_aux: Literal[True],
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> tuple[R, R, Aux]: ...
 @overload
 def jvp(
@@ -93,27 +100,51 @@ def jvp(
     tangents: Sequence[Any],
     *,
     has_aux: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> tuple[Any, ...]: ...
+@overload
+def jvp(
+    f: Callable[..., Any],
+    *,
+    has_aux: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Callable[..., Any]: ...
+@overload
+def jvp(
+    *,
+    has_aux: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+@decorator
 @api_boundary
 def jvp(
     f: Callable[..., Any],
-    primals: Sequence[Any],
-    tangents: Sequence[Any],
+    primals: Sequence[Any] | None = None,
+    tangents: Sequence[Any] | None = None,
     *,
     has_aux: bool = False,
-) -> tuple[Any, ...]:
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Any:
     """The value of a function and its derivative along a tangent (forward mode).
 
     Args:
         f: a function of objects, arrays and trees of these.
         primals: the arguments, a tuple or list.
         tangents: a tangent for each argument; for an object a ``State`` with tangents of the
-            variables that have any.
+            variables that have any, or an object like it.
         has_aux: whether ``f`` returns a pair whose second part is passed through.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Returns:
-        The value and the tangent of it, which has None in the place of objects; then the second
-        part, with ``has_aux``.
+        The value and the tangent of it; then the second part, with ``has_aux``. With updates of
+        graphs, the tangent has None in the place of objects. Without primals and tangents, a
+        function of these.
 
     Raises:
         ValueError: a state has variables that the object does not have.
@@ -126,13 +157,19 @@ def jvp(
     >>> float(out), float(tangent)
     (6.0, 3.0)
     """
-    check_function("jvp", "f", f)
+    lift = lift_of("jvp", "f", f, graph, graph_updates)
+    if primals is None or tangents is None:
+        options = {"has_aux": has_aux, "graph": graph, "graph_updates": graph_updates}
+        return wraps(f)(partial(jvp, f, **options))
     if len(primals) != len(tangents):
         raise ValueError(f"jvp got {len(primals)} primals, but {len(tangents)} tangents.")
-    call = Call(f, primals)
+    call = Call(f, primals, lift=lift)
+    if lift.mode is Mode.TREE:
+        require_unshared("jvp", tangents=tangents)
     given = leaves_like(call, primals, tangents, "the tangent")
     outs, dots = bindax_transforms.jvp(call.flat, (call.leaves,), (given,))
-    result, tangent = call.finish(outs), arrays_only(call, dots)
+    tangent = arrays_only(call, dots) if lift.mode is Mode.UPDATES else call.result_of(dots)
+    result = call.finish(outs)
     if not has_aux:
         return result, tangent
     value, aux = result
@@ -150,26 +187,73 @@ def arrays_only(call: Call, outs: Sequence[Any]) -> Any:
 
 @overload
 def vjp(
-    f: Callable[..., R], *primals: Any, has_aux: Literal[False] = False
+    f: Callable[..., R],
+    primal: Any,
+    /,
+    *primals: Any,
+    has_aux: Literal[False] = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> tuple[R, Callable[[Any], tuple[Any, ...]]]: ...
 @overload
 def vjp(
-    f: Callable[..., tuple[R, Aux]], *primals: Any, has_aux: Literal[True]
+    f: Callable[..., tuple[R, Aux]],
+    primal: Any,
+    /,
+    *primals: Any,
+    has_aux: Literal[True],
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> tuple[R, Callable[[Any], tuple[Any, ...]], Aux]: ...
 @overload
-def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]: ...
+def vjp(
+    f: Callable[..., Any],
+    primal: Any,
+    /,
+    *primals: Any,
+    has_aux: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> tuple[Any, ...]: ...
+@overload
+def vjp(
+    f: Callable[..., Any],
+    *,
+    has_aux: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Callable[..., Any]: ...
+@overload
+def vjp(
+    *,
+    has_aux: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+@decorator
 @api_boundary
-def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def vjp(
+    f: Callable[..., Any],
+    *primals: Any,
+    has_aux: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Any:
     """The value of a function, and the transpose of its derivative there (reverse mode).
 
     Args:
         f: a function of objects, arrays and trees of these.
         primals: the arguments at which to differentiate.
         has_aux: whether ``f`` returns a pair whose second part is passed through.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Returns:
-        The value and a function from a cotangent of it to a tuple of cotangents of the arguments,
-        with states for objects; then the second part, with ``has_aux``.
+        The value and a function from a cotangent of it to a tuple of cotangents of the arguments;
+        then the second part, with ``has_aux``. With updates of graphs, the cotangents of objects
+        are states; without them, objects of the same classes. Without primals, a function of
+        these.
 
     >>> from bindax_nnx import Module, Param
     >>> class Scale(Module):
@@ -180,8 +264,11 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
     >>> float(scale_bar.factor.value), float(x_bar)
     (3.0, 2.0)
     """
-    check_function("vjp", "f", f)
-    call = Call(f, primals)
+    lift = lift_of("vjp", "f", f, graph, graph_updates)
+    if not primals:
+        options = {"has_aux": has_aux, "graph": graph, "graph_updates": graph_updates}
+        return wraps(f)(partial(vjp, f, **options))
+    call = Call(f, primals, lift=lift)
     template = Template(call, primals)
 
     def flat(leaves: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -197,6 +284,8 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[An
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         (leaves,) = pull(tree_leaves(cotangent))
+        if lift.mode is not Mode.UPDATES:
+            return arguments_of(call, leaves)
         return tuple([template.fill(i, leaves) for i in range(len(primals))])
 
     return (main, pullback, aux) if has_aux else (main, pullback)

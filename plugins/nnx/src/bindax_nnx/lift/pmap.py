@@ -8,12 +8,13 @@ from typing import Any
 
 from bindax_core.extend import api_boundary, tree_map, typeof
 from bindax_core.sharding import NamedSharding, PartitionSpec, make_mesh
-from bindax_nnx.lift._decorators import preserving
+from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift.axes import Axes, StateAxes, StateSharding, check_axes_count, value_axes
 from bindax_nnx.lift.jit import jit
+from bindax_nnx.lift.prefixes import check_prefix
 from bindax_nnx.lift.structure import Arguments
 from bindax_nnx.lift.vmap import vmap
-from bindax_transforms import check_function
+from bindax_nnx.modes import Mode
 
 
 @preserving
@@ -25,6 +26,8 @@ def pmap(
     out_axes: Any = 0,
     axis_size: int | None = None,
     transform_metadata: Mapping[str, Any] | None = None,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[..., Any]:
     """A compiled function that applies ``f`` along an axis, each element on its own device.
 
@@ -38,6 +41,9 @@ def pmap(
         out_axes: as for ``vmap``.
         axis_size: the size of the axis, needed only when no argument is mapped.
         transform_metadata: as for ``vmap``.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Raises:
         ValueError: there are fewer devices than elements.
@@ -48,7 +54,10 @@ def pmap(
     >>> pmap(lambda m, x: m(x), in_axes=(None, 0))(layer, np.ones((1, 5, 2), "f4")).shape
     (1, 5, 3)
     """
-    check_function("pmap", "f", f)
+    lift = lift_of("pmap", "f", f, graph, graph_updates)
+    check_prefix("pmap", "in_axes", in_axes, lift.mode)
+    check_prefix("pmap", "out_axes", out_axes, lift.mode)
+    mode = {"graph": lift.mode is not Mode.TREE, "graph_updates": lift.mode is Mode.UPDATES}
     axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
     mapped = vmap(
         f,
@@ -57,6 +66,7 @@ def pmap(
         axis_name=axis_name,
         axis_size=axis_size,
         transform_metadata=transform_metadata,
+        **mode,
     )
     compiled: dict[int, Callable[..., Any]] = {}
 
@@ -68,7 +78,7 @@ def pmap(
         if size not in compiled:
             mesh = make_mesh((size,), ("devices",))
             given = axes if isinstance(axes, tuple) else (axes,) * len(args)
-            compiled[size] = jit(mapped, in_shardings=_shardings(given, mesh))
+            compiled[size] = jit(mapped, in_shardings=_shardings(given, mesh), **mode)
         return compiled[size](*args, **kwargs)
 
     return parallel
@@ -91,7 +101,7 @@ def _shardings(axes: Any, mesh: Any) -> Any:
 
     def one(axis: Any) -> Any:
         if isinstance(axis, StateAxes):
-            return StateSharding(dict(zip(axis.filters, map(one, axis.values), strict=True)))
+            return StateSharding(dict(zip(axis.filters, map(one, axis.values()), strict=True)))
         if isinstance(axis, int) and axis < 0:
             raise ValueError(f"pmap: in_axes count from the front, but one is {axis}.")
         spec = () if axis is None else (*[None] * axis, "devices")

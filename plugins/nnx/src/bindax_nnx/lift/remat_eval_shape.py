@@ -9,11 +9,10 @@ from typing import Any, Literal, overload
 import bindax_transforms
 from bindax_core import ClosedJaxpr
 from bindax_core.extend import api_boundary
-from bindax_nnx.lift._decorators import decorator, preserving
+from bindax_nnx.lift._decorators import decorator, lift_of, preserving
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.structure import Arguments, CallScope, Given, Returned, finish
-from bindax_transforms import check_function
+from bindax_nnx.lift.structure import Arguments, CallScope, Given, Lift, Returned, finish
 
 
 @preserving
@@ -23,6 +22,8 @@ def remat(
     prevent_cse: bool = True,
     static_argnums: int | Sequence[int] = (),
     policy: Any = None,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[..., Any]:
     """A function that computes its intermediate values again when it is differentiated.
 
@@ -31,6 +32,9 @@ def remat(
         prevent_cse: whether the compiler is kept from finding the two computations equal.
         static_argnums: positions of arguments that are constants.
         policy: which intermediate values are kept all the same.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     >>> import numpy as np
     >>> from bindax_nnx import Module, Param, grad
@@ -43,29 +47,29 @@ def remat(
     >>> float(grad(lambda scale: scale(3.0))(Scale()).factor.value)
     3.0
     """
-    check_function("remat", "f", f)
+    lift = lift_of("remat", "f", f, graph, graph_updates)
     if not isinstance(prevent_cse, bool):
         raise TypeError(f"remat: prevent_cse must be True or False, but it is {prevent_cse!r:.60}.")
 
     static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     if not static:
-        return _checkpointed(f, prevent_cse=prevent_cse, policy=policy)
+        return _checkpointed(f, lift, prevent_cse=prevent_cse, policy=policy)
 
     @wraps(f)
     @api_boundary
     def remade_with_constants(*args: Any, **kwargs: Any) -> Any:
         dynamic, rest = without_constants(f, args, static)
-        return _checkpointed(dynamic, prevent_cse=prevent_cse, policy=policy)(*rest, **kwargs)
+        return _checkpointed(dynamic, lift, prevent_cse=prevent_cse, policy=policy)(*rest, **kwargs)
 
     return remade_with_constants
 
 
-def _checkpointed(f: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+def _checkpointed(f: Callable[..., Any], lift: Lift, **options: Any) -> Callable[..., Any]:
     """The function lifted over ``checkpoint``, which traces it once for each form of arguments."""
 
     def flat(given: Given) -> Returned:
         size = given.form.structure.size
-        scope = CallScope(given.form, given.leaves[:size], given.leaves[size:])
+        scope = CallScope(given.form, given.leaves[:size], given.leaves[size:], lift)
         args, kwargs = scope.arguments
         outcome, values, arrays = scope.leave(f(*args, **kwargs))
         return Returned((outcome, len(values)), [*values, *arrays])
@@ -75,7 +79,7 @@ def _checkpointed(f: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     @wraps(f)
     @api_boundary
     def remade(*args: Any, **kwargs: Any) -> Any:
-        arguments = Arguments((args, kwargs))
+        arguments = Arguments((args, kwargs), lift=lift)
         leaves = [*arguments.values, *arguments.arrays]
         returned = checkpointed(Given(arguments.form, leaves))
         outcome, size = returned.outcome
@@ -102,8 +106,22 @@ def without_constants(
 
 
 @api_boundary
-def eval_shape(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def eval_shape(
+    f: Callable[..., Any],
+    *args: Any,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+    **kwargs: Any,
+) -> Any:
     """The types of the results of a function, without computing them; no argument is changed.
+
+    Args:
+        f: a function of objects, arrays and trees of these.
+        args: its arguments.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
+        kwargs: its keyword arguments.
 
     Returns:
         The result, with types in the place of arrays; the variables of new objects hold types.
@@ -116,8 +134,8 @@ def eval_shape(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> eval_shape(lambda: Scale(3)).factor.value
     ShapeDtypeStruct(shape=(3,), dtype=float64)
     """
-    check_function("eval_shape", "f", f)
-    call = Call(f, args, kwargs)
+    lift = lift_of("eval_shape", "f", f, graph, graph_updates)
+    call = Call(f, args, kwargs, lift=lift)
     outs = bindax_transforms.eval_shape(call.flat, call.leaves)
     return call.finish_apart(outs)
 
@@ -128,6 +146,8 @@ def make_jaxpr(
     *,
     static_argnums: int | Sequence[int] = (),
     return_shape: Literal[False] = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[..., ClosedJaxpr]: ...
 @overload
 def make_jaxpr(
@@ -135,10 +155,16 @@ def make_jaxpr(
     *,
     static_argnums: int | Sequence[int] = (),
     return_shape: Literal[True],
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[..., tuple[ClosedJaxpr, Any]]: ...
 @overload
 def make_jaxpr(
-    *, static_argnums: int | Sequence[int] = (), return_shape: bool = False
+    *,
+    static_argnums: int | Sequence[int] = (),
+    return_shape: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
 @decorator
 def make_jaxpr(
@@ -146,6 +172,8 @@ def make_jaxpr(
     *,
     static_argnums: int | Sequence[int] = (),
     return_shape: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[..., Any]:
     """A function that gives the program of ``f`` for arguments of the types it is called with.
 
@@ -155,20 +183,23 @@ def make_jaxpr(
         f: a function of objects, arrays and trees of these.
         static_argnums: positions of arguments that are constants.
         return_shape: whether to return the types of the results, too.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     >>> make_jaxpr(lambda x: x * 2.0)(1.0)
     { lambda a:float64[] .
       let b:float64[] = mul a 2.0
       in ( b ) }
     """
-    check_function("make_jaxpr", "f", f)
+    lift = lift_of("make_jaxpr", "f", f, graph, graph_updates)
     static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
     @wraps(f)
     @api_boundary
     def make(*args: Any, **kwargs: Any) -> Any:
         dynamic, rest = without_constants(f, args, static)
-        call = Call(dynamic, rest, kwargs)
+        call = Call(dynamic, rest, kwargs, lift=lift)
         jaxpr, types = bindax_transforms.make_jaxpr(call.flat, return_shape=True)(call.leaves)
         return (jaxpr, call.finish_apart(types)) if return_shape else jaxpr
 

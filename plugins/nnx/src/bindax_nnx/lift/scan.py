@@ -12,7 +12,7 @@ import bindax_numpy as jnp
 from bindax_core.extend import api_boundary, typeof
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import traverse
-from bindax_nnx.lift._decorators import preserving
+from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import (
     Axes,
@@ -24,9 +24,9 @@ from bindax_nnx.lift.axes import (
 )
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects, check_types
+from bindax_nnx.lift.prefixes import check_prefix
 from bindax_nnx.lift.structure import CallScope, same_words
 from bindax_nnx.variables import Variable
-from bindax_transforms import check_function
 
 
 @preserving
@@ -39,6 +39,8 @@ def scan(
     in_axes: Any = (Carry, 0),
     out_axes: Any = (Carry, 0),
     transform_metadata: Mapping[str, Any] | None = None,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[..., Any]:
     """A function that applies ``f`` to slices of its arguments, and passes a carry on.
 
@@ -53,6 +55,9 @@ def scan(
             the results of the steps are stacked.
         transform_metadata: with the key ``PARTITION_NAME``, the name of the axis of the steps in
             the sharding metadata of the variables.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Raises:
         GraphError: the structure of the carry changes, or a step changes what all steps share.
@@ -69,7 +74,9 @@ def scan(
     >>> float(apply(1.0, layers))
     6.0
     """
-    check_function("scan", "f", f)
+    lift = lift_of("scan", "f", f, graph, graph_updates, True)
+    check_prefix("scan", "in_axes", in_axes, lift.mode)
+    check_prefix("scan", "out_axes", out_axes, lift.mode)
     axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
     metadata = dict(transform_metadata or {})
 
@@ -77,7 +84,7 @@ def scan(
     @api_boundary
     def scanned(*args: Any, **kwargs: Any) -> Any:
         check_axes_count("scan", axes, args)
-        call = Call(f, args, kwargs)
+        call = Call(f, args, kwargs, lift=lift)
         entry = Axes(call.arguments, (axes, 0), "in_axes")
         loop = _Loop(call, entry, axes, out_axes, metadata)
         return call.finish(loop.run(length, reverse, unroll))

@@ -11,15 +11,15 @@ import bindax_transforms
 from bindax_core.extend import api_boundary, tree_map
 from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec
 from bindax_nnx.errors import GraphError
-from bindax_nnx.lift._decorators import preserving
+from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.call import Call
+from bindax_nnx.lift.prefixes import check_prefix
 from bindax_nnx.lift.structure import CallScope
 from bindax_nnx.object import Object
 from bindax_nnx.split_merge import state
 from bindax_nnx.variables import AXIS_NAMES, Variable
-from bindax_transforms import check_function
 
 
 def get_partition_spec(tree: Any) -> Any:
@@ -135,6 +135,8 @@ def shard_map(
     out_specs: Any,
     axis_names: Any = None,
     check_vma: bool = True,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[..., Any]:
     """A function that applies ``f`` on each device to the device's parts of its arguments.
 
@@ -150,6 +152,9 @@ def shard_map(
         axis_names: the axes that ``f`` is a program of one device for; all when omitted.
         check_vma: whether to check that what ``out_specs`` takes to be the same on several devices
             is.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Raises:
         AliasingError: a variable appears several times, to be divided in different ways.
@@ -170,14 +175,16 @@ def shard_map(
     >>> double(scale), scale.factor.value
     (Array([1., 3., 5., 7.], dtype=float64), Array([0., 2., 4., 6.], dtype=float64))
     """
-    check_function("shard_map", "f", f)
+    lift = lift_of("shard_map", "f", f, graph, graph_updates)
+    check_prefix("shard_map", "in_specs", in_specs, lift.mode)
+    check_prefix("shard_map", "out_specs", out_specs, lift.mode)
     specs = tuple(in_specs) if isinstance(in_specs, list) else in_specs
     options = {"mesh": mesh, "axis_names": axis_names, "check_vma": check_vma}
 
     @wraps(f)
     @api_boundary
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        return _divide(Call(f, args, kwargs), args, specs, out_specs, options)
+        return _divide(Call(f, args, kwargs, lift=lift), args, specs, out_specs, options)
 
     return mapped
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import weakref
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -28,9 +29,11 @@ from bindax_nnx._mutation_counter import mutation_counter
 from bindax_nnx._tokens import LEAF, Branch, Content, NodeToken, Seen, VariableToken, places_of
 from bindax_nnx.graph import GraphTraversal, is_reference, traverse
 from bindax_nnx.lift._names import changed_names, value_name
+from bindax_nnx.modes import Mode
 from bindax_nnx.object import Object
+from bindax_nnx.sharing import Path, require_own_results, require_unshared
 from bindax_nnx.unflatten import Build
-from bindax_nnx.variables import Variable, store_metadata, store_value
+from bindax_nnx.variables import ArrayAttribute, Variable, store_metadata, store_value
 
 
 class Structure:
@@ -79,6 +82,30 @@ def structure_of_tokens(tokens: tuple[Any, ...], size: int) -> Structure:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Lift:
+    """The way in which a transformation is lifted.
+
+    Attributes:
+        name: the transformation, for messages.
+        mode: what becomes of sharing, and of changes in objects.
+        returns_arguments: whether results may be, or hold, the variables of the arguments, where
+            there are no updates of graphs; as the steps of loops do.
+    """
+
+    name: str
+    mode: Mode
+    returns_arguments: bool = False
+
+    def traced_parts(self) -> tuple[Any, ...]:
+        """Nothing that may change unseen, for those who remember traces."""
+        return ()
+
+
+UPDATES = Lift("lift", Mode.UPDATES)
+"""The lift of graphs with updates."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Form:
     """All that is static about the arguments of a call.
 
@@ -107,7 +134,12 @@ class Arguments:
 
     __slots__ = ("arrays", "form", "references", "roots", "sizes", "values", "variables")
 
-    def __init__(self, arguments: Any, is_leaf: Callable[[Any], bool] | None = None) -> None:
+    def __init__(
+        self,
+        arguments: Any,
+        is_leaf: Callable[[Any], bool] | None = None,
+        lift: Lift = UPDATES,
+    ) -> None:
         stop = is_reference if is_leaf is None else lambda x: is_reference(x) or is_leaf(x)
         leaves, tree = tree_flatten(arguments, is_leaf=stop)
         is_root = tuple(map(is_reference, leaves))
@@ -115,6 +147,8 @@ class Arguments:
         self.arrays: list[Any] = [x for x, root in zip(leaves, is_root, strict=True) if not root]
         traversal = traverse(self.roots)
         self.form: Form = Form(tree, is_root, structure_of(traversal))
+        if lift.mode is Mode.TREE and self.form.structure.has_sharing:
+            require_unshared(lift.name, args=arguments[0], kwargs=arguments[1])
         self.references: list[Any] = traversal.references
         self.variables: list[Variable[Any]] = traversal.variables
         self.values: list[Any] = traversal.values
@@ -199,12 +233,16 @@ class CallScope:
         leaves: the leaves of the result, once there is one.
         tree: the containers around them.
         changed: the variables whose values are among the results, by number.
-        new: the variables that the function made.
+        new: the variables that the function made, and arrays that are in none.
         sizes: how many values each of these two has.
+        paths: the path of each of ``new``, in what it was found in.
+        origins: for each of ``new`` the number of the root or of the leaf it was found in, and
+            whether it is a root.
     """
 
     __slots__ = (
         "_given",
+        "_lift",
         "_mark",
         "_structure",
         "_tokens",
@@ -213,6 +251,8 @@ class CallScope:
         "ends",
         "leaves",
         "new",
+        "origins",
+        "paths",
         "references",
         "roots",
         "sizes",
@@ -220,8 +260,11 @@ class CallScope:
         "variables",
     )
 
-    def __init__(self, form: Form, values: Sequence[Any], arrays: Sequence[Any]) -> None:
+    def __init__(
+        self, form: Form, values: Sequence[Any], arrays: Sequence[Any], lift: Lift = UPDATES
+    ) -> None:
         structure = self._structure = form.structure
+        self._lift = lift
         build = Build(structure.tokens, iter(values))
         self.roots: list[Any] = []
         self.ends: list[int] = []
@@ -237,6 +280,8 @@ class CallScope:
         self._tokens = [x._token for x in self.variables]
         self._mark = mutation_counter.now
         self.new: list[Variable[Any]] = []
+        self.paths: list[Path] = []
+        self.origins: list[tuple[int, bool]] = []
         self.leaves: list[Any] = []
         self.sizes: list[int] = []
         self.tree: Any = None
@@ -250,20 +295,24 @@ class CallScope:
         Gives the outcome, the values of the variables, first of the old ones, and the other arrays.
         """
         self.leaves, self.tree = tree_flatten(result, is_leaf=is_reference)
+        lift, has_updates = self._lift, self._lift.mode is Mode.UPDATES
+        if not (has_updates or lift.returns_arguments):
+            require_own_results(lift.name, self.arguments, result, lift.mode is Mode.TREE)
         values: list[Any] = []
         self.changed = tuple(self._changes(values, all_values))
-        numbers = {id(x): i for i, x in enumerate(self.references)}
-        is_new = self._is_restructured()
-        traversal = GraphTraversal(numbers, expand=is_new)
+        is_new = has_updates and self._is_restructured()
+        knows = has_updates or lift.returns_arguments
+        numbers = {id(x): i for i, x in enumerate(self.references)} if knows else None
+        traversal = GraphTraversal(numbers, expand=is_new, paths=True)
         restructured = self._write_graphs(traversal) if is_new else None
         arrays = []
-        for leaf in self.leaves:
+        for number, leaf in enumerate(self.leaves):
             if is_reference(leaf):
-                traversal.value(leaf)
+                self._write(traversal, leaf, number, False)
             else:
                 traversal.tokens.append(LEAF)
                 arrays.append(leaf)
-        self.new = traversal.variables
+        self.new, self.paths = traversal.variables, traversal.paths or []
         self.sizes.extend(traversal.sizes)
         relabelled = tuple(
             (i, x.token)
@@ -311,6 +360,7 @@ class CallScope:
             len(traversal.references) != len(self.references)
             or any(x is not y for x, y in zip(traversal.references, self.references, strict=True))
             or not same_words(traversal.tokens, self._structure.tokens)
+            or any(map(_is_other_array, traversal.variables, self.variables))
         )
 
     def describe_changes(self) -> str:
@@ -318,15 +368,24 @@ class CallScope:
         return ", ".join(changed_names(self.roots, self.references, self._structure))
 
     def _write_graphs(self, traversal: GraphTraversal) -> int:
-        for root in self.roots:
-            traversal.value(root)
+        for number, root in enumerate(self.roots):
+            self._write(traversal, root, number, True)
         count = len(self.roots)
-        for node in self.references:
+        for i, node in enumerate(self.references):
             # What was taken out of the graphs may be in use outside.
             if not isinstance(node, Variable) and id(node) not in traversal.indices:
-                traversal.value(node)
+                self._write(traversal, node, bisect_right(self.ends, i), True)
                 count += 1
         return count
+
+    def _write(self, traversal: GraphTraversal, value: Any, number: int, is_root: bool) -> None:
+        traversal.value(value)
+        count = len(traversal.variables) - len(self.origins)
+        self.origins.extend([(number, is_root)] * count)
+
+
+def _is_other_array(x: Variable[Any], y: Variable[Any]) -> bool:
+    return type(x) is ArrayAttribute and x._value is not y._value
 
 
 def same_words(tokens: Sequence[Any], others: Sequence[Any]) -> bool:

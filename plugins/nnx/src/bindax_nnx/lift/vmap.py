@@ -8,11 +8,11 @@ from typing import Any
 
 import bindax_transforms
 from bindax_core.extend import api_boundary, is_value, typeof
-from bindax_nnx.lift._decorators import preserving
+from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import Axes, check_axes_count, remove_axes, restore_axes, value_axes
 from bindax_nnx.lift.call import Call
-from bindax_transforms import check_function
+from bindax_nnx.lift.prefixes import check_prefix
 
 
 @preserving
@@ -25,6 +25,8 @@ def vmap(
     axis_size: int | None = None,
     spmd_axis_name: Any = None,
     transform_metadata: Mapping[str, Any] | None = None,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
 ) -> Callable[..., Any]:
     """A function that applies ``f`` along an axis of its arguments, all elements at once.
 
@@ -42,10 +44,14 @@ def vmap(
         spmd_axis_name: the axes of a mesh along which the elements are spread out.
         transform_metadata: with the key ``PARTITION_NAME``, the name of the axis in the sharding
             metadata of the variables.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+        graph_updates: whether all changes of objects come out; by default as
+            ``set_graph_updates`` says.
 
     Raises:
         AliasingError: a variable appears several times, to be mapped along different axes.
-        ValueError: sizes disagree, an axis does not exist, or a prefix does not fit.
+        ValueError: a prefix is of another mode or does not fit, a variable is shared where it must
+            not be, sizes disagree, or an axis does not exist.
 
     >>> import numpy as np
     >>> from bindax_nnx import Module, Param
@@ -57,7 +63,9 @@ def vmap(
     >>> vmap(lambda scale, x: scale.factor * x, in_axes=(0, None))(stack, 2.0)
     Array([0., 2., 4.], dtype=float64)
     """
-    check_function("vmap", "f", f)
+    lift = lift_of("vmap", "f", f, graph, graph_updates)
+    check_prefix("vmap", "in_axes", in_axes, lift.mode)
+    check_prefix("vmap", "out_axes", out_axes, lift.mode)
     axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
     metadata = dict(transform_metadata or {})
 
@@ -65,7 +73,7 @@ def vmap(
     @api_boundary
     def batched(*args: Any, **kwargs: Any) -> Any:
         check_axes_count("vmap", axes, args)
-        call = Call(f, args, kwargs)
+        call = Call(f, args, kwargs, lift=lift)
         entry = Axes(call.arguments, (axes, 0), "in_axes")
         _check_sizes(call, entry, axis_size)
         flat, exits = _on_flat_lists(call, entry, out_axes, metadata)

@@ -1,0 +1,111 @@
+"""The three modes: graphs with updates, graphs, and trees.
+
+In each mode, the values and metadata of the variables in the arguments of a transformed function
+come out of it. A graph with updates gives back all other changes of objects, too. A tree has no
+variable twice.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import wraps
+from typing import Any, TypeVar
+
+from bindax_core import config
+from bindax_core.extend import Setting
+from bindax_nnx.settings import nnx_graph_mode, nnx_graph_updates
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Switch:
+    """A setting that is changed at once, and back at the end of a block or of a function.
+
+    Args:
+        value: the value of the setting from now on.
+    """
+
+    _setting: Setting
+
+    def __init__(self, value: bool) -> None:
+        self._before = self.current_value()
+        self._value = value
+        self._blocks: list[AbstractContextManager[None]] = []
+        setattr(config, self._setting.name, value)
+
+    @classmethod
+    def current_value(cls) -> bool:
+        """The value of the setting."""
+        value: bool = getattr(config, cls._setting.name)
+        return value
+
+    def __enter__(self) -> None:
+        setattr(config, self._setting.name, self._before)
+        self._blocks.append(self._setting(self._value))
+        self._blocks[-1].__enter__()
+
+    def __exit__(self, *exception: Any) -> None:
+        self._blocks.pop().__exit__(*exception)
+
+    def __call__(self, function: F) -> F:
+        """The function, run with the setting; what the setting was before holds again."""
+        setattr(config, self._setting.name, self._before)
+        setting, value = self._setting, self._value
+
+        @wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with setting(value):
+                return function(*args, **kwargs)
+
+        return inside  # type: ignore[return-value]
+
+
+class set_graph_mode(_Switch):
+    """Say whether objects are graphs, which may share variables, or trees.
+
+    It is the value of the parameter ``graph`` of the functions and transformations where that is
+    None. The change lasts, or to the end of a ``with`` block, or for the calls of a function.
+
+    >>> with set_graph_mode(False):
+    ...     set_graph_mode.current_value()
+    False
+    """
+
+    _setting = nnx_graph_mode
+
+
+class set_graph_updates(_Switch):
+    """Say whether all changes of objects come out of transformations, or those of variables alone.
+
+    It is the value of the parameter ``graph_updates`` of the transformations where that is None.
+    The change lasts, or to the end of a ``with`` block, or for the calls of a function.
+
+    >>> with set_graph_updates(False):
+    ...     set_graph_updates.current_value()
+    False
+    """
+
+    _setting = nnx_graph_updates
+
+
+class Mode(enum.Enum):
+    """Treatments of sharing, and of changes in objects."""
+
+    UPDATES = "graph with updates"
+    GRAPH = "graph"
+    TREE = "tree"
+
+
+def is_graph(graph: bool | None) -> bool:
+    """The value of a parameter ``graph``."""
+    return set_graph_mode.current_value() if graph is None else graph
+
+
+def mode_of(graph: bool | None, graph_updates: bool | None) -> Mode:
+    """The mode that the two parameters say, or the settings where they are None."""
+    if not is_graph(graph):
+        return Mode.TREE
+    updates = set_graph_updates.current_value() if graph_updates is None else graph_updates
+    return Mode.UPDATES if updates else Mode.GRAPH
