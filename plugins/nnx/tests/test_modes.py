@@ -227,3 +227,36 @@ def test_shared_variables_stay_shared_in_graphs():
     nnx.jit(double, graph_updates=False)(tied)
     assert tied.one is tied.other
     assert float(tied.one) == 4.0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_no_slice_is_passed_on_where_steps_change_it(mode):
+    def step(scale, x):
+        scale.count += x
+        return scale.count.value * scale.factor
+
+    scale = Scale()
+    run = nnx.scan(step, in_axes=(None, 0), out_axes=0, **MODES[mode])
+    for _ in range(2):
+        scale.count.value = jnp.float32(0)
+        np.testing.assert_array_equal(run(scale, jnp.arange(3.0)), [0, 2, 6])
+        assert float(scale.count) == 3.0
+
+
+CARRY = nnx.Carry
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    {
+        (CARRY, 0): r"If one of in_axes or out_axes has Carry",
+        ((CARRY, CARRY), CARRY): r"multiple Carry definitions at in_axes\[0\] and in_axes\[1\]",
+        ((CARRY, 0), (CARRY, None)): r"Cannot broadcast output state. Got None at out_axes\[1\]",
+        ((CARRY, (CARRY, 0)), CARRY): r"cannot be nested. Found Carry at in_axes\[",
+    }.items(),
+)
+def test_axes_of_scans(axes, message):
+    with pytest.raises(ValueError, match=message):
+        nnx.scan(lambda c, x: (c, x), in_axes=axes[0], out_axes=axes[1])
+    with pytest.raises(ValueError, match=r"must take exactly one argument, .* called with 2"):
+        nnx.scan(lambda c, x: c, in_axes=CARRY, out_axes=CARRY)(1.0, 2.0)

@@ -183,9 +183,10 @@ def check_same_objects(name: str, given: Any, returned: Any) -> None:
     for x, y in zip(leaves, others, strict=True):
         if (is_reference(x) or is_reference(y)) and x is not y:
             raise GraphError(
-                f"a step of {name} returned another {type(y).__name__} than the "
-                f"{type(x).__name__} that it was given; change that one, or its variables, instead "
-                f"of making a new one."
+                f"{name} Variable identity must be preserved across iterations, and Carry "
+                f"references must be the same between iterations: a step of {name} returned "
+                f"another {type(y).__name__} than the {type(x).__name__} that it was given; change "
+                f"that one, or its variables, instead of making a new one."
             )
 
 

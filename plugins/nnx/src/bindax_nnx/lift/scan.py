@@ -25,7 +25,8 @@ from bindax_nnx.lift.axes import (
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects, check_types
 from bindax_nnx.lift.prefixes import check_prefix
-from bindax_nnx.lift.structure import CallScope, same_words
+from bindax_nnx.lift.scan_axes import check_scan_axes
+from bindax_nnx.lift.structure import CallScope, Form, same_words
 from bindax_nnx.variables import Variable
 
 
@@ -49,8 +50,9 @@ def scan(
         length: how many steps there are; needed when nothing is sliced.
         reverse: whether to begin with the last slice.
         unroll: how many steps one round of the compiled loop makes.
-        in_axes: for each argument ``Carry``, the axis along which it is sliced, None for what all
-            steps share, or for an object ``StateAxes`` with these.
+        in_axes: for each argument ``Carry``, the axis along which it is sliced, None for what is no
+            slice, or for an object ``StateAxes`` with these. Variables whose axis is None are
+            passed on from step to step where a step changes them.
         out_axes: ``Carry`` for the part of the result that is passed on, or the axis along which
             the results of the steps are stacked.
         transform_metadata: with the key ``PARTITION_NAME``, the name of the axis of the steps in
@@ -60,7 +62,8 @@ def scan(
             ``set_graph_updates`` says.
 
     Raises:
-        GraphError: the structure of the carry changes, or a step changes what all steps share.
+        GraphError: the structure of the carry changes.
+        ValueError: axes are not those of a scan, of another mode, or do not fit.
 
     >>> import numpy as np
     >>> from bindax_nnx import Module, Param, vmap
@@ -77,19 +80,43 @@ def scan(
     lift = lift_of("scan", "f", f, graph, graph_updates, True)
     check_prefix("scan", "in_axes", in_axes, lift.mode)
     check_prefix("scan", "out_axes", out_axes, lift.mode)
+    check_scan_axes(in_axes, out_axes)
     axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
     metadata = dict(transform_metadata or {})
+    changed: dict[Form, set[int]] = {}
 
     @wraps(f)
     @api_boundary
     def scanned(*args: Any, **kwargs: Any) -> Any:
+        if axes is Carry and len(args) != 1:
+            raise ValueError(
+                f"scan: When in_axes=Carry, the function must take exactly one argument, but it "
+                f"was called with {len(args)}; write a tuple with an entry for each."
+            )
         check_axes_count("scan", axes, args)
         call = Call(f, args, kwargs, lift=lift)
-        entry = Axes(call.arguments, (axes, 0), "in_axes")
-        loop = _Loop(call, entry, axes, out_axes, metadata)
-        return call.finish(loop.run(length, reverse, unroll))
+        while True:
+            entry = Axes(call.arguments, (axes, 0), "in_axes")
+            for i in changed.get(call.arguments.form, ()):
+                entry.variables[i] = Carry
+            loop = _Loop(call, entry, axes, out_axes, metadata)
+            try:
+                return call.finish(loop.run(length, reverse, unroll))
+            except _ChangedOutsideOfCarry as error:
+                changed.setdefault(call.arguments.form, set()).update(error.numbers)
 
     return scanned
+
+
+class _ChangedOutsideOfCarry(Exception):
+    """A step changed variables that were taken to be the same for all steps.
+
+    Attributes:
+        numbers: the variables.
+    """
+
+    def __init__(self, numbers: set[int]) -> None:
+        self.numbers = numbers
 
 
 def _in_front(x: Any, axis: int) -> Any:
@@ -189,15 +216,14 @@ class _Loop:
     def _check(
         self, scope: CallScope, args: Sequence[Any], result: Any, carried: int, before: Any
     ) -> None:
-        for i, _ in scope.changed:
-            if self.entry.variables[i] is None:
-                raise GraphError(
-                    f"a step of scan changed {self.call.arguments.variables[i]._describe()}, which "
-                    f"all steps share, since its axis is None; give Carry to pass it on from step "
-                    f"to step, or the axis along which each step has its own."
-                )
+        changed = {i for i, _ in scope.changed if self.entry.variables[i] is None}
+        if changed:
+            raise _ChangedOutsideOfCarry(changed)
         if None in self.exits:
-            raise ValueError("out_axes of scan must be Carry or axes, not None.")
+            raise ValueError(
+                f"scan: Cannot broadcast output state: out_axes={self.out_axes!r} has None for a "
+                f"result; give Carry, or the axis along which the results are stacked."
+            )
         several = isinstance(self.out_axes, tuple) and isinstance(result, tuple)
         given = _carried(self.in_axes, args)
         returned = _carried(self.out_axes, result if several else (result,))
