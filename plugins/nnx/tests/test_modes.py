@@ -229,7 +229,7 @@ def test_shared_variables_stay_shared_in_graphs():
     assert float(tied.one) == 4.0
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", WITHOUT_UPDATES)
 def test_what_is_no_slice_is_passed_on_where_steps_change_it(mode):
     def step(scale, x):
         scale.count += x

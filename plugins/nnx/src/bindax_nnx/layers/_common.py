@@ -13,9 +13,13 @@ from bindax_nn import initializers
 from bindax_nnx._paths import layer_name
 from bindax_nnx.rngs import Rngs, stream_for
 from bindax_nnx.variables import Param, Variable
+from bindax_transforms import with_sharding_constraint
 
 Initializer = Callable[..., Any]
 Metadata = Mapping[str, Any] | None
+
+PromoteDtype = Callable[..., Any] | None
+"""Converts a tuple of arrays to one dtype; None for ``promoted``."""
 
 default_kernel_init: Initializer = initializers.lecun_normal()
 zeros: Initializer = initializers.zeros
@@ -27,11 +31,21 @@ def array_of(x: Any) -> Any:
     return x.value if isinstance(x, Variable) else x
 
 
-def promoted(*arrays: Any, dtype: Any = None) -> tuple[Any, ...]:
-    """Arrays and variables in a floating dtype, or that which they promote to; None stays."""
+def promoted(*arrays: Any, dtype: Any = None, by: PromoteDtype = None) -> tuple[Any, ...]:
+    """Arrays and variables in a floating dtype, or that which they promote to; None stays.
+
+    A function that users give decides in place of this, from the tuple of arrays.
+    """
     values = [array_of(x) for x in arrays]
+    if by is not None:
+        return tuple(by(tuple(values), dtype=dtype))
     common = dtype if dtype is not None else common_dtype(*values)
     return tuple([None if x is None else _converted(x, common) for x in values])
+
+
+def promoted_by(layer: Any, *arrays: Any) -> tuple[Any, ...]:
+    """Arrays and variables in the dtype of a layer, or as its ``promote_dtype`` has them."""
+    return promoted(*arrays, dtype=layer.dtype, by=layer.promote_dtype)
 
 
 def _converted(x: Any, dtype: Any) -> Any:
@@ -86,6 +100,16 @@ def positive(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
     """Axes counted from the front, sorted."""
     given = (axes,) if isinstance(axes, int) else tuple(axes)
     return tuple(sorted({axis % ndim for axis in given}))
+
+
+def of_products(dtype: Any) -> dict[str, Any]:
+    """The option of products for the dtype of their results, if one is given."""
+    return {} if dtype is None else {"preferred_element_type": dtype}
+
+
+def placed(x: Any, sharding: Any) -> Any:
+    """A result of a layer, laid out as it is asked for."""
+    return x if sharding is None else with_sharding_constraint(x, sharding)
 
 
 def first_given(name: str, layer: Any, *values: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_nnx.layers._common import Metadata, array_of, promoted
+from bindax_nnx.layers._common import Metadata, PromoteDtype, array_of, promoted
 from bindax_nnx.module import Module
 from bindax_nnx.variables import Param
 
@@ -21,6 +21,7 @@ class PReLU(Module):
         dtype: the dtype of the computation; by default that of inputs.
         param_dtype: the dtype of the parameter.
         negative_slope_metadata: metadata of the variable.
+        promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
 
     >>> import numpy as np
     >>> PReLU()(np.array([-1.0, 1.0], np.float32))
@@ -37,13 +38,16 @@ class PReLU(Module):
         dtype: Any = None,
         param_dtype: Any = np.float32,
         negative_slope_metadata: Metadata = None,
+        promote_dtype: PromoteDtype = None,
     ) -> None:
         slope = jnp.asarray(negative_slope_init, dtype=param_dtype)
         self.negative_slope: Param[Any] = Param(slope, **(negative_slope_metadata or {}))
-        self.dtype, self.param_dtype = dtype, param_dtype
+        self.dtype, self.param_dtype, self.promote_dtype = dtype, param_dtype, promote_dtype
 
     def __call__(self, inputs: Any) -> Array:
         """Apply the activation elementwise."""
         x = jnp.asarray(array_of(inputs))
-        x, slope = promoted(x, self.negative_slope, dtype=self.dtype or x.dtype)
+        x, slope = promoted(
+            x, self.negative_slope, dtype=self.dtype or x.dtype, by=self.promote_dtype
+        )
         return jnp.where(x >= 0, x, slope * x)

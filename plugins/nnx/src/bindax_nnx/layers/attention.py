@@ -17,6 +17,7 @@ from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
     Metadata,
+    PromoteDtype,
     array_of,
     check_features,
     default_kernel_init,
@@ -45,6 +46,7 @@ def dot_product_attention(
     precision: Any = None,
     module: Module | None = None,
     is_causal: bool = False,
+    promote_dtype: PromoteDtype = None,
 ) -> Any:
     """Mix values with weights from inner products of queries and keys (Vaswani et al., 2017).
 
@@ -62,6 +64,7 @@ def dot_product_attention(
         precision: of the multiplications.
         module: where to record the weights, as ``attention_weights``.
         is_causal: whether each query attends only to its own position and those before it.
+        promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
 
     >>> import numpy as np
     >>> x = np.ones((1, 3, 2, 4), np.float32)
@@ -70,7 +73,7 @@ def dot_product_attention(
     """
     if query is None or key is None or value is None:
         raise TypeError("dot_product_attention: query, key and value must be arrays, not None.")
-    query, key, value = promoted(query, key, value, dtype=dtype)
+    query, key, value = promoted(query, key, value, dtype=dtype, by=promote_dtype)
     if key.shape[-1] != query.shape[-1] or key.shape[-3:-1] != value.shape[-3:-1]:
         raise ValueError(
             f"attention needs queries and keys of one size, and as many keys as values, but got "
@@ -130,6 +133,15 @@ def _of_parameters(
     }
 
 
+def _of_products(promote_dtype: PromoteDtype, dot_general: Any, made_by: Any) -> dict[str, Any]:
+    """The options of a linear layer for its multiplication."""
+    return {
+        "promote_dtype": promote_dtype,
+        "dot_general": dot_general,
+        "dot_general_cls": made_by,
+    }
+
+
 class MultiHeadAttention(Module):
     """Attention of several heads, between linear layers.
 
@@ -159,6 +171,16 @@ class MultiHeadAttention(Module):
         out_kernel_metadata: metadata of the kernel of the last layer.
         bias_metadata: metadata of the biases.
         out_bias_metadata: metadata of the bias of the last layer.
+        query_ln_scale_metadata: metadata of the scale that normalizes queries.
+        key_ln_scale_metadata: metadata of the scale that normalizes keys.
+        qkv_promote_dtype: converts a tuple of arrays of the first layers to one dtype.
+        out_promote_dtype: likewise, of the last layer.
+        ln_promote_dtype: likewise, of the layers that normalize.
+        qkv_dot_general: multiplies in the first layers, in place of ``bindax.lax.dot_general``.
+        out_dot_general: likewise, in the last layer.
+        qkv_dot_general_cls: makes such a function for the first layers, where none is given.
+        out_dot_general_cls: likewise, for the last layer.
+        keep_rngs: whether the layer keeps a random stream of its own.
         rngs: random streams, of which the layer makes one of its own if weights are dropped.
 
     Raises:
@@ -209,6 +231,16 @@ class MultiHeadAttention(Module):
         out_kernel_metadata: Metadata = None,
         bias_metadata: Metadata = None,
         out_bias_metadata: Metadata = None,
+        query_ln_scale_metadata: Metadata = None,
+        key_ln_scale_metadata: Metadata = None,
+        qkv_promote_dtype: PromoteDtype = None,
+        out_promote_dtype: PromoteDtype = None,
+        ln_promote_dtype: PromoteDtype = None,
+        qkv_dot_general: Callable[..., Any] | None = None,
+        out_dot_general: Callable[..., Any] | None = None,
+        qkv_dot_general_cls: Callable[[], Callable[..., Any]] | None = None,
+        out_dot_general_cls: Callable[[], Callable[..., Any]] | None = None,
+        keep_rngs: bool = True,
         rngs: Rngs,
     ) -> None:
         features = in_features if qkv_features is None else qkv_features
@@ -234,14 +266,20 @@ class MultiHeadAttention(Module):
             rngs=rngs,
         )
         inits, metadata = (kernel_init, bias_init), (kernel_metadata, bias_metadata)
-        self._make_inner_layers(partial(linear, **_of_parameters(inits, metadata)))
+        first = _of_products(qkv_promote_dtype, qkv_dot_general, qkv_dot_general_cls)
+        self._make_inner_layers(partial(linear, **_of_parameters(inits, metadata), **first))
         norm = partial(LayerNorm, self.head_dim, use_bias=False, dtype=dtype, rngs=rngs)
-        self.query_ln: Any | None = norm() if normalize_qk else None
-        self.key_ln: Any | None = norm() if normalize_qk else None
+        norm = partial(norm, promote_dtype=ln_promote_dtype)
+        query = norm(scale_metadata=query_ln_scale_metadata) if normalize_qk else None
+        key = norm(scale_metadata=key_ln_scale_metadata) if normalize_qk else None
+        self.query_ln: Any | None = query
+        self.key_ln: Any | None = key
         inits = (out_kernel_init or kernel_init, out_bias_init or bias_init)
         last = _of_parameters(inits, (out_kernel_metadata, out_bias_metadata))
+        last |= _of_products(out_promote_dtype, out_dot_general, out_dot_general_cls)
         self.out = linear((num_heads, self.head_dim), self.out_features, axis=(-2, -1), **last)
-        self.rngs = own_stream(self, rngs, "dropout") if dropout_rate > 0 else None
+        keeps = keep_rngs and dropout_rate > 0
+        self.rngs = own_stream(self, rngs, "dropout") if keeps else None
 
     def _make_inner_layers(self, linear: Callable[..., LinearGeneral]) -> None:
         shared = (self.num_kv_heads, self.head_dim)
@@ -301,17 +339,23 @@ class MultiHeadAttention(Module):
         sow_weights: bool = False,
         decode: bool | None = None,
         is_causal: bool = False,
+        out_sharding: Any = None,
+        qkv_sharding: Any = None,
     ) -> Any:
         """Apply the layer; keys are queries, and values keys, where they are not given.
 
-        With ``is_causal`` each query attends to its own position and those before it.
+        With ``is_causal`` each query attends to its own position and those before it. The results
+        of the last layer and of the first ones are laid out as ``out_sharding`` and
+        ``qkv_sharding`` say.
         """
         if inputs_k is None and inputs_v is not None:
             raise ValueError(f"{layer_name(self)}: inputs_v needs inputs_k; pass them as inputs_k.")
         inputs_k = inputs_q if inputs_k is None else inputs_k
         inputs_v = inputs_k if inputs_v is None else inputs_v
         check_features(self, inputs_q, self.in_features)
-        query, key, value = self.query(inputs_q), self.key(inputs_k), self.value(inputs_v)
+        query = self.query(inputs_q, out_sharding=qkv_sharding)
+        key = self.key(inputs_k, out_sharding=qkv_sharding)
+        value = self.value(inputs_v, out_sharding=qkv_sharding)
         if self.query_ln is not None and self.key_ln is not None:
             query, key = self.query_ln(query), self.key_ln(key)
         if first_given("decode", self, decode, self.decode, False):
@@ -336,7 +380,7 @@ class MultiHeadAttention(Module):
             module=self if sow_weights else None,
             **({"is_causal": True} if is_causal else {}),
         )
-        return self.out(x)
+        return self.out(x, out_sharding=out_sharding)
 
     def _dropout_key(self, rngs: Any) -> Any:
         streams = self.rngs if rngs is None else rngs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,13 @@ from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
     Metadata,
+    PromoteDtype,
     array_of,
     check_features,
     default_kernel_init,
+    of_products,
     parameter,
+    placed,
     promoted,
     zeros,
 )
@@ -90,6 +93,9 @@ class Conv(Module):
         bias_init: initial values of the bias.
         kernel_metadata: metadata of the variable of the kernel.
         bias_metadata: metadata of the variable of the bias.
+        conv_general_dilated: convolves in place of ``bindax.lax.conv_general_dilated``.
+        promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
+        preferred_element_type: the dtype of the products.
         rngs: random streams.
 
     >>> import numpy as np
@@ -125,6 +131,9 @@ class Conv(Module):
         bias_init: Initializer = zeros,
         kernel_metadata: Metadata = None,
         bias_metadata: Metadata = None,
+        conv_general_dilated: Callable[..., Any] = lax.conv_general_dilated,
+        promote_dtype: PromoteDtype = None,
+        preferred_element_type: Any = None,
         rngs: Rngs,
     ) -> None:
         size = (kernel_size,) if isinstance(kernel_size, int) else tuple(kernel_size)
@@ -149,19 +158,23 @@ class Conv(Module):
         self.feature_group_count = feature_group_count
         self.mask: Any | None = None if mask is None else _mask(mask, shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
+        self.conv_general_dilated, self.promote_dtype = conv_general_dilated, promote_dtype
+        self.preferred_element_type = preferred_element_type
 
-    def __call__(self, inputs: Any) -> Array:
+    def __call__(self, inputs: Any, out_sharding: Any = None) -> Array:
         """Apply the layer to an array of batch axes, spatial axes and features."""
         _check_axes(self, inputs)
         check_features(self, inputs, self.in_features)
-        x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
+        x, kernel, bias = promoted(
+            inputs, self.kernel, self.bias, dtype=self.dtype, by=self.promote_dtype
+        )
         if self.mask is not None:
             kernel = kernel * np.asarray(self.mask, kernel.dtype)
         rank = len(self.kernel_size)
         batch = x.shape[: -rank - 1]
         x = jnp.reshape(x, (math.prod(batch), *x.shape[-rank - 1 :]))
         x, padding = self._padded(x)
-        y = lax.conv_general_dilated(
+        y = self.conv_general_dilated(
             x,
             kernel,
             self.strides,
@@ -171,9 +184,10 @@ class Conv(Module):
             dimension_numbers=_dimensions(rank),
             feature_group_count=self.feature_group_count,
             precision=self.precision,
+            **of_products(self.preferred_element_type),
         )
         y = jnp.reshape(y, (*batch, *y.shape[1:]))
-        return y if bias is None else y + bias
+        return placed(y if bias is None else y + bias, out_sharding)
 
     def _padded(self, x: Any) -> tuple[Any, Any]:
         """The input with the padding that the convolution itself does not know."""
@@ -255,6 +269,8 @@ class ConvTranspose(Module):
         transpose_kernel: bool = False,
         kernel_metadata: Metadata = None,
         bias_metadata: Metadata = None,
+        promote_dtype: PromoteDtype = None,
+        preferred_element_type: Any = None,
         rngs: Rngs,
     ) -> None:
         size = (kernel_size,) if isinstance(kernel_size, int) else tuple(kernel_size)
@@ -274,13 +290,16 @@ class ConvTranspose(Module):
         self.kernel_dilation: tuple[int, ...] = _each(kernel_dilation, rank)
         self.mask: Any | None = None if mask is None else _mask(mask, shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
-        self.transpose_kernel = transpose_kernel
+        self.transpose_kernel, self.promote_dtype = transpose_kernel, promote_dtype
+        self.preferred_element_type = preferred_element_type
 
     def __call__(self, inputs: Any) -> Array:
         """Apply the layer to an array of batch axes, spatial axes and features."""
         _check_axes(self, inputs)
         check_features(self, inputs, self.in_features)
-        x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
+        x, kernel, bias = promoted(
+            inputs, self.kernel, self.bias, dtype=self.dtype, by=self.promote_dtype
+        )
         if self.mask is not None:
             kernel = kernel * np.asarray(self.mask, kernel.dtype)
         rank = len(self.kernel_size)
@@ -297,6 +316,7 @@ class ConvTranspose(Module):
             dimension_numbers=_dimensions(rank),
             transpose_kernel=self.transpose_kernel,
             precision=self.precision,
+            **of_products(self.preferred_element_type),
         )
         if is_circular:
             sizes = [n * s for n, s in zip(x.shape[1:-1], self.strides, strict=True)]

@@ -51,6 +51,15 @@ class Dropout(Module):
         self.rng_collection = rng_collection
         self.rngs: RngStream | None = own_stream(self, rngs, rng_collection)
 
+    def set_view(self, deterministic: bool | None = None) -> None:
+        """Set what ``nnx.view`` was given.
+
+        Args:
+            deterministic: whether to leave inputs as they are.
+        """
+        if deterministic is not None:
+            self.deterministic = deterministic
+
     def __call__(
         self, inputs: Any, *, deterministic: bool | None = None, rngs: Any = None
     ) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,17 +16,24 @@ from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
     Metadata,
+    PromoteDtype,
     array_of,
     check_features,
     default_kernel_init,
+    first_given,
+    of_products,
     parameter,
+    placed,
     positive,
     promoted,
+    promoted_by,
     zeros,
 )
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs
 from bindax_nnx.variables import Param
+
+DotGeneral = Callable[..., Any] | None
 
 
 class Linear(Module):
@@ -43,6 +50,9 @@ class Linear(Module):
         bias_init: initial values of the bias.
         kernel_metadata: metadata of the variable of the kernel.
         bias_metadata: metadata of the variable of the bias.
+        dot_general: multiplies in place of ``bindax.lax.dot_general``.
+        promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
+        preferred_element_type: the dtype of the products.
         rngs: random streams; ``params`` gives a key for each parameter.
 
     Raises:
@@ -73,6 +83,9 @@ class Linear(Module):
         bias_init: Initializer = zeros,
         kernel_metadata: Metadata = None,
         bias_metadata: Metadata = None,
+        dot_general: DotGeneral = None,
+        promote_dtype: PromoteDtype = None,
+        preferred_element_type: Any = None,
         rngs: Rngs,
     ) -> None:
         shape = (in_features, out_features)
@@ -85,14 +98,21 @@ class Linear(Module):
             self.bias = parameter(self, "bias", bias_init, rngs, bias, param_dtype, bias_metadata)
         self.in_features, self.out_features = in_features, out_features
         self.use_bias, self.dtype, self.param_dtype = use_bias, dtype, param_dtype
-        self.precision = precision
+        self.precision, self.dot_general, self.promote_dtype = precision, dot_general, promote_dtype
+        self.preferred_element_type = preferred_element_type
 
-    def __call__(self, inputs: Any) -> Array:
+    def __call__(self, inputs: Any, out_sharding: Any = None) -> Array:
         """Apply the layer to an array whose last axis has the features."""
         check_features(self, inputs, self.in_features)
-        x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
-        y = jnp.matmul(x, kernel, precision=self.precision)
-        return y if bias is None else y + bias
+        x, kernel, bias = promoted(
+            inputs, self.kernel, self.bias, dtype=self.dtype, by=self.promote_dtype
+        )
+        options = {"precision": self.precision, **of_products(self.preferred_element_type)}
+        if self.dot_general is None:
+            y = jnp.matmul(x, kernel, **options)
+        else:
+            y = self.dot_general(x, kernel, (((x.ndim - 1,), (0,)), ((), ())), **options)
+        return placed(y if bias is None else y + bias, out_sharding)
 
 
 class LinearGeneral(Module):
@@ -111,6 +131,10 @@ class LinearGeneral(Module):
         precision: of the multiplication.
         kernel_metadata: metadata of the variable of the kernel.
         bias_metadata: metadata of the variable of the bias.
+        promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
+        dot_general: multiplies in place of ``bindax.lax.dot_general``.
+        dot_general_cls: makes such a function, where none is given.
+        preferred_element_type: the dtype of the products.
         rngs: random streams.
 
     >>> import numpy as np
@@ -140,6 +164,10 @@ class LinearGeneral(Module):
         precision: Any = None,
         kernel_metadata: Metadata = None,
         bias_metadata: Metadata = None,
+        promote_dtype: PromoteDtype = None,
+        dot_general: DotGeneral = None,
+        dot_general_cls: Callable[[], Callable[..., Any]] | None = None,
+        preferred_element_type: Any = None,
         rngs: Rngs,
     ) -> None:
         self.in_features, self.out_features = _sizes(in_features), _sizes(out_features)
@@ -172,9 +200,11 @@ class LinearGeneral(Module):
                 **{**flat.get_metadata(), **(bias_metadata or {})},
             )
         self.use_bias, self.dtype, self.param_dtype = use_bias, dtype, param_dtype
-        self.precision = precision
+        self.precision, self.promote_dtype = precision, promote_dtype
+        self.dot_general, self.dot_general_cls = dot_general, dot_general_cls
+        self.preferred_element_type = preferred_element_type
 
-    def __call__(self, inputs: Any) -> Array:
+    def __call__(self, inputs: Any, out_sharding: Any = None) -> Array:
         """Apply the layer."""
         shape = typeof(array_of(inputs)).shape
         axes = tuple(a % len(shape) for a in self.axis)
@@ -184,16 +214,22 @@ class LinearGeneral(Module):
                 f"{layer_name(self)} was made for the sizes {self.in_features} along the axes "
                 f"{self.axis}, but got the shape {shape}."
             )
-        x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
+        x, kernel, bias = promoted(
+            inputs, self.kernel, self.bias, dtype=self.dtype, by=self.promote_dtype
+        )
         count = len(batch)
         contracted = tuple(range(count, count + len(axes)))
         dimensions = ((axes, contracted), (batch, tuple(range(count))))
-        y = lax.dot_general(x, kernel, dimensions, precision=self.precision)
+        made = None if self.dot_general_cls is None else self.dot_general_cls()
+        multiply = self.dot_general or made or lax.dot_general
+        options = of_products(self.preferred_element_type)
+        y = multiply(x, kernel, dimensions, precision=self.precision, **options)
         if bias is None:
-            return y
+            return placed(y, out_sharding)
         middle = y.ndim - count - len(self.out_features)
         batch_shape = bias.shape[:count]
-        return y + jnp.reshape(bias, (*batch_shape, *(1,) * middle, *self.out_features))
+        wide = jnp.reshape(bias, (*batch_shape, *(1,) * middle, *self.out_features))
+        return placed(y + wide, out_sharding)
 
 
 def _sizes(given: int | Sequence[int]) -> tuple[int, ...]:
@@ -205,7 +241,7 @@ class Einsum(Module):
 
     Args:
         einsum_str: the sum, with two operands; the kernel is the second. Ellipses stand for any
-            further axes.
+            further axes. None where each call gives one.
         kernel_shape: the shape of the kernel.
         bias_shape: the shape of the bias; None for none.
         dtype: the dtype of the computation; by default that of inputs and parameters together.
@@ -215,6 +251,9 @@ class Einsum(Module):
         bias_init: initial values of the bias.
         kernel_metadata: metadata of the variable of the kernel.
         bias_metadata: metadata of the variable of the bias.
+        promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
+        einsum_op: computes the sum in place of ``bindax.numpy.einsum``.
+        preferred_element_type: the dtype of the products.
         rngs: random streams.
 
     >>> import numpy as np
@@ -229,7 +268,7 @@ class Einsum(Module):
 
     def __init__(
         self,
-        einsum_str: str,
+        einsum_str: str | None,
         kernel_shape: Sequence[int],
         bias_shape: Sequence[int] | None = None,
         *,
@@ -240,9 +279,12 @@ class Einsum(Module):
         bias_init: Initializer = zeros,
         kernel_metadata: Metadata = None,
         bias_metadata: Metadata = None,
+        promote_dtype: PromoteDtype = None,
+        einsum_op: Callable[..., Any] = jnp.einsum,
+        preferred_element_type: Any = None,
         rngs: Rngs,
     ) -> None:
-        self.einsum_str: str = _checked_sum(einsum_str)
+        self.einsum_str: str | None = None if einsum_str is None else _checked_sum(einsum_str)
         self.kernel: Param[Any] = parameter(
             self, "kernel", kernel_init, rngs, kernel_shape, param_dtype, kernel_metadata
         )
@@ -254,21 +296,29 @@ class Einsum(Module):
         self.kernel_shape: tuple[int, ...] = tuple(kernel_shape)
         self.bias_shape: tuple[int, ...] | None = None if bias_shape is None else tuple(bias_shape)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
+        self.promote_dtype, self.einsum_op = promote_dtype, einsum_op
+        self.preferred_element_type = preferred_element_type
 
-    def __call__(self, inputs: Any, einsum_str: str | None = None) -> Array:
+    def __call__(
+        self, inputs: Any, einsum_str: str | None = None, out_sharding: Any = None
+    ) -> Array:
         """Apply the layer, with another sum than its own if one is given."""
-        x, kernel, bias = promoted(inputs, self.kernel, self.bias, dtype=self.dtype)
-        text = self.einsum_str if einsum_str is None else _checked_sum(einsum_str)
+        x, kernel, bias = promoted(
+            inputs, self.kernel, self.bias, dtype=self.dtype, by=self.promote_dtype
+        )
+        text = _checked_sum(first_given("einsum_str", self, einsum_str, self.einsum_str))
+        options = of_products(self.preferred_element_type)
         try:
-            y = jnp.einsum(text, x, kernel, precision=self.precision)
+            y = self.einsum_op(text, x, kernel, precision=self.precision, **options)
         except ValueError as error:
             raise ValueError(
                 f"{layer_name(self)} was made for {text!r} with a kernel of the shape "
                 f"{kernel.shape}, but got the shape {x.shape}: {error}"
             ) from None
         if bias is None:
-            return y
-        return y + jnp.reshape(bias, _sizes_of_bias(text, x.shape, kernel.shape))
+            return placed(y, out_sharding)
+        wide = jnp.reshape(bias, _sizes_of_bias(text, x.shape, kernel.shape))
+        return placed(y + wide, out_sharding)
 
 
 def _checked_sum(text: Any) -> str:
@@ -310,6 +360,7 @@ class Embed(Module):
         param_dtype: the dtype of the table.
         embedding_init: initial values.
         embedding_metadata: metadata of the variable of the table.
+        promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
         rngs: random streams.
 
     >>> import numpy as np
@@ -334,6 +385,7 @@ class Embed(Module):
             1.0, "fan_in", "normal", out_axis=0
         ),
         embedding_metadata: Metadata = None,
+        promote_dtype: PromoteDtype = None,
         rngs: Rngs,
     ) -> None:
         shape = (num_embeddings, features)
@@ -341,9 +393,9 @@ class Embed(Module):
             self, "embedding", embedding_init, rngs, shape, param_dtype, embedding_metadata
         )
         self.num_embeddings, self.features = num_embeddings, features
-        self.dtype, self.param_dtype = dtype, param_dtype
+        self.dtype, self.param_dtype, self.promote_dtype = dtype, param_dtype, promote_dtype
 
-    def __call__(self, inputs: Any) -> Array:
+    def __call__(self, inputs: Any, out_sharding: Any = None) -> Array:
         """The vectors of an array of integers.
 
         Raises:
@@ -355,10 +407,10 @@ class Embed(Module):
                 f"{layer_name(self)} looks up integers, but got an array of "
                 f"{typeof(indices).dtype.name}."
             )
-        (table,) = promoted(self.embedding, dtype=self.dtype)
-        return jnp.take(table, indices, axis=0)
+        (table,) = promoted_by(self, self.embedding)
+        return placed(jnp.take(table, indices, axis=0), out_sharding)
 
-    def attend(self, query: Any) -> Any:
+    def attend(self, query: Any, out_sharding: Any = None) -> Any:
         """The inner products of vectors with those of the table."""
-        query, table = promoted(query, self.embedding, dtype=self.dtype)
-        return jnp.matmul(query, table.T)
+        query, table = promoted_by(self, query, self.embedding)
+        return placed(jnp.matmul(query, table.T), out_sharding)

@@ -12,8 +12,10 @@ from bindax_nn import initializers
 from bindax_nnx.layers._common import (
     Initializer,
     Metadata,
+    PromoteDtype,
     check_features,
     params_key,
+    placed,
     promoted,
     zeros,
 )
@@ -50,6 +52,7 @@ class LoRA(Module):
         lora_param_type: the kind of the variables.
         a_metadata: metadata of the first variable.
         b_metadata: metadata of the second.
+        promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
         rngs: random streams.
 
     >>> import numpy as np
@@ -77,6 +80,7 @@ class LoRA(Module):
         lora_param_type: type[Variable[Any]] = LoRAParam,
         a_metadata: Metadata = None,
         b_metadata: Metadata = None,
+        promote_dtype: PromoteDtype = None,
         rngs: Rngs,
     ) -> None:
         first, second = (in_features, lora_rank), (lora_rank, out_features)
@@ -86,12 +90,14 @@ class LoRA(Module):
         self.lora_b: Variable[Any] = lora_param_type(b, **(b_metadata or {}))
         self.in_features, self.out_features = in_features, out_features
         self.dtype, self.param_dtype = dtype, param_dtype
-        self.base_module = base_module
+        self.base_module, self.promote_dtype = base_module, promote_dtype
 
     def __call__(self, x: Any, **kwargs: Any) -> Any:
         """Apply the correction, and the base module if there is one."""
         check_features(self, x, self.in_features)
-        inputs, a, b = promoted(x, self.lora_a, self.lora_b, dtype=self.dtype)
+        inputs, a, b = promoted(
+            x, self.lora_a, self.lora_b, dtype=self.dtype, by=self.promote_dtype
+        )
         out = inputs @ a @ b
         return out if self.base_module is None else out + self.base_module(x, **kwargs)
 
@@ -110,6 +116,7 @@ class LoRALinear(Linear):
         lora_param_type: the kind of its variables.
         a_metadata: metadata of the first of them.
         b_metadata: metadata of the second.
+        lora_promote_dtype: converts a tuple of arrays of the correction to one dtype.
         rngs: random streams.
         options: the other arguments of ``Linear``.
 
@@ -133,6 +140,7 @@ class LoRALinear(Linear):
         lora_param_type: type[Variable[Any]] = LoRAParam,
         a_metadata: Metadata = None,
         b_metadata: Metadata = None,
+        lora_promote_dtype: PromoteDtype = None,
         rngs: Rngs,
         **options: Any,
     ) -> None:
@@ -148,9 +156,11 @@ class LoRALinear(Linear):
             lora_param_type=lora_param_type,
             a_metadata=a_metadata,
             b_metadata=b_metadata,
+            promote_dtype=lora_promote_dtype,
             rngs=rngs,
         )
 
-    def __call__(self, inputs: Any) -> Array:
+    def __call__(self, inputs: Any, out_sharding: Any = None) -> Array:
         """Apply the layer and the correction."""
-        return super().__call__(inputs) + self.lora(inputs)
+        y = super().__call__(inputs, out_sharding=out_sharding)
+        return placed(y + self.lora(inputs), out_sharding)

@@ -14,6 +14,7 @@ from bindax_core.extend import Array, typeof
 from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
+    PromoteDtype,
     array_of,
     check_features,
     common_dtype,
@@ -21,7 +22,7 @@ from bindax_nnx.layers._common import (
     ones,
     parameter,
     positive,
-    promoted,
+    promoted_by,
     zeros,
 )
 from bindax_nnx.module import Module
@@ -100,6 +101,7 @@ class _Affine(Module):
         )
         self.param_dtype: Any = options.pop("param_dtype", np.float32)
         self.dtype: Any = options.pop("dtype", None)
+        self.promote_dtype: PromoteDtype = options.pop("promote_dtype", None)
         use_scale, use_bias = options.pop("use_scale", True), options.pop("use_bias", True)
         scale_init: Initializer = options.pop("scale_init", ones)
         bias_init: Initializer = options.pop("bias_init", zeros)
@@ -108,7 +110,7 @@ class _Affine(Module):
             raise TypeError(
                 f"{type(self).__name__} takes no {sorted(options)}, but use_scale, use_bias, "
                 f"scale_init, bias_init, scale_metadata, bias_metadata, dtype, param_dtype, "
-                f"axis_name and axis_index_groups."
+                f"promote_dtype, axis_name and axis_index_groups."
             )
         dtype = self.param_dtype
         self.scale: Param[Any] | None = None
@@ -157,8 +159,9 @@ class BatchNorm(_Affine):
         use_fast_variance: whether to take the variance in one pass.
         rngs: random streams.
         options: ``use_scale``, ``use_bias``, ``scale_init``, ``bias_init``, ``scale_metadata``,
-            ``bias_metadata``, ``dtype``, ``param_dtype``, and ``axis_index_groups``, the groups
-            of positions on the named axis that have statistics of their own.
+            ``bias_metadata``, ``dtype``, ``param_dtype``, ``promote_dtype``, and
+            ``axis_index_groups``, the groups of positions on the named axis that have statistics of
+            their own.
 
     >>> import numpy as np
     >>> layer = BatchNorm(2, momentum=0.5, rngs=Rngs(0))
@@ -205,15 +208,22 @@ class BatchNorm(_Affine):
         x = array_of(x)
         features = positive(self.axis, len(typeof(x).shape))
         reduced = tuple(i for i in range(len(typeof(x).shape)) if i not in features)
-        x, mean, var, scale, bias = promoted(
-            x, self.mean, self.var, self.scale, self.bias, dtype=self.dtype
-        )
+        x, mean, var, scale, bias = promoted_by(self, x, self.mean, self.var, self.scale, self.bias)
         if not gathered:
             mean, var = self._moments(x, reduced, mask)
             kept = self.momentum
             self.mean.value = kept * self.mean.value + (1 - kept) * mean
             self.var.value = kept * self.var.value + (1 - kept) * var
         return normalized(x, mean, var, scale, bias, reduced, features, self.epsilon, self.dtype)
+
+    def set_view(self, use_running_average: bool | None = None) -> None:
+        """Set what ``nnx.view`` was given.
+
+        Args:
+            use_running_average: whether to normalize by the gathered statistics.
+        """
+        if use_running_average is not None:
+            self.use_running_average = use_running_average
 
 
 class LayerNorm(_Affine):
@@ -257,7 +267,7 @@ class LayerNorm(_Affine):
 
     def __call__(self, x: Any, *, mask: Any = None) -> Array:
         """Normalize an array."""
-        x, scale, bias = promoted(x, self.scale, self.bias, dtype=self.dtype)
+        x, scale, bias = promoted_by(self, x, self.scale, self.bias)
         reduced, features = positive(self.reduction_axes, x.ndim), self._features(x)
         if tuple(x.shape[a] for a in features) != self.num_features:
             raise ValueError(
@@ -330,7 +340,7 @@ class InstanceNorm(_Affine):
 
     def __call__(self, x: Any, *, mask: Any = None) -> Array:
         """Normalize an array."""
-        x, scale, bias = promoted(x, self.scale, self.bias, dtype=self.dtype)
+        x, scale, bias = promoted_by(self, x, self.scale, self.bias)
         features = positive(self.feature_axes, x.ndim)
         if 0 in features:
             raise ValueError(
@@ -400,7 +410,7 @@ class GroupNorm(_Affine):
     def __call__(self, x: Any, *, mask: Any = None) -> Array:
         """Normalize an array of batch, other axes and features."""
         check_features(self, x, self.num_features)
-        x, scale, bias = promoted(x, self.scale, self.bias, dtype=self.dtype)
+        x, scale, bias = promoted_by(self, x, self.scale, self.bias)
         shape = (*x.shape[:-1], self.num_groups, self.num_features // self.num_groups)
         grouped = jnp.reshape(x, shape)
         given = range(1, x.ndim) if self.reduction_axes is None else self.reduction_axes

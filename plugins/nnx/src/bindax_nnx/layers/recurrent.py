@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,21 @@ import bindax_numpy as jnp
 from bindax_core.extend import tree_map
 from bindax_nn import initializers
 from bindax_nnx._paths import layer_name
-from bindax_nnx.layers._common import Initializer, Metadata, array_of, default_kernel_init, zeros
+from bindax_nnx.filters import All, Filter
+from bindax_nnx.layers._common import (
+    Initializer,
+    Metadata,
+    PromoteDtype,
+    array_of,
+    default_kernel_init,
+    zeros,
+)
 from bindax_nnx.layers.linear import Linear
 from bindax_nnx.lift.axes import Carry, StateAxes
 from bindax_nnx.lift.scan import scan
 from bindax_nnx.module import Module
-from bindax_nnx.rngs import Rngs, RngStream, own_stream, stream_for
+from bindax_nnx.rng_changes import split_rngs
+from bindax_nnx.rngs import Rngs, RngState, RngStream, own_stream, stream_for
 from bindax_nnx.variables import Param
 
 Activation = Callable[[Any], Any]
@@ -31,22 +40,34 @@ class RNNCell(Module):
     num_feature_axes = 1
     _parts = 1
 
+    def _keep(self, rngs: Rngs, carry_init: Initializer | None, keep_rngs: bool) -> None:
+        """Keep what the first carry is made of."""
+        self.carry_init = carry_init
+        self.rngs = own_stream(self, rngs, "carry") if keep_rngs else None
+
     def initialize_carry(
-        self, input_shape: tuple[int, ...], rngs: Any = None, carry_init: Initializer = zeros
+        self,
+        input_shape: tuple[int, ...],
+        rngs: Any = None,
+        carry_init: Initializer | None = None,
     ) -> Any:
         """The first carry for inputs of a shape.
 
         Args:
             input_shape: the shape of an input of one step.
             rngs: random streams, or one; ``carry`` gives a key for each array.
-            carry_init: initial values; zeros by default.
+            carry_init: initial values; by default those of the cell, or zeros.
         """
-        streams = Rngs(0) if rngs is None else rngs
+        own = getattr(self, "rngs", None)
+        streams = own if rngs is None else rngs
+        if streams is None:
+            streams = Rngs(0)
         stream = streams
         if isinstance(streams, Rngs):
             stream = stream_for(streams, "carry", layer_name(self))
         shape = (*input_shape[:-1], self.hidden_features)
-        parts = [carry_init(stream(), shape, self.param_dtype) for _ in range(self._parts)]
+        init = carry_init or getattr(self, "carry_init", None) or zeros
+        parts = [init(stream(), shape, self.param_dtype) for _ in range(self._parts)]
         return parts[0] if self._parts == 1 else tuple(parts)
 
 
@@ -70,6 +91,9 @@ class SimpleCell(RNNCell):
         kernel_metadata: metadata of the variables of the kernels of inputs.
         recurrent_kernel_metadata: metadata of those of the carry.
         bias_metadata: metadata of those of the biases.
+        carry_init: initial values of the first carry; zeros by default.
+        promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
+        keep_rngs: whether the cell keeps a random stream for the first carry.
         rngs: random streams.
 
     >>> import numpy as np
@@ -96,12 +120,17 @@ class SimpleCell(RNNCell):
         kernel_metadata: Metadata = None,
         recurrent_kernel_metadata: Metadata = None,
         bias_metadata: Metadata = None,
+        carry_init: Initializer | None = None,
+        promote_dtype: PromoteDtype = None,
+        keep_rngs: bool = False,
         rngs: Rngs,
     ) -> None:
+        self._keep(rngs, carry_init, keep_rngs)
         self.in_features, self.hidden_features = in_features, hidden_features
         self.param_dtype, self.residual = param_dtype, residual
         self.activation_fn = activation_fn
         options = {"dtype": dtype, "param_dtype": param_dtype, "rngs": rngs}
+        options["promote_dtype"] = promote_dtype
         self.dense_h: Linear = Linear(
             hidden_features,
             hidden_features,
@@ -145,12 +174,17 @@ class _Gated(RNNCell):
         kernel_metadata: Metadata = None,
         recurrent_kernel_metadata: Metadata = None,
         bias_metadata: Metadata = None,
+        carry_init: Initializer | None = None,
+        promote_dtype: PromoteDtype = None,
+        keep_rngs: bool = False,
         rngs: Rngs,
     ) -> None:
+        self._keep(rngs, carry_init, keep_rngs)
         self.in_features, self.hidden_features = in_features, hidden_features
         self.gate_fn, self.activation_fn = gate_fn, activation_fn
         self.param_dtype = param_dtype
         options = {"dtype": dtype, "param_dtype": param_dtype, "rngs": rngs}
+        options["promote_dtype"] = promote_dtype
         options["bias_metadata"] = bias_metadata
         ins = {"kernel_init": kernel_init, "kernel_metadata": kernel_metadata, **options}
         hiddens = {
@@ -190,6 +224,9 @@ class LSTMCell(_Gated):
         kernel_metadata: metadata of the variables of the kernels of inputs.
         recurrent_kernel_metadata: metadata of those of the carry.
         bias_metadata: metadata of those of the biases.
+        carry_init: initial values of the first carry; zeros by default.
+        promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
+        keep_rngs: whether the cell keeps a random stream for the first carry.
         rngs: random streams.
 
     >>> import numpy as np
@@ -296,7 +333,11 @@ class RNN(Module):
         reverse: whether to begin with the last step.
         keep_order: whether outputs of a reversed sequence are in the order of inputs.
         unroll: how many steps one round of the compiled loop makes.
-        rngs: random streams, of which the layer makes one of its own for the first carry.
+        state_axes: what becomes of variables of the cell from step to step, by filter: ``Carry``,
+            an axis, or None; parameters are the same for all steps.
+        broadcast_rngs: which random streams of the cell give all steps of a call the same keys.
+        rngs: random streams, of which the layer makes one of its own for the first carry; False
+            for none.
 
     >>> import numpy as np
     >>> layer = RNN(GRUCell(3, 4, rngs=Rngs(0)))
@@ -319,12 +360,17 @@ class RNN(Module):
         reverse: bool = False,
         keep_order: bool = False,
         unroll: int = 1,
-        rngs: Rngs | RngStream | None = None,
+        state_axes: Mapping[Filter, Any] | None = None,
+        broadcast_rngs: Filter = None,
+        rngs: Rngs | RngStream | bool | None = None,
     ) -> None:
         self.cell = cell
+        self.state_axes = StateAxes({...: Carry} if state_axes is None else state_axes)
+        self.broadcast_rngs = broadcast_rngs
         self.time_major, self.return_carry = time_major, return_carry
         self.reverse, self.keep_order, self.unroll = reverse, keep_order, unroll
-        self.rngs: RngStream | None = own_stream(self, rngs, "carry")
+        stream = None if isinstance(rngs, bool) else own_stream(self, rngs, "carry")
+        self.rngs: RngStream | None = stream
 
     def __call__(
         self,
@@ -373,7 +419,8 @@ class RNN(Module):
 
     def _scanned(self, carry: Any, inputs: Any, axis: int, *, keep: bool) -> tuple[Any, Any, Any]:
         """The last carry, all of them if they are kept, and the outputs."""
-        state = StateAxes({Param: None, ...: Carry})
+        shared = (Param, All(RngState, self.broadcast_rngs))
+        state = StateAxes({shared: None, **self.state_axes})
 
         def step(cell: Any, carry: Any, x: Any) -> Any:
             carry, y = cell(carry, x)
@@ -381,11 +428,15 @@ class RNN(Module):
 
         loop = scan(
             step,
+            graph=True,
+            graph_updates=True,
             in_axes=(state, Carry, axis),
             out_axes=(Carry, 0, axis) if keep else (Carry, axis),
             unroll=self.unroll,
         )
-        results = loop(self.cell, carry, inputs)
+        split = {"splits": 1, "only": self.broadcast_rngs, "squeeze": True}
+        with split_rngs(self.cell, **split, graph=True, graph_updates=True):
+            results = loop(self.cell, carry, inputs)
         return results if keep else (results[0], None, results[1])
 
 

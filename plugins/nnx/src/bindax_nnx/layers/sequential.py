@@ -16,7 +16,7 @@ class Sequential(Module):
     arguments.
 
     Args:
-        layers: the functions and modules.
+        layers: the functions and modules. Without any, the arguments are the result.
 
     >>> Sequential(lambda x: x + 1, lambda x: x * 2)(3)
     8
@@ -27,9 +27,7 @@ class Sequential(Module):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply all layers."""
-        if not len(self.layers):
-            raise ValueError("Sequential has no layers to apply.")
-        output: Any = None
+        output: Any = args[0] if len(args) == 1 else args
         for number, layer in enumerate(self.layers):
             if not callable(layer):
                 raise TypeError(

@@ -16,6 +16,7 @@ from bindax_nnx.filters import Filter, Path, PathContains, to_predicate
 from bindax_nnx.graph import iter_variables
 from bindax_nnx.layers._common import (
     Initializer,
+    PromoteDtype,
     common_dtype,
     first_given,
     ones,
@@ -76,6 +77,7 @@ class WeightNorm(_Wrapped):
         dtype: the dtype of the normalized kernels; by default that of kernels and scales together.
         param_dtype: the dtype of the scales.
         variable_filter: which parameters to normalize.
+        promote_dtype: converts a tuple of kernel and scale to one dtype, ``(arrays, dtype=dtype)``.
         rngs: random streams.
 
     >>> import numpy as np
@@ -100,6 +102,7 @@ class WeightNorm(_Wrapped):
         dtype: Any = None,
         param_dtype: Any = np.float32,
         variable_filter: Filter = PathContains("kernel"),  # noqa: B008 -- immutable
+        promote_dtype: PromoteDtype = None,
         rngs: Rngs,
     ) -> None:
         self.layer_instance = layer_instance
@@ -107,7 +110,7 @@ class WeightNorm(_Wrapped):
             () if feature_axes is None else feature_axes
         )
         self.epsilon, self.use_scale, self.dtype = epsilon, use_scale, dtype
-        self.variable_filter = variable_filter
+        self.variable_filter, self.promote_dtype = variable_filter, promote_dtype
         self.scales: dict[Path, Param[Any]] = {}
         if not use_scale:
             return
@@ -122,11 +125,13 @@ class WeightNorm(_Wrapped):
         values = {}
         for path, variable in self._chosen():
             value = variable.value
+            scale = self._kept(self.scales, path).value if self.use_scale else None
+            if self.promote_dtype is not None:
+                value, scale = self.promote_dtype((value, scale), dtype=self.dtype)
             features = positive(self.feature_axes, value.ndim)
             reduced = tuple(i for i in range(value.ndim) if i not in features)
             unit, dtype = _unit(value, reduced, self.epsilon), value.dtype
-            if self.use_scale:
-                scale = self._kept(self.scales, path).value
+            if scale is not None:
                 wide = [n if i in features else 1 for i, n in enumerate(value.shape)]
                 unit, dtype = unit * jnp.reshape(scale, wide), common_dtype(value, scale)
             values[id(variable)] = unit.astype(dtype if self.dtype is None else self.dtype)

@@ -27,7 +27,9 @@ from bindax_nnx.lift.control_flow import check_same_objects, check_types
 from bindax_nnx.lift.prefixes import check_prefix
 from bindax_nnx.lift.scan_axes import check_scan_axes
 from bindax_nnx.lift.structure import CallScope, Form, same_words
-from bindax_nnx.variables import Variable
+from bindax_nnx.modes import Mode
+from bindax_nnx.rngs import RngState
+from bindax_nnx.variables import Variable, store_value
 
 
 @preserving
@@ -51,8 +53,9 @@ def scan(
         reverse: whether to begin with the last slice.
         unroll: how many steps one round of the compiled loop makes.
         in_axes: for each argument ``Carry``, the axis along which it is sliced, None for what is no
-            slice, or for an object ``StateAxes`` with these. Variables whose axis is None are
-            passed on from step to step where a step changes them.
+            slice, or for an object ``StateAxes`` with these. Without updates of graphs, variables
+            whose axis is None are passed on from step to step where a step changes them; with
+            updates, random streams whose axis is None give each step the same keys.
         out_axes: ``Carry`` for the part of the result that is passed on, or the axis along which
             the results of the steps are stacked.
         transform_metadata: with the key ``PARTITION_NAME``, the name of the axis of the steps in
@@ -62,7 +65,7 @@ def scan(
             ``set_graph_updates`` says.
 
     Raises:
-        GraphError: the structure of the carry changes.
+        GraphError: the structure of the carry changes, or a step changes what all steps share.
         ValueError: axes are not those of a scan, of another mode, or do not fit.
 
     >>> import numpy as np
@@ -183,6 +186,7 @@ class _Loop:
         args, _ = scope.arguments
         before = self._carried_graphs(scope)
         result = call.run(scope)
+        self._restart_streams(scope)
         restore_axes(scope, result, self.entry, self.out_axes, self.metadata)
         outs = call.leave(scope, result)
         self.exits = self.entry.of_results(scope, self.out_axes, len(outs))
@@ -193,6 +197,14 @@ class _Loop:
             [x for x, axis in pairs if axis is Carry],
             [x for x, axis in pairs if axis is not Carry],
         )
+
+    def _restart_streams(self, scope: CallScope) -> None:
+        """Give random streams that all steps share, in graphs with updates, the keys they had."""
+        if self.call.lift.mode is Mode.UPDATES:
+            sized = zip(scope.variables, self.entry.variables, strict=True)
+            for i, (variable, axis) in enumerate(sized):
+                if axis is None and isinstance(variable, RngState):
+                    store_value(variable, scope.given[i])
 
     def _carried_graphs(self, scope: CallScope) -> tuple[list[Any], list[Any]]:
         """The structure of the objects that are carried whole, and what they consist of."""
@@ -217,8 +229,14 @@ class _Loop:
         self, scope: CallScope, args: Sequence[Any], result: Any, carried: int, before: Any
     ) -> None:
         changed = {i for i, _ in scope.changed if self.entry.variables[i] is None}
-        if changed:
+        if changed and self.call.lift.mode is not Mode.UPDATES:
             raise _ChangedOutsideOfCarry(changed)
+        for i in sorted(changed):
+            raise GraphError(
+                f"a step of scan changed {self.call.arguments.variables[i]._describe()}, which "
+                f"all steps share, since its axis is None; give Carry to pass it on from step "
+                f"to step, or the axis along which each step has its own."
+            )
         if None in self.exits:
             raise ValueError(
                 f"scan: Cannot broadcast output state: out_axes={self.out_axes!r} has None for a "

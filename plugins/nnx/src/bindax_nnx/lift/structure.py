@@ -230,6 +230,7 @@ class CallScope:
         references: their nodes and variables.
         ends: for each root, how many references there are up to it.
         variables: the variables.
+        given: what they held at first.
         leaves: the leaves of the result, once there is one.
         tree: the containers around them.
         changed: the variables whose values are among the results, by number.
@@ -241,7 +242,6 @@ class CallScope:
     """
 
     __slots__ = (
-        "_given",
         "_lift",
         "_mark",
         "_structure",
@@ -249,6 +249,7 @@ class CallScope:
         "arguments",
         "changed",
         "ends",
+        "given",
         "leaves",
         "new",
         "origins",
@@ -276,7 +277,7 @@ class CallScope:
         self.references: list[Any] = build.references
         self.variables: list[Variable[Any]] = build.variables
         self.arguments: Any = tree_unflatten(form.tree, leaves)
-        self._given = [x._value for x in self.variables]
+        self.given: list[Any] = [x._value for x in self.variables]
         self._tokens = [x._token for x in self.variables]
         self._mark = mutation_counter.now
         self.new: list[Variable[Any]] = []
@@ -329,7 +330,7 @@ class CallScope:
     def _changes(
         self, values: list[Any], all_values: bool | frozenset[int]
     ) -> Iterator[tuple[int, PyTreeDef | None]]:
-        for i, (variable, given) in enumerate(zip(self.variables, self._given, strict=True)):
+        for i, (variable, given) in enumerate(zip(self.variables, self.given, strict=True)):
             value = variable._value
             if value is given and all_values is not True and not (all_values and i in all_values):
                 continue
