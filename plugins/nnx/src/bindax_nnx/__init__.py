@@ -28,7 +28,6 @@ from bindax_nn import hard_sigmoid as hard_sigmoid
 from bindax_nn import hard_silu as hard_silu
 from bindax_nn import hard_swish as hard_swish
 from bindax_nn import hard_tanh as hard_tanh
-from bindax_nn import initializers as initializers
 from bindax_nn import leaky_relu as leaky_relu
 from bindax_nn import log_sigmoid as log_sigmoid
 from bindax_nn import log_softmax as log_softmax
@@ -46,7 +45,9 @@ from bindax_nn import standardize as standardize
 from bindax_nn import swish as swish
 from bindax_nn import tanh as tanh
 from bindax_nnx import compat as compat
+from bindax_nnx import initializers as initializers
 from bindax_nnx import metrics as metrics
+from bindax_nnx import traversals as traversals
 from bindax_nnx.annotations import Data as Data
 from bindax_nnx.annotations import Static as Static
 from bindax_nnx.annotations import data as data
@@ -83,14 +84,22 @@ from bindax_nnx.filters import PathContains as PathContains
 from bindax_nnx.filters import PathIn as PathIn
 from bindax_nnx.filters import WithTag as WithTag
 from bindax_nnx.filters import to_predicate as to_predicate
+from bindax_nnx.flat_state import FlatState as FlatState
+from bindax_nnx.flat_state import PureState as PureState
+from bindax_nnx.flat_state import call as call
+from bindax_nnx.flat_state import flatten as flatten
+from bindax_nnx.flat_state import unflatten as unflatten
 from bindax_nnx.graph_state import GraphState as GraphState
 from bindax_nnx.graph_state import unpack as unpack
 from bindax_nnx.layers.activations import PReLU as PReLU
 from bindax_nnx.layers.attention import MultiHeadAttention as MultiHeadAttention
-from bindax_nnx.layers.attention import combine_masks as combine_masks
 from bindax_nnx.layers.attention import dot_product_attention as dot_product_attention
-from bindax_nnx.layers.attention import make_attention_mask as make_attention_mask
-from bindax_nnx.layers.attention import make_causal_mask as make_causal_mask
+from bindax_nnx.layers.cells import GRUCell as GRUCell
+from bindax_nnx.layers.cells import LSTMCell as LSTMCell
+from bindax_nnx.layers.cells import OptimizedLSTMCell as OptimizedLSTMCell
+from bindax_nnx.layers.cells import RNNCell as RNNCell
+from bindax_nnx.layers.cells import RNNCellBase as RNNCellBase
+from bindax_nnx.layers.cells import SimpleCell as SimpleCell
 from bindax_nnx.layers.convolution import Conv as Conv
 from bindax_nnx.layers.convolution import ConvTranspose as ConvTranspose
 from bindax_nnx.layers.dropout import Dropout as Dropout
@@ -101,6 +110,9 @@ from bindax_nnx.layers.linear import LinearGeneral as LinearGeneral
 from bindax_nnx.layers.lora import LoRA as LoRA
 from bindax_nnx.layers.lora import LoRALinear as LoRALinear
 from bindax_nnx.layers.lora import LoRAParam as LoRAParam
+from bindax_nnx.layers.masks import combine_masks as combine_masks
+from bindax_nnx.layers.masks import make_attention_mask as make_attention_mask
+from bindax_nnx.layers.masks import make_causal_mask as make_causal_mask
 from bindax_nnx.layers.normalization import BatchNorm as BatchNorm
 from bindax_nnx.layers.normalization import GroupNorm as GroupNorm
 from bindax_nnx.layers.normalization import InstanceNorm as InstanceNorm
@@ -111,12 +123,6 @@ from bindax_nnx.layers.pooling import max_pool as max_pool
 from bindax_nnx.layers.pooling import min_pool as min_pool
 from bindax_nnx.layers.recurrent import RNN as RNN
 from bindax_nnx.layers.recurrent import Bidirectional as Bidirectional
-from bindax_nnx.layers.recurrent import GRUCell as GRUCell
-from bindax_nnx.layers.recurrent import LSTMCell as LSTMCell
-from bindax_nnx.layers.recurrent import OptimizedLSTMCell as OptimizedLSTMCell
-from bindax_nnx.layers.recurrent import RNNCell as RNNCell
-from bindax_nnx.layers.recurrent import RNNCellBase as RNNCellBase
-from bindax_nnx.layers.recurrent import SimpleCell as SimpleCell
 from bindax_nnx.layers.recurrent import flip_sequences as flip_sequences
 from bindax_nnx.layers.sequential import Sequential as Sequential
 from bindax_nnx.layers.weight_norm import SpectralNorm as SpectralNorm
@@ -212,6 +218,7 @@ from bindax_nnx.state import merge_state as merge_state
 from bindax_nnx.state import split_state as split_state
 from bindax_nnx.state import to_flat_state as to_flat_state
 from bindax_nnx.tabulate import tabulate as tabulate
+from bindax_nnx.train_state import TrainState as TrainState
 from bindax_nnx.variables import PARTITION_NAME as PARTITION_NAME
 from bindax_nnx.variables import BatchStat as BatchStat
 from bindax_nnx.variables import Cache as Cache
@@ -222,7 +229,7 @@ from bindax_nnx.variables import Variable as Variable
 from bindax_nnx.variables import VariableMetadata as VariableMetadata
 from bindax_nnx.views import view_info as view_info
 
-vars()["__all__"] = [*_public_names(vars()), "compat", "initializers", "metrics"]
+vars()["__all__"] = [*_public_names(vars()), "compat", "initializers", "metrics", "traversals"]
 
 _register_internal(__file__)
 _former_modules(

@@ -95,14 +95,15 @@ def _end(module: Any) -> dict[type[Variable[Any]], dict[tuple[Any, ...], Any]]:
 
 
 @contextmanager
-def _recorded_methods(module: Any, kind: type[Variable[Any]] | None) -> Iterator[None]:
+def _recorded_methods(module: Any, kind: Any) -> Iterator[None]:
     """Let the modules be of classes whose methods record their results, for a while."""
     changed = []
     if kind is not None:
         changed = [(one, type(one)) for _, one in iter_modules(module, graph=True)]
     try:
         for one, cls in changed:
-            _set(one, "__class__", _recording_class(cls, kind))
+            known: Any = cls
+            _set(one, "__class__", _recording_class(known, kind))
         yield
     finally:
         for one, cls in changed:

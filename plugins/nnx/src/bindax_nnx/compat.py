@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial as _partial
+from typing import Any
 
 from bindax_nnx.lift.checkify import checkify as _checkify
 from bindax_nnx.lift.control_flow import cond as _cond
@@ -37,8 +38,8 @@ from bindax_nnx.split_merge import split as _split
 from bindax_nnx.split_merge import state as _state
 from bindax_nnx.views import view_info as _view_info
 
-_graph = {"graph": True}
-_updates = {"graph": True, "graph_updates": True}
+_graph: dict[str, Any] = {"graph": True}
+_updates: dict[str, Any] = {"graph": True, "graph_updates": True}
 
 split = _partial(_split, **_graph)
 state = _partial(_state, **_graph)

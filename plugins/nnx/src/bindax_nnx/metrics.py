@@ -8,8 +8,10 @@ import numpy as np
 
 import bindax_numpy as jnp
 from bindax_core.extend import canonicalize_dtype
+from bindax_nnx.filters import Filter
 from bindax_nnx.layers._common import array_of
 from bindax_nnx.object import Object
+from bindax_nnx.split_merge import split
 from bindax_nnx.variables import Variable
 
 
@@ -31,6 +33,10 @@ class Metric(Object):
     def compute(self) -> Any:
         """The result so far."""
         raise TypeError(f"{type(self).__name__} must define compute.")
+
+    def split(self, *filters: Filter) -> Any:
+        """The structure of the metric and its numbers; see ``split``."""
+        return split(self, *filters)
 
     def _argument(self, name: str, given: dict[str, Any]) -> Any:
         if name not in given:

@@ -225,7 +225,7 @@ def with_rngs(
     """
     takes = to_predicate(only)
     several = isinstance(fork, Sequence) and not isinstance(fork, str)
-    forked = fork if several else [] if fork is None else [fork]
+    forked: Any = fork if several else [] if fork is None else [fork]
     rules = {
         "split": first_rule({} if split is None else split),
         "broadcast": first_rule({} if broadcast is None else broadcast),

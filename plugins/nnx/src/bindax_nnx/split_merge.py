@@ -74,19 +74,13 @@ class GraphDef:
         Returns:
             ``call(*args) -> (result, (graphdef, state))``; ``call.name`` is that of a method.
         """
-        return _Apply(merge(self, *states))
+        from bindax_nnx.flat_state import call  # which needs this class
 
+        pair: Any = (self, *states)
+        return call(pair)
 
-class _Apply:
-    def __init__(self, node: Any, method: Any = None) -> None:
-        self._node, self._method = node, method
-
-    def __getattr__(self, name: str) -> _Apply:
-        return _Apply(self._node, getattr(self._node, name))
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        result = (self._method or self._node)(*args, **kwargs)
-        return result, split(self._node)
+    def __class_getitem__(cls, kind: Any) -> Any:
+        return cls
 
 
 def split(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
@@ -114,13 +108,13 @@ def split(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
     >>> merge(graphdef, params, rest).factor.value
     2.0
     """
-    graphdef, found = _taken_apart("split", node, graph)
+    graphdef, found = taken_apart("split", node, graph)
     copies = dict(zip(graphdef.paths, map(_copied, found), strict=True))
     parts = split_flat(copies, filters or (...,), everything=True)
     return (graphdef, *map(state_of_part, parts))
 
 
-def _taken_apart(function: str, node: Any, graph: bool | None) -> tuple[GraphDef, list[Any]]:
+def taken_apart(function: str, node: Any, graph: bool | None) -> tuple[GraphDef, list[Any]]:
     """The structure of a graph, and its variables and the arrays that are in none."""
     if not is_graph(graph):
         require_tree(function, node)
@@ -155,7 +149,13 @@ def merge(
     (4, 3)
     """
     if not isinstance(graphdef, GraphDef) and hasattr(graphdef, "graphdef"):
-        graphdef, states = graphdef.graphdef, (graphdef, *states)
+        states = (graphdef, *states)
+        graphdef = graphdef.graphdef
+        if any(getattr(state, "graphdef", graphdef) != graphdef for state in states):
+            raise GraphError(
+                "merge: GraphDef must be the same for all states that unpack returned, but these "
+                "are of different graphs. Pass those of one call of unpack."
+            )
     if not isinstance(graphdef, GraphDef):
         raise TypeError(
             f"merge: graphdef must be the GraphDef that split returned, but it is {graphdef!r:.60}."
@@ -294,7 +294,7 @@ def state(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
     >>> sorted(state(layer, Param))
     ['bias', 'kernel']
     """
-    graphdef, found = _taken_apart("state", node, graph)
+    graphdef, found = taken_apart("state", node, graph)
     copies = dict(zip(graphdef.paths, map(_copied, found), strict=True))
     return states_of(split_flat(copies, filters or (...,), everything=False))
 
@@ -313,7 +313,7 @@ def graphdef(node: Any, *, graph: bool | None = None) -> GraphDef:
     >>> graphdef(layer) == graphdef(Linear(2, 3, rngs=Rngs(1)))
     True
     """
-    return _taken_apart("graphdef", node, graph)[0]
+    return taken_apart("graphdef", node, graph)[0]
 
 
 def clone(node: T, variables: bool = True, *, graph: bool | None = None, arrays: bool = False) -> T:

@@ -109,8 +109,10 @@ class Build:
 
     def _variable(self, token: VariableToken, value: Any) -> Variable[Any]:
         found = None if self.reused is None else self.reused[len(self.variables)]
-        is_like = isinstance(found, Variable) and type(found) is token.type
-        variable = found if is_like else restore_variable(token, value, self.context)
+        if isinstance(found, Variable) and type(found) is token.type:
+            variable: Variable[Any] = found
+        else:
+            variable = restore_variable(token, value, self.context)
         self.references.append(variable)
         self.variables.append(variable)
         return variable

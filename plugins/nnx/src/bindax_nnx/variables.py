@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 from bindax_core.errors import UnexpectedTracerError, clause
 from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
+from bindax_nnx._metadata import AXIS_NAMES as AXIS_NAMES
+from bindax_nnx._metadata import HasMetadata
 from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation_counter
 from bindax_nnx._operators import VariableOperators
 from bindax_nnx._paths import Place, full_name
@@ -21,7 +23,6 @@ V = TypeVar("V", bound="Variable[Any]")
 PARTITION_NAME = "partition_name"
 """The entry of ``transform_metadata`` that names the axis which a transformation adds."""
 
-_MISSING = object()
 _HOOKS = ("on_add_axis", "on_create_value", "on_get_value", "on_remove_axis", "on_set_value")
 
 
@@ -44,7 +45,7 @@ class VariableMetadata:
         self.metadata: dict[str, Any] = dict(metadata)
 
 
-class Variable(VariableOperators, Generic[A]):
+class Variable(HasMetadata, VariableOperators, Generic[A]):
     """A cell that holds an array, or a tree of arrays, and metadata.
 
     It has the operators, attributes and methods of its value. Subclasses are the kinds of state
@@ -132,12 +133,12 @@ class Variable(VariableOperators, Generic[A]):
         return self._value
 
     @property
-    def type(self) -> type:
+    def var_type(self) -> type:
         """The kind of variable."""
         return type(self)
 
     @property
-    def var_type(self) -> type:
+    def type(self) -> Any:
         """The kind of variable."""
         return type(self)
 
@@ -169,7 +170,7 @@ class Variable(VariableOperators, Generic[A]):
         return value if hook is None else hook(value)
 
     @classmethod
-    def from_metadata(cls: type[V], value: Any, metadata: Mapping[str, Any]) -> V:
+    def from_metadata(cls, value: Any, metadata: Mapping[str, Any]) -> Any:
         """A variable with a value and metadata, without conversions and hooks."""
         return make_variable(cls, value, metadata)
 
@@ -192,71 +193,6 @@ class Variable(VariableOperators, Generic[A]):
         if self.token != variable_state.token:
             self._change_metadata(dict(variable_state._metadata))
 
-    def to_state(self: V) -> V:
-        """A copy, as it is in states."""
-        return self.copy()
-
-    def get_metadata(self, name: str | None = None, default: Any = _MISSING) -> Any:
-        """The metadata of a name, or all as a dictionary.
-
-        Args:
-            name: the name.
-            default: what to return where there is none of the name.
-
-        Raises:
-            KeyError: there is none of the name, and no default.
-        """
-        if name is None:
-            return dict(self._metadata)
-        if name not in self._metadata and default is not _MISSING:
-            return default
-        return self._metadata[name]
-
-    def has_metadata(self, name: str) -> bool:
-        """Tell whether there is metadata of a name."""
-        return name in self._metadata
-
-    def set_metadata(self, *given: Any, **metadata: Any) -> None:
-        """Add metadata, or replace some.
-
-        Args:
-            given: a dictionary, which replaces all metadata; or a name and a value.
-            metadata: values by name.
-
-        Raises:
-            TypeError: ``given`` is neither, or there are values by name, too.
-        """
-        if given and metadata:
-            raise TypeError(
-                "Cannot mix positional and keyword arguments: set_metadata takes a dictionary, a "
-                "name and a value, or values by name."
-            )
-        if len(given) == 1 and isinstance(given[0], Mapping):
-            self._change_metadata(dict(given[0]))
-        elif len(given) == 2:
-            self._change_metadata({**self._metadata, given[0]: given[1]})
-        elif given:
-            raise TypeError(
-                f"set_metadata takes a dictionary, or a name and a value, or values by name, but "
-                f"got {len(given)} positional arguments: {given!r:.80}."
-            )
-        else:
-            self._change_metadata({**self._metadata, **metadata})
-
-    def del_metadata(self, name: str) -> None:
-        """Delete the metadata of a name.
-
-        Raises:
-            AttributeError: there is none of the name.
-        """
-        self.__delattr__(name)
-
-    def _change_metadata(self, metadata: dict[str, Any]) -> None:
-        self._require_context()
-        _set(self, "_metadata", metadata)
-        _set(self, "_token", None)
-        mutation_counter.advance_variables()
-
     def replace(self: V, value: Any, **metadata: Any) -> V:
         """A variable of the same kind with another value, its metadata changed where named."""
         if isinstance(value, Variable):
@@ -267,38 +203,7 @@ class Variable(VariableOperators, Generic[A]):
         """A variable of the same kind, value and metadata."""
         return make_variable(type(self), self._value, self._metadata)
 
-    def add_axis(self, index: int, name: Any) -> None:
-        """Tell the variable that its value has a new axis; the sharding metadata get the name."""
-        for field in AXIS_NAMES:
-            names = self._metadata.get(field)
-            if names is not None:
-                self.set_metadata(**{field: _with_axis(names, index, name)})
-        if (hook := self._hook("on_add_axis")) is not None:
-            hook(index, name)
-
-    def remove_axis(self, index: int, name: Any) -> None:
-        """Tell the variable that an axis of its value is gone; ``add_axis`` is the inverse.
-
-        Raises:
-            ValueError: the axis has another name in the sharding metadata.
-        """
-        for field in AXIS_NAMES:
-            names = self._metadata.get(field)
-            if names is not None:
-                self.set_metadata(**{field: self._without_axis(field, names, index, name)})
-        if (hook := self._hook("on_remove_axis")) is not None:
-            hook(index, name)
-
-    def _without_axis(self, field: str, names: Any, index: int, name: Any) -> tuple[Any, ...]:
-        names = tuple(names)
-        if not 0 <= index < len(names) or names[index] != name:
-            found = repr(names[index]) if 0 <= index < len(names) else "no name"
-            raise ValueError(
-                f"{self._describe()} has {field}={names!r}, with {found} for axis {index}, but "
-                f"the transformation that removes this axis calls it {name!r} in "
-                f"transform_metadata. Map the axis of that name, or correct one of the two."
-            )
-        return (*names[:index], *names[index + 1 :])
+    to_state = copy
 
     def _hook(self, name: str) -> Callable[..., Any] | None:
         metadata = self._metadata
@@ -412,15 +317,6 @@ class Variable(VariableOperators, Generic[A]):
 
 
 _set = object.__setattr__
-AXIS_NAMES = ("sharding", "out_sharding", "sharding_names")
-"""The metadata that name the axes of the value."""
-
-
-def _with_axis(names: Any, index: int, name: Any) -> tuple[Any, ...]:
-    names = tuple(names) + (None,) * max(0, index - len(names))
-    return (*names[:index], name, *names[index:])
-
-
 # The setters of the slots: tracing a function of a large model restores many variables.
 _slots: Any = vars(Variable)
 _set_value, _set_metadata, _set_context, _set_place, _set_token = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,11 @@ import bindax_lax_basic as lax
 import bindax_nn as nn
 import bindax_numpy as jnp
 import bindax_random as random
-from bindax_core.extend import is_value
 from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
     Metadata,
     PromoteDtype,
-    array_of,
     check_features,
     default_kernel_init,
     first_given,
@@ -26,6 +24,7 @@ from bindax_nnx.layers._common import (
     zeros,
 )
 from bindax_nnx.layers.linear import LinearGeneral
+from bindax_nnx.layers.masks import combine_masks
 from bindax_nnx.layers.normalization import LayerNorm
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs, RngStream, own_stream, stream_for
@@ -66,7 +65,6 @@ def dot_product_attention(
         is_causal: whether each query attends only to its own position and those before it.
         promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
 
-    >>> import numpy as np
     >>> x = np.ones((1, 3, 2, 4), np.float32)
     >>> dot_product_attention(x, x, x).shape
     (1, 3, 2, 4)
@@ -201,6 +199,8 @@ class MultiHeadAttention(Module):
     broadcast_dropout: bool
     dropout_rate: float
     attention_fn: Callable[..., Any]
+    query_ln: LayerNorm | None
+    key_ln: LayerNorm | None
     out: LinearGeneral
     rngs: RngStream | None
 
@@ -243,43 +243,55 @@ class MultiHeadAttention(Module):
         keep_rngs: bool = True,
         rngs: Rngs,
     ) -> None:
-        features = in_features if qkv_features is None else qkv_features
-        few = num_heads if num_kv_heads is None else num_kv_heads
-        if features % num_heads or num_heads % few:
-            raise ValueError(
-                f"MultiHeadAttention cannot divide {features} features among {num_heads} heads, "
-                f"or these among {few} heads of keys and values."
-            )
-        self.num_heads, self.num_kv_heads, self.head_dim = num_heads, few, features // num_heads
+        self.num_heads = num_heads
+        self.num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         self.in_features = in_features
         self.in_kv_features: int = in_features if in_kv_features is None else in_kv_features
         self.out_features: int = in_features if out_features is None else out_features
+        self.head_dim = self._size_of_heads(in_features if qkv_features is None else qkv_features)
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
         self.broadcast_dropout, self.dropout_rate = broadcast_dropout, dropout_rate
         self.deterministic, self.decode, self.attention_fn = deterministic, decode, attention_fn
-        linear = partial(
-            LinearGeneral,
-            dtype=dtype,
-            param_dtype=param_dtype,
-            use_bias=use_bias,
-            precision=precision,
-            rngs=rngs,
-        )
+        linear = self._linear(use_bias, rngs)
         inits, metadata = (kernel_init, bias_init), (kernel_metadata, bias_metadata)
         first = _of_products(qkv_promote_dtype, qkv_dot_general, qkv_dot_general_cls)
         self._make_inner_layers(partial(linear, **_of_parameters(inits, metadata), **first))
-        norm = partial(LayerNorm, self.head_dim, use_bias=False, dtype=dtype, rngs=rngs)
-        norm = partial(norm, promote_dtype=ln_promote_dtype)
-        query = norm(scale_metadata=query_ln_scale_metadata) if normalize_qk else None
-        key = norm(scale_metadata=key_ln_scale_metadata) if normalize_qk else None
-        self.query_ln: Any | None = query
-        self.key_ln: Any | None = key
+        scales = (query_ln_scale_metadata, key_ln_scale_metadata) if normalize_qk else None
+        self.query_ln, self.key_ln = self._norms(scales, ln_promote_dtype, rngs)
         inits = (out_kernel_init or kernel_init, out_bias_init or bias_init)
         last = _of_parameters(inits, (out_kernel_metadata, out_bias_metadata))
         last |= _of_products(out_promote_dtype, out_dot_general, out_dot_general_cls)
         self.out = linear((num_heads, self.head_dim), self.out_features, axis=(-2, -1), **last)
         keeps = keep_rngs and dropout_rate > 0
         self.rngs = own_stream(self, rngs, "dropout") if keeps else None
+
+    def _size_of_heads(self, features: int) -> int:
+        if features % self.num_heads or self.num_heads % self.num_kv_heads:
+            raise ValueError(
+                f"MultiHeadAttention cannot divide {features} features among {self.num_heads} "
+                f"heads, or these among {self.num_kv_heads} heads of keys and values."
+            )
+        return features // self.num_heads
+
+    def _linear(self, use_bias: bool, rngs: Rngs) -> Callable[..., LinearGeneral]:
+        return partial(
+            LinearGeneral,
+            dtype=self.dtype,
+            param_dtype=self.param_dtype,
+            use_bias=use_bias,
+            precision=self.precision,
+            rngs=rngs,
+        )
+
+    def _norms(
+        self, metadata: tuple[Metadata, Metadata] | None, promote_dtype: Any, rngs: Rngs
+    ) -> tuple[LayerNorm | None, LayerNorm | None]:
+        """The layers that normalize queries and keys, if there are any."""
+        if metadata is None:
+            return None, None
+        norm = partial(LayerNorm, self.head_dim, use_bias=False, dtype=self.dtype, rngs=rngs)
+        norm = partial(norm, promote_dtype=promote_dtype)
+        return norm(scale_metadata=metadata[0]), norm(scale_metadata=metadata[1])
 
     def _make_inner_layers(self, linear: Callable[..., LinearGeneral]) -> None:
         shared = (self.num_kv_heads, self.head_dim)
@@ -422,64 +434,3 @@ class MultiHeadAttention(Module):
             self.cached_value.value,
             past if mask is None else combine_masks(mask, past, dtype=np.bool_),
         )
-
-
-def combine_masks(*masks: Any, dtype: Any = np.float32) -> Any:
-    """Where all of several masks allow attention; None is no mask.
-
-    >>> import numpy as np
-    >>> combine_masks(np.array([True, True]), None, np.array([True, False])).tolist()
-    [1.0, 0.0]
-    """
-    given = [array_of(mask) for mask in masks if mask is not None]
-    if not given:
-        return None
-    for mask in given:
-        if not is_value(mask):
-            raise TypeError(f"combine_masks: masks must be arrays or None, but got {mask!r:.60}.")
-    combined = reduce(jnp.logical_and, [jnp.not_equal(mask, 0) for mask in given])
-    return combined if dtype is None else combined.astype(dtype)
-
-
-def make_attention_mask(
-    query_input: Any,
-    key_input: Any,
-    pairwise_fn: Callable[[Any, Any], Any] = lambda x, y: x * y,
-    extra_batch_dims: int = 0,
-    dtype: Any = np.float32,
-) -> Any:
-    """The mask ``(..., 1, queries, keys)`` of a function of a query's and a key's number.
-
-    Args:
-        query_input: of the shape ``(..., queries)``.
-        key_input: of the shape ``(..., keys)``.
-        pairwise_fn: whether a query attends to a key, from what was given for them.
-        extra_batch_dims: how many axes of size one are put in front.
-        dtype: of the mask.
-
-    >>> import numpy as np
-    >>> make_attention_mask(np.ones((2, 3)), np.ones((2, 5))).shape
-    (2, 1, 3, 5)
-    """
-    query, key = jnp.asarray(query_input), jnp.asarray(key_input)
-    mask = pairwise_fn(jnp.expand_dims(query, -1), jnp.expand_dims(key, -2))
-    mask = jnp.expand_dims(mask, -3)
-    return jnp.expand_dims(mask, tuple(range(extra_batch_dims))).astype(dtype)
-
-
-def make_causal_mask(x: Any, extra_batch_dims: int = 0, dtype: Any = np.float32) -> Any:
-    """The mask with which each position attends to itself and those before it.
-
-    Args:
-        x: of the shape ``(..., positions)``.
-        extra_batch_dims: how many axes of size one are put in front.
-        dtype: of the mask.
-
-    >>> import numpy as np
-    >>> make_causal_mask(np.ones((1, 2)))
-    Array([[[[1., 0.],
-             [1., 1.]]]], dtype=float32)
-    """
-    shape = jnp.asarray(x).shape
-    positions = jnp.broadcast_to(jnp.arange(shape[-1]), shape)
-    return make_attention_mask(positions, positions, lambda q, k: q >= k, extra_batch_dims, dtype)

@@ -23,9 +23,9 @@ from bindax_nnx.layers._common import (
     params_key,
     positive,
 )
-from bindax_nnx.module import Module, copy_around
+from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs
-from bindax_nnx.split_merge import clone
+from bindax_nnx.split_merge import clone, copy_around
 from bindax_nnx.variables import BatchStat, Param, Variable
 
 

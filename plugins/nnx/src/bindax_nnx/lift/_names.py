@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bindax_nnx._tokens import NodeToken
@@ -17,6 +17,19 @@ def named_after(flat: Callable[..., Any], fun: Callable[..., Any]) -> Callable[.
     flat.__name__ = getattr(fun, "__name__", type(fun).__name__)
     setattr(flat, "func", inspect.unwrap(fun))  # noqa: B010 -- functions have any attributes
     return flat
+
+
+def with_positions(
+    fun: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments by position, where they were given by the names of positional parameters."""
+    if not kwargs:
+        return tuple(args), {}
+    try:
+        bound = inspect.signature(fun).bind(*args, **kwargs)
+    except (TypeError, ValueError):  # the call itself says what is wrong
+        return tuple(args), dict(kwargs)
+    return bound.args, bound.kwargs
 
 
 def name_at(root: Any, path: Sequence[Any]) -> str:

@@ -24,9 +24,8 @@ def checkify(
     Args:
         f: a function of objects, arrays and trees of these.
         errors: which checks; by default those that ``f`` makes.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Returns:
         A function of the same arguments that returns a pair of an error and the result. What ``f``

@@ -33,9 +33,8 @@ def cond(
         false_fun: applied otherwise; its result has the structure and types of the other's, and it
             leaves the same structure in the objects.
         operands: objects, arrays and trees of these.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Raises:
         GraphError: the functions leave different structures.
@@ -72,9 +71,8 @@ def switch(
         branches: the functions; their results have the same structure and types, and they leave
             the same structure in the objects.
         operands: objects, arrays and trees of these.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Raises:
         GraphError: the functions leave different structures.
@@ -205,9 +203,8 @@ def while_loop(
         cond_fun: from the state to a boolean scalar.
         body_fun: from the state to the next one: the same objects, and arrays of the same types.
         init_val: the first state: objects, arrays and trees of these.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Returns:
         The last state, with the original objects in it.
@@ -272,9 +269,8 @@ def fori_loop(
             the same types.
         init_val: the first state: objects, arrays and trees of these.
         unroll: how many steps a compiled program does at once; for this the bounds are numbers.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Returns:
         The last state, with the original objects in it.

@@ -57,9 +57,8 @@ def custom_vjp(
         nondiff_argnums: positions of arguments that are constants: the rule for reverse mode gets
             them first, and returns nothing for them. A ``DiffState`` says instead for which
             variables of an object it returns cotangents.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     >>> from bindax_nnx import Module, Param, grad
     >>> class Scale(Module):

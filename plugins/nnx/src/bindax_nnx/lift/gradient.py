@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar, overload
@@ -21,7 +20,7 @@ from bindax_core.extend import (
 from bindax_nnx.filters import Filter, Path
 from bindax_nnx.graph import is_reference, iter_variables
 from bindax_nnx.lift._decorators import decorator, lift_of
-from bindax_nnx.lift._names import named_after
+from bindax_nnx.lift._names import named_after, with_positions
 from bindax_nnx.lift.axes import Occurrences, add_occurrences, variable_axes
 from bindax_nnx.lift.by_filter import ByFilter
 from bindax_nnx.lift.call import Call
@@ -148,9 +147,8 @@ def grad(
         has_aux: whether ``f`` returns a pair whose second part is passed through.
         holomorphic: whether ``f`` is complex and holomorphic.
         allow_int: whether arguments may be integers, whose gradients have the dtype float0.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Returns:
         A function of the same arguments. Its result has, in the place of each object, a ``State``
@@ -296,19 +294,6 @@ def value_and_grad(
         return value, tuple(found) if several else found[0]
 
     return both
-
-
-def with_positions(
-    fun: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments by position, where they were given by the names of positional parameters."""
-    if not kwargs:
-        return tuple(args), {}
-    try:
-        bound = inspect.signature(fun).bind(*args, **kwargs)
-    except (TypeError, ValueError):  # the call itself says what is wrong
-        return tuple(args), dict(kwargs)
-    return bound.args, bound.kwargs
 
 
 def _numbered(argnums: Argnums, lift: Lift) -> list[tuple[int, Filter]]:

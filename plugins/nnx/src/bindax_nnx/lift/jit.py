@@ -27,7 +27,7 @@ from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.ahead_of_time import Lowered, trace_with_states, with_statics
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.cached_structure import plan_of
-from bindax_nnx.lift.prefixes import check_prefix
+from bindax_nnx.lift.prefixes import check_prefixes
 from bindax_nnx.lift.sharding import Placement
 from bindax_nnx.lift.structure import Arguments, CallScope, Form, Lift, Returned, finish
 from bindax_nnx.object import Object
@@ -373,35 +373,26 @@ def jit(
         keep_unused: whether arguments that the function does not use are passed all the same.
         backend: the name of the backend that compiles.
         inline: whether the program becomes a part of one that calls it.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Raises:
         TraceContextError: the function changes an object that is no argument.
-        ValueError: a prefix is of another mode, or a variable is shared where it must not be.
+        ValueError: a variable is shared where it must not be.
 
     >>> import numpy as np
-    >>> from bindax_nnx import Module, Variable
-    >>> class Counter(Module):
-    ...     def __init__(self):
-    ...         self.count = Variable(np.int32(0))
-    >>> counter = Counter()
-    >>> @jit
-    ... def increment(counter, by):
-    ...     counter.count += by
-    >>> increment(counter, np.int32(2)), int(counter.count)
-    (None, 2)
+    >>> from bindax_nnx import Variable
+    >>> count = Variable(np.int32(0))
+    >>> jit(lambda count, by: count.set_value(count + by))(count, np.int32(2))
+    >>> int(count)
+    2
     """
     lift = lift_of("jit", "fun", fun, graph, graph_updates)
-    check_prefix("jit", "in_shardings", in_shardings, lift.mode)
-    check_prefix("jit", "out_shardings", out_shardings, lift.mode)
+    check_prefixes("jit", lift.mode, in_shardings=in_shardings, out_shardings=out_shardings)
     static = _several(static_argnums, "static_argnums")
-    return JitFunction(
-        fun,
-        (static, _several(static_argnames, "static_argnames")),
-        (_several(donate_argnums, "donate_argnums"), _several(donate_argnames, "donate_argnames")),
-        Placement(in_shardings, out_shardings, static),
-        {"keep_unused": keep_unused, "backend": backend, "inline": inline},
-        lift,
-    )
+    donated = _several(donate_argnums, "donate_argnums")
+    statics = static, _several(static_argnames, "static_argnames")
+    placement = Placement(in_shardings, out_shardings, static)
+    options = {"keep_unused": keep_unused, "backend": backend, "inline": inline}
+    donated_names = _several(donate_argnames, "donate_argnames")
+    return JitFunction(fun, statics, (donated, donated_names), placement, options, lift)

@@ -137,9 +137,8 @@ def jvp(
         tangents: a tangent for each argument; for an object a ``State`` with tangents of the
             variables that have any, or an object like it.
         has_aux: whether ``f`` returns a pair whose second part is passed through.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Returns:
         The value and the tangent of it; then the second part, with ``has_aux``. With updates of
@@ -159,7 +158,7 @@ def jvp(
     """
     lift = lift_of("jvp", "f", f, graph, graph_updates)
     if primals is None or tangents is None:
-        options = {"has_aux": has_aux, "graph": graph, "graph_updates": graph_updates}
+        options: Any = {"has_aux": has_aux, "graph": graph, "graph_updates": graph_updates}
         return wraps(f)(partial(jvp, f, **options))
     if len(primals) != len(tangents):
         raise ValueError(f"jvp got {len(primals)} primals, but {len(tangents)} tangents.")
@@ -245,9 +244,8 @@ def vjp(
         f: a function of objects, arrays and trees of these.
         primals: the arguments at which to differentiate.
         has_aux: whether ``f`` returns a pair whose second part is passed through.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Returns:
         The value and a function from a cotangent of it to a tuple of cotangents of the arguments;
@@ -266,7 +264,7 @@ def vjp(
     """
     lift = lift_of("vjp", "f", f, graph, graph_updates)
     if not primals:
-        options = {"has_aux": has_aux, "graph": graph, "graph_updates": graph_updates}
+        options: Any = {"has_aux": has_aux, "graph": graph, "graph_updates": graph_updates}
         return wraps(f)(partial(vjp, f, **options))
     call = Call(f, primals, lift=lift)
     template = Template(call, primals)

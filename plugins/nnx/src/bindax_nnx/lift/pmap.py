@@ -9,9 +9,10 @@ from typing import Any
 from bindax_core.extend import api_boundary, tree_map, typeof
 from bindax_core.sharding import NamedSharding, PartitionSpec, make_mesh
 from bindax_nnx.lift._decorators import lift_of, preserving
+from bindax_nnx.lift._names import with_positions
 from bindax_nnx.lift.axes import Axes, StateAxes, StateSharding, check_axes_count, value_axes
 from bindax_nnx.lift.jit import jit
-from bindax_nnx.lift.prefixes import check_prefix
+from bindax_nnx.lift.prefixes import check_prefixes
 from bindax_nnx.lift.structure import Arguments
 from bindax_nnx.lift.vmap import vmap
 from bindax_nnx.modes import Mode
@@ -31,8 +32,7 @@ def pmap(
 ) -> Callable[..., Any]:
     """A compiled function that applies ``f`` along an axis, each element on its own device.
 
-    It is ``vmap`` in ``jit``, with the mapped axis over the first devices there are. JAX no longer
-    recommends ``pmap``: ``jit`` with ``in_shardings`` and ``shard_map`` say more.
+    It is ``vmap`` in ``jit``, with the mapped axis over the first devices there are.
 
     Args:
         f: a function of objects, arrays and trees of these.
@@ -41,9 +41,8 @@ def pmap(
         out_axes: as for ``vmap``.
         axis_size: the size of the axis, needed only when no argument is mapped.
         transform_metadata: as for ``vmap``.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Raises:
         ValueError: there are fewer devices than elements.
@@ -55,24 +54,22 @@ def pmap(
     (1, 5, 3)
     """
     lift = lift_of("pmap", "f", f, graph, graph_updates)
-    check_prefix("pmap", "in_axes", in_axes, lift.mode)
-    check_prefix("pmap", "out_axes", out_axes, lift.mode)
-    mode = {"graph": lift.mode is not Mode.TREE, "graph_updates": lift.mode is Mode.UPDATES}
+    check_prefixes("pmap", lift.mode, in_axes=in_axes, out_axes=out_axes)
+    mode: dict[str, Any] = {
+        "graph": lift.mode is not Mode.TREE,
+        "graph_updates": lift.mode is Mode.UPDATES,
+    }
     axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
-    mapped = vmap(
-        f,
-        in_axes=axes,
-        out_axes=out_axes,
-        axis_name=axis_name,
-        axis_size=axis_size,
-        transform_metadata=transform_metadata,
-        **mode,
-    )
+    names: dict[str, Any] = {"axis_name": axis_name, "axis_size": axis_size}
+    names["transform_metadata"] = transform_metadata
+    mapped = vmap(f, in_axes=axes, out_axes=out_axes, **names, **mode)
     compiled: dict[int, Callable[..., Any]] = {}
 
     @wraps(f)
     @api_boundary
     def parallel(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(axes, tuple):
+            args, kwargs = with_positions(f, args, kwargs)
         check_axes_count("pmap", axes, args)
         size = _size(axes, args, kwargs) if axis_size is None else axis_size
         if size not in compiled:

@@ -134,6 +134,12 @@ class _FirstFilter:
         )
 
 
+def check_prefixes(name: str, mode: Mode, **given: Any) -> None:
+    """Check the prefixes of a transformation, by the names of its parameters."""
+    for what, prefix in given.items():
+        check_prefix(name, what, prefix, mode)
+
+
 def check_prefix(name: str, what: str, given: Any, mode: Mode) -> None:
     """Check that a prefix is one of a mode.
 
@@ -146,7 +152,7 @@ def check_prefix(name: str, what: str, given: Any, mode: Mode) -> None:
     Raises:
         ValueError: it has a variable, or is of another mode; the message says what to do.
     """
-    stop = Object | Variable | ByFilter | GraphPrefix
+    stop = (Object, Variable, ByFilter, GraphPrefix)
     found, _ = tree_flatten_with_path(given, is_leaf=lambda x: isinstance(x, stop))
     for keys, x in found:
         place = f"{what}{key_text(_path(keys))} of nnx.{name}"

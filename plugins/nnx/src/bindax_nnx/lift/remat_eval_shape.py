@@ -32,9 +32,8 @@ def remat(
         prevent_cse: whether the compiler is kept from finding the two computations equal.
         static_argnums: positions of arguments that are constants.
         policy: which intermediate values are kept all the same.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     >>> import numpy as np
     >>> from bindax_nnx import Module, Param, grad
@@ -118,9 +117,8 @@ def eval_shape(
     Args:
         f: a function of objects, arrays and trees of these.
         args: its arguments.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
         kwargs: its keyword arguments.
 
     Returns:
@@ -183,9 +181,8 @@ def make_jaxpr(
         f: a function of objects, arrays and trees of these.
         static_argnums: positions of arguments that are constants.
         return_shape: whether to return the types of the results, too.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     >>> make_jaxpr(lambda x: x * 2.0)(1.0)
     { lambda a:float64[] .

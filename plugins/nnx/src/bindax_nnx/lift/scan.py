@@ -13,19 +13,18 @@ from bindax_core.extend import api_boundary, typeof
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import traverse
 from bindax_nnx.lift._decorators import lift_of, preserving
-from bindax_nnx.lift._names import named_after
+from bindax_nnx.lift._names import named_after, with_positions
 from bindax_nnx.lift.axes import (
     Axes,
     Carry,
-    check_axes_count,
     remove_axes,
     restore_axes,
     value_axes,
 )
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects, check_types
-from bindax_nnx.lift.prefixes import check_prefix
-from bindax_nnx.lift.scan_axes import check_scan_axes
+from bindax_nnx.lift.prefixes import check_prefixes
+from bindax_nnx.lift.scan_axes import check_scan_arguments, check_scan_axes
 from bindax_nnx.lift.structure import CallScope, Form, same_words
 from bindax_nnx.modes import Mode
 from bindax_nnx.rngs import RngState
@@ -60,55 +59,53 @@ def scan(
             the results of the steps are stacked.
         transform_metadata: with the key ``PARTITION_NAME``, the name of the axis of the steps in
             the sharding metadata of the variables.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Raises:
-        GraphError: the structure of the carry changes, or a step changes what all steps share.
-        ValueError: axes are not those of a scan, of another mode, or do not fit.
+        ValueError: axes do not fit, or a step changes the structure of the carry, or what all
+            steps share.
 
     >>> import numpy as np
-    >>> from bindax_nnx import Module, Param, vmap
-    >>> class Scale(Module):
-    ...     def __init__(self, factor):
-    ...         self.factor = Param(factor)
-    >>> layers = vmap(Scale)(np.array([2.0, 3.0]))
-    >>> apply = scan(
-    ...     lambda x, layer: layer.factor * x, in_axes=(Carry, 0), out_axes=Carry
-    ... )
-    >>> float(apply(1.0, layers))
+    >>> from bindax_nnx import Param
+    >>> factors = Param(np.array([2.0, 3.0]))
+    >>> product = scan(lambda x, factor: factor * x, in_axes=(Carry, 0), out_axes=Carry)
+    >>> float(product(1.0, factors))
     6.0
     """
     lift = lift_of("scan", "f", f, graph, graph_updates, True)
-    check_prefix("scan", "in_axes", in_axes, lift.mode)
-    check_prefix("scan", "out_axes", out_axes, lift.mode)
+    check_prefixes("scan", lift.mode, in_axes=in_axes, out_axes=out_axes)
     check_scan_axes(in_axes, out_axes)
     axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
-    metadata = dict(transform_metadata or {})
+    settings = axes, out_axes, dict(transform_metadata or {})
+    options = {"length": length, "reverse": reverse, "unroll": unroll}
     changed: dict[Form, set[int]] = {}
 
     @wraps(f)
     @api_boundary
     def scanned(*args: Any, **kwargs: Any) -> Any:
-        if axes is Carry and len(args) != 1:
-            raise ValueError(
-                f"scan: When in_axes=Carry, the function must take exactly one argument, but it "
-                f"was called with {len(args)}; write a tuple with an entry for each."
-            )
-        check_axes_count("scan", axes, args)
-        call = Call(f, args, kwargs, lift=lift)
-        while True:
-            entry = Axes(call.arguments, (axes, 0), "in_axes")
-            for i in changed.get(call.arguments.form, ()):
-                entry.variables[i] = Carry
-            loop = _Loop(call, entry, axes, out_axes, metadata)
-            try:
-                return call.finish(loop.run(length, reverse, unroll))
-            except _ChangedOutsideOfCarry as error:
-                changed.setdefault(call.arguments.form, set()).update(error.numbers)
+        if isinstance(axes, tuple):
+            args, kwargs = with_positions(f, args, kwargs)
+        check_scan_arguments(axes, args)
+        return _scanned(Call(f, args, kwargs, lift=lift), settings, options, changed)
 
     return scanned
+
+
+def _scanned(
+    call: Call, settings: tuple[Any, Any, Any], options: Any, changed: dict[Form, set[int]]
+) -> Any:
+    """The result of a scan; ``changed`` are the variables that earlier calls found changed."""
+    axes, out_axes, metadata = settings
+    while True:
+        entry = Axes(call.arguments, (axes, 0), "in_axes")
+        for i in changed.get(call.arguments.form, ()):
+            entry.variables[i] = Carry
+        loop = _Loop(call, entry, axes, out_axes, metadata)
+        try:
+            return call.finish(loop.run(**options))
+        except _ChangedOutsideOfCarry as error:
+            changed.setdefault(call.arguments.form, set()).update(error.numbers)
 
 
 class _ChangedOutsideOfCarry(Exception):

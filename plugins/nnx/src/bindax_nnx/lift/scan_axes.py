@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from bindax_core.tree_util import tree_flatten_with_path
 from bindax_nnx.graph import plain_key
-from bindax_nnx.lift.axes import Carry
+from bindax_nnx.lift.axes import Carry, check_axes_count
 from bindax_nnx.lift.by_filter import ByFilter
 from bindax_nnx.sharing import key_text
 
@@ -30,6 +31,20 @@ def check_scan_axes(in_axes: Any, out_axes: Any) -> None:
             f"scan: If one of in_axes or out_axes has Carry, the other must also have Carry, but "
             f"in_axes={in_axes!r} and out_axes={out_axes!r}."
         )
+
+
+def check_scan_arguments(axes: Any, args: Sequence[Any]) -> None:
+    """Check that there are as many axes as arguments.
+
+    Raises:
+        ValueError: there are not.
+    """
+    if axes is Carry and len(args) != 1:
+        raise ValueError(
+            f"scan: When in_axes=Carry, the function must take exactly one argument, but it was "
+            f"called with {len(args)}; write a tuple with an entry for each."
+        )
+    check_axes_count("scan", axes, args)
 
 
 def _entries(axes: Any) -> list[tuple[str, Any]]:

@@ -15,7 +15,7 @@ from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.prefixes import check_prefix
+from bindax_nnx.lift.prefixes import check_prefixes
 from bindax_nnx.lift.structure import CallScope
 from bindax_nnx.object import Object
 from bindax_nnx.split_merge import state
@@ -152,9 +152,8 @@ def shard_map(
         axis_names: the axes that ``f`` is a program of one device for; all when omitted.
         check_vma: whether to check that what ``out_specs`` takes to be the same on several devices
             is.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Raises:
         AliasingError: a variable appears several times, to be divided in different ways.
@@ -176,8 +175,7 @@ def shard_map(
     (Array([1., 3., 5., 7.], dtype=float64), Array([0., 2., 4., 6.], dtype=float64))
     """
     lift = lift_of("shard_map", "f", f, graph, graph_updates)
-    check_prefix("shard_map", "in_specs", in_specs, lift.mode)
-    check_prefix("shard_map", "out_specs", out_specs, lift.mode)
+    check_prefixes("shard_map", lift.mode, in_specs=in_specs, out_specs=out_specs)
     specs = tuple(in_specs) if isinstance(in_specs, list) else in_specs
     options = {"mesh": mesh, "axis_names": axis_names, "check_vma": check_vma}
 

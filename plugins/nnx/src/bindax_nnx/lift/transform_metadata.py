@@ -8,9 +8,9 @@ from typing import Any
 
 from bindax_core.extend import api_boundary
 from bindax_nnx.lift._decorators import decorator, lift_of
+from bindax_nnx.lift._names import with_positions
 from bindax_nnx.lift.axes import Axes, remove_axes, restore_axes
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.gradient import with_positions
 from bindax_nnx.variables import PARTITION_NAME
 
 

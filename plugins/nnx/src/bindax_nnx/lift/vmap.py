@@ -9,10 +9,10 @@ from typing import Any
 import bindax_transforms
 from bindax_core.extend import api_boundary, is_value, typeof
 from bindax_nnx.lift._decorators import lift_of, preserving
-from bindax_nnx.lift._names import named_after
+from bindax_nnx.lift._names import named_after, with_positions
 from bindax_nnx.lift.axes import Axes, check_axes_count, remove_axes, restore_axes, value_axes
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.prefixes import check_prefix
+from bindax_nnx.lift.prefixes import check_prefixes
 
 
 @preserving
@@ -30,8 +30,7 @@ def vmap(
 ) -> Callable[..., Any]:
     """A function that applies ``f`` along an axis of its arguments, all elements at once.
 
-    Objects are mapped as the variables in them are. What ``f`` changes in them is changed in the
-    originals, along the axis along which they came in.
+    What ``f`` changes in objects is changed in the originals, along the axis of these.
 
     Args:
         f: a function of objects, arrays and trees of these.
@@ -41,44 +40,38 @@ def vmap(
         out_axes: where the mapped axis goes in the result: likewise.
         axis_name: a name for the axis, for operations across it.
         axis_size: the size of the axis, needed only when no argument is mapped.
-        spmd_axis_name: the axes of a mesh along which the elements are spread out.
+        spmd_axis_name: axes of a mesh over which the elements are spread.
         transform_metadata: with the key ``PARTITION_NAME``, the name of the axis in the sharding
             metadata of the variables.
-        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
-        graph_updates: whether all changes of objects come out; by default as
-            ``set_graph_updates`` says.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+        graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Raises:
-        AliasingError: a variable appears several times, to be mapped along different axes.
-        ValueError: a prefix is of another mode or does not fit, a variable is shared where it must
-            not be, sizes disagree, or an axis does not exist.
+        ValueError: axes or sizes do not fit, or a variable is shared where it must not be.
 
     >>> import numpy as np
-    >>> from bindax_nnx import Module, Param
-    >>> class Scale(Module):
-    ...     def __init__(self, factor): self.factor = Param(factor)
-    >>> stack = vmap(Scale)(np.arange(3.0))
-    >>> stack.factor.shape
-    (3,)
-    >>> vmap(lambda scale, x: scale.factor * x, in_axes=(0, None))(stack, 2.0)
+    >>> from bindax_nnx import Param
+    >>> factors = vmap(Param)(np.arange(3.0))
+    >>> vmap(lambda factor, x: factor * x, in_axes=(0, None))(factors, 2.0)
     Array([0., 2., 4.], dtype=float64)
     """
     lift = lift_of("vmap", "f", f, graph, graph_updates)
-    check_prefix("vmap", "in_axes", in_axes, lift.mode)
-    check_prefix("vmap", "out_axes", out_axes, lift.mode)
+    check_prefixes("vmap", lift.mode, in_axes=in_axes, out_axes=out_axes)
     axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
     metadata = dict(transform_metadata or {})
+    names = {"axis_name": axis_name, "spmd_axis_name": spmd_axis_name}
 
     @wraps(f)
     @api_boundary
     def batched(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(axes, tuple):
+            args, kwargs = with_positions(f, args, kwargs)
         check_axes_count("vmap", axes, args)
         call = Call(f, args, kwargs, lift=lift)
         entry = Axes(call.arguments, (axes, 0), "in_axes")
         _check_sizes(call, entry, axis_size)
         flat, exits = _on_flat_lists(call, entry, out_axes, metadata)
         dims = [*value_axes(call.arguments, entry.variables), *entry.arrays]
-        names = {"axis_name": axis_name, "spmd_axis_name": spmd_axis_name}
         mapped = bindax_transforms.vmap(flat, (dims,), exits, axis_size=axis_size, **names)
         return call.finish(_run(call, mapped))
 

@@ -1,0 +1,124 @@
+"""The metadata of variables: values by name, some of which name the axes of the value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bindax_nnx._mutation_counter import mutation_counter
+
+_MISSING = object()
+_set = object.__setattr__
+
+AXIS_NAMES = ("sharding", "out_sharding", "sharding_names")
+"""The metadata that name the axes of the value."""
+
+
+def _with_axis(names: Any, index: int, name: Any) -> tuple[Any, ...]:
+    names = tuple(names) + (None,) * max(0, index - len(names))
+    return (*names[:index], name, *names[index:])
+
+
+class HasMetadata:
+    """Methods of variables for their metadata."""
+
+    __slots__ = ()
+
+    _metadata: dict[str, Any]
+    _hook: Callable[[str], Callable[..., Any] | None]
+    _describe: Callable[[], str]
+    _require_context: Callable[[], None]
+
+    def get_metadata(self, name: str | None = None, default: Any = _MISSING) -> Any:
+        """The metadata of a name, or all as a dictionary.
+
+        Args:
+            name: the name.
+            default: what to return where there is none of the name.
+
+        Raises:
+            KeyError: there is none of the name, and no default.
+        """
+        if name is None:
+            return dict(self._metadata)
+        if name not in self._metadata and default is not _MISSING:
+            return default
+        return self._metadata[name]
+
+    def has_metadata(self, name: str) -> bool:
+        """Tell whether there is metadata of a name."""
+        return name in self._metadata
+
+    def set_metadata(self, *given: Any, **metadata: Any) -> None:
+        """Add metadata, or replace some.
+
+        Args:
+            given: a dictionary, which replaces all metadata; or a name and a value.
+            metadata: values by name.
+
+        Raises:
+            TypeError: ``given`` is neither, or there are values by name, too.
+        """
+        if given and metadata:
+            raise TypeError(
+                "Cannot mix positional and keyword arguments: set_metadata takes a dictionary, a "
+                "name and a value, or values by name."
+            )
+        if len(given) == 1 and isinstance(given[0], Mapping):
+            self._change_metadata(dict(given[0]))
+        elif len(given) == 2:
+            self._change_metadata({**self._metadata, given[0]: given[1]})
+        elif given:
+            raise TypeError(
+                f"set_metadata takes a dictionary, or a name and a value, or values by name, but "
+                f"got {len(given)} positional arguments: {given!r:.80}."
+            )
+        else:
+            self._change_metadata({**self._metadata, **metadata})
+
+    def del_metadata(self, name: str) -> None:
+        """Delete the metadata of a name.
+
+        Raises:
+            AttributeError: there is none of the name.
+        """
+        self.__delattr__(name)
+
+    def _change_metadata(self, metadata: dict[str, Any]) -> None:
+        self._require_context()
+        _set(self, "_metadata", metadata)
+        _set(self, "_token", None)
+        mutation_counter.advance_variables()
+
+    def add_axis(self, index: int, name: Any) -> None:
+        """Tell the variable that its value has a new axis; the sharding metadata get the name."""
+        for field in AXIS_NAMES:
+            names = self._metadata.get(field)
+            if names is not None:
+                self.set_metadata(**{field: _with_axis(names, index, name)})
+        if (hook := self._hook("on_add_axis")) is not None:
+            hook(index, name)
+
+    def remove_axis(self, index: int, name: Any) -> None:
+        """Tell the variable that an axis of its value is gone; ``add_axis`` is the inverse.
+
+        Raises:
+            ValueError: the axis has another name in the sharding metadata.
+        """
+        for field in AXIS_NAMES:
+            names = self._metadata.get(field)
+            if names is not None:
+                self.set_metadata(**{field: self._without_axis(field, names, index, name)})
+        if (hook := self._hook("on_remove_axis")) is not None:
+            hook(index, name)
+
+    def _without_axis(self, field: str, names: Any, index: int, name: Any) -> tuple[Any, ...]:
+        names = tuple(names)
+        if not 0 <= index < len(names) or names[index] != name:
+            found = repr(names[index]) if 0 <= index < len(names) else "no name"
+            raise ValueError(
+                f"{self._describe()} has {field}={names!r}, with {found} for axis {index}, but "
+                f"the transformation that removes this axis calls it {name!r} in "
+                f"transform_metadata. Map the axis of that name, or correct one of the two."
+            )
+        return (*names[:index], *names[index + 1 :])

@@ -1,0 +1,166 @@
+"""Graphs as a structure and a flat list of variables, and calls of such pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from bindax_core.extend import NodeDefinition
+from bindax_core.tree_util import register_node
+from bindax_nnx.errors import GraphError
+from bindax_nnx.filters import Filter, Path
+from bindax_nnx.split_merge import GraphDef, merge, split, taken_apart
+from bindax_nnx.state import State, split_flat
+
+PureState = tuple[GraphDef, State]
+"""The pair that ``split`` returns and ``call`` takes."""
+
+
+class FlatState(Sequence[tuple[Path, Any]]):
+    """Pairs of paths and variables; a pytree.
+
+    Args:
+        items: the pairs.
+        sort: whether to sort them by path.
+
+    >>> FlatState({("b",): 1, ("a",): 2}.items(), sort=True).paths
+    (('a',), ('b',))
+    """
+
+    def __init__(self, items: Iterable[tuple[Path, Any]], /, *, sort: bool = False) -> None:
+        pairs = sorted(items, key=lambda pair: tuple(map(str, pair[0]))) if sort else list(items)
+        self.paths = tuple([tuple(path) for path, _ in pairs])
+        self.leaves = [x for _, x in pairs]
+
+    def __getitem__(self, index: Any) -> Any:
+        pairs = list(zip(self.paths, self.leaves, strict=True))[index]
+        return FlatState(pairs) if isinstance(index, slice) else pairs
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __iter__(self) -> Iterator[tuple[Path, Any]]:
+        return zip(self.paths, self.leaves, strict=True)
+
+    def __repr__(self) -> str:
+        return f"FlatState({list(self)!r})"
+
+    def to_nested_state(self) -> State:
+        """The state with these variables."""
+        return State.from_flat_path(dict(self))
+
+    def split(self, first: Filter, /, *filters: Filter) -> Any:
+        """The pairs in parts, one for each filter.
+
+        Raises:
+            ValueError: no filter takes a variable; the message names its path.
+        """
+        return self._parts((first, *filters), everything=True)
+
+    def filter(self, first: Filter, /, *filters: Filter) -> Any:
+        """The pairs that filters take, in one part for each."""
+        return self._parts((first, *filters), everything=False)
+
+    def _parts(self, filters: tuple[Filter, ...], *, everything: bool) -> Any:
+        parts = split_flat(dict(self), filters, everything=everything)
+        states = tuple([FlatState(part.items()) for part in parts])
+        return states if len(states) > 1 else states[0]
+
+    @staticmethod
+    def merge(state: FlatState, /, *states: FlatState) -> FlatState:
+        """The pairs of several; of a path that several have, the last counts."""
+        flat = {path: x for part in (state, *states) for path, x in part}
+        return FlatState(flat.items(), sort=True)
+
+
+register_node(
+    NodeDefinition(
+        FlatState,
+        lambda x: (tuple(x.leaves), x.paths),
+        lambda paths, leaves: FlatState(zip(paths, leaves, strict=True)),
+    )
+)
+
+
+def flatten(node: Any, /, *, with_paths: bool = True, graph: bool | None = None) -> Any:
+    """The structure of a graph, and its variables and the arrays that are in none.
+
+    Args:
+        node: an object, a container of objects, or an array.
+        with_paths: whether to give a ``FlatState``, or a list.
+        graph: whether variables may be shared; see ``set_graph_mode``.
+
+    >>> from bindax_nnx import Dict, Param
+    >>> graphdef, flat = flatten(Dict(a=Param(1.0)))
+    >>> flat.paths, unflatten(graphdef, flat).a.value
+    ((('a',),), 1.0)
+    """
+    graphdef, found = taken_apart("flatten", node, graph)
+    return graphdef, FlatState(zip(graphdef.paths, found, strict=True)) if with_paths else found
+
+
+def unflatten(graphdef: GraphDef, state: Any, /) -> Any:
+    """The graph of a structure and its variables; the inverse of ``flatten``.
+
+    Args:
+        graphdef: the structure.
+        state: a ``FlatState``, a ``State``, or the variables in their order.
+
+    Raises:
+        GraphError: there are more or fewer variables than the structure has.
+    """
+    if isinstance(state, Mapping):
+        flat = dict((state if isinstance(state, State) else State(state)).flat_state())
+    elif isinstance(state, FlatState):
+        flat = dict(state)
+    elif len(state) == len(graphdef.paths):
+        flat = dict(zip(graphdef.paths, state, strict=True))
+    else:
+        flat = dict.fromkeys(range(len(state)))
+    if len(flat) != len(graphdef.paths):
+        raise GraphError(
+            f"unflatten: Incorrect number of leaves: the structure has {len(graphdef.paths)} "
+            f"variables, but got {len(flat)}. Pass all that flatten returned with it."
+        )
+    return merge(graphdef, FlatState(flat.items()))
+
+
+class _Call:
+    """A function of a node, or of a part of it, that gives the node taken apart again."""
+
+    def __init__(self, root: Any, part: Any) -> None:
+        self._root, self._part = root, part
+
+    def __getattr__(self, name: str) -> _Call:
+        return _Call(self._root, getattr(self._part, name))
+
+    def __getitem__(self, key: Any) -> _Call:
+        return _Call(self._root, self._part[key])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, PureState]:
+        result = self._part(*args, **kwargs)
+        return result, split(self._root)
+
+
+def call(pure_state: PureState, /) -> Any:
+    """A function that calls the graph of a structure and a state, or a method of it.
+
+    Args:
+        pure_state: the pair that ``split`` returned.
+
+    Returns:
+        A function, whose attributes and items are those of the graph. It returns the result of the
+        call, and the pair after it.
+
+    >>> from bindax_nnx import Module, Param
+    >>> class Counter(Module):
+    ...     def __init__(self):
+    ...         self.count = Param(0.0)
+    ...     def up(self, by):
+    ...         self.count += by
+    >>> _, (graphdef, state) = call(split(Counter())).up(2.0)
+    >>> state.count.value
+    2.0
+    """
+    root = merge(*pure_state)
+    return _Call(root, root)
