@@ -22,7 +22,6 @@ V = TypeVar("V", bound="Variable[Any]")
 
 PARTITION_NAME = "partition_name"
 """The entry of ``transform_metadata`` that names the axis which a transformation adds."""
-
 _HOOKS = ("on_add_axis", "on_create_value", "on_get_value", "on_remove_axis", "on_set_value")
 
 

@@ -52,33 +52,43 @@ def scale_by_learning_rate(learning_rate: ScalarOrSchedule) -> GradientTransform
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         rate = -learning_rate(state.count)
         scaled = tree_map(lambda g: g * jnp.asarray(rate, dtype=g.dtype), updates)
-        return scaled, ScheduleState(_next(state.count))
+        return scaled, ScheduleState(next_count(state.count))
 
-    return GradientTransformation(lambda params: ScheduleState(_zero_count()), update)
+    return GradientTransformation(lambda params: ScheduleState(zero_count()), update)
 
 
-def _zero_count() -> Any:
+def zero_count() -> Any:
+    """The number of the first step."""
     return jnp.zeros((), "int32")
 
 
-def _next(count: Any) -> Any:
+def next_count(count: Any) -> Any:
     """The number of the next step; the largest one stays, where a sum would be negative."""
     return count + (count < np.iinfo(np.int32).max)
 
 
-def _zeros(params: Any) -> Any:
+def zeros_like(params: Any) -> Any:
+    """Zeros like the arrays of a tree."""
     return tree_map(jnp.zeros_like, params)
 
 
-def _moment(decay: Any, order: int, updates: Any, moments: Any) -> Any:
+def moment(decay: Any, order: int, updates: Any, moments: Any) -> Any:
     """The moving average of a power of gradients."""
     return tree_map(lambda g, m: (1 - decay) * g**order + decay * m, updates, moments)
 
 
-def _unbiased(moments: Any, decay: Any, count: Any) -> Any:
+def unbiased(moments: Any, decay: Any, count: Any) -> Any:
     """A moving average that began at zero, corrected for that."""
     weight = 1 - jnp.asarray(decay, "float32") ** count
     return tree_map(lambda m: m / weight.astype(m.dtype), moments)
+
+
+def first_moment(updates: Any, mu: Any, decay: Any, count: Any, nesterov: bool) -> Any:
+    """The corrected moving average of gradients; with Nesterov's momentum that of the next step."""
+    if not nesterov:
+        return unbiased(mu, decay, count)
+    later = unbiased(mu, decay, next_count(count))
+    return moment(decay, 1, unbiased(updates, decay, count), later)
 
 
 class TraceState(NamedTuple):
@@ -103,7 +113,7 @@ def trace(decay: float, nesterov: bool = False) -> GradientTransformation:
         out = tree_map(lambda g, t: g + decay * t, updates, new) if nesterov else new
         return out, TraceState(new)
 
-    return GradientTransformation(lambda params: TraceState(_zeros(params)), update)
+    return GradientTransformation(lambda params: TraceState(zeros_like(params)), update)
 
 
 class AdamState(NamedTuple):
@@ -115,9 +125,14 @@ class AdamState(NamedTuple):
 
 
 def scale_by_adam(
-    b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0
+    b1: float = 0.9,
+    b2: float = 0.999,
+    eps: float = 1e-8,
+    eps_root: float = 0.0,
+    *,
+    nesterov: bool = False,
 ) -> GradientTransformation:
-    """Adam (Kingma and Ba, 2015).
+    """Adam (Kingma and Ba, 2015), and with Nesterov's momentum (Dozat, 2016).
 
     >>> import numpy as np
     >>> transformation = scale_by_adam()
@@ -128,16 +143,15 @@ def scale_by_adam(
     """
 
     def init(params: Any) -> AdamState:
-        return AdamState(_zero_count(), _zeros(params), _zeros(params))
+        return AdamState(zero_count(), zeros_like(params), zeros_like(params))
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-        mu = _moment(b1, 1, updates, state.mu)
-        nu = _moment(b2, 2, updates, state.nu)
-        count = _next(state.count)
+        mu = moment(b1, 1, updates, state.mu)
+        nu = moment(b2, 2, updates, state.nu)
+        count = next_count(state.count)
+        ahead = first_moment(updates, mu, b1, count, nesterov)
         out = tree_map(
-            lambda m, v: m / (jnp.sqrt(v + eps_root) + eps),
-            _unbiased(mu, b1, count),
-            _unbiased(nu, b2, count),
+            lambda m, v: m / (jnp.sqrt(v + eps_root) + eps), ahead, unbiased(nu, b2, count)
         )
         return out, AdamState(count, mu, nu)
 
@@ -164,10 +178,10 @@ def scale_by_lion(b1: float = 0.9, b2: float = 0.99) -> GradientTransformation:
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         out = tree_map(lambda g, m: jnp.sign((1 - b1) * g + b1 * m), updates, state.mu)
-        mu = _moment(b2, 1, updates, state.mu)
-        return out, LionState(_next(state.count), mu)
+        mu = moment(b2, 1, updates, state.mu)
+        return out, LionState(next_count(state.count), mu)
 
-    return GradientTransformation(lambda p: LionState(_zero_count(), _zeros(p)), update)
+    return GradientTransformation(lambda p: LionState(zero_count(), zeros_like(p)), update)
 
 
 class RmsState(NamedTuple):
@@ -192,13 +206,13 @@ def scale_by_rms(
 
     def init(params: Any) -> RmsState:
         nu = tree_map(lambda p: jnp.full_like(p, initial_scale), params)
-        return RmsState(nu, _zeros(params) if centered else None)
+        return RmsState(nu, zeros_like(params) if centered else None)
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-        nu = _moment(decay, 2, updates, state.nu)
+        nu = moment(decay, 2, updates, state.nu)
         if not centered:
             return tree_map(lambda g, v: g / jnp.sqrt(v + eps), updates, nu), RmsState(nu, None)
-        mu = _moment(decay, 1, updates, state.mu)
+        mu = moment(decay, 1, updates, state.mu)
         out = tree_map(lambda g, m, v: g / jnp.sqrt(v - m**2 + eps), updates, mu, nu)
         return out, RmsState(nu, mu)
 
@@ -321,7 +335,7 @@ def multi_steps(optimizer: GradientTransformation, every: int) -> GradientTransf
         raise ValueError(f"multi_steps needs at least one gradient for a step, but every={every}.")
 
     def init(params: Any) -> MultiStepsState:
-        return MultiStepsState(_zero_count(), _zeros(params), optimizer.init(params))
+        return MultiStepsState(zero_count(), zeros_like(params), optimizer.init(params))
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         count = state.count + 1

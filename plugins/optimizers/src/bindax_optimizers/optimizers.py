@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from bindax_optimizers.adaptive_moments import (
+    scale_by_adamax,
+    scale_by_amsgrad,
+    scale_by_belief,
+    scale_by_radam,
+    scale_by_trust_ratio,
+)
 from bindax_optimizers.gradient_transformations import (
     add_decayed_weights,
     scale_by_adam,
@@ -13,6 +20,7 @@ from bindax_optimizers.gradient_transformations import (
     scale_by_rss,
     trace,
 )
+from bindax_optimizers.partial_optimizers import masked
 from bindax_optimizers.transformation import GradientTransformation, ScalarOrSchedule, chain
 
 
@@ -36,6 +44,8 @@ def adam(
     b2: float = 0.999,
     eps: float = 1e-8,
     eps_root: float = 0.0,
+    *,
+    nesterov: bool = False,
 ) -> GradientTransformation:
     """Adam (Kingma and Ba, 2015).
 
@@ -46,7 +56,21 @@ def adam(
     >>> bool((updates["w"] < 0).all())
     True
     """
-    return chain(scale_by_adam(b1, b2, eps, eps_root), scale_by_learning_rate(learning_rate))
+    moments = scale_by_adam(b1, b2, eps, eps_root, nesterov=nesterov)
+    return chain(moments, scale_by_learning_rate(learning_rate))
+
+
+def nadam(
+    learning_rate: ScalarOrSchedule,
+    b1: float = 0.9,
+    b2: float = 0.999,
+    eps: float = 1e-8,
+    eps_root: float = 0.0,
+    *,
+    nesterov: bool = True,
+) -> GradientTransformation:
+    """Adam with Nesterov's momentum (Dozat, 2016)."""
+    return adam(learning_rate, b1, b2, eps, eps_root, nesterov=nesterov)
 
 
 def adamw(
@@ -57,6 +81,8 @@ def adamw(
     eps_root: float = 0.0,
     weight_decay: float = 1e-4,
     mask: Any = None,
+    *,
+    nesterov: bool = False,
 ) -> GradientTransformation:
     """Adam with decoupled weight decay (Loshchilov and Hutter, 2019).
 
@@ -68,9 +94,125 @@ def adamw(
     True
     """
     return chain(
-        scale_by_adam(b1, b2, eps, eps_root),
+        scale_by_adam(b1, b2, eps, eps_root, nesterov=nesterov),
         add_decayed_weights(weight_decay, mask),
         scale_by_learning_rate(learning_rate),
+    )
+
+
+def nadamw(
+    learning_rate: ScalarOrSchedule,
+    b1: float = 0.9,
+    b2: float = 0.999,
+    eps: float = 1e-8,
+    eps_root: float = 0.0,
+    weight_decay: float = 1e-4,
+    mask: Any = None,
+    *,
+    nesterov: bool = True,
+) -> GradientTransformation:
+    """Adam with Nesterov's momentum and decoupled weight decay."""
+    return adamw(learning_rate, b1, b2, eps, eps_root, weight_decay, mask, nesterov=nesterov)
+
+
+def amsgrad(
+    learning_rate: ScalarOrSchedule,
+    b1: float = 0.9,
+    b2: float = 0.999,
+    eps: float = 1e-8,
+    eps_root: float = 0.0,
+) -> GradientTransformation:
+    """AMSGrad (Reddi et al., 2018)."""
+    return chain(scale_by_amsgrad(b1, b2, eps, eps_root), scale_by_learning_rate(learning_rate))
+
+
+def adamax(
+    learning_rate: ScalarOrSchedule, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
+) -> GradientTransformation:
+    """Adam with the largest gradient in the place of the second moment (Kingma and Ba, 2015)."""
+    return chain(scale_by_adamax(b1, b2, eps), scale_by_learning_rate(learning_rate))
+
+
+def adamaxw(
+    learning_rate: ScalarOrSchedule,
+    b1: float = 0.9,
+    b2: float = 0.999,
+    eps: float = 1e-8,
+    weight_decay: float = 1e-4,
+    mask: Any = None,
+) -> GradientTransformation:
+    """``adamax`` with decoupled weight decay."""
+    return chain(
+        scale_by_adamax(b1, b2, eps),
+        add_decayed_weights(weight_decay, mask),
+        scale_by_learning_rate(learning_rate),
+    )
+
+
+def adabelief(
+    learning_rate: ScalarOrSchedule,
+    b1: float = 0.9,
+    b2: float = 0.999,
+    eps: float = 1e-16,
+    eps_root: float = 1e-16,
+    *,
+    nesterov: bool = False,
+) -> GradientTransformation:
+    """AdaBelief (Zhuang et al., 2020)."""
+    belief = scale_by_belief(b1, b2, eps, eps_root, nesterov=nesterov)
+    return chain(belief, scale_by_learning_rate(learning_rate))
+
+
+def radam(
+    learning_rate: ScalarOrSchedule,
+    b1: float = 0.9,
+    b2: float = 0.999,
+    eps: float = 1e-8,
+    eps_root: float = 0.0,
+    threshold: float = 5.0,
+    *,
+    nesterov: bool = False,
+) -> GradientTransformation:
+    """Rectified Adam (Liu et al., 2020)."""
+    rectified = scale_by_radam(b1, b2, eps, eps_root, threshold, nesterov=nesterov)
+    return chain(rectified, scale_by_learning_rate(learning_rate))
+
+
+def lamb(
+    learning_rate: ScalarOrSchedule,
+    b1: float = 0.9,
+    b2: float = 0.999,
+    eps: float = 1e-6,
+    eps_root: float = 0.0,
+    weight_decay: float = 0.0,
+    mask: Any = None,
+) -> GradientTransformation:
+    """Adam for large batches (You et al., 2020)."""
+    return chain(
+        scale_by_adam(b1, b2, eps, eps_root),
+        add_decayed_weights(weight_decay, mask),
+        scale_by_trust_ratio(),
+        scale_by_learning_rate(learning_rate),
+    )
+
+
+def lars(
+    learning_rate: ScalarOrSchedule,
+    weight_decay: float = 0.0,
+    weight_decay_mask: Any = True,
+    trust_coefficient: float = 0.001,
+    eps: float = 0.0,
+    trust_ratio_mask: Any = True,
+    momentum: float = 0.9,
+    nesterov: bool = False,
+) -> GradientTransformation:
+    """Gradient descent for large batches (You et al., 2017)."""
+    ratio = scale_by_trust_ratio(trust_coefficient=trust_coefficient, eps=eps)
+    return chain(
+        masked(add_decayed_weights(weight_decay), weight_decay_mask),
+        masked(ratio, trust_ratio_mask),
+        scale_by_learning_rate(learning_rate),
+        trace(momentum, nesterov),
     )
 
 
