@@ -85,8 +85,6 @@ from bindax_nnx.filters import PathIn as PathIn
 from bindax_nnx.filters import WithTag as WithTag
 from bindax_nnx.filters import to_predicate as to_predicate
 from bindax_nnx.flat_state import FlatState as FlatState
-from bindax_nnx.flat_state import PureState as PureState
-from bindax_nnx.flat_state import call as call
 from bindax_nnx.flat_state import flatten as flatten
 from bindax_nnx.flat_state import unflatten as unflatten
 from bindax_nnx.graph_state import GraphState as GraphState
@@ -182,6 +180,8 @@ from bindax_nnx.optimizer import OptArray as OptArray
 from bindax_nnx.optimizer import Optimizer as Optimizer
 from bindax_nnx.optimizer import OptState as OptState
 from bindax_nnx.optimizer import OptVariable as OptVariable
+from bindax_nnx.pure_calls import PureState as PureState
+from bindax_nnx.pure_calls import call as call
 from bindax_nnx.recursion import iter_graph as iter_graph
 from bindax_nnx.recursion import recursive_map as recursive_map
 from bindax_nnx.rng_changes import backup_keys as backup_keys

@@ -1,4 +1,4 @@
-"""Graphs as a structure and a flat list of variables, and calls of such pairs."""
+"""Graphs as a structure and a flat list of variables."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from bindax_core.extend import NodeDefinition
 from bindax_core.tree_util import register_node
 from bindax_nnx.errors import GraphError
 from bindax_nnx.filters import Filter, Path
-from bindax_nnx.split_merge import GraphDef, merge, split, taken_apart
+from bindax_nnx.split_merge import GraphDef, merge, taken_apart
 from bindax_nnx.state import State, split_flat
-
-PureState = tuple[GraphDef, State]
-"""The pair that ``split`` returns and ``call`` takes."""
 
 
 class FlatState(Sequence[tuple[Path, Any]]):
@@ -123,44 +120,3 @@ def unflatten(graphdef: GraphDef, state: Any, /) -> Any:
             f"variables, but got {len(flat)}. Pass all that flatten returned with it."
         )
     return merge(graphdef, FlatState(flat.items()))
-
-
-class _Call:
-    """A function of a node, or of a part of it, that gives the node taken apart again."""
-
-    def __init__(self, root: Any, part: Any) -> None:
-        self._root, self._part = root, part
-
-    def __getattr__(self, name: str) -> _Call:
-        return _Call(self._root, getattr(self._part, name))
-
-    def __getitem__(self, key: Any) -> _Call:
-        return _Call(self._root, self._part[key])
-
-    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, PureState]:
-        result = self._part(*args, **kwargs)
-        return result, split(self._root)
-
-
-def call(pure_state: PureState, /) -> Any:
-    """A function that calls the graph of a structure and a state, or a method of it.
-
-    Args:
-        pure_state: the pair that ``split`` returned.
-
-    Returns:
-        A function, whose attributes and items are those of the graph. It returns the result of the
-        call, and the pair after it.
-
-    >>> from bindax_nnx import Module, Param
-    >>> class Counter(Module):
-    ...     def __init__(self):
-    ...         self.count = Param(0.0)
-    ...     def up(self, by):
-    ...         self.count += by
-    >>> _, (graphdef, state) = call(split(Counter())).up(2.0)
-    >>> state.count.value
-    2.0
-    """
-    root = merge(*pure_state)
-    return _Call(root, root)

@@ -74,13 +74,29 @@ class GraphDef:
         Returns:
             ``call(*args) -> (result, (graphdef, state))``; ``call.name`` is that of a method.
         """
-        from bindax_nnx.flat_state import call  # which needs this class
-
-        pair: Any = (self, *states)
-        return call(pair)
+        root = merge(self, *states)
+        return Call(root, root)
 
     def __class_getitem__(cls, kind: Any) -> Any:
         return cls
+
+
+class Call:
+    """A function of a node, or of a part of it, that gives the node taken apart again."""
+
+    def __init__(self, root: Any, part: Any) -> None:
+        self._root, self._part = root, part
+
+    def __getattr__(self, name: str) -> Call:
+        return Call(self._root, getattr(self._part, name))
+
+    def __getitem__(self, key: Any) -> Call:
+        return Call(self._root, self._part[key])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, tuple[Any, Any]]:
+        """Call the part; gives its result, and the node taken apart."""
+        result = self._part(*args, **kwargs)
+        return result, split(self._root)
 
 
 def split(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
