@@ -72,9 +72,9 @@ class Call:
         args, kwargs = scope.arguments
         return self.fun(*args, **kwargs)
 
-    def leave(self, scope: CallScope, result: Any) -> list[Any]:
+    def leave(self, scope: CallScope, result: Any, *, paths: bool = False) -> list[Any]:
         """The results as a flat list: values of variables, then the other arrays."""
-        self.outcome, values, arrays = scope.leave(result, self.all_values)
+        self.outcome, values, arrays = scope.leave(result, self.all_values, paths=paths)
         self.num_values = len(values)
         self.scope = scope
         return [*values, *arrays]

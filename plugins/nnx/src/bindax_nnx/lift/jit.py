@@ -253,7 +253,8 @@ def _flat_function(
         args, kwargs = scope.arguments
         args = [x.value if type(x) is _Static else x for x in args]
         kwargs = {k: x.value if type(x) is _Static else x for k, x in kwargs.items()}
-        outcome, values, arrays = scope.leave(fun(*args, **kwargs), all_values)
+        result, has_axes = fun(*args, **kwargs), entry is not None
+        outcome, values, arrays = scope.leave(result, all_values, paths=has_axes)
         outs = [*values, *arrays]
         if entry is not None:
             outs = placement.lay_out(scope, entry, outs)

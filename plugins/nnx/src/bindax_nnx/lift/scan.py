@@ -185,7 +185,7 @@ class _Loop:
         result = call.run(scope)
         self._restart_streams(scope)
         restore_axes(scope, result, self.entry, self.out_axes, self.metadata)
-        outs = call.leave(scope, result)
+        outs = call.leave(scope, result, paths=True)
         self.exits = self.entry.of_results(scope, self.out_axes, len(outs))
         self._check(scope, args, result, len(carry), before)
         self.types[:] = self._carried_types(scope, leaves, outs)

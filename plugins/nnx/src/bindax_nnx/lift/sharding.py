@@ -204,7 +204,7 @@ def _divide(
 
     def flat(leaves: Sequence[Any]) -> list[Any]:
         scope = call.enter(leaves)
-        outs = call.leave(scope, call.run(scope))
+        outs = call.leave(scope, call.run(scope), paths=True)
         exits[:] = entry.of_results(scope, out_specs, len(outs), "out_specs")
         return outs
 

@@ -236,7 +236,7 @@ class CallScope:
         changed: the variables whose values are among the results, by number.
         new: the variables that the function made, and arrays that are in none.
         sizes: how many values each of these two has.
-        paths: the path of each of ``new``, in what it was found in.
+        paths: the path of each of ``new``, in what it was found in, if they were asked for.
         origins: for each of ``new`` the number of the root or of the leaf it was found in, and
             whether it is a root.
     """
@@ -289,11 +289,12 @@ class CallScope:
         self.changed: tuple[tuple[int, PyTreeDef | None], ...] = ()
 
     def leave(
-        self, result: Any, all_values: bool | frozenset[int] = False
+        self, result: Any, all_values: bool | frozenset[int] = False, *, paths: bool = False
     ) -> tuple[Updates, list[Any], list[Any]]:
         """Take the result and the changes apart; ``all_values`` as for ``Call``.
 
         Gives the outcome, the values of the variables, first of the old ones, and the other arrays.
+        ``paths`` says whether to note the paths of new variables, which axes need.
         """
         self.leaves, self.tree = tree_flatten(result, is_leaf=is_reference)
         lift, has_updates = self._lift, self._lift.mode is Mode.UPDATES
@@ -304,7 +305,7 @@ class CallScope:
         is_new = has_updates and self._is_restructured()
         knows = has_updates or lift.returns_arguments
         numbers = {id(x): i for i, x in enumerate(self.references)} if knows else None
-        traversal = GraphTraversal(numbers, expand=is_new, paths=True)
+        traversal = GraphTraversal(numbers, expand=is_new, paths=paths)
         restructured = self._write_graphs(traversal) if is_new else None
         arrays = []
         for number, leaf in enumerate(self.leaves):

@@ -92,7 +92,7 @@ def _on_flat_lists(
         remove_axes(scope, entry.variables, metadata)
         result = call.run(scope)
         restore_axes(scope, result, entry, out_axes, metadata)
-        outs = call.leave(scope, result)
+        outs = call.leave(scope, result, paths=True)
         exits[:] = entry.of_results(scope, out_axes, len(outs))
         return outs
 
