@@ -21,6 +21,14 @@ class GraphState(MutableMapping[Any, Any]):
     Attributes:
         graphdef: the structure of the whole graph.
         state: the variables, or those that a filter took.
+
+    >>> from bindax_nnx import Linear, Rngs, merge, split
+    >>> graph, state = split(Linear(2, 3, rngs=Rngs(0)))
+    >>> both = GraphState(graph, state)
+    >>> sorted(both)
+    ['bias', 'kernel']
+    >>> merge(both).out_features
+    3
     """
 
     __slots__ = ("graphdef", "state")

@@ -148,7 +148,16 @@ def _around(name: str, f: Callable[..., Any], made: Change, mode: Mode) -> Calla
 
 
 def restore_rngs(backups: RngBackups) -> None:
-    """Undo ``split_rngs``; the next keys are others than before."""
+    """Undo ``split_rngs``; the next keys are others than before.
+
+    >>> rngs = Rngs(0)
+    >>> backups = split_rngs(rngs, splits=3)
+    >>> rngs.default.key.shape
+    (3,)
+    >>> restore_rngs(backups)
+    >>> rngs.default.key.shape
+    ()
+    """
     if not isinstance(backups, RngBackups):
         raise TypeError(f"restore_rngs takes what split_rngs returned, but got {backups!r:.60}.")
     backups.restore()
@@ -260,6 +269,13 @@ def backup_keys(node: Any, /, *, graph: bool | None = None) -> RngBackups:
     Args:
         node: an object, or a tree of objects.
         graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+
+    >>> rngs = Rngs(0)
+    >>> backups = backup_keys(rngs)
+    >>> _ = rngs.default()
+    >>> restore_rngs(backups)
+    >>> int(rngs.default.count)
+    0
     """
     streams = [x for _, x in iter_graph(node, graph=graph) if isinstance(x, RngStream)]
     return RngBackups([(x, x.key.value, x.count.value) for x in streams])

@@ -35,7 +35,15 @@ class AmsgradState(NamedTuple):
 def scale_by_amsgrad(
     b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0
 ) -> GradientTransformation:
-    """AMSGrad (Reddi et al., 2018)."""
+    """AMSGrad (Reddi et al., 2018).
+
+    >>> import numpy as np
+    >>> transformation = scale_by_amsgrad()
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([1.0, -4.0]), state)
+    >>> updates.round(2).tolist()
+    [1.0, -1.0]
+    """
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         mu, nu = moment(b1, 1, updates, state.mu), moment(b2, 2, updates, state.nu)
@@ -52,7 +60,15 @@ def scale_by_amsgrad(
 def scale_by_adamax(
     b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
 ) -> GradientTransformation:
-    """Adam with the largest gradient in the place of the second moment (Kingma and Ba, 2015)."""
+    """Adam with the largest gradient in the place of the second moment (Kingma and Ba, 2015).
+
+    >>> import numpy as np
+    >>> transformation = scale_by_adamax()
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([1.0, -4.0]), state)
+    >>> updates.round(2).tolist()
+    [1.0, -1.0]
+    """
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         count = next_count(state.count)
@@ -72,7 +88,15 @@ def scale_by_belief(
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
-    """AdaBelief (Zhuang et al., 2020)."""
+    """AdaBelief (Zhuang et al., 2020).
+
+    >>> import numpy as np
+    >>> transformation = scale_by_belief()
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([1.0, -4.0]), state)
+    >>> updates.round(2).tolist()
+    [1.11, -1.11]
+    """
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         count = next_count(state.count)
@@ -95,7 +119,15 @@ def scale_by_radam(
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
-    """Rectified Adam (Liu et al., 2020)."""
+    """Rectified Adam (Liu et al., 2020).
+
+    >>> import numpy as np
+    >>> transformation = scale_by_radam()
+    >>> state = transformation.init(np.zeros(2))
+    >>> updates, state = transformation.update(np.array([1.0, -4.0]), state)
+    >>> updates.round(2).tolist()
+    [1.0, -4.0]
+    """
     limit = 2.0 / (1.0 - b2) - 1.0
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
@@ -128,6 +160,14 @@ def scale_by_trust_ratio(
         min_norm: the least norm of parameters and updates that counts.
         trust_coefficient: multiplies the ratio.
         eps: added to the norms of updates.
+
+    >>> import numpy as np
+    >>> transformation = scale_by_trust_ratio()
+    >>> params = np.array([3.0, 4.0])
+    >>> state = transformation.init(params)
+    >>> updates, _ = transformation.update(np.array([0.0, 1.0]), state, params)
+    >>> updates.tolist()
+    [0.0, 5.0]
     """
 
     def norm(x: Any) -> Any:

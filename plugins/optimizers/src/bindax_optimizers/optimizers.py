@@ -69,7 +69,15 @@ def nadam(
     *,
     nesterov: bool = True,
 ) -> GradientTransformation:
-    """Adam with Nesterov's momentum (Dozat, 2016)."""
+    """Adam with Nesterov's momentum (Dozat, 2016).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = nadam(0.1)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     return adam(learning_rate, b1, b2, eps, eps_root, nesterov=nesterov)
 
 
@@ -111,7 +119,15 @@ def nadamw(
     *,
     nesterov: bool = True,
 ) -> GradientTransformation:
-    """Adam with Nesterov's momentum and decoupled weight decay."""
+    """Adam with Nesterov's momentum and decoupled weight decay.
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = nadamw(0.1, weight_decay=0.01)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     return adamw(learning_rate, b1, b2, eps, eps_root, weight_decay, mask, nesterov=nesterov)
 
 
@@ -122,14 +138,30 @@ def amsgrad(
     eps: float = 1e-8,
     eps_root: float = 0.0,
 ) -> GradientTransformation:
-    """AMSGrad (Reddi et al., 2018)."""
+    """AMSGrad (Reddi et al., 2018).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = amsgrad(0.1)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     return chain(scale_by_amsgrad(b1, b2, eps, eps_root), scale_by_learning_rate(learning_rate))
 
 
 def adamax(
     learning_rate: ScalarOrSchedule, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
 ) -> GradientTransformation:
-    """Adam with the largest gradient in the place of the second moment (Kingma and Ba, 2015)."""
+    """Adam with the largest gradient in the place of the second moment (Kingma and Ba, 2015).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = adamax(0.1)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     return chain(scale_by_adamax(b1, b2, eps), scale_by_learning_rate(learning_rate))
 
 
@@ -141,7 +173,15 @@ def adamaxw(
     weight_decay: float = 1e-4,
     mask: Any = None,
 ) -> GradientTransformation:
-    """``adamax`` with decoupled weight decay."""
+    """``adamax`` with decoupled weight decay.
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = adamaxw(0.1, weight_decay=0.01)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     return chain(
         scale_by_adamax(b1, b2, eps),
         add_decayed_weights(weight_decay, mask),
@@ -158,7 +198,15 @@ def adabelief(
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
-    """AdaBelief (Zhuang et al., 2020)."""
+    """AdaBelief (Zhuang et al., 2020).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = adabelief(0.1)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     belief = scale_by_belief(b1, b2, eps, eps_root, nesterov=nesterov)
     return chain(belief, scale_by_learning_rate(learning_rate))
 
@@ -173,7 +221,15 @@ def radam(
     *,
     nesterov: bool = False,
 ) -> GradientTransformation:
-    """Rectified Adam (Liu et al., 2020)."""
+    """Rectified Adam (Liu et al., 2020).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = radam(0.1)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     rectified = scale_by_radam(b1, b2, eps, eps_root, threshold, nesterov=nesterov)
     return chain(rectified, scale_by_learning_rate(learning_rate))
 
@@ -187,7 +243,15 @@ def lamb(
     weight_decay: float = 0.0,
     mask: Any = None,
 ) -> GradientTransformation:
-    """Adam for large batches (You et al., 2020)."""
+    """Adam for large batches (You et al., 2020).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = lamb(0.1)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     return chain(
         scale_by_adam(b1, b2, eps, eps_root),
         add_decayed_weights(weight_decay, mask),
@@ -206,7 +270,15 @@ def lars(
     momentum: float = 0.9,
     nesterov: bool = False,
 ) -> GradientTransformation:
-    """Gradient descent for large batches (You et al., 2017)."""
+    """Gradient descent for large batches (You et al., 2017).
+
+    >>> import numpy as np
+    >>> params = {"w": np.ones(2, np.float32)}
+    >>> optimizer = lars(0.1)
+    >>> updates, state = optimizer.update(params, optimizer.init(params), params)
+    >>> bool((updates["w"] < 0).all())
+    True
+    """
     ratio = scale_by_trust_ratio(trust_coefficient=trust_coefficient, eps=eps)
     return chain(
         masked(add_decayed_weights(weight_decay), weight_decay_mask),

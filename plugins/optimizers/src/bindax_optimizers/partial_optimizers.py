@@ -32,7 +32,16 @@ def set_to_zero() -> GradientTransformation:
 
 
 def scale_by_schedule(step_size_fn: Callable[[Any], Any]) -> GradientTransformation:
-    """Multiplies by a number that depends on the number of the step."""
+    """Multiplies by a number that depends on the number of the step.
+
+    >>> import numpy as np
+    >>> transformation = scale_by_schedule(lambda count: 1.0 / (count + 1))
+    >>> state = transformation.init(None)
+    >>> _, state = transformation.update(np.array([2.0, 4.0]), state)
+    >>> updates, state = transformation.update(np.array([2.0, 4.0]), state)
+    >>> updates.tolist()
+    [1.0, 2.0]
+    """
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         size = step_size_fn(state.count)
@@ -165,6 +174,13 @@ def ema(decay: float, debias: bool = True) -> GradientTransformation:
     Args:
         decay: how much of the average is kept at each step.
         debias: whether it is corrected for having begun at zero.
+
+    >>> import numpy as np
+    >>> transformation = ema(0.5, debias=False)
+    >>> state = transformation.init(np.zeros(2))
+    >>> averages, state = transformation.update(np.array([2.0, 4.0]), state)
+    >>> averages.tolist()
+    [1.0, 2.0]
     """
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
