@@ -67,6 +67,7 @@ from bindax_nnx.copies_with_changes import pure as pure
 from bindax_nnx.copies_with_changes import set_metadata as set_metadata
 from bindax_nnx.copies_with_changes import with_attributes as with_attributes
 from bindax_nnx.display import display as display
+from bindax_nnx.duplicates import find_duplicates as find_duplicates
 from bindax_nnx.ema import EMA as EMA
 from bindax_nnx.errors import AliasingError as AliasingError
 from bindax_nnx.errors import CheckpointError as CheckpointError
@@ -200,7 +201,6 @@ from bindax_nnx.safetensors import save_safetensors as save_safetensors
 from bindax_nnx.split_merge import GraphDef as GraphDef
 from bindax_nnx.split_merge import cached_partial as cached_partial
 from bindax_nnx.split_merge import clone as clone
-from bindax_nnx.split_merge import find_duplicates as find_duplicates
 from bindax_nnx.split_merge import graphdef as graphdef
 from bindax_nnx.split_merge import merge as merge
 from bindax_nnx.split_merge import pop as pop

@@ -29,11 +29,12 @@ from bindax_nnx._tokens import (
     seen,
     sequence_token,
 )
+from bindax_nnx.array_attributes import ArrayAttribute, array_attribute, content_of
 from bindax_nnx.errors import GraphError
 from bindax_nnx.external_nodes import find_foreign, on_registration
 from bindax_nnx.object import Object
 from bindax_nnx.state import State
-from bindax_nnx.variables import ArrayAttribute, Variable, array_attribute, content_of
+from bindax_nnx.variables import Variable
 
 _set = object.__setattr__
 

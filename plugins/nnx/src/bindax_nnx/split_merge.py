@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from bindax_core.tree_util import register_static
 from bindax_nnx._mutation_counter import mutation_counter
 from bindax_nnx._tokens import NodeToken, VariableToken
 from bindax_nnx.errors import GraphError
-from bindax_nnx.filters import Filter, Path, to_predicate
+from bindax_nnx.filters import Filter, Path
 from bindax_nnx.graph import (
     GraphTraversal,
     children_of,
@@ -304,8 +304,7 @@ def state(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
     Returns:
         One state, or as many as there are filters.
 
-    >>> import numpy as np
-    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> from bindax_nnx import Linear, Param, Rngs
     >>> layer = Linear(2, 3, rngs=Rngs(0))
     >>> sorted(state(layer, Param))
     ['bias', 'kernel']
@@ -397,41 +396,6 @@ def pop(node: Any, *filters: Filter) -> Any:
                 if id(value) in taken:
                     delattr(owner, name)
     return states_of(parts)
-
-
-def find_duplicates(node: Any, *, only: Filter = ...) -> list[list[Path]]:
-    """The paths of all that is held in several places, one list for each.
-
-    What is in an object that appears twice is named once, as this object is.
-
-    Args:
-        node: an object, or a container of objects.
-        only: which variables and nodes to look at.
-
-    >>> from bindax_nnx import Module, Param
-    >>> class Tied(Module):
-    ...     def __init__(self):
-    ...         self.encoder = self.decoder = Param(2.0)
-    >>> find_duplicates(Tied())
-    [[('decoder',), ('encoder',)]]
-    """
-    takes = to_predicate(only)
-    paths: dict[int, list[Path]] = {}
-    for path, value in _all_paths(node, (), set()):
-        found = paths.setdefault(id(value), [])
-        if not found or takes(path, value):  # the first one is no duplicate
-            found.append(path)
-    return [found for found in paths.values() if len(found) > 1]
-
-
-def _all_paths(value: Any, path: Path, met: set[int]) -> Iterator[tuple[Path, Any]]:
-    if isinstance(value, (Object, Variable)):
-        yield path, value
-        if id(value) in met:
-            return
-        met.add(id(value))
-    for key, child in children_of(value):
-        yield from _all_paths(child, (*path, key), met)
 
 
 def to_pure_dict(state: State) -> dict[Any, Any]:

@@ -20,10 +20,11 @@ from bindax_nnx._tokens import (
     Seen,
     VariableToken,
 )
+from bindax_nnx.array_attributes import array_attribute
 from bindax_nnx.errors import GraphError
 from bindax_nnx.external_nodes import find_foreign
 from bindax_nnx.object import Object, new_object
-from bindax_nnx.variables import Variable, array_attribute, restore_variable
+from bindax_nnx.variables import Variable, restore_variable
 
 _set = object.__setattr__
 _STATIC_WORDS = SELF_EXPLAINING | {tuple}

@@ -14,7 +14,7 @@ from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation
 from bindax_nnx._operators import VariableOperators
 from bindax_nnx._paths import Place, full_name
 from bindax_nnx._text import Parts, describe
-from bindax_nnx._tokens import ARRAY, VariableToken, variable_token
+from bindax_nnx._tokens import VariableToken, variable_token
 from bindax_nnx.errors import TraceContextError
 
 A = TypeVar("A")
@@ -439,24 +439,3 @@ class Perturbation(Intermediate[A]):
     """A zero that ``perturb`` adds to a value, so that the gradient at the value is that at it."""
 
     __slots__ = ()
-
-
-class ArrayAttribute(Variable[A]):
-    """A note of a traversal: an array that an attribute holds without a variable."""
-
-    __slots__ = ()
-
-    def _require_context(self) -> None:
-        """Accept any change: the attribute is changed, not this."""
-
-
-def array_attribute(value: Any) -> Variable[Any]:
-    """The note of a traversal for an array."""
-    noted = make_variable(ArrayAttribute, value, {})
-    _set_token(noted, ARRAY)
-    return noted
-
-
-def content_of(x: Any) -> Any:
-    """The array of an attribute that holds one without a variable; otherwise the variable."""
-    return x._value if type(x) is ArrayAttribute else x

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from bindax_core.extend import tree_flatten, typeof
+from bindax_nnx.array_attributes import content_of
 from bindax_nnx.errors import AliasingError
 from bindax_nnx.filters import Path, PathIn
 from bindax_nnx.graph import GraphTraversal, data_of, is_reference, iter_data, iter_variables
@@ -16,7 +17,7 @@ from bindax_nnx.lift.by_filter import ByFilter
 from bindax_nnx.lift.prefixes import axes_of, flatten_for_roots, has_parts
 from bindax_nnx.lift.structure import Arguments, CallScope
 from bindax_nnx.state import State
-from bindax_nnx.variables import PARTITION_NAME, Variable, content_of
+from bindax_nnx.variables import PARTITION_NAME, Variable
 
 Occurrences = dict[int, list[tuple[Path, Any]]]
 """The paths of variables, by their identity, with the axes there."""

@@ -27,13 +27,14 @@ from bindax_core.extend import (
 from bindax_core.tree_util import is_tree_node, register_node
 from bindax_nnx._mutation_counter import mutation_counter
 from bindax_nnx._tokens import LEAF, Branch, Content, NodeToken, Seen, VariableToken, places_of
+from bindax_nnx.array_attributes import ArrayAttribute
 from bindax_nnx.graph import GraphTraversal, is_reference, traverse
 from bindax_nnx.lift._names import changed_names, value_name
 from bindax_nnx.modes import Mode
 from bindax_nnx.object import Object
 from bindax_nnx.sharing import Path, require_own_results, require_unshared
 from bindax_nnx.unflatten import Build
-from bindax_nnx.variables import ArrayAttribute, Variable, store_metadata, store_value
+from bindax_nnx.variables import Variable, store_metadata, store_value
 
 
 class Structure:
