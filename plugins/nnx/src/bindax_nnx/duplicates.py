@@ -1,4 +1,4 @@
-"""What is held in several places of a graph."""
+"""Duplicates: variables and objects that a graph holds in several places."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ class FlatState(Sequence[tuple[Path, Any]]):
 
     def __init__(self, items: Iterable[tuple[Path, Any]], /, *, sort: bool = False) -> None:
         pairs = sorted(items, key=lambda pair: tuple(map(str, pair[0]))) if sort else list(items)
-        self.paths = tuple([tuple(path) for path, _ in pairs])
-        self.leaves = [x for _, x in pairs]
+        self.paths: tuple[Any, ...] = tuple([tuple(path) for path, _ in pairs])
+        self.leaves: list[Any] = [x for _, x in pairs]
 
     def __getitem__(self, index: Any) -> Any:
         pairs = list(zip(self.paths, self.leaves, strict=True))[index]

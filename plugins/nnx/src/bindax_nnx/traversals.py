@@ -15,7 +15,7 @@ class _Empty:
         return "empty_node"
 
 
-empty_node = _Empty()
+empty_node: _Empty = _Empty()
 """The value of a flat mapping that stands for a mapping without entries."""
 
 

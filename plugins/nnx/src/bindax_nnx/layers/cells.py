@@ -20,7 +20,7 @@ from bindax_nnx.layers._common import (
 )
 from bindax_nnx.layers.linear import Linear
 from bindax_nnx.module import Module
-from bindax_nnx.rngs import Rngs, own_stream, stream_for
+from bindax_nnx.rngs import Rngs, RngStream, own_stream, stream_for
 
 Activation = Callable[[Any], Any]
 
@@ -36,7 +36,8 @@ class RNNCell(Module):
     def _keep(self, rngs: Rngs, carry_init: Initializer | None, keep_rngs: bool) -> None:
         """Keep what the first carry is made of."""
         self.carry_init = carry_init
-        self.rngs = own_stream(self, rngs, "carry") if keep_rngs else None
+        own = own_stream(self, rngs, "carry") if keep_rngs else None
+        self.rngs: RngStream | None = own
 
     def initialize_carry(
         self,

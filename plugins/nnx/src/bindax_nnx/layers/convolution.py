@@ -110,6 +110,7 @@ class Conv(Module):
     dtype: Any
     param_dtype: Any
     precision: Any
+    promote_dtype: PromoteDtype
 
     def __init__(
         self,
@@ -249,6 +250,7 @@ class ConvTranspose(Module):
     dtype: Any
     param_dtype: Any
     precision: Any
+    promote_dtype: PromoteDtype
 
     def __init__(
         self,

@@ -69,6 +69,9 @@ class Linear(Module):
     use_bias: bool
     dtype: Any
     param_dtype: Any
+    promote_dtype: PromoteDtype
+    dot_general: Callable[..., Any] | None
+    precision: Any
 
     def __init__(
         self,
@@ -148,6 +151,9 @@ class LinearGeneral(Module):
     use_bias: bool
     dtype: Any
     param_dtype: Any
+    promote_dtype: PromoteDtype
+    dot_general: Callable[..., Any] | None
+    precision: Any
 
     def __init__(
         self,
@@ -265,6 +271,7 @@ class Einsum(Module):
     dtype: Any
     param_dtype: Any
     precision: Any
+    promote_dtype: PromoteDtype
 
     def __init__(
         self,
@@ -373,6 +380,7 @@ class Embed(Module):
     features: int
     dtype: Any
     param_dtype: Any
+    promote_dtype: PromoteDtype
 
     def __init__(
         self,

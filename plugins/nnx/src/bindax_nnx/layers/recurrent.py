@@ -63,7 +63,8 @@ class RNN(Module):
         rngs: Rngs | RngStream | bool | None = None,
     ) -> None:
         self.cell = cell
-        self.state_axes = StateAxes({...: Carry} if state_axes is None else state_axes)
+        axes = {...: Carry} if state_axes is None else state_axes
+        self.state_axes: StateAxes = StateAxes(axes)
         self.broadcast_rngs = broadcast_rngs
         self.time_major, self.return_carry = time_major, return_carry
         self.reverse, self.keep_order, self.unroll = reverse, keep_order, unroll
@@ -192,8 +193,10 @@ class Bidirectional(Module):
         return_carry: bool = False,
         rngs: Rngs | RngStream | None = None,
     ) -> None:
-        self.forward_rnn, self.backward_rnn = forward_rnn, backward_rnn
-        self.merge_fn, self.time_major = merge_fn, time_major
+        self.forward_rnn: RNN = forward_rnn
+        self.backward_rnn: RNN = backward_rnn
+        self.merge_fn: Callable[[Any, Any], Any] = merge_fn
+        self.time_major: bool = time_major
         self.return_carry = return_carry
         self.rngs: RngStream | None = own_stream(self, rngs, "carry")
 
