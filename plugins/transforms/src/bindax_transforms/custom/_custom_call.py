@@ -14,7 +14,7 @@ recorded equation runs late) it starts a new trace of the same sort instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -73,6 +73,7 @@ class CustomCall:
     rule: Callable[..., Any]
     num_consts: int = 0
     main: MainTrace | None = None  # the trace that interprets the call now; None in an equation
+    user_rule: Callable[..., Any] | None = None  # the rule before ``vmap`` made another of it
 
     def params(self, main: MainTrace) -> dict[str, Any]:
         """The parameters of the primitive for a trace, which interprets the call now."""
@@ -98,7 +99,8 @@ class CustomCall:
         """Results and their batch axes."""
         batching = Batching(main, dims)
         rule = self.batched_rule(batching, dims[self.num_consts :])
-        batched = replace(self, function=batching.function(self.function), rule=rule)
+        function = batching.function(self.function)
+        batched = replace(self, function=function, rule=rule, user_rule=self.first_rule)
         outs = apply_call(batched, operands, main)
         return outs, [batching.out_dim] * len(outs)
 
@@ -106,9 +108,19 @@ class CustomCall:
         """The rule on batches, from where the batch axes of the arguments are."""
         return self.rule
 
+    def user_functions(self) -> Mapping[str, Callable[..., Any]]:
+        """The functions that the user gave, by their roles."""
+        return {}
+
+    @property
+    def first_rule(self) -> Callable[..., Any]:
+        """The rule as it was before batches."""
+        return self.rule if self.user_rule is None else self.user_rule
+
     def guarded(self, guard: Callable[[Any], Any]) -> CustomCall:
         """The same call with a check around its function and its rule."""
-        return replace(self, function=guard(self.function), rule=guard(self.rule))
+        guarded = guard(self.function), guard(self.rule)
+        return replace(self, function=guarded[0], rule=guarded[1], user_rule=self.first_rule)
 
     def split_consts(self, tangents: Sequence[Any]) -> Sequence[Any]:
         """The tangents without those of closed-over values, which must be zero."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -57,6 +57,16 @@ class CustomJVPCall(CustomCall):
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         pair = self.rule(primals[self.num_consts :], self.split_consts(tangents))
         return without_tangents(self, main, pair)  # type: ignore[no-any-return]
+
+    def user_functions(self) -> Mapping[str, Callable[..., Any]]:
+        if not isinstance(self.first_rule, partial):
+            return {}
+        call, rule, _ = self.first_rule.args
+        found = {"function": call.arguments.function}
+        if isinstance(rule, partial) and rule.func is _sum_of_rules:
+            each = enumerate(rule.args[1])
+            return found | {f"jvp rule {i}": one for i, one in each if one is not None}
+        return found | {"jvp rule": rule}
 
     def batched_rule(self, batching: Batching, dims: Sequence[BatchDim]) -> Callable[..., Any]:
         def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -153,27 +163,7 @@ class custom_jvp(CustomFunction[P, R]):
             if rule is not None:
                 check_function(f"defjvps of the {self._arguments.name}", f"jvps[{i}]", rule)
 
-        def jvp(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
-            if len(jvps) != len(primals):
-                raise TypeError(
-                    f"defjvps of the {self._arguments.name} was given {len(jvps)} rules, but the "
-                    f"function has {len(primals)} arguments; give None for those without."
-                )
-            function: Callable[..., R] = self
-            out = function(*primals)
-            leaves, tree = tree_flatten(out)
-            total: list[Any] = [Zero.like(x) for x in leaves]
-            for i, (rule, t) in enumerate(zip(jvps, tangents, strict=True)):
-                if rule is None or all(type(x) is SymbolicZero for x in tree_leaves(t)):
-                    continue
-                part = rule(_instantiated(t), out, *primals)
-                name = f"jvp rule {i} of the {self._arguments.name}"
-                terms = _flat_tangents(part, leaves, tree, name)
-                total = [add_tangents(x, y) for x, y in zip(total, terms, strict=True)]
-            kept = [SymbolicZero(t.aval) if type(t) is Zero else t for t in total]
-            return out, tree_unflatten(tree, kept)
-
-        self.defjvp(jvp, symbolic_zeros=True)
+        self.defjvp(partial(_sum_of_rules, self, jvps), symbolic_zeros=True)
 
     @api_boundary
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -186,6 +176,32 @@ class custom_jvp(CustomFunction[P, R]):
         rule = partial(_apply_rule, call, self.jvp, self.symbolic_zeros)
         outs = apply_call(CustomJVPCall(call.name, call.function, rule), operands)
         return tree_unflatten(call.tree, outs)  # type: ignore[no-any-return]
+
+
+def _sum_of_rules(
+    function: custom_jvp[..., Any],
+    jvps: Sequence[JVPRule | None],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+) -> tuple[Any, Any]:
+    """The rule that adds what one rule for each argument contributes."""
+    name = function._arguments.name
+    if len(jvps) != len(primals):
+        raise TypeError(
+            f"defjvps of the {name} was given {len(jvps)} rules, but the "
+            f"function has {len(primals)} arguments; give None for those without."
+        )
+    out = function(*primals)
+    leaves, tree = tree_flatten(out)
+    total: list[Any] = [Zero.like(x) for x in leaves]
+    for i, (rule, t) in enumerate(zip(jvps, tangents, strict=True)):
+        if rule is None or all(type(x) is SymbolicZero for x in tree_leaves(t)):
+            continue
+        part = rule(_instantiated(t), out, *primals)
+        terms = _flat_tangents(part, leaves, tree, f"jvp rule {i} of the {name}")
+        total = [add_tangents(x, y) for x, y in zip(total, terms, strict=True)]
+    kept = [SymbolicZero(t.aval) if type(t) is Zero else t for t in total]
+    return out, tree_unflatten(tree, kept)
 
 
 def _apply_rule(

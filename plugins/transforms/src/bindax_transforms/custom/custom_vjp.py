@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -27,6 +27,7 @@ from bindax_transforms.custom._arguments import (
     as_given,
     check_pair,
     described,
+    match_leaves,
 )
 from bindax_transforms.custom._custom_call import (
     Batching,
@@ -61,6 +62,32 @@ class CustomVJPCall(CustomCall):
         out_avals = tuple(typeof(x).tangent_aval() for x in outs)
         linear = LinearMap(self.name, backward, len(residuals), nonzeros, out_avals)
         return outs, apply_linear_map(linear, residuals, tangents)
+
+    def user_functions(self) -> Mapping[str, Callable[..., Any]]:
+        if not isinstance(self.first_rule, partial):
+            return {}
+        call, fwd, bwd, _ = self.first_rule.args
+        return {"function": call.arguments.function, "fwd rule": fwd, "bwd rule": bwd}
+
+    def cotangents_as_returned(
+        self, primals: Sequence[Any], cotangents: Sequence[Any]
+    ) -> Sequence[Any]:
+        """The cotangents that the user's rule returns for the operands, before conversions."""
+        if not isinstance(self.rule, partial):
+            return ()
+        call, fwd, bwd, symbolic_zeros = self.rule.args
+        returned: list[Any] = []
+
+        def noting(*args: Any) -> Any:
+            returned.append(bwd(*args))
+            return returned[-1]
+
+        perturbed = (True,) * len(primals)
+        _, residuals, backward = _apply_forward(
+            call, fwd, noting, symbolic_zeros, perturbed, primals
+        )
+        backward(residuals, cotangents)
+        return match_leaves(tuple(returned[0]), call.in_tree, "bwd rule", "the cotangents")
 
     def batched_rule(self, batching: Batching, dims: Sequence[BatchDim]) -> Callable[..., Any]:
         def rule(perturbed: Sequence[bool], primals: Sequence[Any]) -> Any:
