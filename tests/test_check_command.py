@@ -128,3 +128,51 @@ def test_without_the_conformance_suite_it_says_what_to_install(
     assert (
         "bindax check needs the package bindax-testing: pip install bindax-testing." in ran.output
     )
+
+
+PROGRAM = """
+import numpy as np
+
+def squared(x):
+    return x * x
+
+def in_place(x):
+    x *= 2
+    return x
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file with functions, whose module is forgotten in the end."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    file = tmp_path / "program_of_user.py"
+    file.write_text(PROGRAM, encoding="utf-8")
+    return file
+
+
+def test_a_function_of_a_program(program: Path) -> None:
+    arguments = ["--args", "np.array([1.0, 2.0])"]
+    ran = CliRunner().invoke(main, ["check", f"{program}:in_place", *arguments])
+
+    assert ran.exit_code == 1
+    assert "failed: in_place, purity: in_place (" in ran.output
+    assert "changes its operand 0 in place" in ran.output
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "text"),
+    [
+        ("program_of_user.py:cubed", "", "has no function 'cubed'; it has in_place, squared."),
+        ("other.py:squared", "", "there is no file"),
+        ("program_of_user.py:squared", "y", "cannot be evaluated: NameError: name 'y'"),
+    ],
+)
+def test_a_function_that_cannot_be_called(
+    program: Path, name: str, arguments: str, text: str
+) -> None:
+    ran = CliRunner().invoke(main, ["check", f"{program.parent}/{name}", "--args", arguments])
+
+    assert ran.exit_code == 2
+    assert text in " ".join(ran.output.split())

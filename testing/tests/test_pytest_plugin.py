@@ -195,3 +195,50 @@ def test_without_the_option_nothing_is_imported(tmp_path: Path) -> None:
     ran = run(tmp_path, "test_light.py", alone=True)
 
     assert "1 passed" in ran.stdout, ran.stdout
+
+
+MARKED = """
+import numpy as np
+import pytest
+
+SOME = ["purity", "jvp", "vmap"]
+
+@pytest.fixture
+def values():
+    return np.ones(3)
+
+def doubled(x):
+    return x + x
+
+def changed(x):
+    x += 1
+    return x
+
+@pytest.mark.bindax_function(checks=SOME)
+def test_right(values):
+    return doubled, values
+
+@pytest.mark.bindax_function(checks=SOME)
+def test_wrong(values):
+    return changed, values
+
+@pytest.mark.bindax_function
+def test_nothing():
+    return None
+"""
+
+
+def test_marked_tests_return_functions_to_check(tmp_path: Path) -> None:
+    (tmp_path / "test_marked.py").write_text(MARKED, encoding="utf-8")
+    code = "import pytest, sys; sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider']))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TOY.parent), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "2 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "failed: changed, purity: changed (" in done.stdout
+    assert "a test marked bindax_function returns a function and its arguments" in done.stdout

@@ -36,6 +36,7 @@ _FILE = NewFile()
 )
 @click.option("--seed", default=0, help="Seed of samples and of their choice.")
 @click.option("--time-limit", type=SECONDS, default=10.0, help="Seconds for a single check.")
+@click.option("--args", "arguments", default="", help="Arguments of a function, as in a call.")
 @click.option("--html", type=_FILE, help="Write a page with a matrix to look at.")
 @click.option("--junit", type=_FILE, help="Write JUnit XML.")
 @json_option
@@ -44,19 +45,21 @@ def check(
     budget: float,
     seed: int,
     time_limit: float,
+    arguments: str,
     html: Path | None,
     junit: Path | None,
     as_json: bool,
 ) -> None:
-    """Check the rules of PLUGIN on its samples, and name those that are wrong.
+    """Check the rules of PLUGIN on its samples, or a function: FILE.py:NAME.
 
     Abstract evaluation, evaluation, derivatives, transposes, batching, staging and lowering of each
     primitive are compared with each other and with differences of values. Each failure comes with
-    a test that repeats it. The exit code is 1 when something fails. After Ctrl-C, what was checked
-    before is reported, and the exit code is 130.
+    a test that repeats it. Of a function of a program, called with --args, derivatives, batches and
+    compiled forms are compared in the same way. The exit code is 1 when something fails. After
+    Ctrl-C, what was checked before is reported, and the exit code is 130.
     """
     try:
-        from bindax_testing import CheckInterrupted, check_plugin
+        from bindax_testing import CheckInterrupted
     except ModuleNotFoundError as error:
         raise click.ClickException(
             "bindax check needs the package bindax-testing: pip install bindax-testing."
@@ -66,7 +69,7 @@ def check(
         progress = _Progress(plugin, work)
         options: dict[str, Any] = {"budget": budget, "seed": seed, "time_limit": time_limit}
         try:
-            report = check_plugin(plugin, progress=progress.tell, **options)
+            report = _report(plugin, arguments, progress=progress.tell, **options)
         except CheckInterrupted as interruption:
             report, is_whole = interruption.report, False
         else:
@@ -84,6 +87,17 @@ def check(
         sys.exit(INTERRUPTED)
     if not report.ok:
         sys.exit(1)
+
+
+def _report(name: str, arguments: str, **options: Any) -> RuleReport:
+    from bindax_testing import check_function_of_file, check_plugin
+
+    if ".py:" not in name:
+        return check_plugin(name, **options)
+    try:
+        return check_function_of_file(name, arguments, **options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
 
 
 class _Progress:

@@ -1,4 +1,4 @@
-"""``pytest --bindax-conformance=NAME``: the suite over any installed plugin, one test per check.
+"""``pytest --bindax-conformance=NAME``, and the marker ``bindax_function`` for single functions.
 
 Loaded by pytest through its entry point, in every run wherever it is installed. It is a package of
 its own, so that nothing of bindax is imported before the option is used.
@@ -34,6 +34,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker."""
+    config.addinivalue_line(
+        "markers",
+        "bindax_function(**options): the test returns a function and its arguments, which "
+        "bindax_testing.check_function checks",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Check the function that a marked test returns."""
+    marker = pyfuncitem.get_closest_marker("bindax_function")
+    if marker is None:
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    given = pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
+    if not isinstance(given, tuple) or not given or not callable(given[0]):
+        pytest.fail(
+            f"a test marked bindax_function returns a function and its arguments, such as "
+            f"(loss, np.ones(3)), but this one returned {given!r:.80}.",
+            pytrace=False,
+        )
+    from bindax_testing import check_function
+
+    report = check_function(*given, **marker.kwargs)
+    if not report.ok:
+        pytest.fail(str(report), pytrace=False)
+    return True
+
+
 class ConformanceItem(pytest.Item):
     """One check of one primitive of a plugin; its share of the budget is in seconds."""
 
@@ -45,12 +76,12 @@ class ConformanceItem(pytest.Item):
     def runtest(self) -> None:
         """Run the check; fail with the report of what is wrong."""
         from bindax_testing._conformance import check_one_of
-        from bindax_testing._results import EXPECTED, FAILED, NOT_RUN, SKIPPED, UNCHECKED
+        from bindax_testing._results import EXPECTED, NOT_RUN, SKIPPED, UNCHECKED
 
         seed = self.config.getoption("bindax_seed")
         limit = self.config.getoption("bindax_time_limit")
         results = check_one_of(self.plugin, self.primitive, self.check, self.share, seed, limit)
-        failures = [result for result in results if result.status == FAILED]
+        failures = [result for result in results if result.is_wrong]
         if failures:
             pytest.fail("\n\n".join(map(str, failures)), pytrace=False)
         for result in results:

@@ -19,6 +19,7 @@ from bindax_core.extend import missing_attribute as _missing_attribute
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_testing._cases import Case as Case
+from bindax_testing._compare import Mismatch as Mismatch
 from bindax_testing._compare import NotApplicable as NotApplicable
 from bindax_testing._conformance import check_plugin as check_plugin
 from bindax_testing._conformance import check_primitive as check_primitive
@@ -26,6 +27,16 @@ from bindax_testing._conformance import check_rules as check_rules
 from bindax_testing._conformance import check_sample as check_sample
 from bindax_testing._conformance import conformance as conformance
 from bindax_testing._debug import checked_rule as checked_rule
+from bindax_testing._functions._call import FunctionCall as FunctionCall
+from bindax_testing._functions._extensions import FunctionAdapter as FunctionAdapter
+from bindax_testing._functions._extensions import FunctionCheck as FunctionCheck
+from bindax_testing._functions._extensions import HostFunctions as HostFunctions
+from bindax_testing._functions._extensions import function_adapter as function_adapter
+from bindax_testing._functions._extensions import function_check as function_check
+from bindax_testing._functions._extensions import host_functions as host_functions
+from bindax_testing._functions._files import check_function_of_file as check_function_of_file
+from bindax_testing._functions._report import FunctionReport as FunctionReport
+from bindax_testing._functions._run import check_function as check_function
 from bindax_testing._pytrees._report import PyTreeCheck as PyTreeCheck
 from bindax_testing._pytrees._report import PyTreeConformanceError as PyTreeConformanceError
 from bindax_testing._pytrees._report import PyTreeReport as PyTreeReport

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures as futures
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +15,8 @@ from bindax_core.extend import Primitive, code_of, rule_kinds
 from bindax_testing._limits import TimeLimitExceeded
 
 _OURS = tuple(
-    str(Path(file).parent) for file in (bindax_core.__file__, bindax_transforms.__file__, __file__)
+    str(Path(file).parent)
+    for file in (bindax_core.__file__, bindax_transforms.__file__, __file__, futures.__file__)
 )
 """Frames of the kernel, the transformations and the suite say little to the author of a rule."""
 

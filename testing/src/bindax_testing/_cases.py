@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import attrs
 import numpy as np
 
-from bindax_core.extend import Jaxpr, Primitive, Var, is_differentiable, is_extended, typeof
+from bindax_core.extend import (
+    Jaxpr,
+    Primitive,
+    Rule,
+    RuleKind,
+    Var,
+    abstract_eval,
+    is_differentiable,
+    is_extended,
+    typeof,
+)
 from bindax_testing._samples import Sample
 from bindax_transforms import make_jaxpr
 
 DRAWS = 3
 
 
-def _read_only(draws: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
+AnyCall = TypeVar("AnyCall", bound="Call")
+
+
+def read_only(draws: Sequence[Sequence[Any]]) -> tuple[tuple[Any, ...], ...]:
     """The lists of operands with arrays that no rule can change; equal lists stay one object."""
     made = {id(row): tuple(map(_protected, row)) for row in draws}
     return tuple(made[id(row)] for row in draws)
@@ -29,27 +42,22 @@ def _protected(x: Any) -> Any:
     return x
 
 
-@attrs.frozen(eq=False)
-class Case:
-    """A primitive with operands and parameters.
+class Call:
+    """A call with concrete operands that checks look at, of a primitive or of a function.
 
     Attributes:
-        primitive: what is checked.
         draws: some lists of operands of the same types, whose arrays are read-only.
-        params: its parameters.
         label: the sample it comes from.
         skip: checks to leave out, by name, each with the reason.
         seed: what random directions are drawn from.
         no_derivative: the positions of operands that no derivative is taken along.
     """
 
-    primitive: Primitive
-    draws: tuple[tuple[Any, ...], ...] = attrs.field(converter=_read_only)
-    params: Mapping[str, Any]
-    label: str = ""
-    skip: Mapping[str, str] = attrs.field(factory=dict)
-    seed: int = 0
-    no_derivative: tuple[int, ...] = ()
+    draws: tuple[tuple[Any, ...], ...]
+    label: str
+    skip: Mapping[str, str]
+    seed: int
+    no_derivative: tuple[int, ...]
 
     @property
     def operands(self) -> tuple[Any, ...]:
@@ -76,9 +84,24 @@ class Case:
         return sum(aval.size for aval in self.avals)
 
     def call(self, *operands: Any) -> list[Any]:
-        """Bind the primitive; gives the list of its results."""
-        out = self.primitive.bind(*operands, **self.params)
-        return list(out) if self.primitive.multiple_results else [out]
+        """Make the call with other operands; gives the list of its results."""
+        raise TypeError(f"{type(self).__name__} must define call")
+
+    def with_draws(self, draws: Sequence[Sequence[Any]]) -> Self:
+        """The same call with other operands."""
+        return attrs.evolve(self, draws=draws)  # type: ignore[misc]
+
+    def is_inside(self) -> bool:
+        """Tell whether the operands are inside the domain, as far as it is known."""
+        return True
+
+    def out_avals(self) -> list[Any]:
+        """The types of the results, by abstract evaluation."""
+        return list(make_jaxpr(self.fresh())(*self.avals).out_avals)
+
+    def rule_of(self, kind: RuleKind) -> Rule | None:
+        """The rule of a kind that is called; None for functions, which have none."""
+        return None
 
     def fresh(self) -> Callable[..., list[Any]]:
         """``call`` as a function that nothing was remembered for, for ``jit``."""
@@ -89,11 +112,61 @@ class Case:
         return np.random.default_rng(self.seed)
 
     @property
+    def types(self) -> str:
+        """The types of its operands, in short."""
+        return ", ".join(aval.str_short() for aval in self.avals)
+
+
+@attrs.frozen(eq=False)
+class Case(Call):
+    """A primitive with operands and parameters.
+
+    Attributes:
+        primitive: what is checked.
+        draws: some lists of operands of the same types, whose arrays are read-only.
+        params: its parameters.
+        label: the sample it comes from.
+        skip: checks to leave out, by name, each with the reason.
+        seed: what random directions are drawn from.
+        no_derivative: the positions of operands that no derivative is taken along.
+        contains: tells whether operands are inside the domains of the sample.
+        reference: a function of NumPy arrays that computes the results independently.
+        ulps: how many units in the last place results may be from those of the reference.
+    """
+
+    primitive: Primitive
+    draws: tuple[tuple[Any, ...], ...] = attrs.field(converter=read_only)
+    params: Mapping[str, Any]
+    label: str = ""
+    skip: Mapping[str, str] = attrs.field(factory=dict)
+    seed: int = 0
+    no_derivative: tuple[int, ...] = ()
+    contains: Callable[[Sequence[Any]], bool] = lambda operands: True
+    reference: Callable[..., Any] | None = None
+    ulps: float = 0.0
+
+    def call(self, *operands: Any) -> list[Any]:
+        """Bind the primitive; gives the list of its results."""
+        out = self.primitive.bind(*operands, **self.params)
+        return list(out) if self.primitive.multiple_results else [out]
+
+    def is_inside(self) -> bool:
+        """Tell whether the operands of all draws are inside the domains of the sample."""
+        return all(map(self.contains, self.draws))
+
+    def out_avals(self) -> list[Any]:
+        """The types of the results, by the rule of abstract evaluation."""
+        return list(abstract_eval.get(self.primitive)(*self.avals, **self.params))
+
+    def rule_of(self, kind: RuleKind) -> Rule | None:
+        """The rule of a kind that the primitive has."""
+        return kind.rule_of(self.primitive)
+
+    @property
     def description(self) -> str:
         """The types of its operands and its parameters, in short."""
-        types = ", ".join(aval.str_short() for aval in self.avals)
         params = "".join(f", {key}={value!r:.60}" for key, value in self.params.items())
-        return f"{self.primitive.name}({types}{params})"
+        return f"{self.primitive.name}({self.types}{params})"
 
 
 def cases_of(sample: Sample, wanted: Collection[Primitive], seed: int = 0) -> Iterator[Case]:
@@ -113,7 +186,12 @@ def cases_of(sample: Sample, wanted: Collection[Primitive], seed: int = 0) -> It
 def _made(
     sample: Sample, seed: int, primitive: Primitive, draws: Any, params: Mapping[str, Any]
 ) -> Case:
-    return Case(primitive, draws, params, sample.label, sample.skip, seed, sample.no_derivative)
+    made = Case(primitive, draws, params, sample.label, sample.skip, seed, sample.no_derivative)
+    if sample.function is not primitive:
+        return made
+    return attrs.evolve(
+        made, contains=sample.contains, reference=sample.reference, ulps=sample.ulps
+    )
 
 
 def _walk(
@@ -129,7 +207,7 @@ def _walk(
         if not remaining:
             return
         draws = tuple(
-            tuple(_plain(known[x] if isinstance(x, Var) else x.val) for x in eqn.invars)
+            tuple(plain(known[x] if isinstance(x, Var) else x.val) for x in eqn.invars)
             for known in environments
         )
         if eqn.primitive in wanted:
@@ -142,7 +220,7 @@ def _walk(
                 known.update(zip(eqn.outvars, outs, strict=True))
 
 
-def _plain(x: Any) -> Any:
+def plain(x: Any) -> Any:
     """A value as a test can write it: a NumPy array, or a Python scalar where it is weak."""
     aval = typeof(x)
     if not aval.weak_type:
@@ -151,6 +229,6 @@ def _plain(x: Any) -> Any:
     return number if number is not None and typeof(number) == aval else x
 
 
-def replaced(case: Case, draws: Sequence[Sequence[Any]]) -> Case:
-    """A case with other operands."""
-    return attrs.evolve(case, draws=draws)
+def replaced(case: AnyCall, draws: Sequence[Sequence[Any]]) -> AnyCall:
+    """The same call with other operands."""
+    return case.with_draws(draws)

@@ -21,11 +21,17 @@ _SAME = {2: 2e-2, 1: 2e-1, 4: 2e-5, 8: 1e-10}
 
 
 class Mismatch(AssertionError):
-    """A check found that a rule is wrong; ``kind`` where it is another than the check is for."""
+    """A check found that a rule is wrong.
 
-    def __init__(self, message: str, kind: str | None = None) -> None:
+    Attributes:
+        kind: that of the rule, where it is another than the check is for.
+        rule: what is wrong, with its place, where the check knows it.
+    """
+
+    def __init__(self, message: str, kind: str | None = None, rule: str = "") -> None:
         super().__init__(message)
         self.kind = kind
+        self.rule = rule
 
 
 class NotApplicable(Exception):

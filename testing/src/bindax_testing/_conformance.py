@@ -14,7 +14,7 @@ from bindax_testing._cases import Case, cases_of
 from bindax_testing._containers import container_results
 from bindax_testing._plan import Plan, make_plan
 from bindax_testing._pytrees._run import CHECKS as PYTREE_CHECKS
-from bindax_testing._results import FAILED, UNCHECKED, RuleReport, RuleResult
+from bindax_testing._results import UNCHECKED, RuleReport, RuleResult
 from bindax_testing._runner import Progress, check_subject, groups_of, run_groups, run_one
 from bindax_testing._subjects import subject_of, subject_with
 
@@ -215,7 +215,7 @@ def conformance(
     @pytest.mark.parametrize("primitive", ["", *names], ids=["samples", *names])
     def test_rules(primitive: str) -> None:
         results = check_one_of(plugin, primitive, None, share, seed, time_limit)
-        failures = [result for result in results if result.status == FAILED]
+        failures = [result for result in results if result.is_wrong]
         failures.sort(key=lambda result: bool(result.follows))
         if failures:
             pytest.fail("\n\n".join(map(str, failures)), pytrace=False)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from types import CodeType
+from typing import Any
 
 import attrs
 import numpy as np
 
 from bindax_core import config
-from bindax_core.extend import Primitive, describe_rule, find_backend, rule_kinds
+from bindax_core.extend import Primitive, Rule, describe_rule, find_backend, rule_kinds
 from bindax_testing._blame import Culprit, codes_of, culprit_of, own_frames, rules_by_code
 from bindax_testing._cases import Case, cases_of
 from bindax_testing._checks import CHECKS, Check
+from bindax_testing._checks._base import why_not_called
 from bindax_testing._compare import Mismatch
+from bindax_testing._consequences import mark_consequences, suspect_evaluation
 from bindax_testing._limits import TimeLimitExceeded, run_limited
+from bindax_testing._repeat import as_test
 from bindax_testing._results import FAILED, SKIPPED, RuleResult
 from bindax_testing._samples import RuleCheck, Sample
 from bindax_testing._subjects import Subject
@@ -43,7 +48,7 @@ class Plan:
 
     def note_stuck(self, culprit: Culprit) -> None:
         """Remember that a rule did not come back."""
-        reason = f"{describe_rule(*culprit)} did not end in time"
+        reason = f"{self.describe(culprit)} did not end in time"
         self.stuck.setdefault(culprit.primitive, (culprit.kind, reason))
 
     def checks_of(self, primitive: Primitive) -> list[Check]:
@@ -56,7 +61,47 @@ class Plan:
         ]
         known = (*CHECKS.values(), *own)
         checks = [c for c in known if kinds is None or c.kind in kinds]
+        if not any(one.reference for one in self.subject.samples):
+            checks = [c for c in checks if c.name != "reference"]
         return sorted(checks, key=lambda check: check.rank)
+
+    def cases_for(self, primitive: Any, check: Check) -> Sequence[Any]:
+        """The cases that a check runs on."""
+        return self.cases[primitive]
+
+    def why_not(self, primitive: Any, check: Check) -> str | None:
+        """The reason why a check says nothing about a primitive; None where it does."""
+        return why_not_called(primitive) or check.why_not(primitive, self.compiler)
+
+    def rule_of(self, primitive: Any, kind: str) -> Rule | None:
+        """The rule of a kind that a primitive has."""
+        return rule_kinds[kind].rule_of(primitive)
+
+    def describe(self, culprit: Culprit) -> str:
+        """The rule to blame, with its place."""
+        return describe_rule(*culprit)
+
+    def blamed(
+        self, culprit: Culprit, case: Any, check: Check, error: Exception
+    ) -> tuple[str, str]:
+        """The rule kind to blame for a failure, and the rule with its place."""
+        return culprit.kind, self.describe(culprit)
+
+    def program(self, case: Any, check: Check) -> str:
+        """A program that repeats a failure."""
+        subject = self.subject
+        return as_test(
+            case,
+            check.name,
+            subject.name,
+            installed=subject.installed,
+            by_label=check.name not in CHECKS or check.name == "reference",
+        )
+
+    def mark(self, groups: Sequence[Any]) -> None:
+        """Say of failures which others they follow from."""
+        mark_consequences(groups)
+        suspect_evaluation(groups)
 
     def telling(self, primitive: Primitive) -> list[Check]:
         """The checks that say something about a primitive."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from bindax_core import installed_plugins
 from bindax_core.extend import Primitive
 from bindax_testing._cases import Case
+from bindax_testing._sources import definition_of, importable
 
 
 def as_test(
@@ -41,8 +41,8 @@ def as_test(
             f"# Call check_rules again, with the sample {case.label!r} and seed={case.seed}.\n"
         )
     distinct = {id(row): row for row in case.draws}.values()
-    lines = [f"        [{', '.join(map(_expression, row))}]," for row in distinct]
-    items = ", ".join(f"{key!r}: {_expression(x)}" for key, x in case.params.items())
+    lines = [f"        [{', '.join(map(expression, row))}]," for row in distinct]
+    items = ", ".join(f"{key!r}: {expression(x)}" for key, x in case.params.items())
     params = f", params={{{items}}}" if items else ""
     params += f", no_derivative={case.no_derivative}" if case.no_derivative else ""
     system, declaration = _declaration(case.primitive)
@@ -61,11 +61,14 @@ def _declaration(primitive: Primitive) -> tuple[str, str]:
     if any(primitive.name in one["offers"].get("primitives", ()) for one in installed_plugins()):
         return "", ""
     code, line, is_main = primitive.statement
+    written = definition_of(primitive) if is_main else None
+    if written is not None:
+        return "", f"{written[0]}\n"
     file = Path("" if code is None else code.co_filename)
     at_prompt = not Path(primitive.site.file).is_file()
     if code is None or at_prompt or code.co_name != "<module>" or not file.is_file():
         return "", _undeclared(primitive, at_prompt)
-    root, module = _importable(file)
+    root, module = importable(file)
     inside = is_main and (str(file) != primitive.site.file or _is_guarded(file, line))
     if inside or not all(part.isidentifier() for part in module.split(".")):
         return "", _undeclared(primitive, False)
@@ -79,18 +82,6 @@ def _undeclared(primitive: Primitive, at_prompt: bool) -> str:
         f"# {primitive.name} is declared {where} ({primitive.site.file}:{primitive.site.line}),\n"
         f"# so no import makes it in another process: declare it here, before the test.\n\n"
     )
-
-
-def _importable(file: Path) -> tuple[Path, str]:
-    """A directory for ``sys.path``, and the name by which a file is imported from there."""
-    for name, module in list(sys.modules.items()):
-        if name != "__main__" and getattr(module, "__file__", None) == str(file):
-            parts = name.split(".")
-            tail = [*parts[:-1], file.stem] if file.stem != "__init__" else parts
-            place = file if file.stem != "__init__" else file.parent
-            if tail == parts and list(place.with_suffix("").parts[-len(parts) :]) == parts:
-                return place.parents[len(parts) - 1], name
-    return file.parent, file.stem
 
 
 def _is_guarded(file: Path, line: int) -> bool:
@@ -109,7 +100,7 @@ def _why_not_written(case: Case) -> str:
     for name, value in case.params.items():
         if not _literal({name: value}):
             return f"the parameter {name} is no literal"
-    if not all(_printable(x) for row in case.draws for x in row):
+    if not all(is_printable(x) for row in case.draws for x in row):
         return "an operand is of an extended dtype, or has more than 200 elements"
     return ""
 
@@ -124,11 +115,13 @@ def _literal(params: Mapping[str, Any]) -> bool:
     return True
 
 
-def _printable(x: Any) -> bool:
+def is_printable(x: Any) -> bool:
+    """Tell whether a program can hold a value."""
     return isinstance(x, np.ndarray | bool | int | float | complex) and np.asarray(x).size <= 200
 
 
-def _expression(x: Any) -> str:
+def expression(x: Any) -> str:
+    """A value as a program writes it."""
     if isinstance(x, np.dtype):
         return f"np.dtype({x.name!r})"
     if not isinstance(x, np.ndarray):

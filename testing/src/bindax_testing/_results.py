@@ -40,6 +40,7 @@ class RuleResult:
         case: the primitive, types and parameters it failed on.
         test: a test that repeats the failure, to paste into a file.
         traceback: where the error came up, when a rule raised one.
+        stated: whether the samples say themselves why the check is left out.
     """
 
     primitive: str
@@ -57,6 +58,12 @@ class RuleResult:
     case: str = ""
     test: str = ""
     traceback: str = ""
+    stated: bool = False
+
+    @property
+    def is_wrong(self) -> bool:
+        """True if the check failed, or if no sample let it compare and none says why."""
+        return self.status == FAILED or (self.status == UNCHECKED and not self.stated)
 
     def __str__(self) -> str:
         lines = [f"{self.status}: {self.primitive}, {self.check}"]
@@ -118,9 +125,10 @@ class RuleReport:
 
     @property
     def ok(self) -> bool:
-        """True if nothing failed, and something was checked or is stated to be out of reach."""
+        """True if nothing failed, and each rule was compared or is stated to be out of reach."""
         silent = bool(self.results) and len(self.of_status(SKIPPED)) == len(self.results)
-        return (bool(self.of_status(PASSED)) or silent) and not self.failures
+        wrong = any(one.is_wrong for one in self.results)
+        return (bool(self.of_status(PASSED)) or silent) and not wrong
 
     @property
     def without_rules(self) -> bool:

@@ -6,22 +6,19 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import attrs
 
 from bindax_core.errors import RuleOutputError
-from bindax_core.extend import Primitive, describe_rule, rule_kinds
+from bindax_core.extend import Primitive, describe_rule
 from bindax_testing._blame import EVALUATION, Culprit, codes_of, culprit_of, own_frames
 from bindax_testing._cases import Case
 from bindax_testing._checks import CHECKS, Check
-from bindax_testing._checks._base import why_not_called
 from bindax_testing._compare import Mismatch, NotApplicable
-from bindax_testing._consequences import mark_consequences, suspect_evaluation
 from bindax_testing._containers import container_results
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._plan import Plan, checking, made_check, make_plan
-from bindax_testing._repeat import as_test
 from bindax_testing._results import (
     EXPECTED,
     FAILED,
@@ -50,34 +47,37 @@ CANONICAL = (*EVALUATION, "jvp", "vmap", "transpose", "lowering.stablehlo")
 Progress: TypeAlias = Callable[[RuleResult], object]
 """Called with the result of a check, as far as it is known, after each of its cases."""
 
+ReportT = TypeVar("ReportT", bound=RuleReport)
+
 _BUDGET: Final = "the budget was used up"
 
 
 @attrs.define(eq=False)
 class Group:
-    """One check of one primitive: its cases one after the other."""
+    """One check of one primitive or function: its cases one after the other."""
 
     plan: Plan
-    primitive: Primitive
+    primitive: Any
     check: Check
-    cases: list[Case] = attrs.field(factory=list)  # those that are left to run
+    cases: list[Any] = attrs.field(factory=list)  # those that are left to run
     result: RuleResult = attrs.field(init=False)
-    failed: Case | None = None
+    failed: Any = None
     reasons: Counter[str] = attrs.field(factory=Counter)  # why it said nothing about cases
+    stated: int = 0  # how many of these are left out by their samples
 
     def __attrs_post_init__(self) -> None:
         """Skip the check at once when it does not concern the primitive."""
         primitive, check = self.primitive, self.check
         result = self.result = RuleResult(primitive.name, check.kind, check.name, NOT_RUN)
         try:
-            reason = why_not_called(primitive) or check.why_not(primitive, self.plan.compiler)
+            reason = self.plan.why_not(primitive, check)
         except Exception as error:
             self._fail(error, None)
             return
         if reason is not None:
             result.status, result.reason = SKIPPED, reason
             return
-        self.cases = list(self.plan.cases[primitive])
+        self.cases = list(self.plan.cases_for(primitive, check))
         result.planned = len(self.cases)
         if not self.cases:
             result.status = FAILED
@@ -109,6 +109,7 @@ class Group:
         start = time.perf_counter()
         try:
             if self.check.name in case.skip:
+                self.stated += 1
                 raise NotApplicable(case.skip[self.check.name])
             self._run(case)
             self.result.ran += 1
@@ -124,9 +125,10 @@ class Group:
         self.result.seconds += time.perf_counter() - start
         if self.done and self.result.status == NOT_RUN and not self.result.ran and self.reasons:
             self.result.status = SKIPPED
-            rule = rule_kinds[self.check.kind].rule_of(self.primitive)
+            rule = self.plan.rule_of(self.primitive, self.check.kind)
             if COMPARED.get(self.check.kind) == self.check.name and rule and rule.is_given:
                 self.result.status = UNCHECKED
+                self.result.stated = self.stated > 0
                 self.result.rule = describe_rule(self.primitive, self.check.kind)
             self.result.reason = "; ".join(
                 f"{reason} ({count} of {self.result.planned} cases)"
@@ -140,17 +142,16 @@ class Group:
             return False
         return stuck[0] in (*EVALUATION, self.check.kind) or self.check.rank >= 3
 
-    def _run(self, case: Case) -> None:
+    def _run(self, case: Any) -> None:
         run_limited(lambda: self.check.run(case, self.plan.compiler), self.plan.time_limit)
 
     # ---------------------------------------------------------------------------- failures
 
-    def _fail(self, error: Exception, case: Case | None) -> None:
+    def _fail(self, error: Exception, case: Any) -> None:
         result = self.result
         culprit = self._culprit(error)
         result.status = FAILED
-        result.kind = culprit.kind
-        result.rule = describe_rule(*culprit)
+        result.kind, result.rule = culprit.kind, self.plan.describe(culprit)
         result.reason = str(error)
         if isinstance(error, TimeLimitExceeded):
             self.plan.note_stuck(culprit)
@@ -166,13 +167,11 @@ class Group:
             smaller = self._shrunk(case, error)
             if smaller is not case:
                 case, result.reason = smaller, self._reason_anew(smaller, result.reason)
+        result.kind, result.rule = self.plan.blamed(culprit, self.failed, self.check, error)
         result.case, result.sample = case.description, case.label
-        subject, name = self.plan.subject, self.check.name
-        result.test = as_test(
-            case, name, subject.name, installed=subject.installed, by_label=name not in CHECKS
-        )
+        result.test = self.plan.program(case, self.check)
 
-    def _reason_anew(self, case: Case, reason: str) -> str:
+    def _reason_anew(self, case: Any, reason: str) -> str:
         """The text of the check about a smaller case."""
         try:
             self._run(case)
@@ -190,11 +189,11 @@ class Group:
             return Culprit(error.primitive, error.kind) if error.primitive else default
         return culprit_of(codes_of(error), self.plan.rules, default)
 
-    def _shrunk(self, case: Case, original: Exception) -> Case:
+    def _shrunk(self, case: Any, original: Exception) -> Any:
         deadline = time.perf_counter() + SHRINK_SECONDS
         culprit = self._culprit(original)
 
-        def fails(candidate: Case) -> bool:
+        def fails(candidate: Any) -> bool:
             left = deadline - time.perf_counter()
             if left <= 0:
                 return False
@@ -207,10 +206,10 @@ class Group:
                 return type(error) is type(original) and str(error) == str(original)
             return False
 
-        return shrunk(case, self.plan.cases[self.primitive], fails)
+        return shrunk(case, self.plan.cases_for(self.primitive, self.check), fails)
 
 
-def groups_of(plan: Plan, primitives: Iterable[Primitive]) -> list[Group]:
+def groups_of(plan: Plan, primitives: Iterable[Any]) -> list[Group]:
     """All checks of primitives; that one has no sample is a failure of its first check alone."""
     groups: list[Group] = []
     for primitive in primitives:
@@ -227,6 +226,23 @@ def run_groups(plan: Plan, groups: list[Group], seconds: float) -> list[RuleResu
     """Run checks for some time; give their results."""
     _run_cases(groups, seconds, math.inf, None)
     return _results(plan, groups, _BUDGET)
+
+
+def run_and_report(
+    plan: Plan,
+    groups: list[Group],
+    seconds: float,
+    report: Callable[[list[RuleResult]], ReportT],
+    cases: float = math.inf,
+    progress: Progress | None = None,
+) -> ReportT:
+    """Run checks for some time and report; after Ctrl-C, the error has the report so far."""
+    try:
+        _run_cases(groups, seconds, cases, progress)
+    except KeyboardInterrupt as error:
+        found = report(_results(plan, groups, "it was interrupted"))
+        raise CheckInterrupted(found) from error
+    return report(_results(plan, groups, _BUDGET))
 
 
 def _run_cases(
@@ -255,8 +271,7 @@ def _results(plan: Plan, groups: list[Group], why_not: str) -> list[RuleResult]:
     for group in groups:
         if group.result.status == NOT_RUN and not group.result.reason:
             group.result.reason = f"not run: {why_not}"
-    mark_consequences(groups)
-    suspect_evaluation(groups)
+    plan.mark(groups)
     results = [group.result for group in groups]
     return apply_expected([*results, *_uncovered(plan, groups)], plan.subject.expected)
 
@@ -297,7 +312,7 @@ def _uncovered(plan: Plan, groups: list[Group]) -> Iterator[RuleResult]:
         elif group.reasons:
             reasons.setdefault(key, []).append(group.result.reason)
     for (primitive, kind), why in reasons.items():
-        rule = rule_kinds[kind].rule_of(primitive)
+        rule = plan.rule_of(primitive, kind)
         if primitive in wrong or (primitive, kind) in ran or kind not in CANONICAL or rule is None:
             continue
         if rule.is_present and rule.derived is None:
@@ -334,18 +349,13 @@ def check_subject(
     containers = container_results(subject.types, subject.containers)
     groups = groups_of(plan, subject.primitives)
     left = budget - (time.perf_counter() - start)
-    interruption: KeyboardInterrupt | None = None
-    try:
-        _run_cases(groups, left, cases, progress)
-    except KeyboardInterrupt as error:
-        interruption = error
-    found = _results(plan, groups, "it was interrupted" if interruption else _BUDGET)
-    seconds = time.perf_counter() - start
-    results = [*plan.problems, *containers, *found]
-    report = RuleReport(subject.name, seed, budget, seconds, plan.compiler, results)
-    if interruption is not None:
-        raise CheckInterrupted(report) from interruption
-    return report
+
+    def report(found: list[RuleResult]) -> RuleReport:
+        seconds = time.perf_counter() - start
+        results = [*plan.problems, *containers, *found]
+        return RuleReport(subject.name, seed, budget, seconds, plan.compiler, results)
+
+    return run_and_report(plan, groups, left, report, cases, progress)
 
 
 def run_one(

@@ -71,6 +71,20 @@ class Domain:
             return np.asarray(real + 1j * self._grid(rng, shape)).astype(dtype)
         return real.astype(dtype)
 
+    def contains(self, x: Any) -> bool:
+        """Tell whether all elements of an operand are values of the domain."""
+        values = np.asarray(x)
+        if not is_differentiable(values.dtype) or values.dtype.kind == "b":
+            return True
+        parts = [values.real, values.imag] if values.dtype.kind == "c" else [values]
+        return all(self._contains(np.asarray(part, np.float64)) for part in parts)
+
+    def _contains(self, x: NumPyArray) -> bool:
+        inside = (x >= self.low) & (x <= self.high)
+        for point in self.avoid:
+            inside &= np.abs(x - point) >= 0.99 * self.margin
+        return bool(np.all(inside))
+
     def _grid(self, rng: np.random.Generator, shape: Shape) -> NumPyArray:
         """Distinct values, one in each of as many cells of the interval, in random order."""
         count = int(np.prod(shape))
@@ -192,6 +206,8 @@ class Sample:
             forward mode out, and reverse mode is compared with differences.
         no_derivative: the positions of operands of the primitive that no derivative is taken along,
             because there is none.
+        reference: a function of NumPy arrays that computes the results independently.
+        ulps: how many units in the last place results may be from those of the reference.
 
     >>> isinstance(sample(lambda x: x, array((3,))), Sample)
     True
@@ -203,6 +219,15 @@ class Sample:
     label: str = ""
     skip: Mapping[str, str] = attrs.field(factory=dict)
     no_derivative: tuple[int, ...] = ()
+    reference: Callable[..., Any] | None = None
+    ulps: float = 0.0
+
+    def contains(self, operands: Sequence[Any]) -> bool:
+        """Tell whether operands are inside the domains that are known."""
+        return all(
+            not isinstance(one.domain, Domain) or is_extended(one.dtype) or one.domain.contains(x)
+            for one, x in zip(self.operands, operands, strict=True)
+        )
 
     def with_label(self, label: str) -> Sample:
         """The same sample under another name; its values are drawn anew."""
@@ -226,6 +251,8 @@ def sample(
     label: str = "",
     skip: Mapping[str, str] | None = None,
     no_derivative: Sequence[int] = (),
+    reference: Callable[..., Any] | None = None,
+    ulps: float = 4.0,
     **params: Any,
 ) -> Sample:
     """A sample input.
@@ -237,6 +264,9 @@ def sample(
         label: a short name; made from the arguments when it is not given.
         skip: checks to leave out by name, each with the reason.
         no_derivative: the positions of operands of the primitive that have no derivative.
+        reference: a function of NumPy arrays and the parameters, such as one of SciPy, that
+            computes the results of the primitive independently. It gets double precision.
+        ulps: how many units in the last place results may be from those of the reference.
         params: the parameters of the primitive, or keyword arguments of the function.
 
     Raises:
@@ -254,7 +284,8 @@ def sample(
         types = [operand.aval.str_short() for operand in operands]
         given = [f"{key}={_short(value)}" for key, value in params.items()]
         label = "-".join([str(name), *types, *given])
-    return Sample(function, operands, params, label, dict(skip or {}), tuple(no_derivative))
+    made = Sample(function, operands, params, label, dict(skip or {}), tuple(no_derivative))
+    return attrs.evolve(made, reference=reference, ulps=ulps)
 
 
 def _no_operand(i: int, given: Any) -> str:

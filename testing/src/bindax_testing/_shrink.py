@@ -8,18 +8,24 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import is_differentiable, typeof
-from bindax_testing._cases import Case, replaced
+from bindax_testing._cases import AnyCall, Call, replaced
+from bindax_testing._checks._base import differentiable
 from bindax_testing._compare import host, wide
 
 LIMIT = 40
 
 
-def shrunk(case: Case, others: Sequence[Case], fails: Callable[[Case], bool]) -> Case:
+def shrunk(case: AnyCall, others: Sequence[AnyCall], fails: Callable[[AnyCall], bool]) -> AnyCall:
     """The smallest case found that fails in the same way; ``fails`` decides when time is up."""
     attempts = iter(range(LIMIT))
 
-    def accepted(candidate: Case) -> bool:
-        return next(attempts, None) is not None and fails(candidate)
+    finite = _is_finite(case)
+
+    def accepted(candidate: AnyCall) -> bool:
+        if next(attempts, None) is None or not candidate.is_inside():
+            return False
+        # Where the domain is not known, results that are no numbers show that it was left.
+        return fails(candidate) and (_is_finite(candidate) or not finite)
 
     smaller = sorted((c for c in others if 0 < c.size < case.size), key=lambda c: c.size)
     best = next((c for c in smaller[:6] if accepted(c)), case)
@@ -28,7 +34,16 @@ def shrunk(case: Case, others: Sequence[Case], fails: Callable[[Case], bool]) ->
     return best
 
 
-def _candidates(case: Case) -> Iterator[Case]:
+def _is_finite(call: Call) -> bool:
+    """Tell whether all results are numbers; True where there are none, as what fails may raise."""
+    try:
+        outs = call.call(*call.operands)
+    except Exception:
+        return True
+    return all(np.all(np.isfinite(wide(outs[i]))) for i in differentiable(outs))
+
+
+def _candidates(case: AnyCall) -> Iterator[AnyCall]:
     """Simpler cases: shorter axes, one draw instead of several, rounder values."""
     sizes = sorted({n for aval in case.avals for n in aval.shape if n > 1}, reverse=True)
     for size in sizes:

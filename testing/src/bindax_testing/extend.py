@@ -4,6 +4,7 @@ from bindax_core.extend import public_names as _public_names
 from bindax_testing._cases import Case as Case
 from bindax_testing._checks import Check as Check
 from bindax_testing._compare import NotApplicable as NotApplicable
+from bindax_testing._compare import require_same as require_same
 from bindax_testing._limits import run_limited as run_limited
 from bindax_testing._plan import Plan as Plan
 from bindax_testing._plan import checking as checking

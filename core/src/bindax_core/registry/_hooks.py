@@ -3,8 +3,9 @@
 Entry points name most of what a plugin brings; hooks are for what takes code. They are in a module
 (or an object) named by an entry point of the group ``bindax.v1``, which marks functions of the
 names below with ``hookimpl``. Each is called once, when the plugin loads, without arguments, and
-returns declarations; a hook brings everything of its kind. Only ``bindax_samples`` is not called
-then, but by the conformance suite. No hook is called per operation.
+returns declarations; a hook brings everything of its kind. Only ``bindax_samples`` and
+``bindax_function_checks`` are not called then, but by the conformance suite. No hook is called per
+operation.
 """
 
 from __future__ import annotations
@@ -87,4 +88,13 @@ def bindax_samples() -> Iterable[Any]:  # type: ignore[empty-body]
 
     Each is a ``Sample`` or ``ExpectedFailure`` of ``bindax_testing``, which the hook should import
     in its body: loading a plugin does not call this hook, only the suite does.
+    """
+
+
+@hookspec
+def bindax_function_checks() -> Iterable[Any]:  # type: ignore[empty-body]
+    """Give checks of functions, and kinds of functions, for ``bindax_testing.check_function``.
+
+    Each is made by ``function_check`` or ``function_adapter`` of ``bindax_testing``, which the hook
+    should import in its body: loading a plugin does not call this hook, only the suite does.
     """

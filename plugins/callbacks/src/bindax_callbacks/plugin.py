@@ -14,3 +14,11 @@ def bindax_samples() -> Iterable[Any]:
     from bindax_callbacks.samples import conformance_samples
 
     return conformance_samples()
+
+
+@hookimpl
+def bindax_function_checks() -> Iterable[Any]:
+    """Say which functions of users the primitives call."""
+    from bindax_callbacks.samples import functions_called
+
+    return functions_called()

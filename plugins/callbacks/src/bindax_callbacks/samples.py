@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_callbacks import debug
+from bindax_callbacks.host_function import Callback
 from bindax_callbacks.io_callback import io_callback
 from bindax_callbacks.pure_callback import pure_callback
 from bindax_callbacks.shardings import inspect_array_sharding
 from bindax_core import ShapeDtypeStruct
-from bindax_testing import EquivalentMutant, Sample, array, sample
+from bindax_testing import EquivalentMutant, HostFunctions, Sample, array, host_functions, sample
 
 _NO_DERIVATIVE = {"vmap of others": "what a Python function computes has no derivative"}
 
@@ -78,3 +79,17 @@ def conformance_samples() -> Iterator[Sample | EquivalentMutant]:
             yield sample(_pure(method), operand, operand, skip=skip)
     yield sample(_io, array((3,), "int32"))
     yield sample(_io, array((), "float32"), skip=_NO_DERIVATIVE)
+
+
+def _user_function(params: Mapping[str, Any]) -> Mapping[str, Callable[..., Any]]:
+    """The function that a user gave, by what it is to the caller."""
+    callback = params["callback"]
+    while not isinstance(callback, Callback):
+        callback = callback.function
+    return {f"callback of {callback.caller}": callback.function}
+
+
+def functions_called() -> Iterator[HostFunctions]:
+    """The functions of users that the primitives call."""
+    for name in ("pure_callback", "io_callback", "debug_callback"):
+        yield host_functions(name, _user_function)

@@ -18,3 +18,11 @@ def bindax_samples() -> Iterable[Any]:
     from bindax_control_flow.while_loop.samples import while_samples
 
     return chain(cond_samples(), while_samples(), scan_samples(), solver_samples())
+
+
+@hookimpl
+def bindax_function_checks() -> Iterable[Any]:
+    """Give the checks of functions inside loops and branches."""
+    from bindax_control_flow.function_checks import checks_inside_loops
+
+    return checks_inside_loops()

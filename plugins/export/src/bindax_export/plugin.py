@@ -14,3 +14,11 @@ def bindax_samples() -> Iterable[Any]:
     from bindax_export._samples import samples
 
     return samples()
+
+
+@hookimpl
+def bindax_function_checks() -> Iterable[Any]:
+    """Give the check of functions that are exported."""
+    from bindax_export._function_checks import checks_of_export
+
+    return checks_of_export()

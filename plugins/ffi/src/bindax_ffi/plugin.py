@@ -14,3 +14,11 @@ def bindax_samples() -> Iterable[Any]:
     from bindax_ffi.samples import conformance_samples
 
     return conformance_samples()
+
+
+@hookimpl
+def bindax_function_checks() -> Iterable[Any]:
+    """Say which functions of users stand for kernels."""
+    from bindax_ffi.samples import functions_called
+
+    return functions_called()

@@ -14,3 +14,11 @@ def bindax_samples() -> Iterable[Any]:
     from bindax_parallel._samples import samples
 
     return samples()
+
+
+@hookimpl
+def bindax_function_checks() -> Iterable[Any]:
+    """Give the check of functions of sharded arrays."""
+    from bindax_parallel._function_checks import checks_of_sharding
+
+    return checks_of_sharding()

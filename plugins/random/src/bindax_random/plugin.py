@@ -14,3 +14,11 @@ def bindax_samples() -> Iterable[Any]:
     from bindax_random._conformance import conformance_samples
 
     return conformance_samples()
+
+
+@hookimpl
+def bindax_function_checks() -> Iterable[Any]:
+    """Give the check of functions that use random keys."""
+    from bindax_random._function_checks import checks_of_keys
+
+    return checks_of_keys()

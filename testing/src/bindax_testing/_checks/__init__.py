@@ -3,6 +3,7 @@
 # Each registers its checks, in the order of reports.
 # isort: off
 from bindax_testing._checks import _types as _types
+from bindax_testing._checks import _references as _references
 from bindax_testing._checks import _purity as _purity
 from bindax_testing._checks import _staging as _staging
 from bindax_testing._checks import _derivatives as _derivatives

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import typeof
-from bindax_testing._cases import DRAWS, Case, replaced
+from bindax_testing._cases import DRAWS, Call, replaced
 from bindax_testing._checks._base import Run, check, mapped_choices, unless_absent, value
 from bindax_testing._checks._keeping import require_forgotten
 from bindax_testing._checks._purity import copies, require_unchanged, special_case
@@ -17,7 +17,7 @@ from bindax_transforms import make_jaxpr, vmap
 from bindax_transforms.rules import vmap as vmap_rules
 
 
-def stacked(case: Case, i: int, axis: int, size: int = DRAWS) -> Any:
+def stacked(case: Call, i: int, axis: int, size: int = DRAWS) -> Any:
     """The draws of one operand, stacked along an axis."""
     rows = [host(case.draws[k % len(case.draws)][i]) for k in range(size)]
     aval = case.avals[i]
@@ -26,14 +26,14 @@ def stacked(case: Case, i: int, axis: int, size: int = DRAWS) -> Any:
     return value(made, aval.update(shape=shape))
 
 
-def rows_of(case: Case, mapped: Sequence[bool]) -> list[list[Any]]:
+def rows_of(case: Call, mapped: Sequence[bool]) -> list[list[Any]]:
     """The operands of each element of a batch."""
     rows = [case.draws[k % len(case.draws)] for k in range(DRAWS)]
     given = case.operands
     return [[row[i] if flag else given[i] for i, flag in enumerate(mapped)] for row in rows]
 
 
-def batched(case: Case) -> tuple[list[list[Any]], list[Any]]:
+def batched(case: Call) -> tuple[list[list[Any]], list[Any]]:
     """The operands of each element of a batch, and the batch of them all, its axis in front."""
     count = len(case.operands)
     return rows_of(case, [True] * count), [stacked(case, i, 0) for i in range(count)]
@@ -49,7 +49,7 @@ def require_loop(what: str, outs: Sequence[Any], rows: Sequence[Sequence[Any]]) 
         require_same(f"{what}: result {i}", out, value(np.stack(wanted), full), types=False)
 
 
-def placements(case: Case, mapped: Sequence[bool]) -> list[list[int | None]]:
+def placements(case: Call, mapped: Sequence[bool]) -> list[list[int | None]]:
     """Axis positions: all first, all last, mixed, and each of those in between."""
     last = [aval.ndim for aval in case.avals]
     ways = [[0] * len(last), last, [n if i % 2 else 0 for i, n in enumerate(last)]]
@@ -67,7 +67,7 @@ def _mapping(name: str, rank: int = 3) -> Callable[[Run], Run]:
 
     def register(run: Run) -> Run:
         @check(name, "vmap", rank=rank, why_not=unless_absent(vmap_rules))
-        def checked(case: Case, compiler: str | None) -> None:
+        def checked(case: Call, compiler: str | None) -> None:
             if not case.operands:
                 raise NotApplicable("it has no operand to map")
             several = case if len(case.draws) > 1 else replaced(case, case.draws * DRAWS)
@@ -79,7 +79,7 @@ def _mapping(name: str, rank: int = 3) -> Callable[[Run], Run]:
 
 
 @_mapping("vmap", rank=2)
-def _vmap(case: Case, compiler: str | None) -> None:
+def _vmap(case: Call, compiler: str | None) -> None:
     for mapped in mapped_choices(len(case.operands)):
         rows = [case.call(*row) for row in rows_of(case, mapped)]
         for axes in placements(case, mapped):
@@ -94,12 +94,12 @@ def _vmap(case: Case, compiler: str | None) -> None:
     require_forgotten(case, vmap_rules, lambda: _staged_batch(case))
 
 
-def _staged_batch(case: Case) -> None:
+def _staged_batch(case: Call) -> None:
     make_jaxpr(vmap(case.fresh()))(*map(typeof, batched(case)[1]))
 
 
 @_mapping("batch sizes")
-def _sizes(case: Case, compiler: str | None) -> None:
+def _sizes(case: Call, compiler: str | None) -> None:
     wanted = case.call(*case.operands)
     choices = list(mapped_choices(len(case.operands)))
     for mapped in choices[:1] + choices[1:][-3:]:
@@ -120,7 +120,7 @@ def _sizes(case: Case, compiler: str | None) -> None:
 
 
 @_mapping("nested vmap")
-def _nested(case: Case, compiler: str | None) -> None:
+def _nested(case: Call, compiler: str | None) -> None:
     count = len(case.operands)
     ways = [((True,) * count, (True,) * count)]
     if count > 1:
@@ -131,7 +131,7 @@ def _nested(case: Case, compiler: str | None) -> None:
         _nested_once(case, outer, inner)
 
 
-def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> None:
+def _nested_once(case: Call, outer: Sequence[bool], inner: Sequence[bool]) -> None:
     """The outer axis of an operand is its first, the inner one its last."""
     draws = case.draws
     rows = [
@@ -164,7 +164,7 @@ def _nested_once(case: Case, outer: Sequence[bool], inner: Sequence[bool]) -> No
 
 
 @_mapping("vmap special values")
-def _special(case: Case, compiler: str | None) -> None:
+def _special(case: Call, compiler: str | None) -> None:
     special = special_case(case)
     rows, batch = batched(special)
     wanted = [special.call(*row) for row in rows]

@@ -9,7 +9,7 @@ import numpy as np
 
 from bindax_core import config
 from bindax_core.extend import float0, tree_leaves, typeof
-from bindax_testing._cases import Case
+from bindax_testing._cases import Call
 from bindax_testing._checks._base import (
     check,
     differentiable,
@@ -43,7 +43,7 @@ def _cotangents(outs: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _parts(case: Case, call: Function) -> dict[str, Function]:
+def _parts(case: Call, call: Function) -> dict[str, Function]:
     """The derivatives of the primitive, called in some way, as functions of all operands."""
     positions, _ = require_derivative(case)
     tangents = tangents_of(case, positions)
@@ -65,30 +65,31 @@ def _parts(case: Case, call: Function) -> dict[str, Function]:
     return parts
 
 
-def _same(what: str, got: Any, wanted: Any) -> None:
+def same_values(what: str, got: Any, wanted: Any) -> None:
+    """Raise unless the leaves of two results agree."""
     for a, b in zip(tree_leaves(got), tree_leaves(wanted), strict=True):
         require_same(what, a, b, types=False, scale=4.0)
 
 
 @check("jit with derivatives", "jvp", rank=4, why_not=unless_absent(jvp_rules))
-def _jit(case: Case, compiler: str | None) -> None:
+def _jit(case: Call, compiler: str | None) -> None:
     with config.override(backend="numpy"):
         inside = _parts(case, jit(case.fresh()))
         for name, function in _parts(case, case.call).items():
             wanted = function(*case.operands)
-            _same(f"jit of {name}", jit(function)(*case.operands), wanted)
-            _same(f"{name} of jit", inside[name](*case.operands), wanted)
+            same_values(f"jit of {name}", jit(function)(*case.operands), wanted)
+            same_values(f"{name} of jit", inside[name](*case.operands), wanted)
 
 
 @check("vmap of others", "vmap", rank=4)
-def _vmap(case: Case, compiler: str | None) -> None:
+def _vmap(case: Call, compiler: str | None) -> None:
     if not case.operands:
         raise NotApplicable("it has no operand to map")
     rows, batch = batched(case)
     with config.override(backend="numpy"):
         outs = jit(vmap(case.call))(*batch)
-        _same("jit of vmap", outs, vmap(case.call)(*batch))
-        _same("vmap of jit", vmap(jit(case.fresh()))(*batch), outs)
+        same_values("jit of vmap", outs, vmap(case.call)(*batch))
+        same_values("vmap of jit", vmap(jit(case.fresh()))(*batch), outs)
     if not case.positions or not differentiable(case.call(*case.operands)):
         return
     for name, function in _parts(case, case.call).items():
@@ -97,7 +98,7 @@ def _vmap(case: Case, compiler: str | None) -> None:
 
 
 @check("derivatives of vmap", "vmap", rank=4, why_not=unless_absent(jvp_rules))
-def _of_vmap(case: Case, compiler: str | None) -> None:
+def _of_vmap(case: Call, compiler: str | None) -> None:
     """Derivatives of the batched primitive are batches of its derivatives."""
     require_derivative(case)
     rows, batch = batched(case)
@@ -124,4 +125,4 @@ def _of_vmap(case: Case, compiler: str | None) -> None:
 
 def _same_rows(what: str, got: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
     for i, out in enumerate(got):
-        _same(what, out, np.stack([host(row[i]) for row in rows]))
+        same_values(what, out, np.stack([host(row[i]) for row in rows]))

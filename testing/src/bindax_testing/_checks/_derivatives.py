@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import abstract_eval, float0, is_differentiable, typeof
-from bindax_testing._cases import Case, replaced
+from bindax_core.extend import float0, is_differentiable, typeof
+from bindax_testing._cases import Call, Case, replaced
 from bindax_testing._checks._base import (
     check,
     differentiable,
@@ -38,10 +38,12 @@ from bindax_transforms import jvp, linearize, make_jaxpr, vjp
 from bindax_transforms.rules import jvp as jvp_rules
 from bindax_transforms.zeros import Zero
 
+_MANY = 8
+"""The number of operands from which not each of them is differentiated alone."""
 Values = list[np.ndarray[Any, Any]]
 
 
-def widened(case: Case) -> Case:
+def widened(case: Call) -> Call:
     """The case in double precision; not applicable when its results are not of it even then."""
     rows = []
     for row in case.draws:
@@ -51,7 +53,7 @@ def widened(case: Case) -> Case:
         rows.append(full)
     made = replaced(case, rows)
     try:
-        abstract_eval.get(case.primitive)(*made.avals, **case.params)
+        made.out_avals()
         outs = made.call(*made.operands)
     except Exception as error:
         raise NotApplicable(f"it does not take double precision: {error!r:.80}") from error
@@ -62,7 +64,7 @@ def widened(case: Case) -> Case:
     return made
 
 
-def precise(case: Case) -> Case:
+def precise(case: Call) -> Call:
     """The case in double precision where it can, else in its own if that is enough."""
     try:
         return widened(case)
@@ -121,10 +123,14 @@ def difference_tolerance(got: Any, h: float) -> float:
 
 def subsets(positions: list[int]) -> list[list[int]]:
     """All operands at once, and each alone, because rules treat missing tangents apart."""
-    return [positions] if len(positions) < 2 else [positions, *([i] for i in positions)]
+    if len(positions) < 2:
+        return [positions]
+    if len(positions) > _MANY:
+        return [positions, positions[::2], positions[1::2]]
+    return [positions, *([i] for i in positions)]
 
 
-def tangents_of(case: Case, positions: Sequence[int]) -> list[Any]:
+def tangents_of(case: Call, positions: Sequence[int]) -> list[Any]:
     """Random tangents for some operands, the same ones each time."""
     rng = case.rng()
     drawn = {i: direction(rng, case.avals[i]) for i in case.positions}
@@ -132,7 +138,7 @@ def tangents_of(case: Case, positions: Sequence[int]) -> list[Any]:
 
 
 @check("jvp", "jvp", rank=2, why_not=unless_absent(jvp_rules))
-def _jvp(case: Case, compiler: str | None) -> None:
+def _jvp(case: Call, compiler: str | None) -> None:
     positions = case.positions
     plain = case.call(*case.operands)
     if not positions:
@@ -154,17 +160,17 @@ def _jvp(case: Case, compiler: str | None) -> None:
         raise NotApplicable("types only: its values have no derivative to compare with here")
 
 
-def _staged_jvp(case: Case, positions: list[int]) -> None:
+def _staged_jvp(case: Call, positions: list[int]) -> None:
     primals = [case.operands[i] for i in positions]
     tangents = tangents_of(case, positions)
     function = of_some(case.fresh(), case.operands, positions)
     make_jaxpr(lambda xs, ts: jvp(function, xs, ts))(primals, tangents)
 
 
-def _without_tangents(case: Case, plain: Sequence[Any]) -> None:
+def _without_tangents(case: Call, plain: Sequence[Any]) -> None:
     """Where no operand has a tangent, the rule passes the results on and gives none either."""
-    declared = jvp_rules.rule_of(case.primitive)
-    if declared is None or not declared.options.get("symbolic_zeros"):
+    declared = case.rule_of(jvp_rules)
+    if not isinstance(case, Case) or declared is None or not declared.options.get("symbolic_zeros"):
         raise NotApplicable("no operand has a tangent")
     rule = jvp_rules.get(case.primitive)
     outs, tangents = rule(list(case.operands), [Zero.like(x) for x in case.operands], **case.params)
@@ -176,7 +182,7 @@ def _without_tangents(case: Case, plain: Sequence[Any]) -> None:
 
 
 def _against_differences(
-    case: Case, subset: list[int], out_tangents: Sequence[Any], which: str
+    case: Call, subset: list[int], out_tangents: Sequence[Any], which: str
 ) -> bool:
     if all(typeof(t).dtype == float0 for t in out_tangents):
         return True
@@ -189,11 +195,11 @@ def _against_differences(
         if typeof(got).dtype == float0:
             continue
         compared |= bool(np.any(sure)) or not sure.size
-        _require_close(f"the tangent of result {i} {which}", got, wanted, sure, h)
+        require_close(f"the tangent of result {i} {which}", got, wanted, sure, h)
     return compared
 
 
-def _by_differences(case: Case, subset: list[int]) -> tuple[Values, Values, float]:
+def _by_differences(case: Call, subset: list[int]) -> tuple[Values, Values, float]:
     """Tangents by differences, where they can be trusted, and the step."""
     exact = precise(case)
     function = with_operands(exact, subset)
@@ -206,10 +212,14 @@ def _by_differences(case: Case, subset: list[int]) -> tuple[Values, Values, floa
     return *differences(call, primals, [wide(t) for t in tangents_of(case, subset)], h), h
 
 
-def _require_close(what: str, got: Any, wanted: Any, sure: Any, h: float) -> None:
+def require_close(
+    what: str, got: Any, wanted: Any, sure: Any, h: float, scale: float | None = None
+) -> None:
+    """Raise unless a derivative is what differences give, where these can be trusted."""
     exact = wide(got)
     rtol = difference_tolerance(got, h)
-    scale = float(np.mean(np.abs(wanted[sure]))) if np.any(sure) else 0.0
+    if scale is None:
+        scale = float(np.mean(np.abs(wanted[sure]))) if np.any(sure) else 0.0
     agree = np.isclose(exact, wanted, rtol=rtol, atol=rtol * max(scale, 1e-2)) | ~sure
     if not np.all(agree):
         index = tuple(int(i) for i in np.argwhere(~np.atleast_1d(agree))[0])[: exact.ndim]
@@ -220,7 +230,7 @@ def _require_close(what: str, got: Any, wanted: Any, sure: Any, h: float) -> Non
 
 
 @check("linearize", "jvp", why_not=unless_absent(jvp_rules))
-def _linearize(case: Case, compiler: str | None) -> None:
+def _linearize(case: Call, compiler: str | None) -> None:
     positions, _ = require_derivative(case)
     function = with_operands(case, positions)
     primals, tangents = [case.operands[i] for i in positions], tangents_of(case, positions)
@@ -263,7 +273,7 @@ def require_adjoint(
 
 
 @check("reverse", "jvp", why_not=unless_absent(jvp_rules))
-def _reverse(case: Case, compiler: str | None) -> None:
+def _reverse(case: Call, compiler: str | None) -> None:
     positions, _ = require_derivative(case)
     rng = np.random.default_rng(case.seed + 1)
     for subset in subsets(positions):
@@ -271,27 +281,32 @@ def _reverse(case: Case, compiler: str | None) -> None:
         primals, tangents = [case.operands[i] for i in subset], tangents_of(case, subset)
         outs, out_tangents = _forward(case, subset, function, primals, tangents)
         cotangents = [direction(rng, typeof(out).tangent_aval()) for out in outs]
-        back = vjp(function, *primals)[1](cotangents)
+        values, pullback = vjp(function, *primals)
+        for i, (got, wanted) in enumerate(zip(values, outs, strict=True)):
+            require_same(f"result {i} of the forward pass of reverse mode", got, wanted)
+        back = pullback(cotangents)
         for i, ct in zip(subset, back, strict=True):
             aval = case.avals[i].tangent_aval()
             require_type(f"the cotangent of operand {i}", typeof(ct), aval, weak=False)
-        values = [*primals, *[x for x in outs if differentiable([x])]]
-        rtol = 4 * max(tolerance(typeof(x).dtype) for x in values)
+        used = [*primals, *[x for x in outs if differentiable([x])]]
+        rtol = 4 * max(tolerance(typeof(x).dtype) for x in used)
         if not has_forward_mode(case):
-            rtol = max(rtol, difference_tolerance(primals[0], step(values)))
+            rtol = max(rtol, difference_tolerance(primals[0], step(used)))
         forward = inner_product(cotangents, out_tangents)
         what = f"reverse mode and forward mode disagree for operands {subset}"
         require_adjoint(what, forward, inner_product(back, tangents), rtol)
 
 
 def _forward(
-    case: Case, subset: list[int], function: Any, primals: list[Any], tangents: list[Any]
+    case: Call, subset: list[int], function: Any, primals: list[Any], tangents: list[Any]
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """Results and their tangents: by forward mode, or by differences where there is none."""
     if has_forward_mode(case):
         return jvp(function, primals, tangents)
     outs = function(*primals)
-    found, _, _ = _by_differences(case, subset)
+    found, trusted, _ = _by_differences(case, subset)
+    if not all(np.all(sure) for sure in trusted):
+        raise NotApplicable("it has no forward mode, and its values are not smooth here")
     return outs, [
         tangent if differentiable([out]) else np.zeros(typeof(out).shape, float0)
         for out, tangent in zip(outs, found, strict=True)
@@ -299,7 +314,7 @@ def _forward(
 
 
 @check("second order", "jvp", why_not=unless_absent(jvp_rules))
-def _second(case: Case, compiler: str | None) -> None:
+def _second(case: Call, compiler: str | None) -> None:
     require_derivative(case)
     exact = widened(case)
     positions = exact.positions
@@ -317,7 +332,7 @@ def _second(case: Case, compiler: str | None) -> None:
     h = 1e-3
     estimates, trusted = differences(first, primals, along, h)
     for i, (one, wanted, sure) in enumerate(zip(got, estimates, trusted, strict=True)):
-        _require_close(f"the second derivative of result {keep[i]}", one, wanted, sure, h)
+        require_close(f"the second derivative of result {keep[i]}", one, wanted, sure, h)
     if not has_reverse_mode(case) or not all(np.all(np.isfinite(wide(x))) for x in got):
         return
     cotangents = [direction(rng, typeof(x).tangent_aval()) for x in got]

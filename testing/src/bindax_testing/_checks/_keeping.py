@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import RuleKind, Tracer
-from bindax_testing._cases import Case
+from bindax_testing._cases import Call, Case
 from bindax_testing._checks._types import host_operands, run_impl
 from bindax_testing._compare import Mismatch
 
 
-def require_forgotten(case: Case, kind: RuleKind, run: Callable[[], Any]) -> None:
+def require_forgotten(case: Call, kind: RuleKind, run: Callable[[], Any]) -> None:
     """Raise when traced values that a rule was given are still there after ``run()`` ended."""
-    if kind.find(case.primitive) is None:
+    if not isinstance(case, Case) or kind.find(case.primitive) is None:
         return
     given: list[weakref.ref[Any]] = []
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import is_differentiable, typeof
-from bindax_testing._cases import Case, replaced
+from bindax_testing._cases import AnyCall, Call, Case, replaced
 from bindax_testing._checks._base import check, differentiable, value
 from bindax_testing._checks._keeping import require_forgotten_arrays
 from bindax_testing._checks._types import host_operands, no_impl, run_impl
@@ -42,7 +42,8 @@ PAIRS = (
 """Values of two operands, or of the two parts of a complex number, that rules get wrong."""
 
 
-def _identical(a: Any, b: Any) -> bool:
+def identical(a: Any, b: Any) -> bool:
+    """Tell whether two values have the same type and bytes."""
     a, b = host(a), host(b)
     return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
 
@@ -55,7 +56,7 @@ def copies(values: Sequence[Any]) -> list[Any]:
 def require_unchanged(values: Sequence[Any], before: Sequence[Any]) -> None:
     """Raise unless operands are what they were before a rule saw them."""
     for i, (x, old) in enumerate(zip(values, before, strict=True)):
-        if not _identical(x, old):
+        if not identical(x, old):
             raise Mismatch(
                 f"changes its operand {i} in place, from {old.tolist()!r:.60} to "
                 f"{host(x).tolist()!r:.60}; work on a copy."
@@ -70,7 +71,7 @@ def _pure(case: Case, compiler: str | None) -> None:
     require_unchanged(operands, before)
     second = run_impl(case, operands)
     for i, (x, y) in enumerate(zip(first, second, strict=True)):
-        if not _identical(x, y):
+        if not identical(x, y):
             raise Mismatch(
                 f"is not deterministic: result {i} is {x.tolist()!r:.60}, and "
                 f"{host(y).tolist()!r:.60} when it is called again with the same operands."
@@ -88,7 +89,7 @@ def _require_kept(case: Case) -> None:
     for row in case.draws[1:]:
         run_impl(case, host_operands(replaced(case, [row])))
     for i, (x, old) in enumerate(zip(live, before, strict=True)):
-        if not _identical(x, old):
+        if not identical(x, old):
             raise Mismatch(
                 f"writes to a result that it has returned: result {i} changes from "
                 f"{old.tolist()!r:.60} to {host(x).tolist()!r:.60} when it is called again; return "
@@ -117,7 +118,7 @@ def _backwards(x: Any) -> Any:
 
 
 @check("threads", "impl", rank=2)
-def _threads(case: Case, compiler: str | None) -> None:
+def _threads(case: Call, compiler: str | None) -> None:
     rows = list(case.draws)
     wanted = [case.call(*row) for row in rows]
     problems: list[BaseException] = []
@@ -129,7 +130,7 @@ def _threads(case: Case, compiler: str | None) -> None:
             for i in range(2 * len(rows)):
                 at = (start + i) % len(rows)
                 for got, expected in zip(case.call(*rows[at]), wanted[at], strict=True):
-                    if not _identical(got, expected):
+                    if not identical(got, expected):
                         raise Mismatch("gives another result while other threads call it, too.")
         except BaseException as error:
             problems.append(error)
@@ -146,7 +147,7 @@ def _threads(case: Case, compiler: str | None) -> None:
         raise problems[0]
 
 
-def special_case(case: Case) -> Case:
+def special_case(case: AnyCall) -> AnyCall:
     """The case with zeros, infinities and NaN among its floating-point operands, if it has any."""
     positions = [i for i in differentiable(case.operands) if case.avals[i].size]
     if not positions:
@@ -179,7 +180,7 @@ def _special_values(aval: Any, number: int, place: int, count: int) -> np.ndarra
 
 
 @check("special values", "impl", rank=2)
-def _special(case: Case, compiler: str | None) -> None:
+def _special(case: Call, compiler: str | None) -> None:
     special = special_case(case)
     for row in special.draws:
         outs = special.call(*row)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bindax_core.extend import typeof
-from bindax_testing._cases import Case
+from bindax_testing._cases import Call
 from bindax_testing._checks._base import (
     check,
     differentiable,
@@ -41,7 +41,7 @@ _DOUBTS = 8
 
 
 @check("special points", "jvp", why_not=unless_absent(jvp_rules))
-def _special_points(case: Case, compiler: str | None) -> None:
+def _special_points(case: Call, compiler: str | None) -> None:
     require_derivative(case)
     for other in ("jvp", "second order"):
         if other in case.skip:
@@ -62,7 +62,7 @@ def _special_points(case: Case, compiler: str | None) -> None:
         raise NotApplicable("its values show no derivative at zeros, ties and joints")
 
 
-def _points(case: Case) -> Iterator[tuple[str, list[Any]]]:
+def _points(case: Call) -> Iterator[tuple[str, list[Any]]]:
     """Operands made of special numbers: zeros, equal operands, and different ones."""
 
     def made(number: Callable[[int, int], float]) -> list[Any]:
@@ -157,7 +157,7 @@ def _are_limits(by_rules: tuple[Vector, Vector], limits: list[Vector]) -> Any:
     return _agree(first, slope) & (_agree(second, bend, 10 * _CLOSE) | np.isnan(bend))
 
 
-def _compare(case: Case, function: Callable[..., Any], primals: list[Any], name: str) -> bool:
+def _compare(case: Call, function: Callable[..., Any], primals: list[Any], name: str) -> bool:
     """Compare the derivatives at one point; False where values say nothing about them."""
     rng = case.rng()
     try:

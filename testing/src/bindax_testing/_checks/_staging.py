@@ -7,7 +7,7 @@ from typing import Any
 
 from bindax_core import config
 from bindax_core.extend import Primitive, lowering, typeof
-from bindax_testing._cases import Case
+from bindax_testing._cases import Call, Case
 from bindax_testing._checks._base import Run, check
 from bindax_testing._checks._purity import special_case
 from bindax_testing._compare import Mismatch, host, require_same, type_of_result
@@ -29,11 +29,12 @@ def computed_on(backend: str, function: Callable[..., Any], operands: Sequence[A
 def _blaming(run: Run) -> Run:
     """A check that blames the rule for physical arrays where it stands in for a lowering."""
 
-    def checked(case: Case, compiler: str | None) -> None:
+    def checked(case: Call, compiler: str | None) -> None:
         try:
             run(case, compiler)
         except Mismatch as error:
-            kind = "physical" if stablehlo.find(case.primitive) is None else error.kind
+            is_physical = isinstance(case, Case) and stablehlo.find(case.primitive) is None
+            kind = "physical" if is_physical else error.kind
             raise Mismatch(str(error), kind) from error.__cause__
 
     return checked
@@ -51,7 +52,7 @@ def _why_not(primitive: Primitive, compiler: str | None) -> str | None:
 
 
 @check("interpreted jit", "impl")
-def _interpreted(case: Case, compiler: str | None) -> None:
+def _interpreted(case: Call, compiler: str | None) -> None:
     wanted = case.call(*case.operands)
     outs = computed_on("numpy", jit(case.fresh()), case.operands)
     for i, (got, expected) in enumerate(zip(outs, wanted, strict=True)):
@@ -60,7 +61,7 @@ def _interpreted(case: Case, compiler: str | None) -> None:
 
 @check("compiled", stablehlo.name, rank=2, why_not=_why_not)
 @_blaming
-def _compiled(case: Case, compiler: str | None) -> None:
+def _compiled(case: Call, compiler: str | None) -> None:
     wanted = case.call(*case.operands)
     outs = computed_on(compiler or "", jit(case.fresh()), case.operands)
     for i, (got, expected) in enumerate(zip(outs, wanted, strict=True)):
@@ -73,7 +74,7 @@ def _compiled(case: Case, compiler: str | None) -> None:
 
 
 @check("compiled special values", stablehlo.name, rank=2, why_not=_why_not)
-def _compiled_special(case: Case, compiler: str | None) -> None:
+def _compiled_special(case: Call, compiler: str | None) -> None:
     special = special_case(case)
     compiled = jit(special.fresh())
     for row in special.draws:

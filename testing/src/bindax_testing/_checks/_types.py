@@ -9,7 +9,7 @@ import numpy as np
 from bindax_core import typecheck_jaxpr
 from bindax_core.errors import AbstractionError
 from bindax_core.extend import Primitive, abstract_eval, impl, typeof
-from bindax_testing._cases import Case
+from bindax_testing._cases import Call, Case
 from bindax_testing._checks._base import check
 from bindax_testing._compare import Mismatch, NotApplicable, host, type_of_result
 from bindax_transforms import make_jaxpr
@@ -74,7 +74,7 @@ def _types(case: Case, compiler: str | None) -> None:
 
 
 @check("staging", "abstract_eval", rank=1)
-def _staged(case: Case, compiler: str | None) -> None:
+def _staged(case: Call, compiler: str | None) -> None:
     closed = make_jaxpr(case.call)(*case.avals)
     typecheck_jaxpr(closed.jaxpr)
     eager = [typeof(x) for x in case.call(*case.operands)]

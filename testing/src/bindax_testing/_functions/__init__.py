@@ -1,0 +1,1 @@
+"""Checks of functions: what is transformed is compared with what is computed."""

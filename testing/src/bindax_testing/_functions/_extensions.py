@@ -1,0 +1,136 @@
+"""Additions of packages to the checks of functions: checks, and kinds of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from bindax_core import installed_plugins
+from bindax_core.errors import PluginError
+from bindax_core.extend import plugin_contents
+
+if TYPE_CHECKING:
+    from bindax_testing._functions._call import FunctionCall
+
+Adapted = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+@attrs.frozen(eq=False)
+class FunctionCheck:
+    """A check of functions that a package gives; made by ``function_check``.
+
+    Attributes:
+        name: what reports call it.
+        run: takes a call; raises AssertionError where the function is wrong.
+        in_double: whether it gets the call in double precision, where the function allows that.
+    """
+
+    name: str
+    run: Callable[[FunctionCall], None]
+    in_double: bool = True
+
+
+@attrs.frozen(eq=False)
+class FunctionAdapter:
+    """An adapter from a package's functions to functions of arrays; made by ``function_adapter``.
+
+    Attributes:
+        adapt: ``(function, args)`` to a pure function and its arguments, or to None.
+    """
+
+    adapt: Callable[[Any, tuple[Any, ...]], Adapted | None]
+
+
+def function_check(
+    name: str, run: Callable[[FunctionCall], None], *, in_double: bool = True
+) -> FunctionCheck:
+    """Make a check of functions, for the hook ``bindax_function_checks``.
+
+    Args:
+        name: what reports call it.
+        run: takes a ``FunctionCall``: ``operands``, some lists of them as ``draws``, and ``call``,
+            a function of flat arrays that gives a list of arrays. It raises ``AssertionError``
+            where the function is wrong, and ``NotApplicable`` where it has nothing to say.
+        in_double: whether it gets the call in double precision, where the function allows that.
+
+    >>> def is_finite(call):
+    ...     assert all(abs(x).max() < float("inf") for x in call.call(*call.operands))
+    >>> function_check("finite", is_finite).name
+    'finite'
+    """
+    return FunctionCheck(name, run, in_double)
+
+
+def function_adapter(
+    adapt: Callable[[Any, tuple[Any, ...]], Adapted | None],
+) -> FunctionAdapter:
+    """Say how functions that hold arrays are checked, for the hook ``bindax_function_checks``.
+
+    Args:
+        adapt: takes what was given to ``check_function``; returns a pure function and its
+            arguments, which hold all arrays, or None for functions of other kinds.
+
+    >>> function_adapter(lambda function, args: None).adapt(abs, (1.0,)) is None
+    True
+    """
+    return FunctionAdapter(adapt)
+
+
+@attrs.frozen(eq=False)
+class HostFunctions:
+    """The functions of users that the applications of a primitive call.
+
+    Attributes:
+        primitive: the name of the primitive.
+        find: takes the parameters of an application; returns the functions by their roles.
+    """
+
+    primitive: str
+    find: Callable[[Mapping[str, Any]], Mapping[str, Callable[..., Any]]]
+
+
+def host_functions(
+    primitive: str, find: Callable[[Mapping[str, Any]], Mapping[str, Callable[..., Any]]]
+) -> HostFunctions:
+    """Say which functions of users a primitive calls, for the hook ``bindax_function_checks``.
+
+    Reports blame these, and not the primitive.
+
+    Args:
+        primitive: its name.
+        find: takes the parameters of an application; returns the functions by their roles, such
+            as ``{"callback": function}``.
+
+    >>> host_functions("call", lambda params: {"callback": params["function"]}).primitive
+    'call'
+    """
+    return HostFunctions(primitive, find)
+
+
+@lru_cache(maxsize=1)
+def extensions() -> tuple[FunctionCheck | FunctionAdapter | HostFunctions, ...]:
+    """All additions of installed plugins."""
+    return tuple(_extensions())
+
+
+def host_functions_of(primitive: str, params: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
+    """The functions of users that an application of a primitive calls, by their roles."""
+    for one in extensions():
+        if isinstance(one, HostFunctions) and one.primitive == primitive:
+            return dict(one.find(params))
+    return {}
+
+
+def _extensions() -> Iterator[FunctionCheck | FunctionAdapter | HostFunctions]:
+    """Additions from the hooks; plugins that do not load are left out."""
+    for name in dict.fromkeys(record["plugin"] for record in installed_plugins()):
+        try:
+            contents = plugin_contents(name)
+        except PluginError:
+            continue
+        for plugin in contents:
+            for given in plugin.hooks.bindax_function_checks():
+                yield from given

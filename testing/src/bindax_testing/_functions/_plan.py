@@ -1,0 +1,260 @@
+"""The plan of the checks of a function: its calls, what they leave out, and blame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import attrs
+
+from bindax_core import config
+from bindax_core.errors import MissingRuleError
+from bindax_core.extend import Rule, find_backend
+from bindax_testing._blame import Culprit
+from bindax_testing._checks import Check
+from bindax_testing._checks._derivatives import tangents_of, widened
+from bindax_testing._compare import Mismatch, NotApplicable
+from bindax_testing._functions._blame import is_refusal, place_of
+from bindax_testing._functions._call import Function, FunctionCall
+from bindax_testing._functions._checks import FUNCTION, function_checks, is_as_given
+from bindax_testing._functions._extensions import FunctionCheck
+from bindax_testing._functions._parts import Part, parts_of
+from bindax_testing._functions._programs import program_of
+from bindax_testing._plan import Plan, checking, made_check
+from bindax_testing._results import FAILED
+from bindax_testing._samples import RuleCheck
+from bindax_testing._subjects import Subject
+from bindax_transforms import jvp, make_jaxpr, vjp, vmap
+
+FORWARD = ("jvp", "linearize", "second order", "special points")
+SECOND = ("second order", "second order in reverse mode", "special points")
+REVERSE = ("reverse", "second order in reverse mode")
+BATCHES = (
+    "vmap",
+    "batch sizes",
+    "nested vmap",
+    "vmap special values",
+    "vmap of others",
+    "derivatives of vmap",
+)
+
+
+@attrs.define(eq=False)
+class FunctionPlan(Plan):
+    """The calls of one function in the order in which they are tried."""
+
+    function: Function | None = None
+    doubles: dict[int, Any] = attrs.field(factory=dict)
+    own: Sequence[FunctionCheck] = ()
+    wanted: Collection[str] | None = None  # the names of checks, None for all
+
+    def restrict(
+        self,
+        own: Sequence[FunctionCheck],
+        wanted: Collection[str] | None,
+        skip: Mapping[str, str],
+        linear: tuple[int, ...],
+    ) -> None:
+        """Say which checks run, those of packages among them, and what the function claims."""
+        self.own, self.wanted = own, wanted
+
+        def made(call: Any) -> Any:
+            return attrs.evolve(call, skip={**call.skip, **skip}, linear=linear)
+
+        self.cases = {function: list(map(made, calls)) for function, calls in self.cases.items()}
+        self.doubles = {i: made(call) for i, call in self.doubles.items()}
+
+    def checks_of(self, primitive: Any) -> list[Check]:
+        """The checks of functions, those of packages included."""
+        made = [_made_check(one) for one in self.own]
+        found = [attrs.evolve(one, run=_unless_stopped(one)) for one in (*function_checks(), *made)]
+        return [one for one in found if self.wanted is None or one.name in self.wanted]
+
+    def cases_for(self, primitive: Any, check: Check) -> Sequence[Any]:
+        """The calls as given, or in double precision where the check asks for that."""
+        given = self.cases[primitive]
+        if is_as_given(check.name) or any(
+            one.name == check.name and not one.in_double for one in self.own
+        ):
+            return given
+        return [self.doubles.get(i, call) for i, call in enumerate(given)]
+
+    def why_not(self, primitive: Any, check: Check) -> str | None:
+        """The reason why a check says nothing: there is no compiler."""
+        if check.name.startswith("compiled") and self.compiler is None:
+            return "no compiling backend is installed"
+        return None
+
+    def rule_of(self, primitive: Any, kind: str) -> Rule | None:
+        """No rule: functions have none."""
+        return None
+
+    def describe(self, culprit: Culprit) -> str:
+        """The function, with its place."""
+        if isinstance(culprit.primitive, Function):
+            return culprit.primitive.place
+        return super().describe(culprit)
+
+    def blamed(
+        self, culprit: Culprit, case: Any, check: Check, error: Exception
+    ) -> tuple[str, str]:
+        """The rule or function behind the failure, with its place."""
+        return place_of(case, check, error, self.compiler)
+
+    def program(self, case: Any, check: Check) -> str:
+        """A program that repeats a failure."""
+        return program_of(case, check.name)
+
+    def mark(self, groups: Sequence[Any]) -> None:
+        """Say that what fails because of the same rule follows from the most basic failure."""
+        failed = [one for one in groups if one.result.status == FAILED]
+        place = failed[0].primitive.place if failed else ""
+        failed.sort(key=lambda one: (one.result.rule.startswith(place), one.check.rank))
+        causes: list[Any] = []
+        for group in failed:
+            own = group.result.rule.startswith(place)
+            cause = next((c for c in causes if own or c.result.rule == group.result.rule), None)
+            if cause is None:
+                causes.append(group)
+            else:
+                result = cause.result
+                group.result.follows = f"{result.primitive}, {result.check}: {result.rule}"
+
+
+def _made_check(one: FunctionCheck) -> Check:
+    """The check that a package gives."""
+    run: Callable[[Any], None] = one.run
+    return attrs.evolve(made_check(RuleCheck(FUNCTION, one.name, run)), rank=4)
+
+
+_BY_DIFFERENCES = (*FORWARD, *REVERSE)
+"""Checks that compare derivatives with differences of values."""
+
+
+def _unless_stopped(check: Check) -> Callable[[Any, str | None], None]:
+    """A check that says nothing where derivatives are not those of the values on purpose.
+
+    These are derivatives through ``stop_gradient``, and second ones for which a rule of bindax has
+    no formula.
+    """
+
+    def run(call: Any, compiler: str | None) -> None:
+        try:
+            check.run(call, compiler)
+        except Mismatch:
+            stopped = check.name in _BY_DIFFERENCES and _stops(call)
+            if stopped:
+                raise NotApplicable(f"its values go through stop_gradient, at {stopped}") from None
+            raise
+        except TypeError as error:
+            if check.name in SECOND and is_refusal(error):
+                raise NotApplicable(str(error)) from error
+            raise
+
+    return run
+
+
+def _stops(call: Any) -> str:
+    """The line of a ``stop_gradient`` that a function goes through; empty without one."""
+    if not isinstance(call, FunctionCall):
+        return ""
+    names = {"stop_gradient"}
+    return next((p.site for p in parts_of(call) if p.eqn.primitive.name in names), "")
+
+
+def plan_of(
+    function: Function,
+    rows: Iterable[Sequence[Sequence[Any]]],
+    *,
+    seed: int,
+    time_limit: float,
+) -> FunctionPlan:
+    """The plan for a function on some lists of draws."""
+    backend = find_backend(config.backend).name
+    subject = Subject(function.name, {}, ())
+    compiler = None if backend == "numpy" else backend
+    plan = FunctionPlan(subject, seed, time_limit, compiler, function=function)
+    calls = [FunctionCall(function, draws, f"call {i}", {}, seed) for i, draws in enumerate(rows)]
+    with checking():
+        for call in calls:
+            _call_with_others(call)
+        left_out = dict(left_out_of(calls[0])) if calls else {}
+        made = [_without(call, left_out) for call in calls]
+        for i, call in enumerate(made):
+            with suppress(NotApplicable):
+                plan.doubles[i] = widened(call)
+    plan.cases = {function: made}  # type: ignore[dict-item]
+    return plan
+
+
+def _call_with_others(call: FunctionCall) -> None:
+    """Make another call first: a function that remembers it gives away that it does."""
+    try:
+        call.call(*call.draws[-1])
+    except Exception:  # the checks say what is wrong
+        return
+
+
+def _without(call: FunctionCall, left_out: Mapping[str, str]) -> FunctionCall:
+    """The call without what a function has no rules for."""
+    skip = {**left_out, **call.skip}
+    positions = tuple(range(len(call.operands))) if "no derivative" in left_out else ()
+    return attrs.evolve(call, skip=skip, no_derivative=positions)
+
+
+def left_out_of(call: FunctionCall) -> Iterator[tuple[str, str]]:
+    """The checks that a function has no rules for, each with the reason."""
+    try:
+        parts = parts_of(call)
+    except Exception:  # the checks say what is wrong
+        return
+    yield from _no_batches(call, parts)
+    if call.positions:
+        yield from _no_derivatives(call, parts)
+
+
+def _no_batches(call: FunctionCall, parts: Iterable[Part]) -> Iterator[tuple[str, str]]:
+    for part in parts:
+        if part.eqn.params.get("vmap_method", "") is None:
+            why = f"{part.eqn.primitive.name} was given no vmap_method, at {part.site}"
+            yield from dict.fromkeys(BATCHES, why).items()
+            return
+    try:
+        make_jaxpr(vmap(call.call, in_axes=None, axis_size=2))(*call.operands)
+    except MissingRuleError as error:
+        yield from dict.fromkeys(BATCHES, str(error)).items()
+    except Exception:
+        return
+
+
+def _no_derivatives(call: FunctionCall, parts: Iterable[Part]) -> Iterator[tuple[str, str]]:
+    positions = call.positions
+    primals = [call.operands[i] for i in positions]
+
+    def part(*given: Any) -> list[Any]:
+        full = list(call.operands)
+        for i, x in zip(positions, given, strict=True):
+            full[i] = x
+        return call.call(*full)
+
+    forward = reverse = ""
+    try:
+        jvp(part, primals, tangents_of(call, positions))
+    except MissingRuleError as error:
+        forward = str(error).partition(". ")[0]
+    except TypeError:
+        if any(one.eqn.primitive.name == "custom_vjp_call" for one in parts):
+            forward = "a custom_vjp function has no derivative in forward mode"
+    except Exception:  # the checks say what is wrong
+        forward = ""
+    try:
+        make_jaxpr(lambda *xs: vjp(part, *xs)[1](part(*xs)))(*primals)
+    except MissingRuleError as error:
+        reverse = str(error).partition(". ")[0]
+    except Exception:  # the checks say what is wrong
+        reverse = ""
+    if forward and reverse:
+        yield "no derivative", reverse
+    yield from dict.fromkeys(FORWARD if forward else (), forward).items()
+    yield from dict.fromkeys(REVERSE if reverse else (), reverse).items()

@@ -1,0 +1,47 @@
+"""The report about a function: what failed, what passed, and what was left out and why."""
+
+from __future__ import annotations
+
+import attrs
+
+from bindax_testing._results import NOT_RUN, PASSED, SKIPPED, STATUSES, RuleReport
+
+
+@attrs.frozen
+class FunctionReport(RuleReport):
+    """The results of checking a function.
+
+    Attributes:
+        plugin: the name of the function.
+        seed: what directions were drawn from.
+        budget: the seconds that it could take.
+        seconds: those that it took.
+        compiler: the compiling backend that took part, or None.
+        results: one for each check.
+    """
+
+    @property
+    def ok(self) -> bool:
+        """True if nothing failed, and something was checked."""
+        return bool(self.of_status(PASSED)) and not self.failures
+
+    @property
+    def summary(self) -> str:
+        """One line: how many checks there were."""
+        counts = self.counts
+        parts = [f"{counts[status]} {status}" for status in STATUSES if counts[status]]
+        return (
+            f"{self.plugin}: {len(self.results)} checks: {', '.join(parts)}; {self.seconds:.1f} s, "
+            f"seed {self.seed}, compiler {self.compiler or 'none'}."
+        )
+
+    def __str__(self) -> str:
+        shown = [str(result) for result in self.failures if not result.follows]
+        shown += [
+            f"failed: {one.primitive}, {one.check}: a consequence of {one.follows}"
+            for one in self.failures
+            if one.follows
+        ]
+        silent = self.of_status(SKIPPED, NOT_RUN)
+        shown += [f"skipped: {one.check}: {one.reason}" for one in silent]
+        return "\n".join([*shown, self.summary])

@@ -1,0 +1,277 @@
+"""``check_function`` finds the mistakes of functions, blames what is wrong, and no right function.
+
+The faulty functions of ``_exam`` were written before the checks, and independently of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindax
+import bindax.numpy as bnp
+from bindax_testing import FunctionReport, check_function
+
+for needed in ("bindax_nnx", "bindax_ffi", "bindax_callbacks", "bindax_scipy", "jaxlib"):
+    pytest.importorskip(needed, reason="the functions that are checked are made of it")
+
+sys.path.insert(0, str(Path(__file__).parent))
+from _exam.faults import Fault, all_faults  # noqa: E402
+from _exam.right_functions import right_functions  # noqa: E402
+
+FAULTS = [
+    pytest.param(one, id=f"{family}-{one.name}")
+    for family, faults in all_faults().items()
+    for one in faults
+]
+RIGHT = right_functions()
+PLACE = re.compile(r"([^\s()]+\.py):(\d+)")
+
+
+def causes(report: FunctionReport) -> list[Any]:
+    return [one for one in report.failures if not one.follows]
+
+
+def is_blamed(fault: Fault, rule: str) -> bool:
+    """Tell whether a rule names a place inside the culprit."""
+    culprit = inspect.unwrap(fault.culprit)
+    lines, first = inspect.getsourcelines(culprit)
+    return any(
+        file == culprit.__code__.co_filename and first <= int(line) < first + len(lines)
+        for file, line in PLACE.findall(rule)
+    )
+
+
+def repeat(program: str, directory: Path) -> str:
+    """Run the test of a report in another process, where it should fail; what it prints."""
+    (name,) = re.findall(r"^def (test_\w+)\(", program, re.MULTILINE)
+    file = directory / "repeated.py"
+    file.write_text(f"{program}\n\n{name}()\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(file)],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stderr
+
+
+def test_there_are_sixty_and_two_hundred() -> None:
+    assert {family: len(faults) for family, faults in all_faults().items()} == dict.fromkeys(
+        ("custom_vjp", "custom_jvp", "callbacks", "foreign calls", "modules", "rules"), 10
+    )
+    assert len(RIGHT) >= 200
+
+
+@pytest.mark.every(10)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_found_and_blamed(fault: Fault) -> None:
+    report = check_function(fault.function, *fault.args)
+
+    assert not report.ok
+    assert [one.rule for one in causes(report) if not is_blamed(fault, one.rule)] == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("fault", FAULTS)
+def test_programs_of_faults_repeat_them(fault: Fault, tmp_path: Path) -> None:
+    first = causes(check_function(fault.function, *fault.args))[0]
+
+    assert f"failed: {first.primitive}, {first.check}" in repeat(first.test, tmp_path)
+
+
+def test_a_program_repeats_a_failure_in_another_process(tmp_path: Path) -> None:
+    fault = all_faults()["custom_vjp"][0]
+    (first, *_) = causes(check_function(fault.function, *fault.args, checks=["reverse"]))
+
+    printed = repeat(first.test, tmp_path)
+
+    assert "failed: cube, reverse: the bwd rule cube_bwd" in printed
+    assert "reverse mode and forward mode disagree" in printed
+
+
+@pytest.mark.every(54)
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_functions_pass(name: str) -> None:
+    require_right(name, 0)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3000)
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_functions_pass_with_other_seeds(name: str) -> None:
+    for seed in range(1, 20):
+        require_right(name, seed)
+
+
+def require_right(name: str, seed: int) -> None:
+    function, draws = RIGHT[name]
+    args = [draw(np.random.default_rng(seed)) for draw in draws]
+    report = check_function(function, *args, seed=seed, budget=600.0, time_limit=60.0)
+    assert report.ok, str(report)
+
+
+# ----------------------------------------------------------------------------------- the report
+
+
+def double(x: Any) -> Any:
+    return x + x
+
+
+def affine(x: Any) -> Any:
+    return 2.0 * x + 1.0
+
+
+SOME = ["purity", "jvp", "linear", "weak types"]
+
+
+def test_what_was_not_checked_is_said_with_the_reason() -> None:
+    report = check_function(double, np.ones(3), checks=SOME)
+
+    assert report.ok
+    assert "skipped: weak types: no argument is a real scalar (1 of 1 cases)" in str(report)
+    assert "skipped: linear: it was not said to be linear (1 of 1 cases)" in str(report)
+    assert "double: 4 checks: 2 passed, 2 skipped; " in str(report)
+
+
+@pytest.mark.parametrize(("function", "is_linear"), [(double, True), (affine, False)])
+def test_what_is_said_to_be_linear_is(function: Any, is_linear: bool) -> None:
+    report = check_function(function, np.ones(3), linear=True, checks=SOME)
+
+    assert report.ok == is_linear
+    if not is_linear:
+        (failure,) = report.failures
+        assert failure.reason.startswith("is not linear: result 0 of 2 x - 3 y should be")
+        assert "check_function(affine, np.array([" in failure.test
+        assert "linear=[0]" in failure.test
+
+
+def test_checks_without_a_name_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"there is no check 'inverse'; there are 'purity', "):
+        check_function(double, 1.0, checks=["inverse"])
+    with pytest.raises(ValueError, match=r"there is no check 'inverse'"):
+        check_function(double, 1.0, skip={"inverse": "it has none"})
+
+
+def test_checks_that_are_left_out() -> None:
+    report = check_function(double, np.ones(2), skip={"jvp": "not today"}, checks=SOME)
+
+    assert "skipped: jvp: not today" in str(report)
+
+
+def test_arguments_from_strategies() -> None:
+    from hypothesis import strategies as st
+
+    def reciprocal(x: Any, n: int) -> Any:
+        return n / x
+
+    values = st.floats(1.0, 2.0).map(np.float64)
+    report = check_function(reciprocal, values, 3, checks=["purity", "jvp", "reverse"])
+
+    assert report.ok, str(report)
+    assert all(one.planned == 5 for one in report.results if one.check == "jvp")
+
+
+def test_trees_and_arguments_that_are_no_arrays() -> None:
+    def loss(params: Any, x: Any, mode: str) -> Any:
+        assert mode == "mean"
+        return {"loss": bnp.mean((params["w"] * x + params["b"]) ** 2), "none": None}
+
+    params = {"w": np.ones(3), "b": np.float64(0.5)}
+    report = check_function(loss, params, np.arange(3.0), "mean", checks=["jvp", "vmap"])
+
+    assert report.ok, str(report)
+
+
+def test_a_result_that_is_no_array() -> None:
+    report = check_function(lambda x: "text", 1.0, checks=["purity"])
+
+    assert "leaf 0 of the result is no array: 'text'" in str(report)
+
+
+def test_a_function_that_needs_its_operands_as_they_were() -> None:
+    def centred(x: Any) -> Any:
+        x -= x.mean()
+        return x
+
+    report = check_function(centred, np.array([1.0, 3.0]), checks=["purity"])
+
+    (failure,) = report.failures
+    assert "changes its operand 0 in place, from [1.0] to [0.0]; work on a copy" in failure.reason
+
+
+# ------------------------------------------------------------- what has no module to import it from
+
+AT_PROMPT = """
+import numpy as np
+import bindax
+from bindax_testing import check_function, check_rules, sample, array
+from bindax.extend import primitive, rules
+
+FACTOR = 2.0
+
+@bindax.custom_jvp
+def scaled(x):
+    return FACTOR * x
+
+@scaled.defjvp
+def scaled_jvp(primals, tangents):
+    return scaled(*primals), tangents[0]
+
+same_p = primitive(
+    "prompt.same",
+    rules.impl(lambda x: x * FACTOR),
+    rules.abstract_eval(lambda x: x),
+    rules.jvp(lambda p, t: (same_p.bind(*p), t[0])),
+    rules.vmap(lambda size, xs, dims: (same_p.bind(*xs), dims[0])),
+    rules.transpose.absent("a test"),
+    rules.lowering["stablehlo"].absent("a test"),
+)
+"""
+REPORTS = {
+    "function": 'report = check_function(scaled, np.ones(2), checks=["jvp"])',
+    "primitive": 'report = check_rules(same_p, [sample(same_p, array((2,), "float64"))])',
+}
+
+
+@pytest.mark.parametrize("what", [pytest.param("function"), "primitive"])
+def test_a_program_holds_what_was_typed_at_a_prompt(what: str, tmp_path: Path) -> None:
+    code = f"{AT_PROMPT}\n{REPORTS[what]}\n"
+    code += "print([one for one in report.failures if one.check == 'jvp'][0].test)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+
+    assert "FACTOR = 2.0" in done.stdout
+    assert "by differences of values" in repeat(done.stdout, tmp_path)
+
+
+def test_a_function_that_no_program_can_make() -> None:
+    factor = bindax.random.key(0)
+
+    def inner(x: Any) -> Any:
+        return x + bindax.random.normal(factor) * 0 + len(CALLS)
+
+    CALLS: list[Any] = []
+
+    def growing(x: Any) -> Any:
+        CALLS.append(None)
+        return inner(x)
+
+    (failure,) = check_function(growing, 1.0, checks=["purity"]).failures
+
+    assert "growing (" in failure.test
+    assert "has no name in a module, and the text of" in failure.test
+    assert "is not pure: result 0 is " in failure.reason
