@@ -15,31 +15,31 @@ from bindax._cli import main
 from bindax.extend import primitive, rules
 from bindax_testing import array, check_rules, sample
 
-PLUGIN = "control_flow"
+PLUGIN = "callbacks"
 
 
 def test_reports_for_people_and_machines(tmp_path: Path) -> None:
     page, xml = tmp_path / "matrix.html", tmp_path / "junit.xml"
     files = ["--html", str(page), "--junit", str(xml)]
 
-    ran = CliRunner().invoke(main, ["check", PLUGIN, "--budget", "4", "--seed", "3", *files])
+    ran = CliRunner().invoke(main, ["check", PLUGIN, "--seed", "3", *files])
 
     assert ran.exit_code == 0, ran.output
     assert f"{PLUGIN}: " in ran.output
     assert "passed" in ran.output
     assert "seed 3" in ran.output
-    assert "<th>cond</th>" in page.read_text(encoding="utf-8")
+    assert "<th>pure_callback</th>" in page.read_text(encoding="utf-8")
     cases = ET.parse(xml).getroot().findall("testsuite/testcase")
     assert {case.attrib["name"] for case in cases} >= {"jvp", "transpose", "vmap", "compiled"}
 
 
 def test_json() -> None:
-    ran = CliRunner().invoke(main, ["check", PLUGIN, "--budget", "2", "--json"])
+    ran = CliRunner().invoke(main, ["check", PLUGIN, "--json"])
 
     report = json.loads(ran.output)
     assert report["ok"]
     assert report["counts"]["failed"] == 0
-    assert {result["primitive"] for result in report["results"]} >= {"cond", "scan", "while"}
+    assert {result["primitive"] for result in report["results"]} >= {"pure_callback", "io_callback"}
 
 
 def test_a_plugin_that_offers_nothing_of_the_kind_has_nothing_to_check() -> None:

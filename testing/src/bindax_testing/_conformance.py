@@ -36,7 +36,8 @@ def check_plugin(
     Args:
         name: the plugin or its distribution.
         budget: the seconds that it may take. Every check runs on one case of every primitive as
-            far as they last, then on more; the report says what was left out.
+            far as they last, then on more; the report says what was left out. A check that ran on
+            no case is not proved, so that the report is not OK.
         seed: what samples are drawn from, and chosen by.
         time_limit: the seconds that one check of one case may take.
         samples: samples and expected failures besides those of the plugin's ``bindax_samples``.

@@ -125,9 +125,9 @@ class RuleReport:
 
     @property
     def ok(self) -> bool:
-        """True if nothing failed, and each rule was compared or is stated to be out of reach."""
+        """True if each check ran without a failure, or is stated to be out of reach."""
         silent = bool(self.results) and len(self.of_status(SKIPPED)) == len(self.results)
-        wrong = any(one.is_wrong for one in self.results)
+        wrong = any(one.is_wrong or one.status == NOT_RUN for one in self.results)
         return (bool(self.of_status(PASSED)) or silent) and not wrong
 
     @property

@@ -44,12 +44,12 @@ _LIBRARIES = tuple({sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"),
 
 
 def place_of(
-    call: FunctionCall, check: Check, error: Exception, compiler: str | None
+    call: FunctionCall, check: Check, error: Exception, compiler: str | None, time_limit: float
 ) -> tuple[str, str]:
     """The kind of what is to blame for a failure, and what it is, with its place."""
     if isinstance(error, Mismatch) and error.rule:
         return error.kind or check.kind, error.rule
-    parts = _parts(call, compiler)
+    parts = _parts(call, compiler, min(time_limit, _SECONDS))
     named = None if isinstance(error, Mismatch) else _named(error, parts)
     found = named or _failing_part(parts, check, error)
     if found is not None:
@@ -58,9 +58,9 @@ def place_of(
     return check.kind, f"{call.function.place}{line}{_hosts(parts)}"
 
 
-def _parts(call: FunctionCall, compiler: str | None) -> list[Part]:
+def _parts(call: FunctionCall, compiler: str | None, seconds: float) -> list[Part]:
     try:
-        return run_limited(lambda: parts_of(call, compiler), _SECONDS)
+        return run_limited(lambda: parts_of(call, compiler), seconds)
     except Exception:  # what fails may be the function itself
         return []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import attrs
@@ -11,7 +12,7 @@ import attrs
 from bindax_core import config
 from bindax_core.errors import MissingRuleError
 from bindax_core.extend import Rule, find_backend
-from bindax_testing._blame import Culprit
+from bindax_testing._blame import EVALUATION, Culprit
 from bindax_testing._checks import Check
 from bindax_testing._checks._derivatives import tangents_of, widened
 from bindax_testing._compare import Mismatch, NotApplicable
@@ -21,6 +22,7 @@ from bindax_testing._functions._checks import FUNCTION, function_checks, is_as_g
 from bindax_testing._functions._extensions import FunctionCheck
 from bindax_testing._functions._parts import Part, parts_of
 from bindax_testing._functions._programs import program_of
+from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._plan import Plan, checking, made_check
 from bindax_testing._results import FAILED
 from bindax_testing._samples import RuleCheck
@@ -90,6 +92,11 @@ class FunctionPlan(Plan):
         """No rule: functions have none."""
         return None
 
+    def note_stuck(self, culprit: Culprit) -> None:
+        """Remember what did not come back; where it is the function itself, nothing can be said."""
+        kind = EVALUATION[0] if culprit.kind == FUNCTION else culprit.kind
+        super().note_stuck(Culprit(culprit.primitive, kind))
+
     def describe(self, culprit: Culprit) -> str:
         """The function, with its place."""
         if isinstance(culprit.primitive, Function):
@@ -100,7 +107,7 @@ class FunctionPlan(Plan):
         self, culprit: Culprit, case: Any, check: Check, error: Exception
     ) -> tuple[str, str]:
         """The rule or function behind the failure, with its place."""
-        return place_of(case, check, error, self.compiler)
+        return place_of(case, check, error, self.compiler, self.time_limit)
 
     def program(self, case: Any, check: Check) -> str:
         """A program that repeats a failure."""
@@ -169,23 +176,35 @@ def plan_of(
     *,
     seed: int,
     time_limit: float,
+    budget: float,
 ) -> FunctionPlan:
-    """The plan for a function on some lists of draws."""
+    """The plan for a function on some lists of draws.
+
+    Of a function that does not return in time there are the calls as they are: checks say that.
+    """
     backend = find_backend(config.backend).name
     subject = Subject(function.name, {}, ())
     compiler = None if backend == "numpy" else backend
     plan = FunctionPlan(subject, seed, time_limit, compiler, function=function)
     calls = [FunctionCall(function, draws, f"call {i}", {}, seed) for i, draws in enumerate(rows)]
-    with checking():
+    doubles: dict[int, Any] = {}
+    with checking(), suppress(TimeLimitExceeded):
         for call in calls:
-            _call_with_others(call)
-        left_out = dict(left_out_of(calls[0])) if calls else {}
-        made = [_without(call, left_out) for call in calls]
-        for i, call in enumerate(made):
-            with suppress(NotApplicable):
-                plan.doubles[i] = widened(call)
-    plan.cases = {function: made}  # type: ignore[dict-item]
+            run_limited(partial(_call_with_others, call), time_limit)
+        calls, doubles = run_limited(partial(_prepared, calls), budget)
+    plan.cases, plan.doubles = {function: calls}, doubles  # type: ignore[dict-item]
     return plan
+
+
+def _prepared(calls: Sequence[FunctionCall]) -> tuple[list[FunctionCall], dict[int, Any]]:
+    """The calls without what the function has no rules for, and in double precision."""
+    left_out = dict(left_out_of(calls[0])) if calls else {}
+    made = [_without(call, left_out) for call in calls]
+    doubles = {}
+    for i, call in enumerate(made):
+        with suppress(NotApplicable):
+            doubles[i] = widened(call)
+    return made, doubles
 
 
 def _call_with_others(call: FunctionCall) -> None:

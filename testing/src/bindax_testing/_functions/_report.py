@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import attrs
 
-from bindax_testing._results import NOT_RUN, PASSED, SKIPPED, STATUSES, RuleReport
+from bindax_testing._results import (
+    FAILED,
+    NOT_RUN,
+    PASSED,
+    SKIPPED,
+    STATUSES,
+    RuleReport,
+    RuleResult,
+)
 
 
 @attrs.frozen
@@ -22,8 +30,8 @@ class FunctionReport(RuleReport):
 
     @property
     def ok(self) -> bool:
-        """True if nothing failed, and something was checked."""
-        return bool(self.of_status(PASSED)) and not self.failures
+        """True if nothing failed, something was checked, and the budget was enough for the rest."""
+        return bool(self.of_status(PASSED)) and not self.of_status(FAILED, NOT_RUN)
 
     @property
     def summary(self) -> str:
@@ -43,5 +51,10 @@ class FunctionReport(RuleReport):
             if one.follows
         ]
         silent = self.of_status(SKIPPED, NOT_RUN)
-        shown += [f"skipped: {one.check}: {one.reason}" for one in silent]
+        shown += [f"{one.status}: {one.check}: {_why(one)}" for one in silent]
         return "\n".join([*shown, self.summary])
+
+
+def _why(result: RuleResult) -> str:
+    """The reason why a check said nothing, without its status."""
+    return result.reason.removeprefix(f"{result.status}: ")

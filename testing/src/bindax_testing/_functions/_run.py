@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from bindax_testing._functions._call import Function, flat_function, varied
 from bindax_testing._functions._checks import function_checks
 from bindax_testing._functions._extensions import FunctionAdapter, FunctionCheck, extensions
-from bindax_testing._functions._plan import plan_of
+from bindax_testing._functions._plan import FunctionPlan, plan_of
 from bindax_testing._functions._report import FunctionReport
 from bindax_testing._functions._strategies import drawn, is_strategy
 from bindax_testing._results import RuleResult
@@ -42,7 +43,7 @@ def check_function(
         checks: the names of the checks to run; all of them where it is None.
         skip: checks to leave out, by name, each with the reason.
         seed: what random directions are drawn from.
-        budget: the seconds that it may take.
+        budget: the seconds that it may take; the report is OK only if they were enough.
         time_limit: the seconds that a single check may take.
         progress: called with the ``RuleResult`` of a check after each of its cases.
 
@@ -69,18 +70,20 @@ def check_function(
     given: Any = extensions()
     own = [one for one in given if isinstance(one, FunctionCheck)]
     _require_known([*(checks or ()), *(skip or ())], own)
-    adapters = [one for one in given if isinstance(one, FunctionAdapter)]
     rows = drawn(args, seed) if any(map(is_strategy, args)) else [args]
-    flat, draws = _flat(function, rows, adapters)
-    plan = plan_of(flat, draws, seed=seed, time_limit=time_limit)
+    flat, draws = _flat(function, rows, [x for x in given if isinstance(x, FunctionAdapter)])
+    plan = plan_of(flat, draws, seed=seed, time_limit=time_limit, budget=budget)
     plan.restrict(own, checks, skip or {}, _linear_leaves(flat, linear))
     left = budget - (time.perf_counter() - start)
-
-    def report(results: list[RuleResult]) -> FunctionReport:
-        seconds = time.perf_counter() - start
-        return FunctionReport(flat.name, seed, budget, seconds, plan.compiler, results)
-
+    report = partial(_report, plan, budget, start)
     return run_and_report(plan, groups_of(plan, [flat]), left, report, progress=progress)
+
+
+def _report(
+    plan: FunctionPlan, budget: float, start: float, results: list[RuleResult]
+) -> FunctionReport:
+    seconds = time.perf_counter() - start
+    return FunctionReport(plan.subject.name, plan.seed, budget, seconds, plan.compiler, results)
 
 
 def _flat(
