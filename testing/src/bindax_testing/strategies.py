@@ -14,7 +14,7 @@ import numpy as np
 
 from bindax_core import devices
 from bindax_core.sharding import Mesh, PartitionSpec, make_mesh
-from bindax_testing._samples import REAL, Domain, Shape
+from bindax_testing._domains import REAL, Domain, Shape
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
