@@ -26,6 +26,9 @@ class Mismatch(AssertionError):
     Attributes:
         kind: that of the rule, where it is another than the check is for.
         rule: what is wrong, with its place, where the check knows it.
+
+    >>> Mismatch("result 0 is 1.0, and not 2.0", rule="f (program.py:3)").rule
+    'f (program.py:3)'
     """
 
     def __init__(self, message: str, kind: str | None = None, rule: str = "") -> None:

@@ -309,6 +309,9 @@ class CheckInterrupted(KeyboardInterrupt):
 
     Attributes:
         report: the results of the checks that ran before.
+
+    >>> CheckInterrupted(RuleReport("ffi", 0, 60.0, 0.5, None, [])).report.plugin
+    'ffi'
     """
 
     def __init__(self, report: RuleReport) -> None:

@@ -107,6 +107,11 @@ class FunctionCall(Call):
         seed: what random directions are drawn from.
         no_derivative: the positions of operands that no derivative is taken along.
         linear: the positions of operands in which the function is said to be linear.
+
+    >>> made, values = flat_function(abs, (-1.5,), abs, (-1.5,))
+    >>> call = FunctionCall(made, [values])
+    >>> call.operands, call.call(*call.operands)
+    ((-1.5,), [1.5])
     """
 
     function: Function

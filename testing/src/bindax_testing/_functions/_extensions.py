@@ -26,6 +26,9 @@ class FunctionCheck:
         name: what reports call it.
         run: takes a call; raises AssertionError where the function is wrong.
         in_double: whether it gets the call in double precision, where the function allows that.
+
+    >>> FunctionCheck("nothing", lambda call: None).in_double
+    True
     """
 
     name: str
@@ -39,6 +42,9 @@ class FunctionAdapter:
 
     Attributes:
         adapt: ``(function, args)`` to a pure function and its arguments, or to None.
+
+    >>> FunctionAdapter(lambda function, args: (function, args)).adapt(abs, (1.0,))[1]
+    (1.0,)
     """
 
     adapt: Callable[[Any, tuple[Any, ...]], Adapted | None]
@@ -86,6 +92,9 @@ class HostFunctions:
     Attributes:
         primitive: the name of the primitive.
         find: takes the parameters of an application; returns the functions by their roles.
+
+    >>> HostFunctions("call", lambda params: {"callback": params["f"]}).find({"f": abs})
+    {'callback': <built-in function abs>}
     """
 
     primitive: str

@@ -37,6 +37,10 @@ def check_function_of_file(
     Raises:
         ValueError: when there is no such file or function, or the arguments are none.
         CheckInterrupted: when Ctrl-C was pressed; it has the report of what was checked before.
+
+    >>> check_function_of_file("no.py:loss", "2.0", budget=10.0, seed=0, time_limit=5.0)
+    Traceback (most recent call last):
+    ValueError: there is no file no.py.
     """
     file, _, name = target.rpartition(":")
     module = _module(Path(file))

@@ -26,6 +26,10 @@ class FunctionReport(RuleReport):
         seconds: those that it took.
         compiler: the compiling backend that took part, or None.
         results: one for each check.
+
+    >>> from bindax_testing import check_function
+    >>> isinstance(check_function(abs, -1.5, checks=["purity"]), FunctionReport)
+    True
     """
 
     @property
