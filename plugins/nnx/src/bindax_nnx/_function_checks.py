@@ -16,9 +16,10 @@ from bindax_core.extend import (
     subjaxprs,
 )
 from bindax_core.tree_util import tree_leaves
-from bindax_nnx.graph import iter_graph, iter_variables
+from bindax_nnx.graph import iter_variables
 from bindax_nnx.layers.dropout import Dropout
 from bindax_nnx.object import Object
+from bindax_nnx.recursion import iter_graph
 from bindax_nnx.rngs import RngKey
 from bindax_nnx.split_merge import merge, split
 from bindax_nnx.variables import Param, Variable
