@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -143,13 +144,13 @@ def in_place(x):
 
 
 @pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A file with functions, whose module is forgotten in the end."""
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(sys, "modules", dict(sys.modules))
     file = tmp_path / "program_of_user.py"
     file.write_text(PROGRAM, encoding="utf-8")
-    return file
+    yield file
+    sys.modules.pop(file.stem, None)
 
 
 def test_a_function_of_a_program(program: Path) -> None:
