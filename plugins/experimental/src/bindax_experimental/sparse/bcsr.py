@@ -180,10 +180,18 @@ register_pytree_with_keys(BCSR, _flatten, _unflatten)
 
 
 def bcsr_fromdense(mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> BCSR:
-    """Take the elements of a matrix that are not zero; see ``BCSR.fromdense``."""
+    """Take the elements of a matrix that are not zero; see ``BCSR.fromdense``.
+
+    >>> bcsr_fromdense(np.array([[0, 1], [2, 0]])).indices.tolist()
+    [1, 0]
+    """
     return BCSR.fromdense(mat, nse=nse, index_dtype=index_dtype)
 
 
 def bcsr_todense(mat: BCSR) -> Any:
-    """The matrix with all of its elements."""
+    """The matrix with all of its elements.
+
+    >>> bcsr_todense(bcsr_fromdense(np.array([[0, 1], [2, 0]]))).tolist()
+    [[0, 1], [2, 0]]
+    """
     return mat.todense()
