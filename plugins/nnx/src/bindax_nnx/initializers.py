@@ -1,26 +1,30 @@
 """Initial values of parameters: those of ``bindax.nn``, and two more names that Flax has."""
 
+from collections.abc import Callable as _Callable
+
 from bindax_core.extend import public_names as _public_names
-from bindax_nn.initializers import Initializer as Initializer
-from bindax_nn.initializers import constant as constant
-from bindax_nn.initializers import delta_orthogonal as delta_orthogonal
-from bindax_nn.initializers import glorot_normal as glorot_normal
-from bindax_nn.initializers import glorot_uniform as glorot_uniform
-from bindax_nn.initializers import he_normal as he_normal
-from bindax_nn.initializers import he_uniform as he_uniform
-from bindax_nn.initializers import kaiming_normal as kaiming_normal
-from bindax_nn.initializers import kaiming_uniform as kaiming_uniform
-from bindax_nn.initializers import lecun_normal as lecun_normal
-from bindax_nn.initializers import lecun_uniform as lecun_uniform
-from bindax_nn.initializers import normal as normal
-from bindax_nn.initializers import ones as ones
-from bindax_nn.initializers import orthogonal as orthogonal
-from bindax_nn.initializers import truncated_normal as truncated_normal
-from bindax_nn.initializers import uniform as uniform
-from bindax_nn.initializers import variance_scaling as variance_scaling
-from bindax_nn.initializers import xavier_normal as xavier_normal
-from bindax_nn.initializers import xavier_uniform as xavier_uniform
-from bindax_nn.initializers import zeros as zeros
+from bindax_nn import initializers as _source
+
+Initializer = _source.Initializer
+constant: _Callable[..., Initializer] = _source.constant
+delta_orthogonal: _Callable[..., Initializer] = _source.delta_orthogonal
+glorot_normal: _Callable[..., Initializer] = _source.glorot_normal
+glorot_uniform: _Callable[..., Initializer] = _source.glorot_uniform
+he_normal: _Callable[..., Initializer] = _source.he_normal
+he_uniform: _Callable[..., Initializer] = _source.he_uniform
+kaiming_normal: _Callable[..., Initializer] = _source.kaiming_normal
+kaiming_uniform: _Callable[..., Initializer] = _source.kaiming_uniform
+lecun_normal: _Callable[..., Initializer] = _source.lecun_normal
+lecun_uniform: _Callable[..., Initializer] = _source.lecun_uniform
+normal: _Callable[..., Initializer] = _source.normal
+ones: Initializer = _source.ones
+orthogonal: _Callable[..., Initializer] = _source.orthogonal
+truncated_normal: _Callable[..., Initializer] = _source.truncated_normal
+uniform: _Callable[..., Initializer] = _source.uniform
+variance_scaling: _Callable[..., Initializer] = _source.variance_scaling
+xavier_normal: _Callable[..., Initializer] = _source.xavier_normal
+xavier_uniform: _Callable[..., Initializer] = _source.xavier_uniform
+zeros: Initializer = _source.zeros
 
 
 def zeros_init() -> Initializer:
