@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import is_differentiable, typeof
 from bindax_nn import initializers
 from bindax_nnx._paths import layer_name
+from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs, stream_for
 from bindax_nnx.variables import Param, Variable
 from bindax_transforms import with_sharding_constraint
@@ -24,6 +26,18 @@ PromoteDtype = Callable[..., Any] | None
 default_kernel_init: Initializer = initializers.lecun_normal()
 zeros: Initializer = initializers.zeros
 ones: Initializer = initializers.ones
+
+
+class Layer(Module):
+    """Base of layers, with defaults of the parameters that files of earlier versions lack."""
+
+    promote_dtype: PromoteDtype = None
+    preferred_element_type: Any = None
+    dot_general: Callable[..., Any] | None = None
+    dot_general_cls: Callable[[], Callable[..., Any]] | None = None
+    broadcast_rngs: Any = None
+    conv_general_dilated: Callable[..., Any] = staticmethod(lax.conv_general_dilated)
+    einsum_op: Callable[..., Any] = staticmethod(jnp.einsum)
 
 
 def array_of(x: Any) -> Any:

@@ -8,12 +8,17 @@ import numpy as np
 
 import bindax_numpy as jnp
 from bindax_core.extend import Array
-from bindax_nnx.layers._common import Metadata, PromoteDtype, array_of, promoted
-from bindax_nnx.module import Module
+from bindax_nnx.layers._common import (
+    Layer,
+    Metadata,
+    PromoteDtype,
+    array_of,
+    promoted,
+)
 from bindax_nnx.variables import Param
 
 
-class PReLU(Module):
+class PReLU(Layer):
     """The identity for positive numbers, a learned multiple of negative ones.
 
     Args:

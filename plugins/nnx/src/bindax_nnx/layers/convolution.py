@@ -14,6 +14,7 @@ from bindax_core.extend import Array, typeof
 from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
+    Layer,
     Metadata,
     PromoteDtype,
     array_of,
@@ -25,7 +26,6 @@ from bindax_nnx.layers._common import (
     promoted,
     zeros,
 )
-from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs
 from bindax_nnx.variables import Param
 
@@ -71,7 +71,7 @@ def _dimensions(rank: int) -> lax.ConvDimensionNumbers:
     )
 
 
-class Conv(Module):
+class Conv(Layer):
     """A convolution over spatial axes between batch axes and features.
 
     Args:
@@ -227,7 +227,7 @@ def _mask(mask: Any, shape: tuple[int, ...]) -> Any:
     return frozen(np.asarray(mask).tolist())
 
 
-class ConvTranspose(Module):
+class ConvTranspose(Layer):
     """A transposed convolution: its strides make results larger.
 
     The arguments are those of ``Conv``, without groups and dilation of inputs. With the padding

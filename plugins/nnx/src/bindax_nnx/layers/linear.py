@@ -15,6 +15,7 @@ from bindax_nn import initializers
 from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
+    Layer,
     Metadata,
     PromoteDtype,
     array_of,
@@ -29,14 +30,13 @@ from bindax_nnx.layers._common import (
     promoted_by,
     zeros,
 )
-from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs
 from bindax_nnx.variables import Param
 
 DotGeneral = Callable[..., Any] | None
 
 
-class Linear(Module):
+class Linear(Layer):
     """``x @ kernel + bias``, over the last axis.
 
     Args:
@@ -118,7 +118,7 @@ class Linear(Module):
         return placed(y if bias is None else y + bias, out_sharding)
 
 
-class LinearGeneral(Module):
+class LinearGeneral(Layer):
     """A linear layer over any axes of its inputs.
 
     Args:
@@ -242,7 +242,7 @@ def _sizes(given: int | Sequence[int]) -> tuple[int, ...]:
     return (given,) if isinstance(given, int) else tuple(given)
 
 
-class Einsum(Module):
+class Einsum(Layer):
     """An Einstein sum of inputs and a kernel, plus a bias.
 
     Args:
@@ -357,7 +357,7 @@ def _sizes_of_bias(
     return tuple([sizes.get(name, 1) for name in result.replace("...", "".join(marks))])
 
 
-class Embed(Module):
+class Embed(Layer):
     """A table of vectors, looked up by integers.
 
     Args:

@@ -11,6 +11,7 @@ from bindax_core.extend import Array
 from bindax_nn import initializers
 from bindax_nnx.layers._common import (
     Initializer,
+    Layer,
     Metadata,
     PromoteDtype,
     check_features,
@@ -20,7 +21,6 @@ from bindax_nnx.layers._common import (
     zeros,
 )
 from bindax_nnx.layers.linear import Linear
-from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs
 from bindax_nnx.variables import Param, Variable
 
@@ -37,7 +37,7 @@ class LoRAParam(Param[Any]):
     __slots__ = ()
 
 
-class LoRA(Module):
+class LoRA(Layer):
     """A product of two thin matrices, added to what another module gives.
 
     Args:

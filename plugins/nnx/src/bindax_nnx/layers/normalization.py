@@ -14,6 +14,7 @@ from bindax_core.extend import Array, typeof
 from bindax_nnx._paths import layer_name
 from bindax_nnx.layers._common import (
     Initializer,
+    Layer,
     PromoteDtype,
     array_of,
     check_features,
@@ -25,7 +26,6 @@ from bindax_nnx.layers._common import (
     promoted_by,
     zeros,
 )
-from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs
 from bindax_nnx.variables import BatchStat, Param
 
@@ -87,7 +87,7 @@ def normalized(
     return y.astype(wanted)
 
 
-class _Affine(Module):
+class _Affine(Layer):
     """The parameters and settings that the layers of this file have in common."""
 
     _centered = True

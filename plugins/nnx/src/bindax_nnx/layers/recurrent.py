@@ -9,6 +9,7 @@ import bindax_numpy as jnp
 from bindax_core.extend import tree_map
 from bindax_nnx.filters import All, Filter
 from bindax_nnx.layers._common import (
+    Layer,
     array_of,
 )
 from bindax_nnx.layers.cells import RNNCell
@@ -20,7 +21,7 @@ from bindax_nnx.rngs import Rngs, RngState, RngStream, own_stream
 from bindax_nnx.variables import Param
 
 
-class RNN(Module):
+class RNN(Layer):
     """Applies a cell to each step of sequences.
 
     Args:

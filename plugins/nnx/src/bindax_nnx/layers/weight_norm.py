@@ -16,6 +16,7 @@ from bindax_nnx.filters import Filter, Path, PathContains, to_predicate
 from bindax_nnx.graph import iter_variables
 from bindax_nnx.layers._common import (
     Initializer,
+    Layer,
     PromoteDtype,
     common_dtype,
     first_given,
@@ -39,7 +40,7 @@ def _unit(x: Any, axes: tuple[int, ...] | None, epsilon: float) -> Any:
     return x * lax.rsqrt(jnp.sum(x * x, axis=axes, keepdims=True) + epsilon)
 
 
-class _Wrapped(Module):
+class _Wrapped(Layer):
     """A layer that is called with other values of some of its parameters."""
 
     layer_instance: Module
