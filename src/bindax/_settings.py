@@ -36,6 +36,8 @@ class Settings(Config):
     jax_release: str
     log_compiles: bool
     mesh: Any
+    nnx_graph_mode: bool
+    nnx_graph_updates: bool
     num_cpu_devices: int
     numpy_dtype_promotion: Literal["standard", "strict"]
     numpy_rank_promotion: Literal["allow", "warn", "raise"]
