@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any, TypeVar
 
+import numpy as np
+
 from bindax_core import config
 from bindax_core.extend import Setting
 from bindax_nnx.settings import nnx_graph_mode, nnx_graph_updates
@@ -99,13 +101,33 @@ class Mode(enum.Enum):
 
 
 def is_graph(graph: bool | None) -> bool:
-    """The value of a parameter ``graph``."""
-    return set_graph_mode.current_value() if graph is None else graph
+    """The value of a parameter ``graph``.
+
+    Raises:
+        TypeError: when it is neither a boolean nor None.
+    """
+    return _chosen("graph", graph, set_graph_mode)
+
+
+def _chosen(name: str, value: Any, switch: type[_Switch]) -> bool:
+    """The value of a parameter, or of its setting where it is None."""
+    if value is None:
+        return switch.current_value()
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(
+            f"{name} must be True, False or None, but got {value!r:.60} of type "
+            f"{type(value).__name__}."
+        )
+    return bool(value)
 
 
 def mode_of(graph: bool | None, graph_updates: bool | None) -> Mode:
-    """The mode that the two parameters say, or the settings where they are None."""
+    """The mode that the two parameters say, or the settings where they are None.
+
+    Raises:
+        TypeError: when one is neither a boolean nor None.
+    """
+    updates = _chosen("graph_updates", graph_updates, set_graph_updates)
     if not is_graph(graph):
         return Mode.TREE
-    updates = set_graph_updates.current_value() if graph_updates is None else graph_updates
     return Mode.UPDATES if updates else Mode.GRAPH

@@ -338,8 +338,8 @@ def jit(
     graph: bool | None = None,
     graph_updates: bool | None = None,
 ) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
-@decorator
 @api_boundary
+@decorator
 def jit(
     fun: Callable[..., Any],
     *,

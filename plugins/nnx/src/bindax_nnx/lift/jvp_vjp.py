@@ -118,8 +118,8 @@ def jvp(
     graph: bool | None = None,
     graph_updates: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
-@decorator
 @api_boundary
+@decorator
 def jvp(
     f: Callable[..., Any],
     primals: Sequence[Any] | None = None,
@@ -229,8 +229,8 @@ def vjp(
     graph: bool | None = None,
     graph_updates: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
-@decorator
 @api_boundary
+@decorator
 def vjp(
     f: Callable[..., Any],
     *primals: Any,
