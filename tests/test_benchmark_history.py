@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
-from benchmarks.history import main
 from click.testing import CliRunner, Result
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.history import main
 
 
 def _document(path: Path, **ratios: float) -> Path:
