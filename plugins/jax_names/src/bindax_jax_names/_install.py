@@ -33,8 +33,12 @@ def install() -> None:
             f"with `python -m bindax.jax PROGRAM`, or import a single package beside the real JAX "
             f"with bindax.jax_names.import_package(NAME)."
         )
+    from bindax_jax_names.shims.type_names import name_types
+
     sys.meta_path.insert(0, AliasFinder())
     use_rules_of_jax()
+    # Not for single packages: beside the real JAX, the types keep the names that tell them apart.
+    name_types()
 
 
 def use_rules_of_jax() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 from bindax_core.extend import Primitive, ShapedArray
 from bindax_jax_names._alias import alias_module
 from bindax_jax_names.shims.jaxprs import add_attributes_of_jaxprs
-from bindax_jax_names.shims.type_names import name_types
 
 _plain_new: Any = ShapedArray.__new__
 
@@ -68,4 +67,3 @@ def add_attributes() -> None:
     ShapedArray.__new__ = _new  # type: ignore[method-assign]
     Primitive.get_bind_params = _get_bind_params  # type: ignore[attr-defined]
     add_attributes_of_jaxprs()
-    name_types()
