@@ -104,8 +104,10 @@ def own(value: Any) -> list[tuple[str, ...]]:
     if not found and inspect.isclass(value) and type(value).__module__.startswith("bindax"):
         return sessions(type(value).__doc__ or "")  # one of a family, such as the dtypes
     if not found and inspect.isclass(value) and value.__module__.startswith("bindax"):
+        # Python 3.13 keeps the line of a class, a number, whose text is that of numbers.
         for method in vars(value).values():
-            found += sessions(getattr(method, "__doc__", None) or "")
+            text = "" if isinstance(method, int) else getattr(method, "__doc__", None)
+            found += sessions(text or "")
     return found
 
 
