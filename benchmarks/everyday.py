@@ -89,7 +89,7 @@ def call_with_number(library: ModuleType) -> Task:
 
 
 def call_among(library: ModuleType, functions: int, leaves: int) -> Task:
-    """So many functions of different trees, called in turn."""
+    """Functions of different trees, called in turn."""
     calls = []
     for number in range(functions):
         double = library.jit(_doubled(library))

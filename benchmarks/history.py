@@ -17,9 +17,9 @@ from typing import Any
 import click
 
 SLOWER = 1.25
-"""How much greater than before a ratio is when it is named."""
+"""Factor by which a ratio exceeds the former ones when it is named."""
 RUNS = 5
-"""How many runs the median is taken of that a ratio is compared with."""
+"""Number of former runs, whose median a ratio is compared with."""
 
 
 def entry(document: Mapping[str, Any], revision: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What bindax does by the name ``jax``, beside the stored answers of two releases of JAX."""
+"""Behaviour of bindax by the name ``jax``, beside the stored answers of two releases of JAX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What type checkers see is what is there, and is known."""
+"""Types are known to type checkers, and are those of the objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is deprecated warns for two minor versions, and names what to use."""
+"""Deprecated functions warn for two minor versions, and name what to use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What type checkers see of the public names; checked by mypy and by pyright.
+"""Types of the public names, as users see them; checked by mypy and by pyright.
 
 Each transformation keeps the parameters of the function that it is given. Results have the types
 that follow from the function's.

@@ -1,4 +1,4 @@
-"""What type checkers see of ``bindax.nnx``; checked by mypy and by pyright."""
+"""Types of ``bindax.nnx``, as users see them; checked by mypy and by pyright."""
 
 from __future__ import annotations
 

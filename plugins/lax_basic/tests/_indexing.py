@@ -1,4 +1,4 @@
-"""What tests of indices share: arrays, indices with traced parts, compiled calls."""
+"""Helpers of the tests of indices: arrays, indices with traced parts, compiled calls."""
 
 import numpy as np
 import pytest

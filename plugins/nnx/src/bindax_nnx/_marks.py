@@ -7,7 +7,7 @@ import inspect
 from typing import Any, get_args
 
 DATA, STATIC = "data", "static"
-"""The words in annotations of attributes."""
+"""Marks, as annotations of attributes say them."""
 
 
 class Marked:
@@ -48,9 +48,9 @@ def declared_marks(cls: type) -> dict[str, bool] | None:
     except NameError:  # they name what is defined later
         annotations = {}
     for name, annotation in annotations.items():
-        word = _word(annotation)
-        if word is not None:
-            marks[name] = word == DATA
+        mark = _mark_in(annotation)
+        if mark is not None:
+            marks[name] = mark == DATA
     for name, field in vars(cls).items():
         if isinstance(field, dataclasses.Field) and "static" in field.metadata:
             is_static = field.metadata["static"]
@@ -68,7 +68,7 @@ def declared_marks(cls: type) -> dict[str, bool] | None:
     return marks or None
 
 
-def _word(annotation: Any) -> str | None:
+def _mark_in(annotation: Any) -> str | None:
     """The mark in an annotation, which may be text where annotations are not evaluated."""
     if isinstance(annotation, str):
         names = {"Data": DATA, "Static": STATIC}

@@ -14,7 +14,7 @@ from bindax_transforms import jit
 
 
 def checks_of_sharding() -> Iterator[FunctionCheck]:
-    """Where arrays are does not change what is computed."""
+    """Compare results of divided arrays with those of whole ones."""
     yield function_check("sharded", _sharded)
 
 

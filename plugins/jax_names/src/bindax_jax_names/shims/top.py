@@ -70,7 +70,7 @@ def jit(fun: Callable[..., Any] | None = None, /, **options: Any) -> Any:
 
 
 class Inline(Enum):
-    """When a call inside another traced function is dissolved into it.
+    """Choices of when a call inside another traced function is dissolved into it.
 
     Tracing dissolves it, or leaves it to the compiler.
     """

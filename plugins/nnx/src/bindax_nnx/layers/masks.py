@@ -14,7 +14,7 @@ from bindax_nnx.layers._common import array_of
 
 
 def combine_masks(*masks: Any, dtype: Any = np.float32) -> Any:
-    """Where all of several masks allow attention; None is no mask.
+    """Combine masks: attention is allowed where all of them allow it; None is no mask.
 
     >>> import numpy as np
     >>> combine_masks(np.array([True, True]), None, np.array([True, False])).tolist()

@@ -61,9 +61,8 @@ class Entry(CacheEntry):
         self.unflatten = out_tree.unflatten
         self.params = params
         self.run: Callable[[Sequence[Any]], Sequence[Any]] | None = None
-        self.shared: weakref.ref[Shared] = weakref.ref(
-            shared
-        )  # no cycle: memory mappings go with the last reference
+        # No cycle: memory mappings go with the last reference.
+        self.shared: weakref.ref[Shared] = weakref.ref(shared)
         self.key = key
         self.forms: list[tuple[weakref.ref[CallForm], Any]] = []  # that have it, with their keys
 

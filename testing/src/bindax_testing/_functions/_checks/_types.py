@@ -139,7 +139,7 @@ def _cut(x: Any, size: int, shorter: int) -> Any:
 
 @check("special values", rank=3, as_given=True)
 def _special_values(call: FunctionCall) -> None:
-    """Where zeros, ones and ties give numbers, ``jit`` gives the same ones."""
+    """Compare ``jit`` with evaluation at zeros, ones and ties, where these give numbers."""
     positions = [i for i in differentiable(call.operands) if call.avals[i].size]
     if not positions:
         raise NotApplicable("no floating-point argument with elements")
