@@ -49,6 +49,7 @@ def test_the_workflows_that_contributing_names_are_there() -> None:
 
 
 def test_workflows_have_the_form_that_their_schema_says() -> None:
+    pytest.importorskip("check_jsonschema")
     command = ["check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
     run = subprocess.run(
         [sys.executable, "-m", *command, *map(str, WORKFLOWS)], capture_output=True, text=True
@@ -58,6 +59,8 @@ def test_workflows_have_the_form_that_their_schema_says() -> None:
 
 def test_workflows_have_no_known_weakness() -> None:
     zizmor = Path(sys.executable).with_name("zizmor")
+    if not zizmor.exists():
+        pytest.skip("the group lint is not installed")
     command = [str(zizmor), "--offline", "--no-progress", "--min-severity", "medium"]
     run = subprocess.run(
         [*command, str(ROOT / ".github/workflows")], capture_output=True, text=True

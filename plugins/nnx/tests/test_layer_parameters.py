@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 
-import jax
 import numpy as np
 import pytest
-from flax import nnx as flax
 
 import bindax.numpy as jnp
 from bindax import lax, nnx
+
+jax = pytest.importorskip("jax")
+flax = pytest.importorskip("flax.nnx")
 
 NAMES = (
     *("Linear", "LinearGeneral", "Einsum", "Embed", "Conv", "ConvTranspose", "Dropout", "PReLU"),

@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-import jax
 import numpy as np
 import pytest
 
@@ -12,6 +11,8 @@ from bindax import nn
 from bindax import numpy as jnp
 from bindax_core.extend import config
 from bindax_transforms.staging import evaluated
+
+jax = pytest.importorskip("jax")
 
 OFTEN = 8
 
