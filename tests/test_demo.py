@@ -72,6 +72,7 @@ def test_bad_arguments_of_the_demo_say_what_there_is(arguments: list[str], messa
     assert message in result.output
 
 
+@pytest.mark.nightly
 def test_same_seed_gives_same_accuracy_and_other_seed_another_order(tmp_path: Path) -> None:
     def report(seed: str) -> list[str]:
         arguments = ("--backend", "numpy", "--epochs", "1", "--seed", seed)

@@ -176,6 +176,7 @@ NOT_DRAWN = {
 }
 
 
+@pytest.mark.nightly
 def test_every_primitive_occurs() -> None:
     """Steps of each kind and their derivatives bind all primitives but those in `NOT_DRAWN`."""
     plugins = [*plugin_contents("lax_basic"), *plugin_contents("control_flow")]

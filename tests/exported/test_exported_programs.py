@@ -206,6 +206,7 @@ def test_a_mesh_of_one_device() -> None:
     np.testing.assert_array_equal(read.call(np.ones(4, np.float32)), 2)
 
 
+@pytest.mark.nightly
 def test_programs_for_eight_devices_both_ways(jax: Any) -> None:
     environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
     done = subprocess.run(

@@ -33,7 +33,13 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base / "site"
 
 
-@pytest.mark.parametrize("denied", ["", "xla_backend"], ids=["compiled", "with NumPy alone"])
+@pytest.mark.parametrize(
+    "denied",
+    [
+        pytest.param("", id="compiled"),
+        pytest.param("xla_backend", id="with NumPy alone", marks=pytest.mark.nightly),
+    ],
+)
 def test_the_example_passes_its_tests(installed: Path, tmp_path: Path, denied: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(installed), "BINDAX_PLUGINS_DENY": denied}
     options = ["-q", "-n0", "-p", "no:cacheprovider", "--rootdir", str(EXAMPLE)]

@@ -179,7 +179,11 @@ np.testing.assert_allclose(slope, 1 - np.tanh(x) ** 2, rtol=1e-5)
 
 @pytest.mark.parametrize(
     ("name", "checks"),
-    [("softsign", {"round trip", "jvp"}), ("intervals", {"bounds hold"}), ("onnx", {"model"})],
+    [
+        ("softsign", {"round trip", "jvp"}),
+        pytest.param("intervals", {"bounds hold"}, marks=pytest.mark.nightly),
+        pytest.param("onnx", {"model"}, marks=pytest.mark.nightly),
+    ],
 )
 def test_containers_and_rule_kinds_of_packages_are_checked(
     environment: Any, name: str, checks: set[str]

@@ -64,6 +64,7 @@ def run_beside_jax(first: str, *names: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.nightly
 def test_the_collectives_of_jax() -> None:
     pytest.importorskip("jax")
     *lines, last = run_beside_jax("jax")

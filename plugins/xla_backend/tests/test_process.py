@@ -174,6 +174,7 @@ assert "`bindax doctor` shows the traceback" in text, text
     )
 
 
+@pytest.mark.every(3)
 def test_the_backend_says_by_name_that_jaxlib_does_not_import(run_python, broken_jaxlib):
     run_python(
         """
