@@ -30,10 +30,12 @@ OTHER_PYTHONS = ("3.12", "3.13", "3.14")
 LOAD = """
 import importlib, sys
 import bindax_core
+from bindax_core.plugins import QUARANTINED, installed
 
 importlib.import_module(sys.argv[1])
 bindax_core.load_plugins()
-problems = [p for p in bindax_core.installed_plugins() if p["status"] == "quarantined"]
+plugins = installed.resolver.loader.plugins()
+problems = [plugin.failure() for plugin in plugins if plugin.status == QUARANTINED]
 assert not problems, problems
 """
 SMOKE = """

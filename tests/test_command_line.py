@@ -179,7 +179,7 @@ def test_other_commands_are_interrupted_with_130(monkeypatch: pytest.MonkeyPatch
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bindax_core.installed_plugins", interrupt)
+    monkeypatch.setattr("bindax_diagnosis.installed_plugins", interrupt)
     result = run("plugins")
     assert (result.exit_code, result.stderr) == (INTERRUPTED, "interrupted\n")
 

@@ -20,7 +20,7 @@ PACKAGES = {
     if (path / "__init__.py").exists()
 }
 NAMESPACES = {
-    "bindax_core": {"errors", "rules", "sharding", "tree", "tree_util"},
+    "bindax_core": {"errors", "plugins", "rules", "sharding", "tree", "tree_util"},
     "bindax_numpy": {"fft", "linalg"},
     "bindax_transforms": {"rules", "zeros"},  # which core forwards for plugin API 1
 }

@@ -36,7 +36,6 @@ from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
 from bindax_core import block_until_ready as block_until_ready
 from bindax_core import check_tracer_leaks as check_tracer_leaks
 from bindax_core import configure_plugins as configure_plugins
-from bindax_core import container_types as container_types
 from bindax_core import debug_infs as debug_infs
 from bindax_core import debug_nans as debug_nans
 from bindax_core import default_backend as default_backend
@@ -45,7 +44,6 @@ from bindax_core import device_count as device_count
 from bindax_core import device_get as device_get
 from bindax_core import device_put as device_put
 from bindax_core import devices as devices
-from bindax_core import diagnose_plugins as diagnose_plugins
 from bindax_core import disable_x64 as disable_x64
 from bindax_core import effects_barrier as effects_barrier
 from bindax_core import enable_x64 as enable_x64
@@ -54,7 +52,6 @@ from bindax_core import eval_jaxpr as eval_jaxpr
 from bindax_core import find_primitive as find_primitive
 from bindax_core import find_transformation as find_transformation
 from bindax_core import float0 as float0
-from bindax_core import installed_plugins as installed_plugins
 from bindax_core import live_arrays as live_arrays
 from bindax_core import load_plugins as load_plugins
 from bindax_core import local_device_count as local_device_count
@@ -63,7 +60,6 @@ from bindax_core import plugin_settings as plugin_settings
 from bindax_core import process_count as process_count
 from bindax_core import process_index as process_index
 from bindax_core import refresh_plugins as refresh_plugins
-from bindax_core import rule_coverage as rule_coverage
 from bindax_core import transfer_guard as transfer_guard
 from bindax_core import transfer_guard_device_to_host as transfer_guard_device_to_host
 from bindax_core import transfer_guard_host_to_device as transfer_guard_host_to_device
@@ -110,6 +106,10 @@ if _typing.TYPE_CHECKING:
     from bindax_core.sharding import P as P
     from bindax_core.sharding import make_mesh as make_mesh
     from bindax_core.sharding import set_mesh as set_mesh
+    from bindax_diagnosis import container_types as container_types
+    from bindax_diagnosis import diagnose_plugins as diagnose_plugins
+    from bindax_diagnosis import installed_plugins as installed_plugins
+    from bindax_diagnosis import rule_coverage as rule_coverage
     from bindax_parallel import make_array_from_callback as make_array_from_callback
     from bindax_parallel import (
         make_array_from_process_local_data as make_array_from_process_local_data,
@@ -177,9 +177,11 @@ _SETTINGS = (
 )
 """Settings of packages that are contexts under these names, as in JAX."""
 
+_REPORTS = ("container_types", "diagnose_plugins", "installed_plugins", "rule_coverage")
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
     **dict.fromkeys(("jaxpr_from_text", "jaxpr_to_text"), "bindax_text"),
+    **dict.fromkeys(_REPORTS, "bindax_diagnosis"),
     **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
     "make_array_from_callback": "bindax_parallel",
     "make_array_from_process_local_data": "bindax_parallel",

@@ -48,10 +48,6 @@ from bindax_core.arrays._settings import (
 )
 from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray
 from bindax_core.arrays._shaped_array import float0 as float0
-from bindax_core.diagnosis import container_types as container_types
-from bindax_core.diagnosis import diagnose_plugins as diagnose_plugins
-from bindax_core.diagnosis import installed_plugins as installed_plugins
-from bindax_core.diagnosis import rule_coverage as rule_coverage
 from bindax_core.kernel._aval import typeof as typeof
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._eval_jaxpr import jaxpr_as_fun as jaxpr_as_fun
@@ -87,6 +83,9 @@ _MODULES = ("extend", "rules", "sharding", "tree_util")
 
 _MOVED = {
     "checking_leaks": "bindax_transforms",
+    "container_types": "bindax_diagnosis",
+    "diagnose_plugins": "bindax_diagnosis",
+    "installed_plugins": "bindax_diagnosis",
     "jaxpr_from_text": "bindax_text",
     "jaxpr_to_text": "bindax_text",
     "make_array_from_callback": "bindax_parallel",
@@ -94,10 +93,15 @@ _MOVED = {
     "make_array_from_single_device_arrays": "bindax_parallel",
     "named_call": "bindax_transforms",
     "named_scope": "bindax_transforms",
+    "rule_coverage": "bindax_diagnosis",
 }
 """Names that have moved to other packages."""
 
 if _typing.TYPE_CHECKING:
+    from bindax_diagnosis import container_types as container_types
+    from bindax_diagnosis import diagnose_plugins as diagnose_plugins
+    from bindax_diagnosis import installed_plugins as installed_plugins
+    from bindax_diagnosis import rule_coverage as rule_coverage
     from bindax_parallel import make_array_from_callback as make_array_from_callback
     from bindax_parallel import (
         make_array_from_process_local_data as make_array_from_process_local_data,

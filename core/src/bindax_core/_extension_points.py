@@ -121,3 +121,8 @@ runtime = ExtensionPoints()
 def on_end_of_traces(function: Callable[[Any], None] | None) -> None:
     """Have a function called with each trace that ends without an error, or none any more."""
     runtime.trace_ended = function
+
+
+def find_keepers_with(function: Callable[[Any], str]) -> None:
+    """Have a function name the rule that keeps a value of a trace, for messages."""
+    runtime.keeper_of = function

@@ -14,9 +14,11 @@ from bindax_core._exports import bound_functions as bound_functions
 from bindax_core._exports import former_modules as former_modules
 from bindax_core._exports import global_name as global_name
 from bindax_core._exports import public_names as public_names
+from bindax_core._extension_points import find_keepers_with as find_keepers_with
 from bindax_core._extension_points import on_end_of_traces as on_end_of_traces
 from bindax_core._functions import code_of as code_of
 from bindax_core._functions import describe_function as describe_function
+from bindax_core._functions import unwrapped_function as unwrapped_function
 from bindax_core._packages import moved_name as _moved_name
 from bindax_core._rollback import on_rollback as on_rollback
 from bindax_core._rule_calls import call_rule as call_rule
@@ -176,14 +178,10 @@ not_mapped = None
 """The batch dimension of an operand that has no batch axis."""
 
 if _typing.TYPE_CHECKING:
-    from bindax_core.diagnosis._contents import PluginContents as PluginContents
-    from bindax_core.diagnosis._contents import find_declared as find_declared
-    from bindax_core.diagnosis._contents import find_distribution as find_distribution
-    from bindax_core.diagnosis._contents import load_distribution as load_distribution
-    from bindax_core.diagnosis._contents import manifest_entries as manifest_entries
-    from bindax_core.diagnosis._contents import plugin_contents as plugin_contents
-    from bindax_core.diagnosis._doctor import unresolved_conflicts as unresolved_conflicts
-    from bindax_core.diagnosis._rule_keeps import keeper_of as keeper_of
+    from bindax_core.plugins import find_declared as find_declared
+    from bindax_core.plugins import find_distribution as find_distribution
+    from bindax_core.plugins import load_distribution as load_distribution
+    from bindax_core.plugins import manifest_entries as manifest_entries
     from bindax_core.registry._hooks import hookimpl as hookimpl
     from bindax_core.registry._manifest import Distribution as Distribution
     from bindax_core.registry._provenance import distribution_of as distribution_of
@@ -196,6 +194,9 @@ if _typing.TYPE_CHECKING:
     from bindax_core.rules import transpose as transpose
     from bindax_core.rules import vjp as vjp
     from bindax_core.rules import vmap as vmap
+    from bindax_diagnosis import PluginContents as PluginContents
+    from bindax_diagnosis import plugin_contents as plugin_contents
+    from bindax_diagnosis import unresolved_conflicts as unresolved_conflicts
     from bindax_lax_basic.extend import Promotion as Promotion
     from bindax_text import register_text_form as register_text_form
     from bindax_transforms import convert_constvars as convert_constvars
@@ -208,25 +209,24 @@ if _typing.TYPE_CHECKING:
 
 _ON_DEMAND = {
     "Distribution": "registry._manifest",
-    "PluginContents": "diagnosis._contents",
-    "plugin_contents": "diagnosis._contents",
-    "unresolved_conflicts": "diagnosis._doctor",
     "distribution_of": "registry._provenance",
-    "find_declared": "diagnosis._contents",
-    "find_distribution": "diagnosis._contents",
+    "find_declared": "plugins",
+    "find_distribution": "plugins",
     "hookimpl": "registry._hooks",
-    "keeper_of": "diagnosis._rule_keeps",
-    "load_distribution": "diagnosis._contents",
-    "manifest_entries": "diagnosis._contents",
+    "load_distribution": "plugins",
+    "manifest_entries": "plugins",
     "provenance_of": "registry._provenance",
 }
 
 _RULE_KINDS = ("jvp", "vjp", "vmap", "transpose", "partial_eval", "partial_eval_jaxpr", "dce")
 _ZEROS = ("UndefPrimal", "Zero", "add_tangents", "instantiate_zeros", "is_undef_primal")
+_REPORTS = ("PluginContents", "plugin_contents", "unresolved_conflicts")
 _MOVED = {
     **dict.fromkeys(_ZEROS, "bindax_transforms.zeros"),
+    **dict.fromkeys(_REPORTS, "bindax_diagnosis"),
     **dict.fromkeys(("convert_constvars", "hoist_consts"), "bindax_transforms.staging.constvars"),
     "Promotion": "bindax_lax_basic.dtypes",
+    "keeper_of": "bindax_transforms.staging.rule_keeps",
     "pair_of": "bindax_transforms.rules",
     "register_text_form": "bindax_text",
 }

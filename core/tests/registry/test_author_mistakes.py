@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bindax_core.diagnosis import _doctor, _report
 from bindax_core.errors import PluginWarning
 from bindax_core.registry._loader import QUARANTINED
 from bindax_core.registry._manifest import Manifest
+from bindax_diagnosis import _doctor, _report
 
 MANIFEST = "[bindax.v1.primitives]\nmine.p = mine:p\n"
 

@@ -12,7 +12,6 @@ import bindax_core
 from bindax_core import tree
 from bindax_core._extension_points import runtime
 from bindax_core.arrays import _backend, _operators
-from bindax_core.diagnosis import _doctor, _report
 from bindax_core.errors import (
     MissingRuleError,
     PluginConflictError,
@@ -27,6 +26,7 @@ from bindax_core.registry import _declared
 from bindax_core.registry._installed import InstalledPlugins
 from bindax_core.registry._plugin_settings import configured
 from bindax_core.registry._provenance import distribution_of
+from bindax_diagnosis import _doctor, _report
 
 HEAD = """
 from bindax_core.extend import *

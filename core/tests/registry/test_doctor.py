@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bindax_core.diagnosis import _doctor
-from bindax_core.diagnosis._replaced import replaced_functions
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED
 from bindax_core.registry._manifest import Manifest
 from bindax_core.registry._plugin_settings import configured
+from bindax_diagnosis import _doctor
+from bindax_diagnosis._replaced import replaced_functions
 
 PRIMITIVES = "[bindax.v1.primitives]\nmine.p = mine:p\n"
 HOOK = "\np = 1\n@hookimpl\ndef bindax_primitives():\n    return ['mine.p']\n"

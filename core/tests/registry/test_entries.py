@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from bindax_core import tree, typeof
-from bindax_core.diagnosis import _doctor, _report
 from bindax_core.errors import PluginConflictError, PluginError, PluginLoadError, PluginWarning
 from bindax_core.registry._loader import LOADED, QUARANTINED
 from bindax_core.registry._plugin_settings import configured
+from bindax_diagnosis import _doctor, _report
 
 MODULE = """
 from bindax_core.extend import NodeDefinition, Primitive, ShapedArray, ValueType

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from bindax_core._rollback import on_rollback
-from bindax_core.diagnosis._doctor import notes_on
 from bindax_core.errors import PluginConflictError, PluginError, PluginLoadError, PluginWarning
 from bindax_core.registry import _loader
 from bindax_core.registry._loader import LOADED, QUARANTINED
 from bindax_core.registry._plugin_settings import configured
+from bindax_diagnosis._doctor import notes_on
 
 GOOD = """
     @hookimpl

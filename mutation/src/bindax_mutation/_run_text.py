@@ -14,7 +14,8 @@ from types import CodeType
 import attrs
 import numpy as np
 
-from bindax_core.extend import Primitive, plugin_contents
+from bindax_core.extend import Primitive
+from bindax_diagnosis import plugin_contents
 from bindax_mutation._report import KILLED, SURVIVED, Mutant, MutationReport
 from bindax_mutation._run import SECONDS, Progress, Step, fails, forget, gathered, narrowed
 from bindax_mutation._text import (

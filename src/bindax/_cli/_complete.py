@@ -7,16 +7,16 @@ import click
 
 def plugins(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
     """The plugins whose names begin with a text."""
-    import bindax_core
+    import bindax_diagnosis
 
-    return _beginning(start, [record["plugin"] for record in bindax_core.installed_plugins()])
+    return _beginning(start, [record["plugin"] for record in bindax_diagnosis.installed_plugins()])
 
 
 def primitives(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
     """The primitives whose names begin with a text."""
-    import bindax_core
+    import bindax_diagnosis
 
-    offered = [record["offers"] for record in bindax_core.installed_plugins()]
+    offered = [record["offers"] for record in bindax_diagnosis.installed_plugins()]
     return _beginning(start, [name for one in offered for name in one.get("primitives", ())])
 
 

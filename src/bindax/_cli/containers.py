@@ -16,9 +16,9 @@ def containers(as_json: bool) -> None:
     A status is built in, registered, available (its plugin loads when an instance appears),
     quarantined, denied, refused or conflict. Named tuples are containers without registration.
     """
-    import bindax_core
+    import bindax_diagnosis
 
-    records = bindax_core.container_types()
+    records = bindax_diagnosis.container_types()
     if as_json:
         print_json(records)
         return

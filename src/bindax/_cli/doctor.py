@@ -16,9 +16,9 @@ def doctor(as_json: bool) -> None:
 
     The exit code is 1 when there are problems; notices do not count.
     """
-    import bindax_core
+    import bindax_diagnosis
 
-    records = bindax_core.diagnose_plugins()
+    records = bindax_diagnosis.diagnose_plugins()
     problems = [record for record in records if record["severity"] == "problem"]
     if as_json:
         print_json(records)
@@ -34,7 +34,7 @@ def doctor(as_json: bool) -> None:
             out.print(Text(f"  remedy: {record['remedy']}"))
             for line in record["traceback"].splitlines():
                 out.print(Text(f"  | {line}", style="dim"))
-        count = len(bindax_core.installed_plugins())
+        count = len(bindax_diagnosis.installed_plugins())
         verdict = f"{len(problems)} problems" if problems else "no problems"
         out.print(Text(f"{count} plugins, {verdict}", style="red" if problems else "green"))
     if problems:

@@ -125,9 +125,9 @@ def _names(name: str) -> _Names:
 
 def _check_plugin(name: str, plugin: str) -> None:
     """No installed plugin has the name; this reads metadata and imports none."""
-    import bindax_core
+    import bindax_diagnosis
 
-    for record in bindax_core.installed_plugins():
+    for record in bindax_diagnosis.installed_plugins():
         if record["plugin"] == plugin:
             raise _bad_name(
                 f"The plugin of {name!r} would be called {plugin!r}, and {record['distribution']}, "

@@ -21,9 +21,9 @@ def plugins(as_json: bool) -> None:
     denied (by settings), refused (written for another plugin API) or conflict (another distribution
     offers the same).
     """
-    import bindax_core
+    import bindax_diagnosis
 
-    records = bindax_core.installed_plugins()
+    records = bindax_diagnosis.installed_plugins()
     if as_json:
         print_json(records)
         return

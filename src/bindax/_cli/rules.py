@@ -22,13 +22,13 @@ def rules(primitive: str, package: str | None, as_json: bool) -> None:
     Loads the plugin that offers the primitive. Rules that are absent, and those that other
     installed distributions could bring, are listed with the reason and the candidates.
     """
-    import bindax_core
+    import bindax_diagnosis
 
     if package is not None:
         from bindax.jax_names import import_package
 
         import_package(package)
-    report = bindax_core.rule_coverage(primitive)
+    report = bindax_diagnosis.rule_coverage(primitive)
     if as_json:
         print_json(report)
         return

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import installed_plugins
 from bindax_core.extend import Primitive
+from bindax_diagnosis import installed_plugins
 from bindax_testing._cases import Case
 from bindax_testing._sources import definition_of, importable
 

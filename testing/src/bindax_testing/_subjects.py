@@ -9,14 +9,11 @@ from typing import Any
 import attrs
 
 import bindax_transforms.rules
-from bindax_core import installed_plugins
-from bindax_core.extend import (
+from bindax_core.extend import Primitive, RuleKind, rule_kinds, rules
+from bindax_diagnosis import (
     PluginContents,
-    Primitive,
-    RuleKind,
+    installed_plugins,
     plugin_contents,
-    rule_kinds,
-    rules,
     unresolved_conflicts,
 )
 from bindax_testing._containers import without_sample

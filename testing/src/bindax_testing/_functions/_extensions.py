@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from bindax_core import installed_plugins
 from bindax_core.errors import PluginError
-from bindax_core.extend import plugin_contents
+from bindax_diagnosis import installed_plugins, plugin_contents
 
 if TYPE_CHECKING:
     from bindax_testing._functions._call import FunctionCall

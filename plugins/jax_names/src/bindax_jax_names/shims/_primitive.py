@@ -16,7 +16,7 @@ Function = Callable[..., Any]
 class Primitive(_Primitive):
     """A primitive of a package that is written for JAX.
 
-    Its rules are rules of bindax, from that package: ``bindax_core.rule_coverage`` shows them.
+    Its rules are rules of bindax, from that package: ``bindax.rule_coverage`` shows them.
 
     >>> double_p = Primitive("double")
     >>> _ = double_p.def_impl(lambda x: x * 2)

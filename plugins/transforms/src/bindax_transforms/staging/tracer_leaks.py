@@ -10,7 +10,17 @@ from types import FrameType
 from typing import Any
 
 from bindax_core.errors import UnexpectedTracerError
-from bindax_core.extend import Tracer, config, is_internal, keeper_of, on_end_of_traces
+from bindax_core.extend import Tracer, config, find_keepers_with, is_internal, on_end_of_traces
+
+
+def keeper_of(main: Any) -> str:
+    """A sentence about the rule that keeps a value of a trace; empty when none is found."""
+    from bindax_transforms.staging import rule_keeps
+
+    return rule_keeps.keeper_of(main)
+
+
+find_keepers_with(keeper_of)
 
 
 @contextmanager

@@ -7,12 +7,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.kernel._rules import Rule, rule_kinds
-from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Plugin, described
-from bindax_core.registry._manifest import KINDS, PLUGINS, Entry
-from bindax_core.registry._provenance import Provenance, file_of, provenance_of
-from bindax_core.registry._registrations import offers
-from bindax_core.registry._resolver import Resolver
+from bindax_core.extend import Rule, provenance_of, rule_kinds
+from bindax_core.plugins import (
+    AVAILABLE,
+    ENTRY_KINDS,
+    LOADED,
+    PLUGINS,
+    QUARANTINED,
+    Entry,
+    Plugin,
+    Provenance,
+    Resolver,
+    described,
+    file_of,
+    offers,
+)
+from bindax_core.tree_util import registered_by, registered_nodes
 
 Report = dict[str, Any]
 
@@ -71,7 +81,7 @@ def _status(resolver: Resolver, plugin: Plugin, conflicts: list[Any]) -> tuple[s
 
 def _offers(resolver: Resolver, plugin: Plugin) -> dict[str, list[str]]:
     offers: dict[str, list[str]] = {}
-    for kind in KINDS[1:]:
+    for kind in ENTRY_KINDS[1:]:
         names = [
             entry.offered_name
             for entry in resolver.loader.manifest().entries(kind)
@@ -135,17 +145,15 @@ def _place(given: Provenance | None) -> Report:
 
 def containers_report(resolver: Resolver) -> list[Report]:
     """One record for each container type that is registered or offered; see ``container_types``."""
-    from bindax_core.tree import _registry as tree
-
     records = []
     current = resolver.loader.manifest()
     entries = current.entries("pytrees")
-    known = tree.registered_nodes()
+    known = registered_nodes()
     for definition in known:
         kind = definition.type
         # Under one name before and after loading: a manifest may name a type where it is exported.
         names = [entry.offered_name for entry in entries if offers(entry, kind)]
-        provenance = tree.provenance(definition)
+        provenance = registered_by(kind)
         built_in = provenance.module.startswith("bindax_core.")
         status = "built in" if built_in else "registered"
         name = names[0] if names else f"{kind.__module__}:{kind.__qualname__}"

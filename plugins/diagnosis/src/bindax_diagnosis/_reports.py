@@ -1,12 +1,13 @@
-"""Reports on what is installed, what it brings, and what is wrong with it; needed by no program."""
+"""The functions that users call: reports on what is installed, what it brings and what is wrong."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bindax_core._extension_points import runtime
-from bindax_core.registry._api import find_primitive
-from bindax_core.registry._installed import installed
+from bindax_core import find_primitive
+from bindax_core.plugins import installed
+from bindax_diagnosis._doctor import doctor_report
+from bindax_diagnosis._report import containers_report, plugins_report, rules_report
 
 
 def installed_plugins() -> list[dict[str, Any]]:
@@ -16,9 +17,7 @@ def installed_plugins() -> list[dict[str, Any]]:
     quarantined, denied, refused or conflict), ``why``, ``module``, ``file``, ``seconds`` and
     ``offers``, the names that it offers by kind.
     """
-    from bindax_core.diagnosis import _report
-
-    return _report.plugins_report(installed.resolver)
+    return plugins_report(installed.resolver)
 
 
 def container_types() -> list[dict[str, Any]]:
@@ -32,9 +31,7 @@ def container_types() -> list[dict[str, Any]]:
     >>> {record["type"]: record["status"] for record in container_types()}["builtins:dict"]
     'built in'
     """
-    from bindax_core.diagnosis import _report
-
-    return _report.containers_report(installed.resolver)
+    return containers_report(installed.resolver)
 
 
 def rule_coverage(name: str) -> dict[str, Any]:
@@ -48,9 +45,7 @@ def rule_coverage(name: str) -> dict[str, Any]:
     Raises:
         PluginError: as ``find_primitive``.
     """
-    from bindax_core.diagnosis import _report
-
-    return _report.rules_report(installed.resolver, find_primitive(name))
+    return rules_report(installed.resolver, find_primitive(name))
 
 
 def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
@@ -65,15 +60,4 @@ def diagnose_plugins(*, load: bool = True) -> list[dict[str, Any]]:
     >>> isinstance(diagnose_plugins(), list)
     True
     """
-    from bindax_core.diagnosis import _doctor
-
-    return _doctor.doctor_report(installed.resolver, load=load)
-
-
-def _keeper_of(main: Any) -> str:
-    from bindax_core.diagnosis._rule_keeps import keeper_of
-
-    return keeper_of(main)
-
-
-runtime.keeper_of = _keeper_of
+    return doctor_report(installed.resolver, load=load)

@@ -12,17 +12,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bindax_core._functions import code_of
-from bindax_core.arrays._operators import ArrayOperators, supplied_attributes
-from bindax_core.registry._manifest import (
+from bindax_core.extend import Distribution, code_of
+from bindax_core.plugins import (
     PLUGINS,
-    Distribution,
+    ArrayOperators,
     Manifest,
+    file_of,
     metadata_text,
     normalized,
     required,
+    supplied_attributes,
 )
-from bindax_core.registry._provenance import file_of
 
 
 class Replaced(NamedTuple):

@@ -10,27 +10,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bindax_core.diagnosis._replaced import Replaced, replaced_functions
 from bindax_core.errors import PluginLoadError, PluginWarning
-from bindax_core.registry import _hooks
-from bindax_core.registry._installed import installed
-from bindax_core.registry._loader import (
+from bindax_core.extend import distribution_of
+from bindax_core.plugins import (
+    ENTRY_KINDS,
     LOADED,
     QUARANTINED,
+    Declaration,
+    Entry,
     Loader,
+    Manifest,
     Plugin,
+    Resolver,
     described,
+    file_of,
+    hook_names,
+    installed,
     is_found,
+    metadata_text,
     missing_in,
+    offers,
+    required,
 )
-from bindax_core.registry._manifest import KINDS, Entry, Manifest, metadata_text, required
-from bindax_core.registry._provenance import distribution_of, file_of
-from bindax_core.registry._registrations import Declaration, offers
-from bindax_core.registry._resolver import Resolver
+from bindax_diagnosis._replaced import Replaced, replaced_functions
 
 Report = dict[str, Any]
 
-_HOOKS = [name for name in vars(_hooks) if name.startswith("bindax_")]
+_HOOKS = hook_names()
 _KIT = "bindax-testing"
 """Modules of samples need it, which the conformance suite alone imports."""
 _CORRECT = "correct its pyproject.toml, and install it again"
@@ -204,7 +210,7 @@ def _exports(entry: Entry, declaration: Declaration) -> bool:
 
 def _entries_of(loader: Loader, plugin: Plugin) -> Iterator[Entry]:
     """The offers of a plugin, which are found without importing it."""
-    for kind in KINDS[1:]:
+    for kind in ENTRY_KINDS[1:]:
         for entry in loader.manifest().entries(kind):
             if loader.plugins_behind(entry)[:1] == [plugin]:
                 yield entry

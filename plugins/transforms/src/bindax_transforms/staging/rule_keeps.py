@@ -8,10 +8,7 @@ from itertools import islice
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from bindax_core._functions import unwrapped_function
-from bindax_core.kernel._rule_errors import described
-from bindax_core.kernel._rules import rule_kinds
-from bindax_core.kernel._source_info import is_internal_file
+from bindax_core.extend import code_of, describe_rule, is_internal, rule_kinds, unwrapped_function
 
 _DEPTH = 3
 _MOST = 1000
@@ -26,11 +23,12 @@ def keeper_of(main: Any) -> str:
     """
     for kind in list(rule_kinds.values()):
         for primitive, rule in kind.all_rules():
-            if rule.function is None or is_internal_file(rule.site.file):
+            code = code_of(rule.function)
+            if code is None or is_internal(code):
                 continue
             for name, value in _variables(rule.function, _DEPTH):
                 if _holds(value, main, _DEPTH):
-                    return f" It is kept in {name!r} by {described(primitive, kind.name, rule)}."
+                    return f" It is kept in {name!r} by {describe_rule(primitive, kind.name)}."
     return ""
 
 
@@ -41,7 +39,7 @@ def _variables(function: Any, depth: int) -> Iterator[tuple[str, Any]]:
     if owner is not None and not isinstance(owner, ModuleType):
         yield type(owner).__name__, owner
     function = getattr(function, "__func__", function)
-    if not isinstance(function, FunctionType) or is_internal_file(function.__code__.co_filename):
+    if not isinstance(function, FunctionType) or is_internal(function.__code__):
         return
     yield function.__name__, function.__dict__
     yield function.__name__, function.__defaults__
