@@ -52,8 +52,14 @@ def settings() -> dict[str, Any]:
     return {name: getattr(config, name) for name in names}
 
 
+def initial_settings() -> dict[str, Any]:
+    """Return the values with which the declared settings began."""
+    declared = getattr(sys.modules.get("bindax_core._config"), "settings", {})
+    return {f"config.{name}": setting.read()[0] for name, setting in declared.items()}
+
+
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Return what changed, in words; settings of a package that was imported meanwhile are new."""
+    """Return what changed, in words."""
     names = [name for name in {**before, **after} if name in before or name.startswith("os.env")]
     return [
         f"{name}: {before.get(name)!r}, now {after.get(name)!r}"
@@ -83,6 +89,7 @@ def leaves_no_traces() -> Iterator[None]:
     """Fail where a test leaves something changed, and put it back."""
     before = found()
     yield
+    before = initial_settings() | before  # of packages that were imported meanwhile
     changed = changes(before, found())
     if changed:
         restore(before)

@@ -34,10 +34,7 @@ from bindax_core import Jaxpr as Jaxpr
 from bindax_core import ShapedArray as ShapedArray
 from bindax_core import ShapeDtypeStruct as ShapeDtypeStruct
 from bindax_core import block_until_ready as block_until_ready
-from bindax_core import check_tracer_leaks as check_tracer_leaks
 from bindax_core import configure_plugins as configure_plugins
-from bindax_core import debug_infs as debug_infs
-from bindax_core import debug_nans as debug_nans
 from bindax_core import default_backend as default_backend
 from bindax_core import default_device as default_device
 from bindax_core import device_count as device_count
@@ -147,7 +144,10 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms import vjp as vjp
     from bindax_transforms import vmap as vmap
 
+    check_tracer_leaks: _Setting
+    debug_infs: _Setting
     debug_key_reuse: _Setting
+    debug_nans: _Setting
     default_matmul_precision: _Setting
     default_prng_impl: _Setting
     disable_jit: _Setting
@@ -171,7 +171,8 @@ _MODULES = (
     *("sharding", "tree", "tree_util"),
 )
 _SETTINGS = (
-    *("debug_key_reuse", "default_matmul_precision", "default_prng_impl", "disable_jit"),
+    *("check_tracer_leaks", "debug_infs", "debug_key_reuse", "debug_nans"),
+    *("default_matmul_precision", "default_prng_impl", "disable_jit"),
     *("explain_cache_misses", "log_compiles", "numpy_dtype_promotion", "numpy_rank_promotion"),
     *("threefry_partitionable",),
 )

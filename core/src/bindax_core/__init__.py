@@ -34,9 +34,6 @@ from bindax_core.arrays._device_put import local_devices as local_devices
 from bindax_core.arrays._device_put import process_count as process_count
 from bindax_core.arrays._device_put import process_index as process_index
 from bindax_core.arrays._evaluation import ensure_compile_time_eval as ensure_compile_time_eval
-from bindax_core.arrays._settings import check_tracer_leaks as check_tracer_leaks
-from bindax_core.arrays._settings import debug_infs as debug_infs
-from bindax_core.arrays._settings import debug_nans as debug_nans
 from bindax_core.arrays._settings import disable_x64 as disable_x64
 from bindax_core.arrays._settings import enable_x64 as enable_x64
 from bindax_core.arrays._settings import transfer_guard as transfer_guard
@@ -75,15 +72,15 @@ _register_internal(__file__)
 _hide_frames_of_uncaught()
 runtime.plugins = _installed.installed  # type: ignore[assignment]  # it has them all
 config.observe("check_rules", _installed.watch_rules)
-config.observe("check_tracer_leaks", _installed.watch_traces)
-config.observe("debug_nans", _installed.watch_results)
-config.observe("debug_infs", _installed.watch_results)
 
 _MODULES = ("extend", "rules", "sharding", "tree_util")
 
 _MOVED = {
+    "check_tracer_leaks": "bindax_transforms.settings",
     "checking_leaks": "bindax_transforms",
     "container_types": "bindax_diagnosis",
+    "debug_infs": "bindax_transforms.settings",
+    "debug_nans": "bindax_transforms.settings",
     "diagnose_plugins": "bindax_diagnosis",
     "installed_plugins": "bindax_diagnosis",
     "jaxpr_from_text": "bindax_text",
@@ -114,6 +111,10 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms import checking_leaks as checking_leaks
     from bindax_transforms import named_call as named_call
     from bindax_transforms import named_scope as named_scope
+
+    check_tracer_leaks: Setting
+    debug_infs: Setting
+    debug_nans: Setting
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-optional_settings = dict.fromkeys(
-    ("compilation_cache_bytes", "compilation_cache_dir", "num_cpu_devices", "platforms"),
-    "bindax-xla-backend",
+_OF_THE_COMPILER = (
+    "compilation_cache_bytes",
+    "compilation_cache_dir",
+    "num_cpu_devices",
+    "platforms",
 )
+_OF_TRANSFORMATIONS = ("check_tracer_leaks", "debug_infs", "debug_nans")
+optional_settings = {
+    **dict.fromkeys(_OF_THE_COMPILER, "bindax-xla-backend"),
+    **dict.fromkeys(_OF_TRANSFORMATIONS, "bindax-transforms"),
+}
 """The settings of packages that may be missing where programs set them, for messages."""
 
 

@@ -36,9 +36,9 @@ class Setting:
         variables: the environment variables of its initial value, of which the first that is set
             counts; by default ``BINDAX_`` and the name in capitals.
 
-    >>> from bindax_core import config, debug_infs
-    >>> with debug_infs(True):
-    ...     config.debug_infs
+    >>> from bindax_core import config, enable_x64
+    >>> with enable_x64(True):
+    ...     config.enable_x64
     True
     """
 

@@ -118,22 +118,6 @@ default_device = Setting(
     traced=True,
     variables=(),
 )
-debug_nans: Setting = Setting(
-    "debug_nans",
-    False,
-    """raise an error that names the primitive and the line where a NaN comes from, inside compiled
-    programs too. Each result is looked at, and a program that has one is interpreted again, effects
-    included. Costs nothing when off""",
-)
-debug_infs: Setting = Setting(
-    "debug_infs", False, "raise an error where an infinity comes from, as ``debug_nans`` for NaNs"
-)
-check_tracer_leaks: Setting = Setting(
-    "check_tracer_leaks",
-    False,
-    """raise at the end of each trace when a value that was traced in it is still kept somewhere.
-    Slow; costs nothing when off""",
-)
 transfer_guard_host_to_device: Setting = Setting(
     "transfer_guard_host_to_device",
     "allow",

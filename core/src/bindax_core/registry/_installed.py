@@ -6,7 +6,6 @@ pay for it.
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bindax_core._extension_points import runtime
-from bindax_core._packages import package_for
 from bindax_core._settings import Setting
 from bindax_core.errors import PluginError
 from bindax_core.kernel._rules import wrap_rules
@@ -79,22 +77,6 @@ def _find_rule_checks(wanted: bool) -> None:
             raise PluginError(
                 "config.check_rules needs the conformance suite: install bindax-testing."
             ) from error
-
-
-def watch_results(on: bool) -> None:
-    """Have ``bindax-transforms`` look for NaNs and infinities in results while a setting is on."""
-    _watch("config.debug_nans", "bindax_transforms.compilation.debug_nans", on)
-
-
-def watch_traces(on: bool) -> None:
-    """Have ``bindax-transforms`` look for values that outlive their trace while a setting is on."""
-    _watch("config.check_tracer_leaks", "bindax_transforms.staging.tracer_leaks", on)
-
-
-def _watch(setting: str, module: str, on: bool) -> None:
-    """Call ``watch`` of the module that a setting is for, which is imported when it is on."""
-    if on or module in sys.modules:
-        package_for(setting, module).watch()
 
 
 def watch_rules(on: bool) -> None:

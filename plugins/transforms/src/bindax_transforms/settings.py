@@ -1,4 +1,4 @@
-"""The settings of tracing, derived rules and ``jit``."""
+"""The settings of tracing, derived rules, ``jit`` and the search for mistakes."""
 
 from __future__ import annotations
 
@@ -36,4 +36,20 @@ explain_cache_misses: Setting = Setting(
     "explain_cache_misses",
     False,
     'log why ``jit`` traces a function again, by the logger ``"bindax"``',
+)
+debug_nans: Setting = Setting(
+    "debug_nans",
+    False,
+    """raise an error that names the primitive and the line where a NaN comes from, inside compiled
+    programs too. Each result is looked at, and a program that has one is interpreted again, effects
+    included. Costs nothing when off""",
+)
+debug_infs: Setting = Setting(
+    "debug_infs", False, "raise an error where an infinity comes from, as ``debug_nans`` for NaNs"
+)
+check_tracer_leaks: Setting = Setting(
+    "check_tracer_leaks",
+    False,
+    """raise at the end of each trace when a value that was traced in it is still kept somewhere.
+    Slow; costs nothing when off""",
 )

@@ -49,6 +49,12 @@ def _watch_calls(_: bool) -> None:
     _exchange("__call__", _debugged_call if debugged else None)
 
 
+def _watch_results(_: bool) -> None:
+    from bindax_transforms.compilation import debug_nans  # loaded when it is wanted
+
+    debug_nans.watch()
+
+
 def _debugged_call(jitted: Any, *args: Any, **kwargs: Any) -> Any:
     """Call the function itself, or its jaxpr in the way that looks at the results."""
     try:
@@ -169,5 +175,7 @@ def clear_caches() -> None:
 
 for _name in _DEBUGGED:
     config.observe(_name, _watch_calls)
+for _name in ("debug_nans", "debug_infs"):
+    config.observe(_name, _watch_results)
 for _name in _LOGGED:
     config.observe(_name, _watch_traces)

@@ -76,9 +76,12 @@ def check_leaks(main: Any) -> None:
             raise leak("a traced value outlived its trace:", x)
 
 
-def watch() -> None:
+def _watch(on: bool) -> None:
     """Look at what is left of each trace when it ends, while the setting is on in some thread."""
-    on_end_of_traces(check_leaks if config.is_on("check_tracer_leaks") else None)
+    on_end_of_traces(check_leaks if on else None)
+
+
+config.observe("check_tracer_leaks", _watch)
 
 
 def _trace_of(x: Any) -> Any:
