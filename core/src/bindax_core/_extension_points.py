@@ -69,9 +69,9 @@ class Plugins:
         """The failure of a plugin that offers a rule kind: the cause of a missing rule."""
         return None
 
-    def physical_jaxpr(self, jaxpr: Any) -> Any:
-        """The program that represents one with extended dtypes."""
-        return jaxpr
+    def represented(self, jaxpr: Any, make: Any, options: Any, *, lowered: bool) -> Any:
+        """Have ``make`` compile or lower what represents a jaxpr with extended dtypes."""
+        return make(jaxpr, **options)
 
     def constrained(self, x: Any, sharding: Any) -> Any:
         """An array on several devices with another sharding there."""

@@ -41,9 +41,11 @@ from bindax_core.arrays._backend import unregister_backend as unregister_backend
 from bindax_core.arrays._evaluation import EvalTrace as EvalTrace
 from bindax_core.arrays._executable_cache import CacheEntry as CacheEntry
 from bindax_core.arrays._executable_cache import bound_shardings as bound_shardings
+from bindax_core.arrays._executable_cache import compiler_started as compiler_started
 from bindax_core.arrays._executable_cache import compiling_backend as compiling_backend
 from bindax_core.arrays._executable_cache import executable_cache as executable_cache
 from bindax_core.arrays._executable_cache import executable_of as executable_of
+from bindax_core.arrays._executable_cache import has_extended_dtypes as has_extended_dtypes
 from bindax_core.arrays._executable_cache import lower_program as lower_program
 from bindax_core.arrays._extended_dtypes import ExtendedDType as ExtendedDType
 from bindax_core.arrays._extended_dtypes import as_extended as as_extended
@@ -52,7 +54,6 @@ from bindax_core.arrays._extended_dtypes import extended_dtype as extended_dtype
 from bindax_core.arrays._extended_dtypes import is_extended as is_extended
 from bindax_core.arrays._extended_dtypes import logical_array as logical_array
 from bindax_core.arrays._extended_dtypes import physical_array as physical_array
-from bindax_core.arrays._fork import compiler_started as compiler_started
 from bindax_core.arrays._lowering import LoweringContext as LoweringContext
 from bindax_core.arrays._lowering import Region as Region
 from bindax_core.arrays._lowering import kernel_sources as kernel_sources
@@ -64,7 +65,6 @@ from bindax_core.arrays._operands import as_array as as_array
 from bindax_core.arrays._operations import ArrayOperations as ArrayOperations
 from bindax_core.arrays._operations import operations_for as operations_for
 from bindax_core.arrays._operations import zeros_like_aval as zeros_like_aval
-from bindax_core.arrays._physical_executable import has_extended_dtypes as has_extended_dtypes
 from bindax_core.arrays._placement import DefaultPlacement as DefaultPlacement
 from bindax_core.arrays._placement import HostDevice as HostDevice
 from bindax_core.arrays._placement import PlacedElsewhereError as PlacedElsewhereError

@@ -1,12 +1,15 @@
 """Executables: jaxprs compiled once for each backend and options, and the cache of them.
 
 Over all functions, those used longest ago are dropped first. Compiled code takes memory mappings of
-the process, of which Linux gives it 65,530; XLA ends a process that asks for more.
+the process, of which Linux gives it 65,530; XLA ends a process that asks for more. A process that
+is forked has none of a compiler's threads, so it interprets programs.
 """
 
 from __future__ import annotations
 
+import os
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -15,14 +18,10 @@ from typing import TYPE_CHECKING, Any
 from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._backend import Backend, Executable, backends, find_backend
-from bindax_core.arrays._physical_executable import (
-    LoweredPhysical,
-    PhysicalExecutable,
-    has_extended_dtypes,
-)
+from bindax_core.arrays._extended_dtypes import is_extended
 from bindax_core.arrays._settings import config
 from bindax_core.kernel._aval import typeof
-from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, require_jaxpr
 from bindax_core.kernel._parameters import is_reusable
 
 if TYPE_CHECKING:
@@ -118,29 +117,37 @@ executable_cache: ExecutableCache = ExecutableCache()
 # --------------------------------------------------------------------------------- jaxprs
 
 
+def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
+    """Tell whether any value in a jaxpr has an extended dtype."""
+    require_jaxpr("has_extended_dtypes", jaxpr, ClosedJaxpr)
+    known = jaxpr.cache.get("has_extended_dtypes")
+    if known is None:
+        inner = jaxpr.jaxpr
+        bound = [*inner.constvars, *inner.invars, *(v for eqn in inner.eqns for v in eqn.outvars)]
+        dtypes = {getattr(aval, "dtype", None) for aval in {v.aval for v in bound}}
+        known = any(dtype is not None and is_extended(dtype) for dtype in dtypes)
+        known = known or any(map(has_extended_dtypes, inner.programs))
+        jaxpr.cache["has_extended_dtypes"] = known
+    return bool(known)
+
+
 def compile_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Executable:
     """Have a backend compile a jaxpr; of one with extended dtypes the one that represents it."""
-    return _representing(backend, backend.compile, PhysicalExecutable, jaxpr, options)  # type: ignore[no-any-return]
+    return _made(jaxpr, backend, options, lowered=False)  # type: ignore[no-any-return]
 
 
 def lower_program(jaxpr: ClosedJaxpr, backend: Backend, **options: Any) -> Any:
     """Have a backend lower a jaxpr; of one with extended dtypes the one that represents it."""
-    return _representing(backend, backend.lower, LoweredPhysical, jaxpr, options)
+    return _made(jaxpr, backend, options, lowered=True)
 
 
-def _representing(
-    backend: Backend,
-    make: Callable[..., Any],
-    overlay: Callable[..., Any],
-    jaxpr: ClosedJaxpr,
-    options: dict[str, Any],
-) -> Any:
+def _made(jaxpr: ClosedJaxpr, backend: Backend, options: dict[str, Any], *, lowered: bool) -> Any:
+    make = backend.lower if lowered else backend.compile
     if options.get("in_shardings") is None or not hasattr(backend, "place"):
         options.pop("in_shardings", None)  # backends with one device know nothing of them
     if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
         return make(jaxpr, **options)
-    physical = make(runtime.plugins.physical_jaxpr(jaxpr), **options)
-    return overlay(jaxpr, physical, options["donated"])
+    return runtime.plugins.represented(jaxpr, make, options, lowered=lowered)
 
 
 def bound_shardings(operands: Sequence[Any]) -> list[Any] | None:
@@ -274,3 +281,54 @@ def _compile_operation(
     )
     # The types of the operands are part of the key, so a check of them would be a second one.
     return getattr(executable, "run_unchecked", None) or (lambda operands: executable(*operands))
+
+
+# ------------------------------------------------------------------------------------- forks
+
+_started: list[tuple[Callable[[], None], Callable[[], None]]] = []
+
+
+def compiler_started(before_fork: Callable[[], None], in_child: Callable[[], None]) -> None:
+    """Note that a compiler has started threads, which a forked child would wait for for ever.
+
+    From then on a fork warns, and programs are interpreted in the child.
+
+    Args:
+        before_fork: called in the parent before each fork; waits for computations under way.
+        in_child: called in the child; makes executables of the parent refuse to run.
+    """
+    _started.append((before_fork, in_child))
+
+
+def _before_fork() -> None:
+    if not _started or not runtime.has_compiler_threads:
+        return
+    for wait, _ in _started:
+        wait()
+    warnings.warn(
+        "this process forks after a compiler of bindax has started threads, which the child "
+        "lacks: in the child, programs are interpreted by NumPy, which is slower. Start processes "
+        'with multiprocessing.get_context("spawn") or "forkserver", or fork before the first '
+        "compiled program.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def _in_child() -> None:
+    if not _started or not runtime.has_compiler_threads:
+        return
+    runtime.has_compiler_threads = False
+    executable_cache.clear()
+    for _, abandon in _started:
+        abandon()
+
+
+if hasattr(os, "register_at_fork"):
+    # Held over the fork, so that no thread that the child lacks holds it there.
+    os.register_at_fork(
+        before=executable_cache.lock.acquire,
+        after_in_parent=executable_cache.lock.release,
+        after_in_child=executable_cache.lock.release,
+    )
+    os.register_at_fork(before=_before_fork, after_in_child=_in_child)

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from bindax_core._extension_points import Plugins
+from bindax_core._packages import package_for
 from bindax_core._site import Site
 from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
@@ -165,23 +166,19 @@ class Resolver(Plugins):
         """The transformation of a name, as ``find_primitive``."""
         return self._find_named("transformation", name)
 
-    def physical_jaxpr(self, jaxpr: Any) -> Any:
-        why = "a program with extended dtypes is to be compiled"
-        return self._of_transforms("transformation", "physical_jaxpr", why)(jaxpr)
+    def represented(self, jaxpr: Any, make: Any, options: Any, *, lowered: bool) -> Any:
+        use = "A program with extended dtypes"
+        module = package_for(use, "bindax_transforms.compilation.physical_executable")
+        return module.represented(jaxpr, make, options, lowered=lowered)
 
     def constrained(self, x: Any, sharding: Any) -> Any:
-        why = "an array is to be divided anew among its devices"
-        found = self._of_transforms("primitive", "sharding_constraint", why)
-        return found.bind(x, sharding=sharding)
-
-    def _of_transforms(self, kind: str, name: str, why: str) -> Any:
-        found = self._find_named(kind, name)
+        found = self._find_named("primitive", "sharding_constraint")
         if found is None:
             raise PluginError(
-                f"{why}, but no installed plugin offers {label_of(kind, name)}: install "
-                f"bindax-transforms."
+                "an array is to be divided anew among its devices, but no installed plugin offers "
+                "the primitive 'sharding_constraint': install bindax-transforms."
             )
-        return found
+        return found.bind(x, sharding=sharding)
 
     def load_distribution(self, name: str) -> None:
         """Load the plugins of a distribution, as far as they may load."""

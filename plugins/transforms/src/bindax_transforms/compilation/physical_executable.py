@@ -5,24 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.arrays._array import Array
-from bindax_core.arrays._extended_dtypes import is_extended
-from bindax_core.arrays._shaped_array import float0
-from bindax_core.kernel._jaxpr import ClosedJaxpr, require_jaxpr
+from bindax_core.extend import Array, ClosedJaxpr, float0, is_extended
+from bindax_transforms.compilation.physical_jaxpr import physical_jaxpr
 
 
-def has_extended_dtypes(jaxpr: ClosedJaxpr) -> bool:
-    """Tell whether any value in a jaxpr has an extended dtype."""
-    require_jaxpr("has_extended_dtypes", jaxpr, ClosedJaxpr)
-    known = jaxpr.cache.get("has_extended_dtypes")
-    if known is None:
-        inner = jaxpr.jaxpr
-        bound = [*inner.constvars, *inner.invars, *(v for eqn in inner.eqns for v in eqn.outvars)]
-        dtypes = {getattr(aval, "dtype", None) for aval in {v.aval for v in bound}}
-        known = any(dtype is not None and is_extended(dtype) for dtype in dtypes)
-        known = known or any(map(has_extended_dtypes, inner.programs))
-        jaxpr.cache["has_extended_dtypes"] = known
-    return bool(known)
+def represented(
+    jaxpr: ClosedJaxpr, make: Callable[..., Any], options: dict[str, Any], *, lowered: bool
+) -> Any:
+    """Compile, or lower, the jaxpr that represents one with extended dtypes, and put it to use."""
+    overlay = LoweredPhysical if lowered else PhysicalExecutable
+    return overlay(jaxpr, make(physical_jaxpr(jaxpr), **options), options["donated"])
 
 
 class PhysicalExecutable:
