@@ -51,11 +51,7 @@ from bindax_core import find_transformation as find_transformation
 from bindax_core import float0 as float0
 from bindax_core import live_arrays as live_arrays
 from bindax_core import load_plugins as load_plugins
-from bindax_core import local_device_count as local_device_count
-from bindax_core import local_devices as local_devices
 from bindax_core import plugin_settings as plugin_settings
-from bindax_core import process_count as process_count
-from bindax_core import process_index as process_index
 from bindax_core import refresh_plugins as refresh_plugins
 from bindax_core import transfer_guard as transfer_guard
 from bindax_core import transfer_guard_device_to_host as transfer_guard_device_to_host
@@ -107,6 +103,8 @@ if _typing.TYPE_CHECKING:
     from bindax_diagnosis import diagnose_plugins as diagnose_plugins
     from bindax_diagnosis import installed_plugins as installed_plugins
     from bindax_diagnosis import rule_coverage as rule_coverage
+    from bindax_parallel import local_device_count as local_device_count
+    from bindax_parallel import local_devices as local_devices
     from bindax_parallel import make_array_from_callback as make_array_from_callback
     from bindax_parallel import (
         make_array_from_process_local_data as make_array_from_process_local_data,
@@ -115,6 +113,8 @@ if _typing.TYPE_CHECKING:
         make_array_from_single_device_arrays as make_array_from_single_device_arrays,
     )
     from bindax_parallel import pmap as pmap
+    from bindax_parallel import process_count as process_count
+    from bindax_parallel import process_index as process_index
     from bindax_parallel import shard_map as shard_map
     from bindax_text import jaxpr_from_text as jaxpr_from_text
     from bindax_text import jaxpr_to_text as jaxpr_to_text
@@ -178,6 +178,7 @@ _SETTINGS = (
 )
 """Settings of packages that are contexts under these names, as in JAX."""
 
+_PROCESSES = ("local_device_count", "local_devices", "process_count", "process_index")
 _REPORTS = ("container_types", "diagnose_plugins", "installed_plugins", "rule_coverage")
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
@@ -188,6 +189,7 @@ _ELSEWHERE = {
     "make_array_from_process_local_data": "bindax_parallel",
     "make_array_from_single_device_arrays": "bindax_parallel",
     "pmap": "bindax_parallel",
+    **dict.fromkeys(_PROCESSES, "bindax_parallel"),
     "shard_map": "bindax_parallel",
     "checking_leaks": "bindax_transforms",
     "clear_caches": "bindax_transforms",

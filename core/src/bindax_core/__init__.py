@@ -29,10 +29,6 @@ from bindax_core.arrays._device_put import device_count as device_count
 from bindax_core.arrays._device_put import device_get as device_get
 from bindax_core.arrays._device_put import device_put as device_put
 from bindax_core.arrays._device_put import devices as devices
-from bindax_core.arrays._device_put import local_device_count as local_device_count
-from bindax_core.arrays._device_put import local_devices as local_devices
-from bindax_core.arrays._device_put import process_count as process_count
-from bindax_core.arrays._device_put import process_index as process_index
 from bindax_core.arrays._evaluation import ensure_compile_time_eval as ensure_compile_time_eval
 from bindax_core.arrays._settings import disable_x64 as disable_x64
 from bindax_core.arrays._settings import enable_x64 as enable_x64
@@ -85,11 +81,15 @@ _MOVED = {
     "installed_plugins": "bindax_diagnosis",
     "jaxpr_from_text": "bindax_text",
     "jaxpr_to_text": "bindax_text",
+    "local_device_count": "bindax_parallel",
+    "local_devices": "bindax_parallel",
     "make_array_from_callback": "bindax_parallel",
     "make_array_from_process_local_data": "bindax_parallel",
     "make_array_from_single_device_arrays": "bindax_parallel",
     "named_call": "bindax_transforms",
     "named_scope": "bindax_transforms",
+    "process_count": "bindax_parallel",
+    "process_index": "bindax_parallel",
     "rule_coverage": "bindax_diagnosis",
 }
 """Names that have moved to other packages."""
@@ -99,6 +99,8 @@ if _typing.TYPE_CHECKING:
     from bindax_diagnosis import diagnose_plugins as diagnose_plugins
     from bindax_diagnosis import installed_plugins as installed_plugins
     from bindax_diagnosis import rule_coverage as rule_coverage
+    from bindax_parallel import local_device_count as local_device_count
+    from bindax_parallel import local_devices as local_devices
     from bindax_parallel import make_array_from_callback as make_array_from_callback
     from bindax_parallel import (
         make_array_from_process_local_data as make_array_from_process_local_data,
@@ -106,6 +108,8 @@ if _typing.TYPE_CHECKING:
     from bindax_parallel import (
         make_array_from_single_device_arrays as make_array_from_single_device_arrays,
     )
+    from bindax_parallel import process_count as process_count
+    from bindax_parallel import process_index as process_index
     from bindax_text import jaxpr_from_text as jaxpr_from_text
     from bindax_text import jaxpr_to_text as jaxpr_to_text
     from bindax_transforms import checking_leaks as checking_leaks

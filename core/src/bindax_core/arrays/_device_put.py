@@ -200,30 +200,6 @@ def devices(backend: str | None = None) -> list[Any]:
     return list(find_backend(backend).devices())
 
 
-def local_devices(process_index: int | None = None, backend: str | None = None) -> list[Any]:
-    """The devices that belong to a process.
-
-    Args:
-        process_index: the number of the process; this one when omitted.
-        backend: as for ``devices``.
-
-    Raises:
-        ValueError: when there is no such process.
-
-    >>> local_devices(backend="numpy") == devices("numpy")
-    True
-    """
-    every = devices(backend)
-    if process_index is None:
-        return [device for device in every if getattr(device, "is_local", True)]
-    count = _process_count(every)
-    if not 0 <= process_index < count:
-        raise ValueError(
-            f"local_devices: process_index={process_index} is not one of the {count} processes."
-        )
-    return [device for device in every if _process_of(device) == process_index]
-
-
 def device_count(backend: str | None = None) -> int:
     """The number of devices of all processes.
 
@@ -231,41 +207,6 @@ def device_count(backend: str | None = None) -> int:
     1
     """
     return len(devices(backend))
-
-
-def local_device_count(backend: str | None = None) -> int:
-    """The number of devices that belong to this process.
-
-    >>> local_device_count("numpy")
-    1
-    """
-    return len(local_devices(backend=backend))
-
-
-def process_index(backend: str | None = None) -> int:
-    """The number of this process, among those that share devices.
-
-    >>> process_index()
-    0
-    """
-    return min([_process_of(device) for device in local_devices(backend=backend)], default=0)
-
-
-def process_count(backend: str | None = None) -> int:
-    """The number of processes that share devices.
-
-    >>> process_count()
-    1
-    """
-    return _process_count(devices(backend))
-
-
-def _process_of(device: Any) -> int:
-    return int(getattr(device, "process_index", 0))
-
-
-def _process_count(every: list[Any]) -> int:
-    return 1 + max([_process_of(device) for device in every], default=0)
 
 
 def default_backend() -> str:

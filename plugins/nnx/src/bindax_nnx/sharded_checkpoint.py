@@ -17,11 +17,10 @@ from typing import Any
 import attrs
 import numpy as np
 
-from bindax_core import process_count, process_index
 from bindax_core.extend import Array
 from bindax_nnx.errors import CheckpointError
 from bindax_nnx.safetensors import encode, map_file, write_atomically
-from bindax_parallel import make_array_from_callback
+from bindax_parallel import make_array_from_callback, process_count, process_index
 
 VERSION = 1
 """The version of the formats of checkpoints."""

@@ -8,6 +8,7 @@ from bindax_parallel.global_arrays import *
 from bindax_parallel.indices import *
 from bindax_parallel.per_device import *
 from bindax_parallel.permutations import *
+from bindax_parallel.processes import *
 from bindax_parallel.reductions import *
 from bindax_parallel.shard_map.primitive import shard_map_p as shard_map_p
 from bindax_parallel.shard_map.shard_map import shard_map as shard_map

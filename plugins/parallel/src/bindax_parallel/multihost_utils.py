@@ -12,12 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import (
-    device_put,
-    devices,
-    process_count,
-    process_index,
-)
+from bindax_core import device_put, devices
 from bindax_core.extend import (
     Array,
     api_boundary,
@@ -28,6 +23,7 @@ from bindax_core.extend import (
 )
 from bindax_core.sharding import Mesh, NamedSharding, PartitionSpec
 from bindax_parallel.global_arrays import make_array_from_process_local_data
+from bindax_parallel.processes import process_count, process_index
 from bindax_parallel.reductions import psum
 from bindax_parallel.shard_map.shard_map import shard_map
 from bindax_transforms import jit
