@@ -35,6 +35,7 @@ class PReLU(Layer):
 
     dtype: Any
     param_dtype: Any
+    promote_dtype: PromoteDtype
 
     def __init__(
         self,

@@ -99,6 +99,11 @@ class SimpleCell(RNNCell):
     (4, 3)
     """
 
+    in_features: int
+    hidden_features: int
+    param_dtype: Any
+    residual: bool
+
     def __init__(
         self,
         in_features: int,
@@ -152,6 +157,11 @@ class SimpleCell(RNNCell):
 
 class _Gated(RNNCell):
     """Base of the cells with gates, whose arguments they have in common."""
+
+    in_features: int
+    hidden_features: int
+    gate_fn: Activation
+    activation_fn: Activation
 
     def __init__(
         self,

@@ -110,6 +110,7 @@ class Conv(Layer):
     dtype: Any
     param_dtype: Any
     precision: Any
+    conv_general_dilated: Callable[..., Any]
     promote_dtype: PromoteDtype
 
     def __init__(
@@ -250,6 +251,7 @@ class ConvTranspose(Layer):
     dtype: Any
     param_dtype: Any
     precision: Any
+    transpose_kernel: bool
     promote_dtype: PromoteDtype
 
     def __init__(

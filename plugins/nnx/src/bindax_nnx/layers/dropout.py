@@ -34,6 +34,8 @@ class Dropout(Module):
     Array([1., 1., 1.], dtype=float32)
     """
 
+    deterministic: bool
+
     def __init__(
         self,
         rate: float,

@@ -153,6 +153,7 @@ class LinearGeneral(Layer):
     param_dtype: Any
     promote_dtype: PromoteDtype
     dot_general: Callable[..., Any] | None
+    dot_general_cls: Callable[[], Callable[..., Any]] | None
     precision: Any
 
     def __init__(
@@ -272,6 +273,7 @@ class Einsum(Layer):
     param_dtype: Any
     precision: Any
     promote_dtype: PromoteDtype
+    einsum_op: Callable[..., Any]
 
     def __init__(
         self,

@@ -63,8 +63,10 @@ class LoRA(Layer):
 
     in_features: int
     out_features: int
+    base_module: Callable[..., Any] | None
     dtype: Any
     param_dtype: Any
+    promote_dtype: PromoteDtype
 
     def __init__(
         self,

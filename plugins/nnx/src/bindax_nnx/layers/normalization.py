@@ -245,6 +245,7 @@ class LayerNorm(_Affine):
     """
 
     epsilon: float
+    use_fast_variance: bool
     reduction_axes: Axes
     feature_axes: Axes
 
@@ -323,6 +324,7 @@ class InstanceNorm(_Affine):
     num_features: int
     epsilon: float
     feature_axes: Axes
+    use_fast_variance: bool
 
     def __init__(
         self,
@@ -380,6 +382,7 @@ class GroupNorm(_Affine):
     num_groups: int
     epsilon: float
     reduction_axes: Axes | None
+    use_fast_variance: bool
 
     def __init__(
         self,

@@ -91,6 +91,8 @@ class WeightNorm(_Wrapped):
     epsilon: float
     use_scale: bool
     dtype: Any
+    variable_filter: Filter
+    promote_dtype: PromoteDtype
 
     def __init__(
         self,
