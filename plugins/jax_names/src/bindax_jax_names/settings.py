@@ -17,7 +17,7 @@ def _release(value: Any) -> str:
     raise ValueError("a release such as '0.10.2'")
 
 
-jax_release = Setting(
+jax_release: Setting = Setting(
     "jax_release",
     JAX_VERSION,
     """the release of JAX that the name ``jax`` says it is, as programs and packages branch on it.

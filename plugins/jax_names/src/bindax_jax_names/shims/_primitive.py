@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bindax_core.extend import Primitive as _Primitive
-from bindax_core.extend import as_array, rules
+from bindax_core.extend import Site, as_array, rules
 from bindax_jax_names.shims._sites import of_package, package_frame
 from bindax_jax_names.shims._tables import put_rule
 
@@ -32,8 +32,7 @@ class Primitive(_Primitive):
 
     def __init__(self, name: str) -> None:
         several = getattr(type(self), "multiple_results", None)  # a subclass may say so in its body
-        super().__init__(name, multiple_results=several is True)
-        self.site = type(self.site)(*package_frame())
+        super().__init__(name, multiple_results=several is True, site=Site(*package_frame()))
         # Rules that a subclass gives as methods.
         if type(self).impl is not Primitive.impl:
             self.def_impl(self.impl)
@@ -64,7 +63,7 @@ class Primitive(_Primitive):
 
     def def_custom_bind(self, bind: Function) -> Function:
         """Apply the primitive by a function of the package."""
-        self.bind = bind  # type: ignore[method-assign]
+        self.bind: Function = bind
         return bind
 
     def impl(self, *operands: Any, **params: Any) -> Any:

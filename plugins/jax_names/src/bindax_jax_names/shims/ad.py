@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from bindax.tree_util import register_pytree_node
 from bindax_core.extend import Primitive, rules
@@ -84,8 +84,8 @@ def _transpose_for_jax(primitive: Primitive, function: Function) -> Function:
     return transpose
 
 
-primitive_jvps = RuleMapping(rules.jvp, _jvp_of, _jvp_for_jax)
-primitive_transposes = RuleMapping(rules.transpose, _transpose_of, _transpose_for_jax)
+primitive_jvps: Final = RuleMapping(rules.jvp, _jvp_of, _jvp_for_jax)
+primitive_transposes: Final = RuleMapping(rules.transpose, _transpose_of, _transpose_for_jax)
 
 
 def get_primitive_transpose(primitive: Primitive) -> Function:

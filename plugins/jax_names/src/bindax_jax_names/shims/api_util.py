@@ -33,8 +33,8 @@ class DebugInfo:
     def __init__(self, traced_for: str, func_src_info: str) -> None:
         self.traced_for = traced_for
         self.func_src_info = func_src_info
-        self.arg_names = None
-        self.result_paths = None
+        self.arg_names: None = None
+        self.result_paths: None = None
 
     @property
     def func_name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from bindax import numpy as jnp
 from bindax_core.extend import Primitive, operations_for, rules, typeof
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 Function = Callable[..., Any]
-moveaxis = jnp.moveaxis
+moveaxis: Final = jnp.moveaxis
 
 
 class AxisData:
@@ -37,8 +37,8 @@ class AxisData:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.name = None
-        self.spmd_name = None
+        self.name: None = None
+        self.spmd_name: None = None
 
 
 def _of(primitive: Primitive, rule: Function) -> Any:
@@ -72,9 +72,9 @@ def _for_jax(primitive: Primitive, function: Function) -> Function:
     return batcher
 
 
-primitive_batchers = RuleMapping(rules.vmap, _of, _for_jax)
-fancy_primitive_batchers = RuleMapping(rules.vmap, _with_axis)
-axis_primitive_batchers = RuleMapping(rules.vmap, _with_size)
+primitive_batchers: Final = RuleMapping(rules.vmap, _of, _for_jax)
+fancy_primitive_batchers: Final = RuleMapping(rules.vmap, _with_axis)
+axis_primitive_batchers: Final = RuleMapping(rules.vmap, _with_size)
 
 
 def broadcast(x: Any, size: int, axis: int, *more: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, NamedTuple
@@ -39,7 +38,15 @@ __all__ = [
 Schedule = Callable[[Any], Any]
 Maker = Callable[..., tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]]
 
-OptimizerState = namedtuple("OptimizerState", ["packed_state", "tree_def", "subtree_defs"])
+
+class OptimizerState(NamedTuple):
+    """The leaves of a state, its structure, and the structure of each leaf's own state."""
+
+    packed_state: Any
+    tree_def: Any
+    subtree_defs: Any
+
+
 tree_util.register_pytree_node(
     OptimizerState,
     lambda state: ((state.packed_state,), (state.tree_def, state.subtree_defs)),

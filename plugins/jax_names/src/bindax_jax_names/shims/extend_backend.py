@@ -15,7 +15,7 @@ class _Backend:
 
     def __init__(self, name: str | None) -> None:
         self._devices = devices(name)
-        self.platform = platform_of(self._devices[0])
+        self.platform: str = platform_of(self._devices[0])
         self.platform_version = "bindax"
 
     def devices(self) -> list[Any]:

@@ -255,7 +255,7 @@ def nonempty_axis_env_DO_NOT_USE() -> bool:
     return bool(unsafe_get_axis_names_DO_NOT_USE())
 
 
-array_types = frozenset(
+array_types: frozenset[type] = frozenset(
     {np.ndarray, *(np.dtype(name).type for name in ("bool", "bfloat16", *_NUMBERS))}
 )
 """The types of NumPy that are operands."""

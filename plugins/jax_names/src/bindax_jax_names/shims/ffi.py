@@ -6,4 +6,4 @@ from bindax_jax_names.shims.extend_core import AbstractToken
 
 __all__ = ["abstract_token"]
 
-abstract_token = AbstractToken()
+abstract_token: AbstractToken = AbstractToken()

@@ -5,7 +5,7 @@ Values of types that packages define are no operands here; ``flax.nnx`` makes no
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from bindax_core.extend import AbstractValue as AbstractValue
 from bindax_core.extend import ShapedArray as ShapedArray
@@ -82,7 +82,7 @@ class _Effects:
         """Do nothing."""
 
 
-control_flow_allowed_effects = _Effects()
+control_flow_allowed_effects: Final = _Effects()
 
 
 def register_hitype(kind: type, typeof: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 __all__ = [
     "clear_event_listeners",
@@ -42,18 +42,18 @@ def _recording(kind: str) -> Callable[..., None]:
     return record
 
 
-record_event = _recording("event")
-record_event_duration_secs = _recording("duration")
-record_event_time_span = _recording("span")
-record_scalar = _recording("scalar")
-register_event_listener = _registering("event")
-register_event_duration_secs_listener = _registering("duration")
-register_event_time_span_listener = _registering("span")
-register_scalar_listener = _registering("scalar")
-unregister_event_listener = _removing("event")
-unregister_event_duration_listener = _removing("duration")
-unregister_event_time_span_listener = _removing("span")
-unregister_scalar_listener = _removing("scalar")
+record_event: Final = _recording("event")
+record_event_duration_secs: Final = _recording("duration")
+record_event_time_span: Final = _recording("span")
+record_scalar: Final = _recording("scalar")
+register_event_listener: Final = _registering("event")
+register_event_duration_secs_listener: Final = _registering("duration")
+register_event_time_span_listener: Final = _registering("span")
+register_scalar_listener: Final = _registering("scalar")
+unregister_event_listener: Final = _removing("event")
+unregister_event_duration_listener: Final = _removing("duration")
+unregister_event_time_span_listener: Final = _removing("span")
+unregister_scalar_listener: Final = _removing("scalar")
 
 
 def clear_event_listeners() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from bindax_core.extend import ClosedJaxpr, DebugInfo, Jaxpr, Literal, Var, full_raise, new_main
 from bindax_jax_names.shims._tables import RuleMapping
@@ -29,9 +29,11 @@ __all__ = [
     "trace_to_jaxpr_nounits",
 ]
 
-dce_rules = RuleMapping("dce", lambda primitive, rule: rule)
-partial_eval_jaxpr_custom_rules = RuleMapping("partial_eval_jaxpr_custom", lambda p, rule: rule)
-custom_partial_eval_rules = RuleMapping("custom_partial_eval", lambda p, rule: rule)
+dce_rules: Final = RuleMapping("dce", lambda primitive, rule: rule)
+partial_eval_jaxpr_custom_rules: Final = RuleMapping(
+    "partial_eval_jaxpr_custom", lambda p, rule: rule
+)
+custom_partial_eval_rules: Final = RuleMapping("custom_partial_eval", lambda p, rule: rule)
 
 
 def trace_to_jaxpr_dynamic(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,7 +12,7 @@ import bindax
 from bindax_core.extend import Array, ShapedArray, trace_state
 from bindax_jax_names.shims._primitive import Primitive
 
-stop_gradient_p = Primitive("stop_gradient")
+stop_gradient_p: Final = Primitive("stop_gradient")
 """Stands in tables of rules; programs of bindax have ``stop_gradient`` by another name."""
 
 
@@ -72,7 +72,7 @@ class _Registry:
         return isinstance(kind, type) and bindax.tree_util.is_tree_node(kind)
 
 
-node_registry = _Registry()
+node_registry: Final = _Registry()
 
 
 excluded_paths: list[str] = []
@@ -152,7 +152,7 @@ class DistributedState:
         return bindax.process_count()
 
 
-global_state = DistributedState()
+global_state: Final = DistributedState()
 
 
 def promote_dtypes(*operands: Any) -> list[Any]:

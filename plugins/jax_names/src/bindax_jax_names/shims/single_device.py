@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import bindax
 from bindax import memory as memory
@@ -36,8 +36,8 @@ def process_indices(backend: str | None = None) -> list[int]:
     return list(range(bindax.process_count()))
 
 
-host_count = bindax.process_count
-host_id = bindax.process_index
+host_count: Final = bindax.process_count
+host_id: Final = bindax.process_index
 
 
 @contextmanager

@@ -65,18 +65,18 @@ def elementwise(fun: Callable[..., Any], **fun_kwargs: Any) -> Layer:
     )
 
 
-Tanh = elementwise(jnp.tanh)
-Relu = elementwise(nn.relu)
-Exp = elementwise(jnp.exp)
-LogSoftmax = elementwise(nn.log_softmax, axis=-1)
-Softmax = elementwise(nn.softmax, axis=-1)
-Softplus = elementwise(nn.softplus)
-Sigmoid = elementwise(nn.sigmoid)
-Elu = elementwise(nn.elu)
-LeakyRelu = elementwise(nn.leaky_relu)
-Selu = elementwise(nn.selu)
-Gelu = elementwise(nn.gelu)
-Identity = elementwise(lambda x: x)
+Tanh: Layer = elementwise(jnp.tanh)
+Relu: Layer = elementwise(nn.relu)
+Exp: Layer = elementwise(jnp.exp)
+LogSoftmax: Layer = elementwise(nn.log_softmax, axis=-1)
+Softmax: Layer = elementwise(nn.softmax, axis=-1)
+Softplus: Layer = elementwise(nn.softplus)
+Sigmoid: Layer = elementwise(nn.sigmoid)
+Elu: Layer = elementwise(nn.elu)
+LeakyRelu: Layer = elementwise(nn.leaky_relu)
+Selu: Layer = elementwise(nn.selu)
+Gelu: Layer = elementwise(nn.gelu)
+Identity: Layer = elementwise(lambda x: x)
 
 
 def _flat_shape(shape: Sequence[int]) -> tuple[int, int]:

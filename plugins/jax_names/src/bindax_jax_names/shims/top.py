@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import bindax
 import bindax.sharding
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 follow_environment()
-config = JaxConfig()
+config: Final = JaxConfig()
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
 
@@ -154,9 +154,9 @@ def default_backend() -> str:
     return platform_of(bindax.devices()[0])
 
 
-vmap = ignoring(bindax.vmap, "sum_match")
-grad = ignoring(bindax.grad, "reduce_axes")
-value_and_grad = ignoring(bindax.value_and_grad, "reduce_axes")
-linear_transpose = ignoring(bindax.linear_transpose, "reduce_axes")
-checkpoint = ignoring(bindax.checkpoint, "concrete")
+vmap: Final = ignoring(bindax.vmap, "sum_match")
+grad: Final = ignoring(bindax.grad, "reduce_axes")
+value_and_grad: Final = ignoring(bindax.value_and_grad, "reduce_axes")
+linear_transpose: Final = ignoring(bindax.linear_transpose, "reduce_axes")
+checkpoint: Final = ignoring(bindax.checkpoint, "concrete")
 remat = checkpoint

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from bindax import tree_util
 
@@ -24,4 +24,4 @@ class PyTreeRegistry:
         return tree_util.tree_flatten(tree, is_leaf=leaf_predicate)
 
 
-default_registry = PyTreeRegistry()
+default_registry: Final = PyTreeRegistry()
