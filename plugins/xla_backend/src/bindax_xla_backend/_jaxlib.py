@@ -21,7 +21,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -89,7 +89,13 @@ class _BufferAval:
         return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
 
 
-class RawSharding(_jax.Sharding):  # type: ignore[misc]
+if TYPE_CHECKING:
+    _Sharding = object  # jaxlib has no types
+else:
+    _Sharding = _jax.Sharding
+
+
+class RawSharding(_Sharding):
     """Devices and the parts of an array on them; what jaxlib's C++ code asks for, no more.
 
     Args:
@@ -111,7 +117,7 @@ class RawSharding(_jax.Sharding):  # type: ignore[misc]
         self, devices: Sequence[Device], parts: Any = None, memory: str | None = None
     ) -> None:
         super().__init__()
-        self.memory_kind = memory
+        self.memory_kind: str | None = memory
         self._device_assignment = tuple([device.raw for device in devices])
         local = tuple([device.raw for device in devices if device.is_local])
         self._addressable_device_assignment = local

@@ -85,7 +85,7 @@ class XlaBackend:
     _sharded = _LazyModule("execution.sharded_buffers")
 
     def __init__(self) -> None:
-        self.compiled = compilation_cache.MemoryCache()
+        self.compiled: compilation_cache.MemoryCache = compilation_cache.MemoryCache()
         self._lock = threading.Lock()
         self.executables: weakref.WeakSet[Executable | ShardedExecutable] = weakref.WeakSet()
         self._client: Any = None

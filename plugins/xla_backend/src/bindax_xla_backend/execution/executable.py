@@ -81,7 +81,7 @@ class Executable:
             for aval, place in zip(program.out_avals, places.results, strict=True)
         ]
         self.size: int = len(program.bytecode)
-        self.run_unchecked = _unchecked(self)
+        self.run_unchecked: Callable[[Sequence[Any]], list[Array]] = _unchecked(self)
         backend.executables.add(self)
 
     def __call__(self, *operands: Any) -> list[Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -40,9 +40,9 @@ class DevicePlacement:
         self.sharding = sharding
         self.committed = committed
         self.name: str = backend.name
-        self.block_until_ready = backend.block_until_ready
-        self.delete = backend.delete
-        self.is_deleted = backend.is_deleted
+        self.block_until_ready: Callable[[Any], None] = backend.block_until_ready
+        self.delete: Callable[[Any], None] = backend.delete
+        self.is_deleted: Callable[[Any], bool] = backend.is_deleted
         # The memory of the first device is the host's: nothing is lost by looking at it there.
         on_host = sharding.device_assignment == (backend.device(),)
         self.host_accessible: bool = on_host and backend.host_accessible

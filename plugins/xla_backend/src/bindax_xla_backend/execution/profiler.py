@@ -7,7 +7,10 @@ from typing import Any
 
 from bindax_xla_backend import _jaxlib
 
-_profiler, ProfileData = _jaxlib.load_profiler()
+_profiler, _reader = _jaxlib.load_profiler()
+
+ProfileData: Any = _reader
+"""The class that reads the files of traces."""
 
 Mark: type = _profiler.TraceMe
 """A context manager: what happens inside is one event of a trace."""

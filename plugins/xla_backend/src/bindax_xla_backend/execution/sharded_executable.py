@@ -34,6 +34,7 @@ class ShardedExecutable:
     """
 
     current: Executable  # the one that was used last
+    run_unchecked: Callable[[Sequence[Any]], list[Array]]
 
     def __init__(self, backend: XlaBackend, request: Request) -> None:
         self.backend = backend

@@ -42,7 +42,7 @@ class Context:
 
     def __init__(self) -> None:
         self.raw: Any = _jaxlib.make_context()
-        self.unknown_location = ir.Location.unknown(context=self.raw)
+        self.unknown_location: Any = ir.Location.unknown(context=self.raw)
         self._uses = 0
         self._types: dict[str, Any] = {}
         self._attributes: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -49,9 +49,11 @@ class Number:
         self.ctx: SymbolicContext = ctx
         self.value: Value = value
 
-    __add__ = __radd__ = _operator("add")
-    __sub__ = _operator("subtract")
-    __mul__ = __rmul__ = _operator("multiply")
+    __add__: Final = _operator("add")
+    __radd__ = __add__
+    __sub__: Final = _operator("subtract")
+    __mul__: Final = _operator("multiply")
+    __rmul__ = __mul__
 
     def __rsub__(self, other: Any) -> Number:
         return self.ctx.number("subtract", other, self)

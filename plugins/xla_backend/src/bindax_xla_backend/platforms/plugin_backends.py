@@ -26,7 +26,8 @@ class PluginBackend(XlaBackend):
 
     def __init__(self, platform: str, plugin: PjrtPlugin | None, priority: int) -> None:
         super().__init__()
-        self.name = self.platform = platform
+        self.name = platform
+        self.platform: str = platform
         self.priority: int = priority
         self.failure: Exception | None = None  # to start it
         self._plugin = plugin
