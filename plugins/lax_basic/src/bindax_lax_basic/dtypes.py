@@ -260,7 +260,6 @@ _BY_NAME: Final = {dtype.name: dtype for dtype in _KINDS if dtype != float0}
 _WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
 
 
-@lru_cache(maxsize=4096)
 class Promotion(NamedTuple):
     """The default width and the two settings that the promotion of dtypes depends on."""
 
@@ -269,11 +268,14 @@ class Promotion(NamedTuple):
     numpy_dtype_promotion: str
 
 
+_interned = lru_cache(maxsize=4096)(Promotion)  # so that keys compare by identity first
+
+
 @derived_setting
 def promotion(values: Mapping[str, Any]) -> Promotion:
     """The settings that the promotion of dtypes depends on, for the keys of caches."""
     names = ("dtype_bits", "enable_x64", "numpy_dtype_promotion")
-    return Promotion(*[values[name] for name in names])
+    return _interned(*[values[name] for name in names])
 
 
 def promote_avals(operands: tuple[tuple[DType, bool], ...], mode: Promotion) -> tuple[DType, bool]:

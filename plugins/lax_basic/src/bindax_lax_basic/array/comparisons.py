@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -115,6 +115,9 @@ def _ordered(primitive: Primitive, strict: Primitive) -> Comparison:
     return compare
 
 
-equal, not_equal = _equality(eq_p, True), _equality(ne_p, False)
-less, less_equal = _ordered(lt_p, lt_p), _ordered(le_p, lt_p)
-greater, greater_equal = _ordered(gt_p, gt_p), _ordered(ge_p, gt_p)
+equal: Final = _equality(eq_p, True)
+not_equal: Final = _equality(ne_p, False)
+less: Final = _ordered(lt_p, lt_p)
+less_equal: Final = _ordered(le_p, lt_p)
+greater: Final = _ordered(gt_p, gt_p)
+greater_equal: Final = _ordered(ge_p, gt_p)
