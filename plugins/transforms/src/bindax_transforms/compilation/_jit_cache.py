@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,7 +58,7 @@ class Entry(CacheEntry):
         self.tree = tree
         self.out_tree = out_tree
         self.out_is_leaf: bool = out_tree.num_leaves == out_tree.num_nodes == 1
-        self.unflatten = out_tree.unflatten
+        self.unflatten: Callable[[Iterable[Any]], Any] = out_tree.unflatten
         self.params = params
         self.run: Callable[[Sequence[Any]], Sequence[Any]] | None = None
         # No cycle: memory mappings go with the last reference.
@@ -110,6 +110,9 @@ class CallForm:
 
     __slots__ = ("__weakref__", "entries", "key", "last", "tree")
 
+    tree: PyTreeDef | None
+    key: Any
+
     def __init__(self, tree: PyTreeDef | None = None, key: Any = ()) -> None:
         self.tree = tree
         self.key = key
@@ -159,7 +162,7 @@ class Shared:
 
     def forget_forms(self) -> None:
         """Forget how calls looked."""
-        self.flat = CallForm()
+        self.flat: CallForm = CallForm()
         self.forms: dict[Any, CallForm] = {}
         self.recent: dict[Any, CallForm] = {}
 
