@@ -22,7 +22,7 @@ class Effect(NamedTuple):
     repeatable: bool = False
 
 
-effects = RuleKind("effects", signature="(**params) -> frozenset of Effect")
+effects: RuleKind = RuleKind("effects", signature="(**params) -> frozenset of Effect")
 """The effects of an application; none, for a primitive without the rule."""
 
 core_kinds.append(effects)

@@ -180,5 +180,13 @@ class Prompt(cmd.Cmd):
         """Go on with the program, at the end of the input."""
         return True
 
-    do_list, do_up, do_down, do_where, do_w = do_l, do_u, do_d, do_bt, do_bt
-    do_continue, do_cont, do_quit, do_exit, do_args = do_c, do_c, do_q, do_q, do_a
+    do_args = do_a
+    do_list = do_l
+    do_up = do_u
+    do_down = do_d
+    do_where = do_bt
+    do_w = do_bt
+    do_continue = do_c
+    do_cont = do_c
+    do_quit = do_q
+    do_exit = do_q

@@ -91,7 +91,7 @@ class Coordinates:
     def __init__(
         self, variables: dict[Hashable, xarray.Variable], indexes: dict[Hashable, Any]
     ) -> None:
-        self.variables = {
+        self.variables: dict[Hashable, xarray.Variable] = {
             name: v if name in indexes else _variable(v.dims, read_only(v.values), dict(v.attrs))
             for name, v in variables.items()
         }

@@ -36,6 +36,10 @@ class RegularGridInterpolator:
     Array([ 2., nan], dtype=float32)
     """
 
+    values: Array
+    method: str
+    bounds_error: bool
+
     def __init__(
         self,
         points: Sequence[Any],

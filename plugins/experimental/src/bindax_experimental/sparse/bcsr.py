@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import bindax_numpy as jnp
+from bindax_core.extend import Array
 from bindax_core.tree_util import GetAttrKey, register_pytree_with_keys
 from bindax_experimental.sparse.base import JAXSparse
 from bindax_experimental.sparse.bcoo import BCOO
@@ -39,8 +40,15 @@ class BCSR(JAXSparse):
     [20.0, 3.0]
     """
 
-    n_batch = n_dense = 0
-    n_sparse = 2
+    n_batch: int = 0
+    n_dense: int = 0
+    n_sparse: int = 2
+    data: Array
+    indices: Array
+    indptr: Array
+    shape: tuple[int, ...]
+    indices_sorted: bool
+    unique_indices: bool
 
     def __init__(
         self,
