@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, assert_type
 
 import numpy as np
@@ -93,10 +94,47 @@ class Model:
     def apply(self, x: bx.Array, n: int = 1) -> bx.Array:
         return x
 
+    @partial(bx.jit, static_argnums=0)
+    def with_static(self, x: bx.Array, n: int = 1) -> bx.Array:
+        return x
+
+    @staticmethod
+    @bx.jit
+    def of_arrays(x: bx.Array, n: int = 1) -> bx.Array:
+        return x
+
+    @bx.vmap
+    def each(self, x: bx.Array, n: int = 1) -> bx.Array:
+        return x
+
+    @bx.checkpoint
+    def repeated(self, x: bx.Array, n: int = 1) -> bx.Array:
+        return x
+
+
+class Deeper(Model):
+    pass
+
+
+@partial(bx.jit, static_argnames="n")
+def with_partial(x: bx.Array, n: int) -> bx.Array:
+    return x
+
 
 assert_type(decorated(x), bx.Array)
 assert_type(with_options(x, 3), bx.Array)
 assert_type(Model().apply(x, n=2), bx.Array)
+assert_type(Deeper().apply(x, n=2), bx.Array)
+assert_type(Model.apply(Model(), x, n=2), bx.Array)
+assert_type(bx.jit(Model().apply)(x, n=2), bx.Array)
+assert_type(Model().of_arrays(x, n=2), bx.Array)
+assert_type(Model.of_arrays(x, n=2), bx.Array)
+assert_type(Model().each(x, n=2), bx.Array)
+assert_type(Model().repeated(x, n=2), bx.Array)
+# mypy does not see through ``partial`` of a function with overloads: it knows no types, and reports
+# nothing.
+as_array: bx.Array = with_partial(x, n=3)
+as_array = Model().with_static(x, n=2)
 
 # Derivatives.
 assert_type(bx.grad(loss)(parameters, 1.0, scale=2.0), Any)
@@ -110,6 +148,21 @@ assert_type(
     bx.value_and_grad(loss_and_count, has_aux=True)(parameters, x),
     tuple[tuple[bx.Array, int], Any],
 )
+assert_type(bx.value_and_grad(lambda x: jnp.sum(x))(x), tuple[bx.Array, Any])
+assert_type(
+    bx.value_and_grad(lambda x: (jnp.sum(x), jnp.sin(x)), has_aux=True)(x),
+    tuple[tuple[bx.Array, bx.Array], Any],
+)
+bx.grad(lambda x: (jnp.sum(x), x), has_aux=True)(x)
+bx.jacrev(lambda x: (x, x), has_aux=True)(x)
+
+
+@partial(bx.value_and_grad, has_aux=True)
+def loss_and_gradient(x: bx.Array) -> tuple[bx.Array, int]:
+    return jnp.sum(x), 3
+
+
+(as_array, _), _ = loss_and_gradient(x)
 assert_type(bx.grad(bx.grad(scaled))(x, 2.0), Any)
 assert_type(bx.jit(bx.value_and_grad(loss))(parameters, 1.0, scale=2.0), tuple[bx.Array, Any])
 assert_type(bx.jacfwd(scaled)(x, factor=2.0), Any)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, assert_type
 
 import bindax as bx
@@ -25,6 +26,23 @@ class Classifier(nnx.Module):
     def predict(self, x: bx.Array, top: int = 1) -> bx.Array:
         return self(x)
 
+    @nnx.jit(static_argnames="top")
+    def predict_top(self, x: bx.Array, top: int = 1) -> bx.Array:
+        return self(x)
+
+    @partial(nnx.jit, static_argnums=2)
+    def predict_static(self, x: bx.Array, top: int = 1) -> bx.Array:
+        return self(x)
+
+    @staticmethod
+    @nnx.jit
+    def scaled(x: bx.Array, factor: float = 2.0) -> bx.Array:
+        return x * factor
+
+    @nnx.remat
+    def block(self, x: bx.Array, top: int = 1) -> bx.Array:
+        return self(x)
+
 
 def loss(model: Classifier, x: bx.Array, *, scale: float = 1.0) -> bx.Array:
     return model(x).sum() * scale
@@ -44,6 +62,11 @@ assert_type(model.scale, nnx.Param[bx.Array])
 assert_type(model.scale + 1, Any)
 assert_type(nnx.Rngs(0).normal((2,)), bx.Array)
 assert_type(model.predict(x, top=2), bx.Array)
+assert_type(model.predict_top(x, top=2), bx.Array)
+predicted: bx.Array = model.predict_static(x, 2)
+assert_type(model.scaled(x, factor=3.0), bx.Array)
+assert_type(Classifier.scaled(x, factor=3.0), bx.Array)
+assert_type(model.block(x, top=2), bx.Array)
 
 # Each is a function, a decorator, and a decorator with options.
 assert_type(nnx.jit(loss)(model, x, scale=2.0), bx.Array)
@@ -54,6 +77,11 @@ assert_type(nnx.grad(has_aux=True)(loss_and_logits)(model, x), tuple[Any, bx.Arr
 assert_type(nnx.value_and_grad(loss)(model, x, scale=2.0), tuple[bx.Array, Any])
 assert_type(
     nnx.value_and_grad(loss_and_logits, has_aux=True)(model, x),
+    tuple[tuple[bx.Array, bx.Array], Any],
+)
+assert_type(nnx.value_and_grad(lambda model: model.sum())(model)[1], Any)
+assert_type(
+    nnx.value_and_grad(has_aux=True)(loss_and_logits)(model, x),
     tuple[tuple[bx.Array, bx.Array], Any],
 )
 assert_type(nnx.value_and_grad()(loss)(model, x, scale=2.0), tuple[bx.Array, Any])

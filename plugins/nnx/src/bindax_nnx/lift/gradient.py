@@ -97,7 +97,7 @@ def grad(
 ) -> Callable[P, tuple[Any, Aux]]: ...
 @overload
 def grad(
-    f: Callable[P, Any],
+    f: Callable[..., Any],
     /,
     *,
     argnums: Argnums = 0,
@@ -106,7 +106,7 @@ def grad(
     allow_int: bool = False,
     graph: bool | None = None,
     graph_updates: bool | None = None,
-) -> Callable[P, Any]: ...
+) -> Any: ...
 @overload
 def grad(
     *,
@@ -190,7 +190,7 @@ def value_and_grad(
     /,
     *,
     argnums: Argnums = 0,
-    has_aux: Literal[False] = False,
+    has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
     graph: bool | None = None,
@@ -198,20 +198,6 @@ def value_and_grad(
 ) -> Callable[P, tuple[R, Any]]: ...
 @overload
 def value_and_grad(
-    f: Callable[P, tuple[R, Aux]],
-    /,
-    *,
-    argnums: Argnums = 0,
-    has_aux: Literal[True],
-    holomorphic: bool = False,
-    allow_int: bool = False,
-    graph: bool | None = None,
-    graph_updates: bool | None = None,
-) -> Callable[P, tuple[tuple[R, Aux], Any]]: ...
-@overload
-def value_and_grad(
-    f: Callable[P, Any],
-    /,
     *,
     argnums: Argnums = 0,
     has_aux: bool = False,
@@ -219,27 +205,7 @@ def value_and_grad(
     allow_int: bool = False,
     graph: bool | None = None,
     graph_updates: bool | None = None,
-) -> Callable[P, tuple[Any, Any]]: ...
-@overload
-def value_and_grad(
-    *,
-    argnums: Argnums = 0,
-    has_aux: Literal[False] = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-    graph: bool | None = None,
-    graph_updates: bool | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, tuple[R, Any]]]: ...
-@overload
-def value_and_grad(
-    *,
-    argnums: Argnums = 0,
-    has_aux: Literal[True],
-    holomorphic: bool = False,
-    allow_int: bool = False,
-    graph: bool | None = None,
-    graph_updates: bool | None = None,
-) -> Callable[[Callable[P, tuple[R, Aux]]], Callable[P, tuple[tuple[R, Aux], Any]]]: ...
 @decorator
 def value_and_grad(
     f: Callable[..., Any],

@@ -35,6 +35,7 @@ from bindax_nnx.object import Object
 P = ParamSpec("P")
 Q = ParamSpec("Q")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 @register_static
@@ -98,8 +99,10 @@ class JitFunction(Generic[P, R]):
     def __get__(self, instance: None, owner: Any = None) -> JitFunction[P, R]: ...
     @overload
     def __get__(
-        self: JitFunction[Concatenate[Any, Q], R], instance: object, owner: Any = None
+        self: Callable[Concatenate[T, Q], R], instance: T, owner: Any = None
     ) -> _Bound[Q, R]: ...
+    @overload  # of a static method, whose first parameter takes no instance
+    def __get__(self, instance: object, owner: Any = None) -> JitFunction[P, R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else _Bound(self, instance)
 

@@ -147,7 +147,7 @@ def _check_output(out: Any, name: str, holomorphic: bool) -> None:
 def value_and_grad(
     fun: Callable[P, R],
     argnums: int = 0,
-    has_aux: Literal[False] = False,
+    has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[P, tuple[R, Any]]: ...
@@ -155,27 +155,10 @@ def value_and_grad(
 def value_and_grad(
     fun: Callable[P, R],
     argnums: Sequence[int],
-    has_aux: Literal[False] = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> Callable[P, tuple[R, tuple[Any, ...]]]: ...
-@overload
-def value_and_grad(
-    fun: Callable[P, tuple[R, Aux]],
-    argnums: Argnums = 0,
-    *,
-    has_aux: Literal[True],
-    holomorphic: bool = False,
-    allow_int: bool = False,
-) -> Callable[P, tuple[tuple[R, Aux], Any]]: ...
-@overload
-def value_and_grad(
-    fun: Callable[P, Any],
-    argnums: Argnums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
-) -> Callable[P, tuple[Any, Any]]: ...
+) -> Callable[P, tuple[R, tuple[Any, ...]]]: ...
 @api_boundary
 def value_and_grad(
     fun: Callable[..., Any],
@@ -273,12 +256,12 @@ def grad(
 ) -> Callable[P, tuple[Any, Aux]]: ...
 @overload
 def grad(
-    fun: Callable[P, Any],
+    fun: Callable[..., Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
-) -> Callable[P, Any]: ...
+) -> Any: ...
 @api_boundary
 def grad(
     fun: Callable[..., Any],

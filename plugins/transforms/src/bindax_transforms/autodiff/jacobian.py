@@ -58,11 +58,11 @@ def jacfwd(
 ) -> Callable[P, tuple[Any, Aux]]: ...
 @overload
 def jacfwd(
-    fun: Callable[P, Any],
+    fun: Callable[..., Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
-) -> Callable[P, Any]: ...
+) -> Any: ...
 @api_boundary
 def jacfwd(
     fun: Callable[..., Any],
@@ -148,12 +148,12 @@ def jacrev(
 ) -> Callable[P, tuple[Any, Aux]]: ...
 @overload
 def jacrev(
-    fun: Callable[P, Any],
+    fun: Callable[..., Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
-) -> Callable[P, Any]: ...
+) -> Any: ...
 @api_boundary
 def jacrev(
     fun: Callable[..., Any],
@@ -243,11 +243,11 @@ def hessian(
 ) -> Callable[P, tuple[Any, Aux]]: ...
 @overload
 def hessian(
-    fun: Callable[P, Any],
+    fun: Callable[..., Any],
     argnums: Argnums = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
-) -> Callable[P, Any]: ...
+) -> Any: ...
 @api_boundary
 def hessian(
     fun: Callable[..., Any],

@@ -60,6 +60,7 @@ from bindax_transforms.staging.static_arguments import JitOptions
 P = ParamSpec("P")
 Q = ParamSpec("Q")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 _tracing = threading.local()
@@ -107,8 +108,10 @@ class JittedFunction(Generic[P, R]):
     def __get__(self, instance: None, owner: Any = None) -> JittedFunction[P, R]: ...
     @overload
     def __get__(
-        self: JittedFunction[Concatenate[Any, Q], R], instance: object, owner: Any = None
+        self: Callable[Concatenate[T, Q], R], instance: T, owner: Any = None
     ) -> BoundJit[Q, R]: ...
+    @overload  # of a static method, whose first parameter takes no instance
+    def __get__(self, instance: object, owner: Any = None) -> JittedFunction[P, R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else BoundJit(self, instance)
 
