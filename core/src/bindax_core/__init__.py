@@ -13,6 +13,7 @@ from bindax_core import errors as errors
 from bindax_core._config import config as config
 from bindax_core._exports import public_names as _public_names
 from bindax_core._extension_points import runtime
+from bindax_core._internal_files import register_internal as _register_internal
 from bindax_core._packages import moved_name as _moved_name
 from bindax_core._settings import Setting as Setting
 from bindax_core._tracebacks import (
@@ -49,7 +50,6 @@ from bindax_core.kernel._jaxpr import Jaxpr as Jaxpr
 from bindax_core.kernel._jaxpr import JaxprEqn as JaxprEqn
 from bindax_core.kernel._jaxpr import Literal as Literal
 from bindax_core.kernel._jaxpr import Var as Var
-from bindax_core.kernel._source_info import register_internal as _register_internal
 from bindax_core.kernel._typecheck import JaxprType as JaxprType
 from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.registry import _installed

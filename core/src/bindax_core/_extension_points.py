@@ -110,7 +110,7 @@ class ExtensionPoints:
         self.has_compiler_threads = True
         self.trace_ended: Callable[[Any], None] | None = None
         self.keeper_of: Callable[[Any], str] = lambda main: ""
-        self.show_jaxpr: Callable[[Any], str] = object.__repr__
+        self.show_jaxpr: Callable[..., str] = object.__repr__
         self.devices: Callable[[], Sequence[Any]] = list
 
 

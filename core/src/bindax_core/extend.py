@@ -19,6 +19,12 @@ from bindax_core._extension_points import on_end_of_traces as on_end_of_traces
 from bindax_core._functions import code_of as code_of
 from bindax_core._functions import describe_function as describe_function
 from bindax_core._functions import unwrapped_function as unwrapped_function
+from bindax_core._internal_files import is_internal as is_internal
+from bindax_core._internal_files import register_internal as register_internal
+from bindax_core._jaxpr_printing import Printer as Printer
+from bindax_core._jaxpr_printing import format_application as format_application
+from bindax_core._jaxpr_printing import format_eqn as format_eqn
+from bindax_core._jaxpr_printing import format_jaxpr as format_jaxpr
 from bindax_core._packages import moved_name as _moved_name
 from bindax_core._rollback import on_rollback as on_rollback
 from bindax_core._rule_calls import call_rule as call_rule
@@ -104,10 +110,6 @@ from bindax_core.kernel._jaxpr import JaxprEqn as JaxprEqn
 from bindax_core.kernel._jaxpr import Literal as Literal
 from bindax_core.kernel._jaxpr import Var as Var
 from bindax_core.kernel._jaxpr import subjaxprs as subjaxprs
-from bindax_core.kernel._jaxpr_printing import Printer as Printer
-from bindax_core.kernel._jaxpr_printing import format_application as format_application
-from bindax_core.kernel._jaxpr_printing import format_eqn as format_eqn
-from bindax_core.kernel._jaxpr_printing import format_jaxpr as format_jaxpr
 from bindax_core.kernel._operands import unknown_type_message as unknown_type_message
 from bindax_core.kernel._operands import unwrapped as unwrapped
 from bindax_core.kernel._primitive import CallPrimitive as CallPrimitive
@@ -121,9 +123,8 @@ from bindax_core.kernel._rules import Rule as Rule
 from bindax_core.kernel._rules import RuleKind as RuleKind
 from bindax_core.kernel._rules import rule_kinds as rule_kinds
 from bindax_core.kernel._source_info import SourceInfo as SourceInfo
-from bindax_core.kernel._source_info import is_internal as is_internal
-from bindax_core.kernel._source_info import register_internal as register_internal
-from bindax_core.kernel._source_info import scopes as scopes
+from bindax_core.kernel._source_info import Transformation as Transformation
+from bindax_core.kernel._source_info import current_source as current_source
 from bindax_core.kernel._source_info import user_source_info as user_source_info
 from bindax_core.kernel._stack import eval_context as eval_context
 from bindax_core.kernel._stack import evaluate_with as evaluate_with

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
-from bindax_core.errors import NonFiniteError
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, require_jaxpr
 from bindax_core.kernel._primitive import Primitive
+from bindax_core.kernel._source_info import current_source
 
 
 def bind_flat(
@@ -39,15 +39,11 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
             f"a jaxpr of {len(jaxpr.constvars)} constants and {len(jaxpr.invars)} arguments was "
             f"applied to {len(consts)} constants and {len(args)} arguments."
         )
-    return interpret_jaxpr(jaxpr, consts, args, _bind_equation, frees_values=True)
 
-
-def _bind_equation(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
-    try:
+    def apply(eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
         return bind_flat(eqn.primitive, operands, eqn.params)
-    except NonFiniteError as error:
-        error.comes_from(eqn.source_info)
-        raise
+
+    return interpret_jaxpr(jaxpr, consts, args, apply, frees_values=True)
 
 
 def interpret_jaxpr(
@@ -58,7 +54,7 @@ def interpret_jaxpr(
     *,
     frees_values: bool = False,
 ) -> list[Any]:
-    """Evaluate a jaxpr, each equation by a function.
+    """Evaluate a jaxpr, each equation by a function; what that makes has the equation's line.
 
     Args:
         jaxpr: the jaxpr.
@@ -70,16 +66,21 @@ def interpret_jaxpr(
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
     unused = jaxpr.last_uses if frees_values else repeat(())
-    for eqn, freed in zip(jaxpr.eqns, unused, strict=False):
-        operands = [env[x] if isinstance(x, Var) else x.val for x in eqn.invars]
-        outvars, outs = eqn.outvars, apply(eqn, operands)
-        if len(outvars) == 1:
-            (env[outvars[0]],) = outs
-        else:
-            env.update(zip(outvars, outs, strict=True))
-        del operands, outs
-        for v in freed:
-            env.pop(v, None)
+    outer = current_source.info
+    try:
+        for eqn, freed in zip(jaxpr.eqns, unused, strict=False):
+            operands = [env[x] if isinstance(x, Var) else x.val for x in eqn.invars]
+            current_source.info = outer.around(eqn.source_info)
+            outvars, outs = eqn.outvars, apply(eqn, operands)
+            if len(outvars) == 1:
+                (env[outvars[0]],) = outs
+            else:
+                env.update(zip(outvars, outs, strict=True))
+            del operands, outs
+            for v in freed:
+                env.pop(v, None)
+    finally:
+        current_source.info = outer
     return [env[x] if isinstance(x, Var) else x.val for x in jaxpr.outvars]
 
 

@@ -130,6 +130,10 @@ class Jaxpr:
         fields = {name: getattr(self, name) for name in ("constvars", "invars", "outvars", "eqns")}
         return Jaxpr(**{**fields, **changes})
 
+    def pretty_print(self, *, source_info: bool = False, name_stack: bool = False) -> str:
+        """Return the jaxpr as text, on request with the lines and names of its equations."""
+        return runtime.show_jaxpr(self, source_info, name_stack)
+
     def __repr__(self) -> str:
         return runtime.show_jaxpr(self)
 
@@ -181,6 +185,10 @@ class ClosedJaxpr:
     def out_avals(self) -> list[Any]:
         """The types of the results."""
         return [v.aval for v in self.jaxpr.outvars]
+
+    def pretty_print(self, *, source_info: bool = False, name_stack: bool = False) -> str:
+        """Return the jaxpr as text, on request with the lines and names of its equations."""
+        return self.jaxpr.pretty_print(source_info=source_info, name_stack=name_stack)
 
     def __repr__(self) -> str:
         return repr(self.jaxpr)

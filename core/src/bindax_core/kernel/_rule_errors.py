@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core._extension_points import runtime
 from bindax_core._functions import code_of, signature_error
+from bindax_core._internal_files import is_internal_file
 from bindax_core.errors import AbstractionError, RuleOutputError, clause
 from bindax_core.kernel._aval import AbstractValue, typeof
-from bindax_core.kernel._source_info import is_internal_file
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive

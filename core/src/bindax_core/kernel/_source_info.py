@@ -1,85 +1,127 @@
-"""Lines of the user's program, found cheaply and formatted late.
+"""Lines of the user's program and stacks of names, found cheaply and formatted late.
 
-A frame is internal when its file belongs to a package that registered itself here; the user's line
-is the innermost frame that is not internal.
+The user's line is the innermost frame that is not internal. What is made of an equation has the
+line of that equation, and what a rule makes the line where its primitive was applied.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from types import CodeType, FrameType
 from typing import NamedTuple
 
-_internal_directories: list[str] = []
-_is_internal: dict[str, bool] = {}  # by file: a code object takes long to hash
+from bindax_core._internal_files import is_internal, known_internal
 
 
-def register_internal(file: str) -> None:
-    """Hide the frames of a package in tracebacks and source locations.
+class Transformation(str):
+    """An entry of a stack of names that is written around the next one, as in ``jvp(encoder)``."""
 
-    Args:
-        file: the ``__file__`` of the package's ``__init__`` module.
-    """
-    directory = os.path.dirname(os.path.abspath(file)) + os.sep
-    if directory not in _internal_directories:
-        _internal_directories.append(directory)
-        _is_internal.clear()
-
-
-def is_internal(code: CodeType) -> bool:
-    """Tell whether a code object belongs to bindax or to a plugin that hides its frames."""
-    return is_internal_file(code.co_filename)
-
-
-def is_internal_file(file: str) -> bool:
-    """Tell whether a file belongs to bindax or to a plugin that hides its frames."""
-    known = _is_internal.get(file)
-    if known is None:
-        if len(_is_internal) >= 4096:  # a notebook's cells are files, too
-            _is_internal.clear()
-        known = _is_internal[file] = file.startswith(tuple(_internal_directories))
-    return known
-
-
-class _Scopes(threading.local):
-    """The named scopes that a thread is in, joined by slashes."""
-
-    path: str = ""
-
-
-scopes: _Scopes = _Scopes()
+    __slots__ = ()
 
 
 class SourceInfo(NamedTuple):
-    """A line of the user's program: a code object, an instruction in it, and the named scopes."""
+    """Where an equation comes from: a line of the user's program, and a stack of names.
 
-    code: CodeType
+    Attributes:
+        code: the code object of the user's function; None where only names are known.
+        instruction: the position in it.
+        stack: the names around the equation in its jaxpr, outermost first: named scopes, modules,
+            and each ``Transformation``.
+    """
+
+    code: CodeType | None
     instruction: int
-    scope: str = ""
+    stack: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """The file of the line."""
+        return "<unknown>" if self.code is None else self.code.co_filename
 
     @property
     def line(self) -> int:
+        """The number of the line; 0 when there is none."""
+        if self.code is None:
+            return 0
         for start, end, line in self.code.co_lines():
             if start <= self.instruction < end and line is not None:
                 return line
         return self.code.co_firstlineno
 
+    @property
+    def function(self) -> str:
+        """The name of the function that the line is in."""
+        return "" if self.code is None else self.code.co_name
+
+    @property
+    def names(self) -> str:
+        """The stack of names as text, such as ``transpose(jvp(encoder))/attention``."""
+        shown: list[str] = []
+        for entry in reversed(self.stack):
+            if isinstance(entry, Transformation):
+                shown[-1:] = [f"{entry}({shown[-1] if shown else ''})"]
+            else:
+                shown.append(entry)
+        return "/".join(reversed(shown))
+
+    @property
+    def scope(self) -> str:
+        """The names without transformations, such as ``encoder/attention``."""
+        return "/".join(entry for entry in self.stack if not isinstance(entry, Transformation))
+
+    @property
+    def where(self) -> str:
+        """The line for a message, which says whether reverse mode runs backwards there."""
+        backward = any(x == "transpose" for x in self.stack if isinstance(x, Transformation))
+        return f"{'in the backward pass of' if backward else 'at'} {self}"
+
+    def inside(self, *names: str) -> SourceInfo:
+        """Return the same line with names further in."""
+        return SourceInfo(self.code, self.instruction, (*self.stack, *names))
+
+    def around(self, inner: SourceInfo | None) -> SourceInfo:
+        """Return what is known of an equation of a jaxpr that is applied here."""
+        if inner is None or not self.stack:
+            return inner or self
+        return SourceInfo(inner.code, inner.instruction, self.stack + inner.stack)
+
     def __str__(self) -> str:
-        scope = f", scope {self.scope}" if self.scope else ""
-        return f"{self.code.co_filename}:{self.line} ({self.code.co_name}{scope})"
+        scope = f", scope {self.names}" if self.stack else ""
+        return f"{self.file}:{self.line} ({self.function}{scope})"
+
+
+class _Current(threading.local):
+    """What a thread is doing, for the equations that it makes.
+
+    Attributes:
+        info: the names that it is in, with the line of the equation that is applied, if one is.
+        caller: the frame that applied the primitive whose rule runs, if one does.
+    """
+
+    info: SourceInfo = SourceInfo(None, 0)
+    caller: FrameType | None = None
+
+
+current_source: _Current = _Current()
 
 
 def user_source_info(depth: int = 1) -> SourceInfo | None:
-    """Return the innermost line on the stack that is not internal, or None."""
-    frame: FrameType | None = sys._getframe(depth)
+    """Return the line of the equation that is applied, or the innermost one that is not internal.
+
+    Args:
+        depth: how many frames are passed over.
+    """
+    info = current_source.info
+    if info.code is not None:
+        return info
+    frame: FrameType | None = current_source.caller or sys._getframe(depth)
     while frame is not None:
         code = frame.f_code
-        internal = _is_internal.get(code.co_filename)
+        internal = known_internal.get(code.co_filename)
         if internal is None:
             internal = is_internal(code)
         if not internal:
-            return SourceInfo(code, frame.f_lasti, scopes.path)
+            return SourceInfo(code, frame.f_lasti, info.stack)
         frame = frame.f_back
     return None

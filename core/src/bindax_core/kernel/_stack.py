@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 from weakref import WeakSet
 
@@ -88,12 +87,7 @@ class new_main:
             self.previous, self.state.dynamic = self.state.dynamic, main
         return main
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         main = self.main
         main.alive = False
         # Not a plain pop: a generator that was left half-way may have entries above this one.

@@ -114,7 +114,7 @@ def _hash_lowering(ctx: LoweringContext, *words: Any) -> list[Any]:
     size = ctx.avals_in[0].size  # an int, unless a program for all sizes is exported
     few = isinstance(size, int) and 0 < size <= _FEW
     rounds = _rounds_in_a_loop if few else _rounds
-    program = trace_to_jaxpr(rounds, ctx.avals_in, DebugInfo("lowering", rounds))
+    program = trace_to_jaxpr(rounds, ctx.avals_in, DebugInfo("lowering"))
     return ctx.call(program, list(words), "threefry2x32")
 
 
@@ -196,9 +196,7 @@ def _numbers(key: Any, *, shape: Shape, bit_width: int) -> Any:
 
 
 def _numbers_lowering(ctx: LoweringContext, key: Any, **params: Any) -> Any:
-    program = trace_to_jaxpr(
-        lambda x: [_numbers(x, **params)], ctx.avals_in, DebugInfo("lowering", _numbers)
-    )
+    program = trace_to_jaxpr(lambda x: [_numbers(x, **params)], ctx.avals_in, DebugInfo("lowering"))
     return ctx.inline(program, [key])[0]
 
 

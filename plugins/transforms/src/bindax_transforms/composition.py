@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.extend import ClosedJaxpr, DebugInfo, Rule, api_boundary, as_array, rules, typeof
+from bindax_core.extend import (
+    ClosedJaxpr,
+    DebugInfo,
+    Rule,
+    api_boundary,
+    as_array,
+    describe_function,
+    rules,
+    typeof,
+)
 from bindax_transforms._callables import check_function
 from bindax_transforms.autodiff.jvp import jvp_flat
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
@@ -20,7 +29,8 @@ class _Composition:
     def __init__(self, function: Callable[..., Any], multiple_results: bool) -> None:
         self.function = function
         self.multiple_results = multiple_results
-        self.origin = DebugInfo("composition", function)
+        # Its equations have the line where the primitive is applied, not those of the function.
+        self.origin = DebugInfo(f"composition of {describe_function(function)}")
 
     def flat(self, params: dict[str, Any]) -> Callable[..., Sequence[Any]]:
         """The function of the operands alone, which returns a sequence."""

@@ -251,12 +251,13 @@ def _lowering(
     if platforms:
         return ctx.inline(branches[branch_for(platforms, ctx.platform)], values)  # type: ignore[no-any-return]
 
-    def region(branch: ClosedJaxpr) -> Region:
-        return Region((), lambda inner: inner.inline(branch, values))
+    def region(position: int, branch: ClosedJaxpr) -> Region:
+        name = f"cond/branch_{position}_fun"
+        return Region((), lambda inner: inner.inline(branch, values, name))
 
     if ctx.avals_in[0].dtype == np.bool_:
         (index,) = ctx.op("stablehlo.convert", [index], result_avals=[INDEX])
-    regions = [region(branch) for branch in branches]
+    regions = [region(i, branch) for i, branch in enumerate(branches)]
     return ctx.op("stablehlo.case", [index], regions=regions)  # type: ignore[no-any-return]
 
 

@@ -120,7 +120,9 @@ class Lowering:
             self._read(ctx, x, aval, i) for x, aval in zip(self.xs, self.x_avals, strict=True)
         ]
         carry, stacked = loop.results(state)
-        carry, ys = loop.results(ctx.inline(loop.jaxpr, [*self.consts, *carry, *slices]))
+        carry, ys = loop.results(
+            ctx.inline(loop.jaxpr, [*self.consts, *carry, *slices], "scan/body")
+        )
         written = [
             self._write(ctx, out, y, aval, i)
             for out, y, aval in zip(stacked, ys, loop.stacked_avals, strict=True)

@@ -160,11 +160,11 @@ def _lowering(ctx: Any, *values: Any, **params: Any) -> list[Any]:
 
     def condition(inner: Any, *state: Any) -> list[Any]:
         cond_consts, _, carry = loop.split(state)
-        return inner.inline(loop.cond_jaxpr, [*cond_consts, *carry])  # type: ignore[no-any-return]
+        return inner.inline(loop.cond_jaxpr, [*cond_consts, *carry], "while/cond")  # type: ignore[no-any-return]
 
     def body(inner: Any, *state: Any) -> list[Any]:
         cond_consts, body_consts, carry = loop.split(state)
-        outs = inner.inline(loop.body_jaxpr, [*body_consts, *carry])
+        outs = inner.inline(loop.body_jaxpr, [*body_consts, *carry], "while/body")
         return [*cond_consts, *body_consts, *outs]
 
     regions = [Region(avals, condition), Region(avals, body)]

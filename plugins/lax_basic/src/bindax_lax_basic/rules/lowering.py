@@ -63,7 +63,7 @@ def inlined(
     ctx: LoweringContext, program: Callable[..., list[Any]], values: Sequence[Any], avals: Any
 ) -> list[Any]:
     """The results of a traceable function of values of some types, lowered in its place."""
-    jaxpr = trace_to_jaxpr(program, avals, DebugInfo("lowering", program))
+    jaxpr = trace_to_jaxpr(program, avals, DebugInfo("lowering"))
     return list(ctx.inline(jaxpr, list(values)))
 
 

@@ -88,8 +88,8 @@ def _loop(condition: Callable[..., Any], body: Callable[..., State], state: Stat
     return tuple(
         _loop_p.bind(
             *state,
-            condition=trace_to_jaxpr(any_holds, avals, DebugInfo("lowering", condition)),
-            body=trace_to_jaxpr(lambda *xs: list(body(*xs)), avals, DebugInfo("lowering", body)),
+            condition=trace_to_jaxpr(any_holds, avals, DebugInfo("lowering")),
+            body=trace_to_jaxpr(lambda *xs: list(body(*xs)), avals, DebugInfo("lowering")),
         )
     )
 

@@ -23,6 +23,7 @@ from bindax_core.extend import (
     full_raise,
     is_differentiable,
     is_value,
+    jaxpr_as_fun,
     new_main,
     operations_for,
     rules,
@@ -45,7 +46,8 @@ from bindax_transforms._flat import (
 )
 from bindax_transforms._rule_checks import check_counts, check_tangent_result
 from bindax_transforms.autodiff.partial_eval import dce_closed
-from bindax_transforms.staging.jaxpr_trace import replay_jaxpr, trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
+from bindax_transforms.staging.names import JVP, names_inside
 from bindax_transforms.zeros import Zero, instantiate_zeros
 
 R = TypeVar("R")
@@ -186,7 +188,8 @@ def jvp(
     fun_main = split_aux(fun, aux, "jvp") if has_aux else fun
     origin = DebugInfo("jvp", fun)
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
-    primals_out, tangents_out = jvp_flat(flat_function, flat_primals, flat_tangents, origin)
+    with names_inside(JVP):
+        primals_out, tangents_out = jvp_flat(flat_function, flat_primals, flat_tangents, origin)
     primals_out = [own_value(x) for x in primals_out]
     tangents_out = [instantiate_zeros(t) for t in tangents_out]
     pairs = zip(primals_out, tangents_out, strict=True)
@@ -292,7 +295,7 @@ def _jvp_jaxpr(
     def function(*values: Any) -> list[Any]:
         primals = values[: len(in_avals)]
         tangents = with_zeros(nonzeros, values[len(in_avals) :], in_avals)
-        outs, out_tangents = jvp_flat(replay_jaxpr(jaxpr), primals, tangents, DebugInfo("jvp"))
+        outs, out_tangents = jvp_flat(jaxpr_as_fun(jaxpr), primals, tangents, DebugInfo("jvp"))
         nonzeros_out.extend(
             type(t) is not Zero or (wanted and t.aval.dtype != float0)
             for t, wanted in zip(out_tangents, instantiate, strict=True)

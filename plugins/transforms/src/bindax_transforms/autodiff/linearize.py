@@ -39,6 +39,7 @@ from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, dce_closed
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.staging.jaxpr_trace import JaxprBuilder, trace_to_jaxpr
 from bindax_transforms.staging.make_jaxpr import abstractify
+from bindax_transforms.staging.names import JVP, TRANSPOSE, names_inside
 from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
 R = TypeVar("R")
@@ -135,7 +136,8 @@ class Transposed(Pullback):
 def pull_back(jaxpr: Jaxpr, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
     """The cotangents, or ``Zero``, of a linear jaxpr's arguments, from those of its results."""
     operands = [UndefPrimal(v.aval) for v in jaxpr.invars]
-    return eval_jaxpr_transposed(jaxpr, residuals, operands, cotangents)
+    with names_inside(TRANSPOSE):
+        return eval_jaxpr_transposed(jaxpr, residuals, operands, cotangents)
 
 
 def filled(flags: Sequence[bool], found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
@@ -178,7 +180,8 @@ def linearize_flat(
             trace.new_arg(aval) if nonzero else Zero(aval)
             for aval, nonzero in zip(tangent_avals, nonzeros, strict=True)
         ]
-        primals_out, tangents_out = jvp_flat(function, primals, tangents, origin)
+        with names_inside(JVP):
+            primals_out, tangents_out = jvp_flat(function, primals, tangents, origin)
         primals_out = [own_value(full_lower(x)) for x in primals_out]
         atoms = [full_raise(trace, t) for t in tangents_out if type(t) is not Zero]
         jaxpr = dce_closed(builder.build([trace.instantiate(t) for t in atoms]))

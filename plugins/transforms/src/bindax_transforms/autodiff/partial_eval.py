@@ -15,6 +15,7 @@ from bindax_core.extend import (
     Jaxpr,
     JaxprEqn,
     Primitive,
+    SourceInfo,
     Trace,
     ValueTracer,
     Var,
@@ -88,9 +89,11 @@ class PartialEvalTrace(Trace):
         """Add an equation that binds unknown values."""
         invars = [self.instantiate(x) for x in operands]
         outvars = [out.atom for out in outs]
-        self.builder.eqns.append(
-            JaxprEqn(primitive, invars, outvars, params, user_source_info(2))  # type: ignore[arg-type]
-        )
+        builder, source = self.builder, user_source_info(2)
+        if builder.names_around and source is not None:
+            stack = source.stack[builder.names_around :]
+            source = SourceInfo(source.code, source.instruction, stack)
+        builder.eqns.append(JaxprEqn(primitive, invars, outvars, params, source))  # type: ignore[arg-type]
 
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[PartialEvalTracer], params: dict[str, Any]

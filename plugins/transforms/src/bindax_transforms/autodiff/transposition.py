@@ -13,6 +13,7 @@ from bindax_core.extend import (
     MissingRuleError,
     Var,
     bind_flat,
+    current_source,
     explain_failure,
     interpret_jaxpr,
     rules,
@@ -49,14 +50,19 @@ def eval_jaxpr_transposed(
     for x, out, cotangent in zip(jaxpr.outvars, outs, cotangents, strict=True):
         if type(out) is UndefPrimal:
             collect(x, cotangent)
-    while linear:
-        eqn, operands = linear.pop()
-        cts_out = [collected.pop(v, None) for v in eqn.outvars]
-        # What has effects on linear values is never dropped in silence: its rule says why not.
-        if any(ct is not None for ct in cts_out) or eqn.effects:
-            found = _transpose_eqn(eqn, operands, cts_out)
-            for x, cotangent in zip(eqn.invars, found, strict=True):
-                collect(x, cotangent)
+    around = current_source.info
+    try:
+        while linear:
+            eqn, operands = linear.pop()
+            cts_out = [collected.pop(v, None) for v in eqn.outvars]
+            # What has effects on linear values is never dropped in silence: its rule says why not.
+            if any(ct is not None for ct in cts_out) or eqn.effects:
+                current_source.info = around.around(eqn.source_info)
+                found = _transpose_eqn(eqn, operands, cts_out)
+                for x, cotangent in zip(eqn.invars, found, strict=True):
+                    collect(x, cotangent)
+    finally:
+        current_source.info = around
     return [
         collected.get(v, Zero(v.aval.tangent_aval()))
         for v, x in zip(jaxpr.invars, args, strict=True)

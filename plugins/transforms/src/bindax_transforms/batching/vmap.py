@@ -26,6 +26,7 @@ from bindax_core.extend import (
     flatten_prefix,
     full_raise,
     is_value,
+    jaxpr_as_fun,
     new_main,
     operations_for,
     rules,
@@ -45,7 +46,8 @@ from bindax_transforms._flat import (
 from bindax_transforms._rule_checks import check_batch_result, check_counts
 from bindax_transforms.batching.axis_sizes import NamedSize, axis_key, mesh_axes_tuple
 from bindax_transforms.staging.effects import check_unordered
-from bindax_transforms.staging.jaxpr_trace import replay_jaxpr, trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
+from bindax_transforms.staging.names import VMAP, names_inside
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -216,18 +218,15 @@ def vmap(
     @api_boundary
     def batched(*args: P.args, **kwargs: P.kwargs) -> Any:
         operands, in_tree = tree_flatten((args, kwargs))
-        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
-            raise ValueError(
-                f"in_axes of vmap has {len(in_axes)} entries for {len(args)} positional "
-                f"arguments: in_axes={in_axes!r}."
-            )
+        _check_entries(in_axes, args)
         in_dims = _flat_axes(in_axes, args, "in_axes") + [0] * len(tree_flatten(kwargs)[0])
         names = partial(parameter_names, fun, args, kwargs)
         in_dims = _checked_dims(in_dims, operands, names)
         size = _axis_size(in_dims, operands, axis_size, names)
         origin, axis = DebugInfo("vmap", fun), AxisData(size, axis_name, mesh_axes)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
-        outs, out_dims = vmap_flat(flat_function, axis, operands, in_dims, origin)
+        with names_inside(VMAP):
+            outs, out_dims = vmap_flat(flat_function, axis, operands, in_dims, origin)
         wanted = _flat_axes(out_axes, out_tree(), "out_axes")
         moved = [
             as_array(_placed(size, d, w, x, i))
@@ -236,6 +235,14 @@ def vmap(
         return tree_unflatten(out_tree(), moved)
 
     return batched
+
+
+def _check_entries(in_axes: Any, args: tuple[Any, ...]) -> None:
+    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+        raise ValueError(
+            f"in_axes of vmap has {len(in_axes)} entries for {len(args)} positional "
+            f"arguments: in_axes={in_axes!r}."
+        )
 
 
 def _flat_axes(axes: Any, full: Any, what: str) -> list[Any]:
@@ -372,7 +379,7 @@ def _vmap_jaxpr(
 
     def function(*operands: Any) -> list[Any]:
         axis = AxisData(axis_size)
-        outs, dims = vmap_flat(replay_jaxpr(jaxpr), axis, operands, in_dims, DebugInfo("vmap"))
+        outs, dims = vmap_flat(jaxpr_as_fun(jaxpr), axis, operands, in_dims, DebugInfo("vmap"))
         wanted = [
             0 if d is not None or force else None
             for d, force in zip(dims, instantiate, strict=True)

@@ -45,7 +45,7 @@ def _lowering(
     **params: Any,
 ) -> Sequence[Any]:
     """Call a function of the module, which all applications of one jaxpr share."""
-    return ctx.inline(jaxpr, values) if inline else ctx.call(jaxpr, values, name)
+    return ctx.inline(jaxpr, values, f"jit({name})") if inline else ctx.call(jaxpr, values, name)
 
 
 jit_rules: JitRules = JitRules()

@@ -33,6 +33,7 @@ from bindax_transforms.autodiff.transposition import transpose_jaxpr
 from bindax_transforms.compilation.jit_primitive import jit_p, jit_rules
 from bindax_transforms.remat.checkpoint_policies import Policy, nothing_saveable
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
+from bindax_transforms.staging.names import names_inside
 
 
 class _CheckpointRules(ClosedCallRules):
@@ -135,7 +136,8 @@ def _recomputed(
 
     def recompute_and_transpose(*values: Any) -> list[Any]:
         known, given = split(values, len(parts.known.in_avals))
-        outs = eval_jaxpr(parts.known.jaxpr, parts.known.consts, *known)
+        with names_inside("rematted_computation"):
+            outs = eval_jaxpr(parts.known.jaxpr, parts.known.consts, *known)
         _, residuals = parts.residual_values(known, outs)
         _, cts = partition(used, given)
         return eval_jaxpr(backward.jaxpr, backward.consts, *residuals, *cts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,14 +17,12 @@ from bindax_core.extend import (
     Literal,
     MainTrace,
     Primitive,
-    SourceInfo,
     Trace,
     Tracer,
     Var,
-    bind_flat,
     config,
+    current_source,
     full_raise,
-    interpret_jaxpr,
     is_extended,
     new_main,
     rules,
@@ -34,6 +31,7 @@ from bindax_core.extend import (
     typeof,
     user_source_info,
 )
+from bindax_transforms.staging.names import own_names
 
 _rules = rules.stage.functions
 
@@ -62,11 +60,13 @@ class JaxprBuilder:
     """Collects the variables, constants and equations of a jaxpr.
 
     Where its constants are ``residuals`` of a derivative, arrays of one number are variables, too,
-    so that the derivative is a tree that has them as leaves.
+    so that the derivative is a tree that has them as leaves. ``names_around`` counts the names that
+    are around the jaxpr, which names of its equations do not begin with.
     """
 
     def __init__(self, *, residuals: bool = False) -> None:
         self._residuals = residuals
+        self.names_around: int = len(current_source.info.stack)
         self.invars: list[Var] = []
         self.eqns: list[JaxprEqn] = []
         self.constvars: list[Var] = []
@@ -149,37 +149,10 @@ class JaxprTrace(Trace):
         """Add an equation; returns its results."""
         out_avals = primitive.out_avals(tuple([t.aval for t in tracers]), params)
         outvars = [Var(aval) for aval in out_avals]
-        source = _replayed.source or user_source_info(2)
+        source = user_source_info(2)
         eqn = JaxprEqn(primitive, [t.atom for t in tracers], outvars, params, source)
         self.main.global_data.eqns.append(eqn)
         return [JaxprTracer(self, v.aval, v, eqn) for v in outvars]
-
-
-class _Replayed(threading.local):
-    """The user's line of the equation of another jaxpr that is being applied."""
-
-    source: SourceInfo | None = None
-
-
-_replayed = _Replayed()
-
-
-def replay_jaxpr(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
-    """A jaxpr as a function, for tracing: what it stages keeps the lines of the jaxpr."""
-
-    def replay(*args: Any) -> list[Any]:
-        outer = _replayed.source
-
-        def apply(eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
-            _replayed.source = eqn.source_info or outer
-            return bind_flat(eqn.primitive, operands, eqn.params)
-
-        try:
-            return interpret_jaxpr(closed.jaxpr, closed.consts, args, apply)
-        finally:
-            _replayed.source = outer
-
-    return replay
 
 
 def trace_to_jaxpr(
@@ -201,7 +174,9 @@ def trace_to_jaxpr(
         The jaxpr, closed over the constants that the function uses.
     """
     builder = JaxprBuilder()
-    with new_main(JaxprTrace, builder, origin=origin, dynamic=dynamic) as main:
+    own_lines = origin.function is not None
+    staging = new_main(JaxprTrace, builder, origin=origin, dynamic=dynamic)
+    with own_names(own_lines=own_lines), staging as main:
         trace = main.trace
         tracers = [JaxprTracer(trace, aval, builder.new_arg(aval)) for aval in in_avals]
         outs = [full_raise(trace, out) for out in function(*tracers)]
@@ -221,8 +196,9 @@ def trace_inside(
     around, builder = main.global_data, JaxprBuilder()
     main.global_data = builder
     try:
-        tracers = [JaxprTracer(trace, aval, builder.new_arg(aval)) for aval in in_avals]
-        outs = [full_raise(trace, out).atom for out in function(*tracers)]
+        with own_names(own_lines=True):
+            tracers = [JaxprTracer(trace, aval, builder.new_arg(aval)) for aval in in_avals]
+            outs = [full_raise(trace, out).atom for out in function(*tracers)]
     finally:
         main.global_data = around
     free = _free_variables(builder, outs)

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from bindax_core.extend import api_boundary, scopes
+from bindax_core.extend import api_boundary
 from bindax_transforms._callables import check_function
+from bindax_transforms.staging.names import names_inside
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,19 +34,15 @@ def named_scope(name: str) -> Iterator[None]:
     >>> def f(x):
     ...     with named_scope("layer"), named_scope("waves"):
     ...         return sin(x)
-    >>> make_jaxpr(f)(1.0).jaxpr.eqns[0].source_info.scope
+    >>> make_jaxpr(f)(1.0).jaxpr.eqns[0].source_info.names
     'layer/waves'
     """
     if not isinstance(name, str):
         raise TypeError(f"named_scope takes the name as a string, but got {name!r:.80}.")
     if not name:
         raise ValueError("named_scope takes a name that is not empty, but got ''.")
-    outer = scopes.path
-    scopes.path = f"{outer}/{name}" if outer else name
-    try:
+    with names_inside(name):
         yield
-    finally:
-        scopes.path = outer
 
 
 @api_boundary
@@ -59,7 +56,7 @@ def named_call(fun: Callable[P, R], *, name: str | None = None) -> Callable[P, R
     >>> from bindax_core import named_call
     >>> from bindax_lax_basic import sin
     >>> from bindax_transforms import make_jaxpr
-    >>> make_jaxpr(named_call(sin, name="wave"))(1.0).jaxpr.eqns[0].source_info.scope
+    >>> make_jaxpr(named_call(sin, name="wave"))(1.0).jaxpr.eqns[0].source_info.names
     'wave'
     """
     check_function("named_call", "fun", fun)

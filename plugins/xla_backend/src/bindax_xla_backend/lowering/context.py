@@ -18,6 +18,8 @@ from bindax_core.extend import (
     Literal,
     Region,
     ShapedArray,
+    SourceInfo,
+    current_source,
     float0,
 )
 from bindax_xla_backend._element_types import LAST_NUMPY_DTYPE, element_type
@@ -65,7 +67,10 @@ class LoweringContext(DeviceOperations, TokenOperations):
         "_is_manual",
         "_is_ordered",
         "_location",
+        "_name",
+        "_outer_source",
         "_point",
+        "_source",
         "_types",
         "avals_in",
         "avals_out",
@@ -76,7 +81,7 @@ class LoweringContext(DeviceOperations, TokenOperations):
     avals_out: tuple[ShapedArray, ...]
     platform: str
 
-    def __init__(self, builder: ModuleBuilder, block: Any) -> None:
+    def __init__(self, builder: ModuleBuilder, block: Any, *names: str) -> None:
         self.avals_in = ()
         self.avals_out = ()
         self.platform = builder.platform
@@ -84,6 +89,9 @@ class LoweringContext(DeviceOperations, TokenOperations):
         self._block = block
         self._point = mlir.end_of(block)
         self._location = builder.context.unknown_location
+        self._outer_source = SourceInfo(None, 0, names)  # of the jaxpr that is being lowered
+        self._source = self._outer_source  # of the equation
+        self._name = ""  # of its primitive
         self._types = builder.context.tensor_types
         self._constants: dict[Any, Value] = {}
         self._effect_token = EffectToken()
@@ -155,9 +163,20 @@ class LoweringContext(DeviceOperations, TokenOperations):
         attributes = {"broadcast_dimensions": mlir.int_array(dimensions)}
         return self.op("stablehlo.broadcast_in_dim", [value], [aval_to], attributes)[0]
 
-    def inline(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value]) -> list[Value]:
-        """Add the operations of a jaxpr here; give its results."""
+    def inline(
+        self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value], name: str | None = None
+    ) -> list[Value]:
+        """Add the operations of a jaxpr here; give its results.
+
+        Args:
+            closed_jaxpr: the jaxpr.
+            values: its operands.
+            name: what the stacks of names of its operations have for the equation, such as
+                ``"while/body"``; by default the primitive.
+        """
         body = self._nested(self._block)
+        entry = name or self._name
+        body._outer_source = self._source.inside(entry) if entry else self._source
         body._point = self._point
         body._location = self._location
         body._constants = self._constants
@@ -171,6 +190,8 @@ class LoweringContext(DeviceOperations, TokenOperations):
         symbol = self._function(closed_jaxpr, name)
         ordered = is_ordered(closed_jaxpr.jaxpr.effects)
         attributes = {"callee": f"@{mlir.quoted(symbol)}"}
+        # XLA writes the name of the call before those of the operations of the function.
+        self._location = self._builder.context.location(self._source.inside(f"jit({name})"), "")
         return self._ordered_op("func.call", values, closed_jaxpr.out_avals, attributes, ordered)
 
     def callback(
@@ -211,21 +232,27 @@ class LoweringContext(DeviceOperations, TokenOperations):
         builder = self._builder
         rules, location = builder.rules, builder.context.location
         any_ordered, type_of = is_ordered(jaxpr.effects), builder.expected_type
+        outer, before = self._outer_source, current_source.info
         for eqn in jaxpr.eqns:
             invars, outvars, primitive = eqn.invars, eqn.outvars, eqn.primitive
             self.avals_in = tuple([atom.aval for atom in invars])
             self.avals_out = tuple([var.aval for var in outvars])
-            self._location = location(eqn)
+            self._name = primitive.name
+            self._source = outer.around(eqn.source_info)
+            self._location = location(self._source, self._name)
             self._is_ordered = any_ordered and is_ordered(eqn.effects)
             operands = [
                 self._literal(atom) if type(atom) is Literal else env[atom] for atom in invars
             ]
             rule = rules.get(primitive) or builder.rule(primitive)
+            current_source.info = self._source
             try:
                 results = rule(self, *operands, **eqn.params)
             except Exception as error:
                 explain_rule(error, eqn, (self, *operands))
                 raise
+            finally:
+                current_source.info = before
             fits = type(results) in (list, tuple) and len(results) == len(outvars)
             if type_of or not fits:
                 check_results(eqn, results, type_of)
@@ -321,6 +348,7 @@ class LoweringContext(DeviceOperations, TokenOperations):
         inner = self._nested(block)
         inner.avals_in = tuple(region.arg_avals)
         inner._location = self._location
+        inner._source, inner._name = self._source, self._name
         inner._is_manual = self._is_manual or operation_name == "sdy.manual_computation"
         arguments = list(block.arguments)
         if order is not None:

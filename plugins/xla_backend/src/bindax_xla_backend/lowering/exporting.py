@@ -11,7 +11,14 @@ import attrs
 import numpy as np
 
 from bindax_core.errors import clause
-from bindax_core.extend import BackendError, ClosedJaxpr, Region, ShapedArray, kernel_sources
+from bindax_core.extend import (
+    BackendError,
+    ClosedJaxpr,
+    Region,
+    ShapedArray,
+    SourceInfo,
+    kernel_sources,
+)
 from bindax_core.sharding import Sharding
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import LoweringError, excerpt
@@ -137,8 +144,9 @@ class _Program:
 
     def _context(self, builder: ModuleBuilder, block: Any, values: list[Any]) -> LoweringContext:
         if not self.symbolic:
-            return LoweringContext(builder, block)
+            return LoweringContext(builder, block, f"jit({self.name})")
         ctx = SymbolicContext(builder, block, self.dimensions, {})
+        ctx._source = SourceInfo(None, 0, (f"jit({self.name})",))
 
         def size_of(position: int, axis: int) -> Number:
             return Number(ctx, _dimension_size(ctx, values[position], axis))

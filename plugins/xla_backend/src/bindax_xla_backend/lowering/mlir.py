@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Dimension, JaxprEqn
+from bindax_core.extend import Dimension, SourceInfo
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._jaxlib import InvalidIR as InvalidIR
 from bindax_xla_backend._jaxlib import _jax, _stablehlo, ir
@@ -99,23 +99,20 @@ class Context:
             elements, type=self.type(element), shape=list(array.shape), context=self.raw
         )
 
-    def location(self, eqn: JaxprEqn) -> Any:
-        """The place in the user's program that an equation comes from."""
-        info, name = eqn.source_info, eqn.primitive.name
-        if info is None:
-            key: tuple[Any, ...] = (name,)
-        else:
-            # Hashing a code object hashes all of its constants; its identity will do, as long as
-            # something keeps it alive.
-            key = (id(info.code), info.instruction, info.scope, name)
+    def location(self, source: SourceInfo, name: str) -> Any:
+        """The location of an operation: its name within a stack of names, and the user's line."""
+        code = source.code
+        # Hashing a code object hashes all of its constants; its identity will do, as long as
+        # something keeps it alive.
+        key = (id(code), source.instruction, source.stack, name)
         known = self._locations.get(key)
         if known is None:
             inner: Any = self.unknown_location
-            if info is not None:
-                code = info.code
-                name = "/".join([*filter(None, [info.scope]), code.co_name, name])
-                inner = ir.Location.file(code.co_filename, info.line, 0, context=self.raw)
-            known = (ir.Location.name(name, childLoc=inner, context=self.raw), info)
+            if code is not None:
+                inner = ir.Location.file(source.file, source.line, 0, context=self.raw)
+                inner = ir.Location.name(code.co_qualname, childLoc=inner, context=self.raw)
+            full = "/".join(filter(None, (source.names, name)))
+            known = (ir.Location.name(full, childLoc=inner, context=self.raw), code)
             self._locations[key] = known
         return known[0]
 

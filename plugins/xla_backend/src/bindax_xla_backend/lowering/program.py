@@ -128,7 +128,7 @@ def lower_program(
     with mlir.Context.borrow() as context:
         builder = ModuleBuilder(context, f"jit_{name}", platform, layout)
         builder.expected_type = builder.type if checks_types else None
-        _build_main(builder, jaxpr, constants, signature)
+        _build_main(builder, request, constants, signature)
         verify(builder.module, name)
         return LoweredProgram(
             name=name,
@@ -158,10 +158,11 @@ def _signature(request: Request, constants: Sequence[np.ndarray[Any, Any]]) -> _
 
 def _build_main(
     builder: ModuleBuilder,
-    jaxpr: ClosedJaxpr,
+    request: Request,
     constants: Sequence[np.ndarray[Any, Any]],
     signature: _Signature,
 ) -> None:
+    jaxpr, name = request.jaxpr, request.name
     in_avals, out_avals, memories = jaxpr.in_avals, jaxpr.out_avals, signature.memories
     hoisted = {i: ShapedArray(x.shape, x.dtype) for i, x in signature.hoisted.items()}
     operands = {i: in_avals[i] for i in signature.kept}
@@ -171,7 +172,7 @@ def _build_main(
         _attributes(builder, list(hoisted.values()), operands, signature.aliases),
         ["" if kind is None else f'mhlo.memory_kind = "{kind}"' for kind in memories],
     )
-    ctx, arguments = LoweringContext(builder, block), list(block.arguments)
+    ctx, arguments = LoweringContext(builder, block, f"jit({name})"), list(block.arguments)
     given = dict(zip(hoisted, arguments, strict=False))
     consts = [given.get(i) or ctx.constant(array) for i, array in enumerate(constants)]
     taken = dict(zip(operands, arguments[len(hoisted) :], strict=True))

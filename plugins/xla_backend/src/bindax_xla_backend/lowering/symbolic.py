@@ -100,7 +100,7 @@ class SymbolicContext(LoweringContext):
 
     def call(self, closed_jaxpr: ClosedJaxpr, values: Sequence[Value], name: str) -> list[Value]:
         """The operations of the program in place: functions do not see the sizes around them."""
-        return self.inline(closed_jaxpr, values)
+        return self.inline(closed_jaxpr, values, f"jit({name})")
 
     def _literal(self, literal: Literal) -> Value:
         if not isinstance(literal.val, Dimension):

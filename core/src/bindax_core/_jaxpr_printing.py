@@ -9,6 +9,7 @@ from typing import Any
 from bindax_core._extension_points import runtime
 from bindax_core.kernel import _rules as rules
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, subjaxprs
+from bindax_core.kernel._source_info import SourceInfo
 
 Lines = list[str]
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -21,9 +22,16 @@ def _names() -> Iterator[str]:
 
 
 class Printer:
-    """Names for the variables of one jaxpr, in order of appearance."""
+    """Names for the variables of one jaxpr, in order of appearance.
 
-    def __init__(self) -> None:
+    Args:
+        source_info: whether each equation is followed by its line of the user's program.
+        name_stack: whether the primitive of each is followed by its stack of names.
+    """
+
+    def __init__(self, *, source_info: bool = False, name_stack: bool = False) -> None:
+        self.source_info = source_info
+        self.name_stack = name_stack
         self._fresh = _names()
         self._known: dict[Var, str] = {}
 
@@ -34,6 +42,10 @@ class Printer:
         if x not in self._known:
             self._known[x] = next(self._fresh)
         return self._known[x]
+
+    def of_program(self) -> Printer:
+        """Return the same for a jaxpr inside of an equation, which has variables of its own."""
+        return Printer(source_info=self.source_info, name_stack=self.name_stack)
 
     def binder(self, v: Var) -> str:
         """Return a variable's name with its type."""
@@ -63,8 +75,17 @@ def format_eqn(eqn: JaxprEqn, printer: Printer | None = None) -> Lines:
     printer = printer or Printer()
     rule = rules.pretty_print.functions.get(eqn.primitive)
     if rule is not None:
-        return list(rule(eqn, printer))
-    return format_application(eqn, eqn.params, printer)
+        lines = list(rule(eqn, printer))
+    else:
+        lines = format_application(eqn, eqn.params, printer)
+    return lines if eqn.source_info is None else _with_origin(lines, eqn.source_info, printer)
+
+
+def _with_origin(lines: Lines, source: SourceInfo, printer: Printer) -> Lines:
+    """Add what was asked for to the first line of an equation, which has the primitive."""
+    names = f" [{source.names}]" if printer.name_stack and source.stack else ""
+    line = f" {source.file}:{source.line} ({source.function})" if printer.source_info else ""
+    return [f"{lines[0]}  #{line}{names}", *lines[1:]] if line or names else lines
 
 
 def format_application(eqn: JaxprEqn, shown: dict[str, Any], printer: Printer) -> Lines:
@@ -77,7 +98,7 @@ def format_application(eqn: JaxprEqn, shown: dict[str, Any], printer: Printer) -
     head = beside([f"{binders} = {eqn.primitive.name}"], format_params(params))
     lines = beside(head, [operands] if operands else [])
     for _, program in programs:
-        lines += ["  " + line for line in format_jaxpr(program.jaxpr)]
+        lines += ["  " + line for line in format_jaxpr(program.jaxpr, printer.of_program())]
     return lines
 
 
@@ -97,8 +118,10 @@ def _param(value: Any) -> str:
     return str(value)
 
 
-def _show(jaxpr: Jaxpr | JaxprEqn) -> str:
-    return "\n".join(format_eqn(jaxpr) if isinstance(jaxpr, JaxprEqn) else format_jaxpr(jaxpr))
+def _show(jaxpr: Jaxpr | JaxprEqn, source_info: bool = False, name_stack: bool = False) -> str:
+    printer = Printer(source_info=source_info, name_stack=name_stack)
+    format_ = format_eqn if isinstance(jaxpr, JaxprEqn) else format_jaxpr
+    return "\n".join(format_(jaxpr, printer))
 
 
 runtime.show_jaxpr = _show

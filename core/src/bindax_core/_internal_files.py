@@ -1,0 +1,36 @@
+"""Files whose frames are hidden: those of bindax, and of plugins that ask for it."""
+
+from __future__ import annotations
+
+import os
+from types import CodeType
+
+_internal_directories: list[str] = []
+known_internal: dict[str, bool] = {}  # by file: a code object takes long to hash
+
+
+def register_internal(file: str) -> None:
+    """Hide the frames of a package in tracebacks and source locations.
+
+    Args:
+        file: the ``__file__`` of the package's ``__init__`` module.
+    """
+    directory = os.path.dirname(os.path.abspath(file)) + os.sep
+    if directory not in _internal_directories:
+        _internal_directories.append(directory)
+        known_internal.clear()
+
+
+def is_internal(code: CodeType) -> bool:
+    """Tell whether a code object belongs to bindax or to a plugin that hides its frames."""
+    return is_internal_file(code.co_filename)
+
+
+def is_internal_file(file: str) -> bool:
+    """Tell whether a file belongs to bindax or to a plugin that hides its frames."""
+    known = known_internal.get(file)
+    if known is None:
+        if len(known_internal) >= 4096:  # a notebook's cells are files, too
+            known_internal.clear()
+        known = known_internal[file] = file.startswith(tuple(_internal_directories))
+    return known
