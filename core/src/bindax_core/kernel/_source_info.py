@@ -34,6 +34,13 @@ class SourceInfo(NamedTuple):
     instruction: int
     stack: tuple[str, ...] = ()
 
+    @classmethod
+    def of_line(cls, file: str, line: int, function: str, stack: tuple[str, ...]) -> SourceInfo:
+        """Return the source for a line that is known as text."""
+        code = cls.of_line.__code__
+        named = code.replace(co_filename=file, co_firstlineno=line, co_name=function)
+        return cls(named.replace(co_qualname=function), -1, stack)
+
     @property
     def file(self) -> str:
         """The file of the line."""

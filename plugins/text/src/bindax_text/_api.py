@@ -16,17 +16,19 @@ __all__ = ["jaxpr_from_text", "jaxpr_to_text", "treedef_from_text", "treedef_to_
 
 
 @api_boundary
-def jaxpr_to_text(closed: ClosedJaxpr) -> str:
+def jaxpr_to_text(closed: ClosedJaxpr, *, source_info: bool = False) -> str:
     """Write a jaxpr as text, with the values of its constants.
 
     The text names each primitive by the distribution that declares it, and notes the distribution's
-    version. A checksum tells whether it was changed since. Source lines are not written.
+    version. A checksum tells whether it was changed since.
 
     Args:
         closed: the jaxpr.
+        source_info: whether to write where each equation comes from: the line of the user's
+            program, and the stack of names. Texts then have paths of this machine.
 
     Returns:
-        Text that ``jaxpr_from_text`` reads. Equal jaxprs have equal texts.
+        Text that ``jaxpr_from_text`` reads. Without ``source_info`` equal jaxprs have equal texts.
 
     Raises:
         JaxprTextError: when something in the jaxpr has no text form, such as a Python function.
@@ -42,7 +44,7 @@ def jaxpr_to_text(closed: ClosedJaxpr) -> str:
     """
     from bindax_text._write import Writer
 
-    return Writer().text(closed)
+    return Writer(source_info=source_info).text(closed)
 
 
 @api_boundary

@@ -13,7 +13,7 @@ from bindax_core.extend import float0
 
 VERSION = 1
 HEADER = f"bindax jaxpr {VERSION}\n"
-RESERVED = frozenset(("complex", "inf", "nan", "program", "return"))
+RESERVED = frozenset(("complex", "from", "inf", "nan", "program", "return"))
 """Names that are no variables."""
 
 _DTYPE = re.compile("[a-z]{3,}[a-z0-9_]*")

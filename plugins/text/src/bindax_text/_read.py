@@ -22,6 +22,8 @@ from bindax_core.extend import (
     JaxprEqn,
     Literal,
     ShapedArray,
+    SourceInfo,
+    Transformation,
     Var,
     as_extended,
     float0,
@@ -218,7 +220,28 @@ class _Reader:
         tokens.expect("(")
         operands = self._atoms(names)
         names.update(bound)
-        return JaxprEqn(primitive, operands, list(bound.values()), params)
+        source = self._origin() if tokens.has("from") else None
+        return JaxprEqn(primitive, operands, list(bound.values()), params, source)
+
+    def _origin(self) -> SourceInfo:
+        """The line of an equation and its stack of names."""
+        tokens = self.tokens
+        tokens.expect("(")
+        file = tokens.take_string()
+        tokens.expect(",")
+        if not tokens.next.text.isdigit() or len(tokens.next.text) > 9:
+            tokens.fail("expected the number of a line")
+        line = int(tokens.take().text)
+        tokens.expect(",")
+        function = tokens.take_string()
+        stack: list[str] = []
+        while not tokens.has(")"):
+            tokens.expect(",")
+            if tokens.next.kind == "name":
+                stack.append(Transformation(tokens.take().text))
+            else:
+                stack.append(tokens.take_string())
+        return SourceInfo.of_line(file, line, function, tuple(stack))
 
     def _atoms(self, names: dict[str, Var]) -> list[Atom]:
         """Variables and literals, to the closing bracket."""

@@ -23,6 +23,8 @@ from bindax_core.extend import (
     PyTreeDef,
     ShapedArray,
     Site,
+    SourceInfo,
+    Transformation,
     Var,
     describe_function,
     distribution_of,
@@ -52,7 +54,8 @@ def _names() -> Iterator[str]:
 class Writer:
     """Writes one jaxpr, with what it needs: the arrays, the jaxprs among its parameters."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, source_info: bool = False) -> None:
+        self._source_info = source_info
         self._used: dict[str, Distribution] = {}
         self._arrays: list[str] = []
         self._programs: list[str] = []
@@ -117,7 +120,9 @@ class Writer:
             if eqn.source_info is not None:
                 error.add_note(f"The equation is from {eqn.source_info}.")
             raise
-        return f"  {outs} = {name}{f'[{params}]' if params else ''} ({operands})\n"
+        source = eqn.source_info if self._source_info else None
+        origin = "" if source is None else f" from {_origin(source)}"
+        return f"  {outs} = {name}{f'[{params}]' if params else ''} ({operands}){origin}\n"
 
     def _param(self, primitive: str, name: str, value: Any) -> str:
         try:
@@ -235,6 +240,13 @@ def _no_form(x: Any) -> str:
         f"rule, it cannot have one; otherwise the package that defines the class can give it one "
         f"with bindax_core.extend.register_text_form."
     )
+
+
+def _origin(source: SourceInfo) -> str:
+    """The line of an equation and its stack of names, in which transformations are not quoted."""
+    stack = [x if isinstance(x, Transformation) else json.dumps(x) for x in source.stack]
+    line = json.dumps(source.file), str(source.line), json.dumps(source.function)
+    return f"({', '.join((*line, *stack))})"
 
 
 def _dtype(dtype: np.dtype[Any]) -> str:
