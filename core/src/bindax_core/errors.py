@@ -97,7 +97,7 @@ class NonFiniteError(BindaxError, FloatingPointError):
 
     Args:
         found: what was found, in which operation and in what.
-        place: the user's line, or None when it is not known.
+        place: the user's line with the names around it, or None when it is not known.
         advice: how it was found, and what to do.
     """
 
@@ -105,18 +105,11 @@ class NonFiniteError(BindaxError, FloatingPointError):
         self.found = found
         self.advice = advice
         self.place: Any = place
-        self.is_placed: bool = False
         super().__init__(found, place, advice)
 
     def __str__(self) -> str:
-        at = "" if self.place is None else f" at {self.place}"
+        at = "" if self.place is None else f" {self.place.where}"
         return f"{self.found}{at}. {self.advice}"
-
-    def comes_from(self, place: Any) -> None:
-        """Note the line of the equation that was interpreted; the innermost is noted first."""
-        if not self.is_placed and place is not None:
-            self.place = place
-            self.is_placed = True
 
 
 class MissingRuleError(BindaxError, NotImplementedError):

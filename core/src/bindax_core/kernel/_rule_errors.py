@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 from bindax_core._extension_points import runtime
 from bindax_core._functions import code_of, signature_error
 from bindax_core._internal_files import is_internal_file
-from bindax_core.errors import AbstractionError, RuleOutputError, clause
+from bindax_core.errors import AbstractionError, NonFiniteError, RuleOutputError, clause
 from bindax_core.kernel._aval import AbstractValue, typeof
+from bindax_core.kernel._source_info import current_source, user_source_info
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
     from bindax_core.kernel._rules import Rule, RuleKind
 
 _MOST_NOTES = 8
+_APPLIED = " is applied "
 
 
 rule_kinds: dict[str, RuleKind] = {}
@@ -80,6 +82,7 @@ def rule_output_error(primitive: Primitive, kind: str, problem: str) -> RuleOutp
         f"to have all that rules return checked."
     )
     error.primitive, error.kind = primitive, kind
+    note_application(error, primitive)
     return error
 
 
@@ -139,6 +142,23 @@ def explain_failure(
     if problem is not None:
         raise rule_output_error(primitive, kind, problem) from error
     _note_failure(error, primitive, rule)
+    note_application(error, primitive)
+
+
+def note_application(error: Exception, primitive: Primitive) -> None:
+    """Add a note with the line and the names where a primitive is applied, unless there is one.
+
+    A traceback shows the line of a call, but none of an equation.
+    """
+    info = current_source.info
+    if (info.code is None and not info.stack) or isinstance(error, NonFiniteError):
+        return
+    try:
+        source, notes = user_source_info(), getattr(error, "__notes__", [])
+        if source is not None and not any(_APPLIED in note for note in notes):
+            error.add_note(f"{primitive.name}{_APPLIED}{source.where}.")
+    except RecursionError:  # at the end of the stack; a call further out adds the note
+        pass
 
 
 def _note_failure(error: Exception, primitive: Primitive, rule: Rule) -> None:

@@ -195,8 +195,9 @@ class RuleKind:
         if function is None:
             function = self.find(primitive, platform)
         if function is None:
-            message = errors.missing_rule_message(self, primitive, platform)
-            raise MissingRuleError(message) from runtime.plugins.failure_behind_rule(self.name)
+            missing = MissingRuleError(errors.missing_rule_message(self, primitive, platform))
+            errors.note_application(missing, primitive)
+            raise missing from runtime.plugins.failure_behind_rule(self.name)
         return function
 
     def install(self, primitive: Primitive, rule: Rule) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bindax_core.extend import (
@@ -10,7 +10,6 @@ from bindax_core.extend import (
     DebugInfo,
     Jaxpr,
     JaxprEqn,
-    MissingRuleError,
     Var,
     bind_flat,
     current_source,
@@ -78,7 +77,7 @@ def _transpose_eqn(
         Zero(v.aval.tangent_aval()) if ct is None else ct
         for v, ct in zip(eqn.outvars, cotangents, strict=True)
     ]
-    rule = rules.transpose.functions.get(primitive) or _missing_rule(eqn)
+    rule = rules.transpose.functions.get(primitive) or rules.transpose.get(primitive)
     try:
         result = rule(cts, *operands, **eqn.params)
     except Exception as error:
@@ -86,16 +85,6 @@ def _transpose_eqn(
         raise
     check_cotangents(primitive, operands, result)
     return result  # type: ignore[no-any-return]
-
-
-def _missing_rule(eqn: JaxprEqn) -> Callable[..., Any]:
-    """A rule that is not loaded yet; when there is none, the error names the user's line."""
-    try:
-        return rules.transpose.get(eqn.primitive)
-    except MissingRuleError as error:
-        if eqn.source_info is not None:
-            error.add_note(f"{eqn.primitive.name} is applied at {eqn.source_info}.")
-        raise
 
 
 def transpose_jaxpr(

@@ -249,6 +249,7 @@ class LoweringContext(DeviceOperations, TokenOperations):
             try:
                 results = rule(self, *operands, **eqn.params)
             except Exception as error:
+                current_source.info = before
                 explain_rule(error, eqn, (self, *operands))
                 raise
             finally:

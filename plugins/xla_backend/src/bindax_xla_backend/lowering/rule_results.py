@@ -17,7 +17,7 @@ def explain_rule(error: Exception, eqn: JaxprEqn, args: Sequence[Any]) -> None:
     known = len(getattr(error, "__notes__", ()))
     explain_failure(eqn.primitive, "lowering.stablehlo", error, args, eqn.params)
     if not known:
-        where = "" if eqn.source_info is None else f", which is applied at {eqn.source_info}"
+        where = "" if eqn.source_info is None else f", which is applied {eqn.source_info.where}"
         error.add_note(f"This happened while {eqn.primitive.name} was lowered{where}.")
 
 
@@ -47,7 +47,7 @@ def check_results(eqn: JaxprEqn, results: Any, type_of: Callable[[Any], Any] | N
 
 
 def _wrong_rule(eqn: JaxprEqn, problem: str) -> str:
-    where = "" if eqn.source_info is None else f", which is applied at {eqn.source_info}"
+    where = "" if eqn.source_info is None else f", which is applied {eqn.source_info.where}"
     return (
         f"{describe_rule(eqn.primitive, 'lowering.stablehlo')}: {problem}. It was lowering "
         f"{eqn.primitive.name}{where}. Set config.check_rules to True to have all that rules "
