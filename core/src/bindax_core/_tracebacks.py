@@ -96,7 +96,7 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
         return
     names = frame.f_globals
     registry = names.setdefault("__warningregistry__", {})
-    file, module = frame.f_code.co_filename, names.get("__name__")
+    file, module = frame.f_code.co_filename, names.get("__name__", "<string>")
     warnings.warn_explicit(message, category, file, frame.f_lineno, module, registry)
 
 
