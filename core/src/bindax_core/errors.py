@@ -199,6 +199,15 @@ class DerivedRuleNotice(UserWarning):
     """
 
 
+class RecompilationWarning(UserWarning):
+    """``jit`` compiles one function again and again, for few calls of each program.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", RecompilationWarning)
+    """
+
+
 def clause(text: object) -> str:
     """The text of an error without its full stop, to be a part of another sentence."""
     return str(text).rstrip(". ")

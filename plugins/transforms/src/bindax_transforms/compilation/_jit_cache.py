@@ -18,6 +18,7 @@ from bindax_core.extend import (
     Tracer,
     typeof,
 )
+from bindax_transforms.compilation.recompilation import Compilations
 from bindax_transforms.staging.static_arguments import JitOptions
 
 entries_lock = threading.RLock()
@@ -152,13 +153,18 @@ class Shared:
         recent: of those, the one that was used last, by key.
         hits: how often an entry was found.
         misses: how often the function was traced.
+        compilations: those of the function, for the warning that there are many.
     """
 
     def __init__(self) -> None:
+        self.compilations = Compilations()
         self.entries: dict[Any, Entry] = {}
         self.hits = 0
         self.misses = 0
         self.forget_forms()
+
+    def __del__(self) -> None:
+        self.compilations.end(self.hits)
 
     def forget_forms(self) -> None:
         """Forget how calls looked."""

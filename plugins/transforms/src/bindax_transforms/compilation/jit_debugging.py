@@ -18,10 +18,11 @@ from bindax_core.extend import (
     tree_unflatten,
     user_source_info,
 )
+from bindax_transforms.compilation.call_differences import differences
 from bindax_transforms.compilation.jit_function import JittedFunction
 from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.compilation.recompilation import thrown_away
 from bindax_transforms.staging.evaluated import forget_evaluated
-from bindax_transforms.staging.static_arguments import argument_paths, present
 from bindax_transforms.staging.trace_cache import forget_traces
 
 
@@ -82,7 +83,7 @@ def _logged_trace(
 ) -> Any:
     function = describe_function(jitted._fun)
     if config.explain_cache_misses:
-        why = _reason(jitted, key, args, kwargs)
+        why = _reason(jitted, key)
         _log("jit of %s, called at %s, is traced: %s.", function, user_source_info(1), why)
     start = time.perf_counter()
     entry = _plain["_trace"](jitted, key, args, kwargs, tree, avals)
@@ -103,58 +104,16 @@ def _logged_compile(jitted: Any, entry: Any, operands: Any) -> Any:
     return run
 
 
-def _reason(jitted: Any, key: Any, args: Any, kwargs: Any) -> str:
+def _reason(jitted: Any, key: Any) -> str:
     """The difference of a call from the most similar one that is known."""
     known = list(jitted._shared.entries)
     if not known:
-        return "no call of it is known"
-    paths = _paths(jitted, args, kwargs)
-    last_first = [_differences(key, other, paths) for other in reversed(known)]
+        gone = thrown_away(jitted._fun)
+        new = f"; it is a new function, and {gone} that were made there are gone" if gone else ""
+        return f"no call of it is known{new}"
+    last_first = [differences(jitted, key, other) for other in reversed(known)]
     fewest = min(last_first, key=len)
     return "; ".join(fewest)
-
-
-def _differences(key: Any, other: Any, paths: list[str]) -> list[str]:
-    tree, avals, statics, (settings, backend) = key
-    old_tree, old_avals, old_statics, (old_settings, old_backend) = other
-    found = []
-    if tree != old_tree:
-        found.append(f"the arguments have the structure {tree}, where {old_tree} is known")
-    else:
-        found += [
-            f"{path} is {_typed(new)}, where {_typed(old)} is known"
-            for path, new, old in zip(paths, avals, old_avals, strict=True)
-            if new != old
-        ]
-    given, before = ({name: value for name, *value in one} for one in (statics, old_statics))
-    for name in dict.fromkeys([*given, *before]):
-        new, old = given.get(name), before.get(name)  # their types and values
-        if new != old:
-            now = f"{new[1]!r:.60}" if new else "not given"
-            then = f"{old[1]!r:.60}" if old else "none"
-            found.append(f"the static argument {name!r} is {now}, where {then} is known")
-    given = {**dict(settings), "backend": backend}
-    known = {**dict(old_settings), "backend": old_backend}
-    for name in sorted({*given, *known}):
-        default = config.setting(name).default
-        value, other = given.get(name, default), known.get(name, default)
-        if value != other:
-            found.append(f"config.{name} is {value!r}, where {other!r} is known")
-    return found
-
-
-def _typed(aval: Any) -> str:
-    weak = " of weak type" if getattr(aval, "weak_type", False) else ""
-    return f"{aval.str_short()}{weak}"
-
-
-def _paths(jitted: Any, args: Any, kwargs: Any) -> list[str]:
-    """The paths of the arguments that are not static."""
-    options = jitted._options
-    static = present(options.static_argnums, args)
-    dynamic = [None if i in static else x for i, x in enumerate(args)]  # None has no leaves
-    named = {k: v for k, v in sorted(kwargs.items()) if k not in options.static_argnames}
-    return [path for path, _ in argument_paths(jitted._fun, dynamic, named)]
 
 
 def clear_caches() -> None:

@@ -52,6 +52,7 @@ from bindax_transforms.compilation.ahead_of_time import (
     shardings_of_operands,
 )
 from bindax_transforms.compilation.jit_primitive import jit_p
+from bindax_transforms.compilation.recompilation import note_compilation
 from bindax_transforms.compilation.sharding_constraint import shardings_of, with_shardings
 from bindax_transforms.staging import static_arguments as arguments
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
@@ -190,6 +191,7 @@ class JittedFunction(Generic[P, R]):
     def _compile(
         self, entry: Entry, operands: Sequence[Any]
     ) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        note_compilation(self, entry)
         params = entry.params
         if self._options.compiler_options:
             traced = Traced(entry, self, bound_shardings(operands))
