@@ -165,6 +165,14 @@ class BackendError(BindaxError, RuntimeError):
     """A backend could not be found, or could not compile or run a program."""
 
 
+class OutOfMemoryError(BackendError, MemoryError):
+    """A backend had no memory left for a value of a program; the message lists what takes it.
+
+    >>> issubclass(OutOfMemoryError, MemoryError)
+    True
+    """
+
+
 class CustomRuleError(BindaxError, TypeError):
     """A derivative was asked for along what a function with rules of its own closes over."""
 

@@ -60,6 +60,8 @@ from bindax_core.arrays._extended_dtypes import extended_dtype as extended_dtype
 from bindax_core.arrays._extended_dtypes import is_extended as is_extended
 from bindax_core.arrays._extended_dtypes import logical_array as logical_array
 from bindax_core.arrays._extended_dtypes import physical_array as physical_array
+from bindax_core.arrays._live_memory import describe_live_arrays as describe_live_arrays
+from bindax_core.arrays._live_memory import size_text as size_text
 from bindax_core.arrays._lowering import LoweringContext as LoweringContext
 from bindax_core.arrays._lowering import Region as Region
 from bindax_core.arrays._lowering import kernel_sources as kernel_sources

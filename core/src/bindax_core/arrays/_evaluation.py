@@ -17,6 +17,7 @@ import numpy as np
 from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._executable_cache import compiling_backend, run_operation
+from bindax_core.arrays._live_memory import describe_live_arrays
 from bindax_core.arrays._operands import to_numpy
 from bindax_core.arrays._rules import impl, stablehlo
 from bindax_core.arrays._settings import config
@@ -116,6 +117,8 @@ class EvalTrace(Trace):
         try:
             outs = function(*arrays, **params)
         except Exception as error:
+            if isinstance(error, MemoryError):
+                _note_memory(error, primitive, out_avals)
             explain_failure(primitive, "impl", error, arrays, params)
             raise
         finally:
@@ -166,6 +169,19 @@ def _checked(primitive: Primitive, result: Any, aval: Any, foreign: Sequence[Any
         if result is x or (result.base is not None and np.may_share_memory(result, x)):
             return result.copy()
     return result
+
+
+def _note_memory(error: MemoryError, primitive: Primitive, out_avals: Sequence[Any]) -> None:
+    """Add to an error, once, which operation it is of and what takes the memory."""
+    if getattr(error, "__notes__", None):
+        return
+    results = ", ".join(aval.str_short() for aval in out_avals)
+    error.add_note(
+        f"There was no memory for {primitive.name}, which gives {results}.\n"
+        f"{describe_live_arrays()}\n"
+        f"Delete what is not needed; under jit temporary arrays are left out, and "
+        f"bindax.inspect(f)(...) shows the memory of a program by line."
+    )
 
 
 def _disagreement(primitive: Primitive, got: str, promised: str) -> RuleOutputError:

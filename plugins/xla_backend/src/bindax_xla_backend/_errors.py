@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bindax_core.errors import clause
+from bindax_core.errors import OutOfMemoryError, clause
 from bindax_core.extend import BackendError
 
 FORKED = (
@@ -41,6 +41,10 @@ class CompilationError(BackendError):
 
 class ExecutionError(BackendError):
     """A compiled program failed while it ran."""
+
+
+class AllocationError(ExecutionError, OutOfMemoryError):
+    """A device had no memory left for a value of a program."""
 
 
 class ProcessLostError(ExecutionError):

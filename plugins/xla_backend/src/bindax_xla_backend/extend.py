@@ -9,6 +9,7 @@ from __future__ import annotations
 from bindax_core.extend import public_names as _public_names
 from bindax_xla_backend._element_types import element_type as element_type
 from bindax_xla_backend._element_types import tensor_text as tensor_text
+from bindax_xla_backend._errors import AllocationError as AllocationError
 from bindax_xla_backend._errors import ArgumentError as ArgumentError
 from bindax_xla_backend._errors import CallbackResultError as CallbackResultError
 from bindax_xla_backend._errors import CompilationError as CompilationError

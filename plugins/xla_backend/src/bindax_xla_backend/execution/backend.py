@@ -24,7 +24,7 @@ from bindax_core.extend import (
 )
 from bindax_xla_backend._element_types import element_type, storage_dtype
 from bindax_xla_backend._errors import FORKED, ArgumentError
-from bindax_xla_backend.distributed.failures import execution_error, joined
+from bindax_xla_backend.distributed.failures import joined
 from bindax_xla_backend.execution import compilation_cache
 
 # jaxlib takes 0.1 s to import, so whatever needs it is imported by the first use of the backend.
@@ -227,6 +227,7 @@ class XlaBackend:
 
         Raises:
             ArgumentError: when the array is not of the type.
+            OutOfMemoryError: when the device has no memory for it.
         """
         shape, dtype = (array.shape, array.dtype) if aval is None else (aval.shape, aval.dtype)
         if array.shape != shape or array.dtype != dtype:
@@ -240,7 +241,11 @@ class XlaBackend:
         elif not dtype.isnative:
             array = array.astype(dtype.newbyteorder("="))
         chosen: Device = self.device() if device is None else device
-        return chosen.put(np.asarray(array, order="C"), copy=copy)
+        try:
+            return chosen.put(np.asarray(array, order="C"), copy=copy)
+        except self._jaxlib.RuntimeFailure as error:
+            kind = f"{dtype.name}[{','.join(map(str, shape))}]"
+            raise self._failure(error, f"a copy of {kind} to {chosen!r} failed") from error
 
     def to_host(self, buffer: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
         """The values of a buffer as a read-only NumPy array that shares its memory.
@@ -259,7 +264,7 @@ class XlaBackend:
             array: np.ndarray[Any, Any] = self._jaxlib.to_numpy(buffer, aval.shape, aval.dtype)
             return array
         except (self._jaxlib.RuntimeFailure, BufferError) as error:
-            raise execution_error(_FAILED, error) from error
+            raise self._failure(error, _FAILED) from error
 
     def copy(self, buffer: Any, aval: ShapedArray) -> Any:
         """A buffer on the first device with memory of its own."""
@@ -291,7 +296,13 @@ class XlaBackend:
             if any(map(self.is_deleted, buffers)):
                 message = "an array was waited for that was deleted or donated before."
                 raise DeletedArrayError(message) from error
-            raise execution_error(_FAILED, error) from error
+            raise self._failure(error, _FAILED) from error
+
+    def _failure(self, error: Exception, what: str) -> Exception:
+        """The error for what XLA raised when something failed, which ``what`` names."""
+        from bindax_xla_backend.execution.out_of_memory import run_failure
+
+        return run_failure(what, error, self)
 
     def effects_barrier(self) -> None:
         """Wait until the host functions that running programs call have returned."""

@@ -22,9 +22,10 @@ from bindax_core.extend import (
 )
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import FORKED, ArgumentError, ExecutionError
-from bindax_xla_backend.distributed.failures import agreed, execution_error, failure_elsewhere
+from bindax_xla_backend.distributed.failures import agreed, failure_elsewhere
 from bindax_xla_backend.execution import async_dispatch, sharded_buffers
 from bindax_xla_backend.execution.host_operands import HostOperands, put_on
+from bindax_xla_backend.execution.out_of_memory import run_failure
 from bindax_xla_backend.execution.placement import ProgramPlacements, in_own_memory, place_of
 from bindax_xla_backend.lowering.layout import Layout
 from bindax_xla_backend.lowering.program import LoweredProgram
@@ -296,7 +297,8 @@ class Executable:
                     f"an earlier call; use the result of that call, or do not donate it."
                 ) from error
         self._raise_failure_of_callback()
-        raise execution_error(f"the compiled program {self.name} failed", error) from error
+        what = f"the compiled program {self.name} failed"
+        raise run_failure(what, error, self._backend, self) from error
 
 
 def _refuse(*operands: Any) -> NoReturn:
