@@ -62,8 +62,6 @@ P = ParamSpec("P")
 Q = ParamSpec("Q")
 R = TypeVar("R")
 T = TypeVar("T")
-
-
 _tracing = threading.local()
 
 
