@@ -62,9 +62,6 @@ from bindax_core.arrays._extended_dtypes import logical_array as logical_array
 from bindax_core.arrays._extended_dtypes import physical_array as physical_array
 from bindax_core.arrays._live_memory import describe_live_arrays as describe_live_arrays
 from bindax_core.arrays._live_memory import size_text as size_text
-from bindax_core.arrays._lowering import LoweringContext as LoweringContext
-from bindax_core.arrays._lowering import Region as Region
-from bindax_core.arrays._lowering import kernel_sources as kernel_sources
 from bindax_core.arrays._memories import DeviceMemories as DeviceMemories
 from bindax_core.arrays._numbers import canonicalize_array as canonicalize_array
 from bindax_core.arrays._numbers import canonicalize_aval as canonicalize_aval
@@ -81,7 +78,10 @@ from bindax_core.arrays._placement import default_placement as default_placement
 from bindax_core.arrays._placement import default_sharding as default_sharding
 from bindax_core.arrays._placement import place_on as place_on
 from bindax_core.arrays._placement import sharding_of as sharding_of
+from bindax_core.arrays._rules import LoweringContext as LoweringContext
+from bindax_core.arrays._rules import Region as Region
 from bindax_core.arrays._rules import RuleFamily as RuleFamily
+from bindax_core.arrays._rules import kernel_sources as kernel_sources
 from bindax_core.arrays._settings import positive_integer as positive_integer
 from bindax_core.arrays._shaped_array import Dimension as Dimension
 from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray

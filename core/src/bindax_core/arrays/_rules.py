@@ -1,11 +1,12 @@
-"""The rule kinds of evaluation and compilation."""
+"""The rule kinds of evaluation and compilation, and what lowering rules build programs with."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from bindax_core.kernel._jaxpr import ClosedJaxpr
 from bindax_core.kernel._rules import RuleKind, core_kinds, list_result
 
 if TYPE_CHECKING:
@@ -62,3 +63,84 @@ it works inside of the program of another primitive only."""
 stablehlo: RuleKind = lowering["stablehlo"]
 
 core_kinds += (impl, stablehlo)
+
+
+# ---------------------------------------------------------------------------------- lowering
+
+
+class LoweringContext(Protocol):
+    """The builder for ``lowering["stablehlo"]`` rules; values are opaque to the rule.
+
+    Attributes:
+        avals_in: the types of the operands.
+        avals_out: the types of the results.
+        platform: the kind of device that is compiled for.
+        device_count: the number of devices that the program is divided among.
+    """
+
+    avals_in: Sequence[Any]
+    avals_out: Sequence[Any]
+    platform: str
+    device_count: int
+
+    def op(
+        self,
+        name: str,
+        operands: Sequence[Any],
+        result_avals: Sequence[Any] | None = None,
+        attributes: Mapping[str, str] = ...,
+        regions: Sequence[Region] = (),
+    ) -> list[Any]:
+        """An operation; attributes are text; the result types default to ``avals_out``."""
+
+    def constant(self, value: Any) -> Any:
+        """A constant from a NumPy value."""
+
+    def inline(self, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
+        """The operations of a program, in place."""
+
+    def call(self, jaxpr: ClosedJaxpr, values: Sequence[Any], name: str) -> list[Any]:
+        """A call of a program that becomes a function, shared by its calls."""
+
+    def broadcast(self, value: Any, aval_from: Any, aval_to: Any, dimensions: Sequence[int]) -> Any:
+        """A value repeated along new axes; axis i becomes axis ``dimensions[i]``."""
+
+    def sharding(self, sharding: Any, ndim: int) -> str:
+        """A ``NamedSharding`` of an array as the text of an attribute of Shardy's, ``sdy``."""
+
+    def inspect_sharding(self, value: Any, callback: Callable[[Any], None]) -> None:
+        """Call a function with the sharding of the first operand, when it is decided."""
+
+    def mesh(self, mesh: Any) -> str:
+        """The symbol of a mesh, declared where the program needs it, without ``@``."""
+
+    def callback(
+        self,
+        function: Callable[..., Any],
+        operands: Sequence[Any],
+        result_avals: Sequence[Any],
+        *,
+        pure: bool = False,
+        ordered: bool = False,
+    ) -> list[Any]:
+        """A call of a Python function on the host, with NumPy arrays; dropped only if pure."""
+
+
+class Region(NamedTuple):
+    """A region of an operation, such as the body of a reduction.
+
+    Attributes:
+        arg_avals: the types of the region's arguments.
+        build: ``(ctx, *values) -> sequence of values``, builds the body.
+    """
+
+    arg_avals: Sequence[Any]
+    build: Callable[..., Sequence[Any]]
+
+
+kernel_sources: list[Callable[[str, str], bool]] = []
+"""Functions of the name of a kernel of another language and of a platform.
+
+Each tells whether there is such a kernel, and has the compiler know it. A package that registers
+kernels only when its own primitives are lowered adds one, for programs that were made elsewhere.
+"""
