@@ -20,7 +20,7 @@ Settings are context managers, too:
 ...     bindax.random.key(0).dtype
 key<rbg>
 >>> with bindax.transfer_guard_host_to_device("allow"), bindax.log_compiles(False):
-...     with bindax.transfer_guard_device_to_host("allow"):
+...     with bindax.transfer_guard_device_to_host("allow"), bindax.debug_infs():
 ...         float(bindax.jit(bindax.numpy.sin)(0.0))
 0.0
 """
@@ -44,7 +44,6 @@ from bindax_core import devices as devices
 from bindax_core import disable_x64 as disable_x64
 from bindax_core import effects_barrier as effects_barrier
 from bindax_core import enable_x64 as enable_x64
-from bindax_core import ensure_compile_time_eval as ensure_compile_time_eval
 from bindax_core import eval_jaxpr as eval_jaxpr
 from bindax_core import find_primitive as find_primitive
 from bindax_core import find_transformation as find_transformation
@@ -127,6 +126,7 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms import custom_gradient as custom_gradient
     from bindax_transforms import custom_jvp as custom_jvp
     from bindax_transforms import custom_vjp as custom_vjp
+    from bindax_transforms import ensure_compile_time_eval as ensure_compile_time_eval
     from bindax_transforms import eval_shape as eval_shape
     from bindax_transforms import grad as grad
     from bindax_transforms import hessian as hessian
@@ -193,6 +193,7 @@ _ELSEWHERE = {
     "shard_map": "bindax_parallel",
     "checking_leaks": "bindax_transforms",
     "clear_caches": "bindax_transforms",
+    "ensure_compile_time_eval": "bindax_transforms",
     "checkpoint_policies": "bindax_transforms",
     "named_call": "bindax_transforms",
     "named_scope": "bindax_transforms",

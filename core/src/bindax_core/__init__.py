@@ -19,8 +19,8 @@ from bindax_core._settings import Setting as Setting
 from bindax_core._tracebacks import (
     hide_frames_of_uncaught as _hide_frames_of_uncaught,
 )
+from bindax_core.arrays import _evaluation as _evaluation  # the bottom of the trace stack
 from bindax_core.arrays._array import Array as Array
-from bindax_core.arrays._array import live_arrays as live_arrays
 from bindax_core.arrays._array_tracer import AnyArray as AnyArray
 from bindax_core.arrays._backend import effects_barrier as effects_barrier
 from bindax_core.arrays._device_put import block_until_ready as block_until_ready
@@ -30,7 +30,7 @@ from bindax_core.arrays._device_put import device_count as device_count
 from bindax_core.arrays._device_put import device_get as device_get
 from bindax_core.arrays._device_put import device_put as device_put
 from bindax_core.arrays._device_put import devices as devices
-from bindax_core.arrays._evaluation import ensure_compile_time_eval as ensure_compile_time_eval
+from bindax_core.arrays._live_memory import live_arrays as live_arrays
 from bindax_core.arrays._settings import disable_x64 as disable_x64
 from bindax_core.arrays._settings import enable_x64 as enable_x64
 from bindax_core.arrays._settings import transfer_guard as transfer_guard
@@ -78,6 +78,7 @@ _MOVED = {
     "debug_infs": "bindax_transforms.settings",
     "debug_nans": "bindax_transforms.settings",
     "diagnose_plugins": "bindax_diagnosis",
+    "ensure_compile_time_eval": "bindax_transforms",
     "installed_plugins": "bindax_diagnosis",
     "jaxpr_from_text": "bindax_text",
     "jaxpr_to_text": "bindax_text",
@@ -113,6 +114,7 @@ if _typing.TYPE_CHECKING:
     from bindax_text import jaxpr_from_text as jaxpr_from_text
     from bindax_text import jaxpr_to_text as jaxpr_to_text
     from bindax_transforms import checking_leaks as checking_leaks
+    from bindax_transforms import ensure_compile_time_eval as ensure_compile_time_eval
     from bindax_transforms import named_call as named_call
     from bindax_transforms import named_scope as named_scope
 

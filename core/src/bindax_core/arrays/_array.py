@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
@@ -218,9 +217,6 @@ class Array(ShardedArray, ArrayOperators):
         physical = self.physical()
         return placement.put(physical.numpy(), physical.aval)
 
-    def _platform(self) -> str:
-        return "numpy" if self._placement is None else str(self._placement.backend.name)
-
     def _is_within_reach(self) -> bool:
         """Tell whether NumPy can read the bytes where they are."""
         # A forked process lacks the threads of a compiler: there, NumPy is what there is.
@@ -388,23 +384,6 @@ class Array(ShardedArray, ArrayOperators):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
         return self.copy()
-
-
-def live_arrays(platform: str | None = None) -> list[Array]:
-    """List the arrays of this process that are alive, to find what holds memory.
-
-    Args:
-        platform: ``"numpy"`` for those on the host, or the name of a backend for those on its
-            devices; None for all.
-
-    >>> import numpy as np
-    >>> from bindax_core import Array, live_arrays
-    >>> x = Array.from_numpy(np.ones(3))
-    >>> any(y is x for y in live_arrays("numpy"))
-    True
-    """
-    found = [x for x in gc.get_objects() if type(x) is Array]
-    return [x for x in found if not x.is_deleted() and platform in (None, x._platform())]
 
 
 def _rebuild(host: NumPyArray, weak_type: bool) -> Array:

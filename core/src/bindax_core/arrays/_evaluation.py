@@ -8,8 +8,7 @@ so. No path depends on the size of an array.
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from bindax_core.arrays._settings import config
 from bindax_core.errors import RuleOutputError
 from bindax_core.kernel._rule_errors import explain_failure
 from bindax_core.kernel._rules import abstract_eval
-from bindax_core.kernel._stack import eval_context, evaluate_with
+from bindax_core.kernel._stack import evaluate_with
 from bindax_core.kernel._trace import Trace
 
 if TYPE_CHECKING:
@@ -135,26 +134,6 @@ class EvalTrace(Trace):
 
 
 evaluate_with(EvalTrace)
-
-
-@contextmanager
-def ensure_compile_time_eval() -> Iterator[None]:
-    """Compute with concrete values at once, while a function around the block is traced.
-
-    Operations on traced values are staged all the same.
-
-    >>> from bindax_core import ensure_compile_time_eval
-    >>> from bindax_lax_basic import add
-    >>> from bindax_transforms import make_jaxpr
-    >>> def f(x):
-    ...     with ensure_compile_time_eval():
-    ...         n = int(add(1, 2))
-    ...     return add(x, n)
-    >>> make_jaxpr(f)(1)
-    { lambda a:int64[] . let b:int64[] = add a 3 in ( b ) }
-    """
-    with eval_context():
-        yield
 
 
 def _checked(primitive: Primitive, result: Any, aval: Any, foreign: Sequence[Any]) -> Any:

@@ -1,14 +1,36 @@
-"""The memory that live arrays take, for errors about memory that is lacking."""
+"""Live arrays, and the memory that they take, for errors about memory that is lacking."""
 
 from __future__ import annotations
 
+import gc
 import math
 from collections import Counter
 from typing import Any
 
-from bindax_core.arrays._array import Array, live_arrays
+from bindax_core.arrays._array import Array
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
+
+
+def live_arrays(platform: str | None = None) -> list[Array]:
+    """List the arrays of this process that are alive, to find what holds memory.
+
+    Args:
+        platform: ``"numpy"`` for those on the host, or the name of a backend for those on its
+            devices; None for all.
+
+    >>> import numpy as np
+    >>> from bindax_core import Array, live_arrays
+    >>> x = Array.from_numpy(np.ones(3))
+    >>> any(y is x for y in live_arrays("numpy"))
+    True
+    """
+    found = [x for x in gc.get_objects() if type(x) is Array and not x.is_deleted()]
+    return [x for x in found if platform in (None, _platform(x))]
+
+
+def _platform(x: Array) -> str:
+    return "numpy" if x.placement is None else str(x.placement.backend.name)
 
 
 def size_text(size: float) -> str:
@@ -30,7 +52,7 @@ def describe_live_arrays(platform: str | None = None, count: int = 10) -> str:
         count: the number of lines below the first.
     """
     arrays = live_arrays(platform)
-    kinds = Counter((x.aval.str_short(), x._platform(), _size(x)) for x in arrays)
+    kinds = Counter((x.aval.str_short(), _platform(x), _size(x)) for x in arrays)
     largest = sorted(kinds.items(), key=lambda kind: -kind[0][2] * kind[1])
     total = sum(size * number for (_, _, size), number in largest)
     large = [(kind, number) for kind, number in largest if 1000 * kind[2] * number > total]

@@ -74,6 +74,9 @@ from bindax_transforms.staging.effects import without_effects as without_effects
 from bindax_transforms.staging.evaluated import evaluated as evaluated
 from bindax_transforms.staging.interning import intern_jaxpr as intern_jaxpr
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr as trace_to_jaxpr
+from bindax_transforms.staging.make_jaxpr import (
+    ensure_compile_time_eval as ensure_compile_time_eval,
+)
 from bindax_transforms.staging.make_jaxpr import eval_shape as eval_shape
 from bindax_transforms.staging.make_jaxpr import make_jaxpr as make_jaxpr
 from bindax_transforms.staging.named_scopes import named_call as named_call

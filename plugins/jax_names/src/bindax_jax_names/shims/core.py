@@ -9,7 +9,6 @@ import numpy as np
 
 from bindax_core import Literal as Literal
 from bindax_core import Var as Var
-from bindax_core import ensure_compile_time_eval as ensure_compile_time_eval
 from bindax_core import eval_jaxpr as eval_jaxpr
 from bindax_core import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.extend import AbstractValue as AbstractValue
@@ -22,6 +21,7 @@ from bindax_core.extend import Trace as Trace
 from bindax_core.extend import Tracer as Tracer
 from bindax_jax_names.shims._primitive import Primitive as Primitive
 from bindax_jax_names.shims.top import typeof as get_aval
+from bindax_transforms import ensure_compile_time_eval as ensure_compile_time_eval
 
 __all__ = [
     "AbstractValue",

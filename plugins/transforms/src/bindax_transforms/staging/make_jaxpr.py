@@ -1,8 +1,9 @@
-"""Jaxprs and types of Python functions: ``make_jaxpr`` and ``eval_shape``."""
+"""Jaxprs and types of Python functions; values that are computed while one is traced."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Literal, overload
 
@@ -14,6 +15,7 @@ from bindax_core.extend import (
     ShapedArray,
     api_boundary,
     canonicalize_aval,
+    eval_context,
     is_value,
     tree_flatten,
     tree_unflatten,
@@ -139,3 +141,22 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     jaxpr, out_tree = _staged("eval_shape", with_values, (), args, kwargs)
     found = [types.get(i, aval) for i, aval in enumerate(jaxpr.out_avals)]
     return tree_unflatten(out_tree, found)
+
+
+@contextmanager
+def ensure_compile_time_eval() -> Iterator[None]:
+    """Compute with concrete values at once, while a function around the block is traced.
+
+    Operations on traced values are staged all the same.
+
+    >>> from bindax_lax_basic import add
+    >>> from bindax_transforms import ensure_compile_time_eval, make_jaxpr
+    >>> def f(x):
+    ...     with ensure_compile_time_eval():
+    ...         n = int(add(1, 2))
+    ...     return add(x, n)
+    >>> make_jaxpr(f)(1)
+    { lambda a:int64[] . let b:int64[] = add a 3 in ( b ) }
+    """
+    with eval_context():
+        yield
