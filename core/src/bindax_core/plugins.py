@@ -28,10 +28,11 @@ from bindax_core.registry._manifest import Manifest as Manifest
 from bindax_core.registry._manifest import manifest as manifest
 from bindax_core.registry._manifest import metadata_text as metadata_text
 from bindax_core.registry._manifest import normalized as normalized
-from bindax_core.registry._manifest import required as required
 from bindax_core.registry._provenance import Provenance as Provenance
 from bindax_core.registry._provenance import distribution_of as distribution_of
 from bindax_core.registry._provenance import file_of as file_of
+from bindax_core.registry._registrations import NAMED as NAMED
+from bindax_core.registry._registrations import Conflict as Conflict
 from bindax_core.registry._registrations import Declaration as Declaration
 from bindax_core.registry._registrations import offers as offers
 from bindax_core.registry._resolver import Resolver as Resolver

@@ -15,6 +15,7 @@ from bindax_core.errors import (
     PluginWarning,
 )
 from bindax_core.registry._plugin_settings import configured
+from bindax_diagnosis._manifests import conflicts
 
 
 def offer(site: Any, name: str, *, version: str = "1.0", extra: str = "") -> None:
@@ -73,7 +74,7 @@ def test_a_ranking_decides_whatever_the_order(site: Any, tables: Any, order: Any
         for name in order:
             tables.resolver.find_primitive(f"{name}.own")
         found = tables.resolver.find_primitive("p")
-        (conflict,) = tables.resolver.conflicts()
+        (conflict,) = conflicts(tables.resolver)
 
     assert type(found).__module__ == "two"
     assert conflict.winner == "two-dist"
@@ -85,7 +86,7 @@ def test_denying_one_side_ends_the_conflict(site: Any, tables: Any) -> None:
     offer(site, "two")
     with configured(deny=["one"]):
         assert type(tables.resolver.find_primitive("p")).__module__ == "two"
-        assert tables.resolver.conflicts() == []
+        assert conflicts(tables.resolver) == []
 
 
 def test_a_conflict_that_manifests_do_not_show_is_found_when_both_are_loaded(
@@ -120,7 +121,7 @@ def test_a_failed_plugin_is_no_party_to_a_conflict_found_while_loading(
         tables.loader.load_all()
 
     assert tables.rules == {"rule": "rule"}
-    assert tables.resolver.conflicts() == []
+    assert conflicts(tables.resolver) == []
 
 
 def test_a_pytree_type_offered_twice_raises_on_use(site: Any, tables: Any) -> None:

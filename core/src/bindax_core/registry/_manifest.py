@@ -40,7 +40,6 @@ _OPENING = "[bindax.v"
 _HEADER = re.compile(r"\[bindax\.v[^\n]*")
 _GROUP = re.compile(r"\[\s*bindax\.v(\d+)(?:\.(.+?))?\s*\]")
 _VERSION = re.compile(r"^Version:\s*(\S+)", re.MULTILINE)
-_REQUIRES = re.compile(r"^Requires-Dist:\s*([A-Za-z0-9._-]+)", re.MULTILINE)
 _EXTRAS = re.compile(r"\s*\[[^\]]*\]\s*$")
 
 
@@ -410,11 +409,6 @@ def metadata_text(directory: str) -> str:
     """The metadata of a distribution; empty when it has none."""
     texts = (_read(os.path.join(directory, name)) for name in ("METADATA", "PKG-INFO"))
     return next(filter(None, texts), "")
-
-
-def required(text: str) -> set[str]:
-    """The names of the distributions that a text of metadata requires."""
-    return {normalized(name) for name in _REQUIRES.findall(text)}
 
 
 def _version_key(distribution: Distribution) -> list[tuple[int, int | str]]:

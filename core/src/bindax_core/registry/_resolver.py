@@ -18,7 +18,7 @@ from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader,
 from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
 from bindax_core.registry._plugin_settings import Settings
 from bindax_core.registry._provenance import Provenance, provenance_of
-from bindax_core.registry._registrations import NAMED, Conflict, Declaration, label_of, offers
+from bindax_core.registry._registrations import Declaration, label_of, offers
 
 _RULE_KINDS = ("rule_kinds", "canonical_rule_kinds")
 
@@ -298,15 +298,3 @@ class Resolver(Plugins):
             source = settings.sources.get("autoload", "code")
             return f" (not loaded: autoload is off by {source}; load_plugins({plugin.name!r}))"
         return " (not loaded)" if plugin.status == AVAILABLE else ""
-
-    def conflicts(self) -> list[Conflict]:
-        """All conflicts: those that the manifests show, and those found while loading."""
-        registrations = self.loader.registrations
-        offers: dict[tuple[str, str], list[Entry]] = {}
-        for kind in NAMED:
-            for entry in self._allowed(self.loader.manifest().entries(f"{kind}s")):
-                offers.setdefault((kind, entry.offered_name), []).append(entry)
-        every = [registrations.offered_conflict(entries) for entries in offers.values()]
-        every.extend(list(registrations.conflicts.values()))
-        found = {(one.kind, one.label): one for one in every if one is not None}
-        return [found[key] for key in sorted(found)]

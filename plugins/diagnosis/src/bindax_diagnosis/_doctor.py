@@ -27,11 +27,10 @@ from bindax_core.plugins import (
     hook_names,
     installed,
     is_found,
-    metadata_text,
     missing_in,
     offers,
-    required,
 )
+from bindax_diagnosis._manifests import conflicts, required
 from bindax_diagnosis._replaced import Replaced, replaced_functions
 
 Report = dict[str, Any]
@@ -54,7 +53,7 @@ def doctor_report(resolver: Resolver, *, load: bool = True) -> list[Report]:
     for plugin in loader.plugins():
         records.extend(_plugin_records(loader, plugin))
     records.extend(map(_replaced_record, replaced_functions(current)))
-    for conflict in resolver.conflicts():
+    for conflict in conflicts(resolver):
         severity = "problem" if conflict.winner is None else "notice"
         remedy = conflict.remedy if conflict.winner is None else "none is needed"
         records.append(_problem("conflict", conflict.summary, remedy, severity=severity))
@@ -80,7 +79,7 @@ def unresolved_conflicts(distributions: frozenset[str]) -> list[str]:
     ]
     return replaced + [
         conflict.message
-        for conflict in installed.resolver.conflicts()
+        for conflict in conflicts(installed.resolver)
         if conflict.winner is None
         and any(
             one.distribution and one.distribution.name in distributions
@@ -258,7 +257,7 @@ def _undeclared_imports(entry: Entry) -> dict[str, str]:
 
     Each has the place of an import. Those in functions and below ``if`` or ``try`` are optional.
     """
-    declared = required(metadata_text(entry.distribution.metadata))
+    declared = required(entry.distribution)
     package = entry.module.partition(".")[0]
     file = file_of(package)
     known = {*declared, entry.distribution.name, _KIT}

@@ -18,11 +18,10 @@ from bindax_core.plugins import (
     ArrayOperators,
     Manifest,
     file_of,
-    metadata_text,
     normalized,
-    required,
     supplied_attributes,
 )
+from bindax_diagnosis._manifests import required
 
 
 class Replaced(NamedTuple):
@@ -91,7 +90,7 @@ def _allowed(manifest: Manifest, name: str) -> set[str]:
         if one not in allowed:
             allowed.add(one)
             if one in manifest.distributions:
-                waiting += required(metadata_text(manifest.distributions[one].metadata))
+                waiting += required(manifest.distributions[one])
     return allowed
 
 

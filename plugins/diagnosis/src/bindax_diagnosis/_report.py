@@ -23,16 +23,17 @@ from bindax_core.plugins import (
     offers,
 )
 from bindax_core.tree_util import registered_by, registered_nodes
+from bindax_diagnosis._manifests import conflicts
 
 Report = dict[str, Any]
 
 
 def plugins_report(resolver: Resolver) -> list[Report]:
     """One record for each plugin and each refused distribution; see ``installed_plugins``."""
-    conflicts = resolver.conflicts()
+    known_conflicts = conflicts(resolver)
     records = []
     for plugin in resolver.loader.plugins():
-        status, why = _status(resolver, plugin, conflicts)
+        status, why = _status(resolver, plugin, known_conflicts)
         seconds, offers = round(plugin.seconds, 6), _offers(resolver, plugin)
         records.append(_plugin_record(plugin.entry, status, why, seconds, offers))
     current = resolver.loader.manifest()
@@ -154,16 +155,18 @@ def containers_report(resolver: Resolver) -> list[Report]:
         # Under one name before and after loading: a manifest may name a type where it is exported.
         names = [entry.offered_name for entry in entries if offers(entry, kind)]
         provenance = registered_by(kind)
+        if provenance is None:  # another thread has removed it
+            continue
         built_in = provenance.module.startswith("bindax_core.")
         status = "built in" if built_in else "registered"
         name = names[0] if names else f"{kind.__module__}:{kind.__qualname__}"
         records.append(_container(name, status, provenance))
-    conflicts = resolver.conflicts()
+    known_conflicts = conflicts(resolver)
     for entry in entries:
         if any(offers(entry, definition.type) for definition in known):
             continue
         for plugin in resolver.loader.plugins_behind(entry):
-            status, why = _status(resolver, plugin, conflicts)
+            status, why = _status(resolver, plugin, known_conflicts)
             if status == LOADED:
                 status, why = "absent", "the plugin is loaded, and did not bring it"
             records.append(_container(entry.offered_name, status, _manifest_place(entry), why))
