@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, assert_type
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, assert_type
 
 import numpy as np
 
@@ -219,7 +219,6 @@ assert_type(bx.make_jaxpr(scaled, return_shape=True)(x), tuple[bx.ClosedJaxpr, A
 
 # The front ends.
 assert_type(lax.sin(1.0), bx.Array)
-assert_type(lax.scan(lambda carry, y: (carry, y), x, x), tuple[Any, Any])
 assert_type(jnp.sin(x), bx.Array)
 assert_type(jnp.arange(3), bx.Array)
 assert_type(jnp.einsum("ij->i", x), bx.Array)
@@ -243,6 +242,80 @@ def of_numpy_name(x: jnp.ndarray) -> jnp.ndarray:
 
 
 assert_type(of_numpy_name(x), bx.Array)
+
+assert_type(jnp.add(x, 1), bx.Array)
+assert_type(jnp.maximum.reduce(x), bx.Array)
+assert_type(jnp.where(x > 0, x, 0.0), bx.Array)
+assert_type(jnp.where(x), tuple[bx.Array, ...])
+assert_type(jnp.linspace(0, 1, num=5), bx.Array)
+assert_type(jnp.linspace(0, 1, retstep=True), tuple[bx.Array, bx.Array])
+assert_type(jnp.average(x, weights=x), bx.Array)
+assert_type(jnp.average(x, returned=True), tuple[bx.Array, bx.Array])
+assert_type(jnp.unique(x), bx.Array)
+assert_type(jnp.intersect1d(x, x, return_indices=True), tuple[bx.Array, bx.Array, bx.Array])
+assert_type(jnp.atleast_2d(x), bx.Array)
+assert_type(jnp.atleast_2d(x, x), list[bx.Array])
+assert_type(jnp.polyfit(x, x, 2), bx.Array)
+assert_type(jnp.linalg.qr(x).Q, bx.Array)
+assert_type(jnp.linalg.qr(x, mode="r"), bx.Array)
+assert_type(jnp.linalg.svd(x, full_matrices=False).S, bx.Array)
+assert_type(jnp.linalg.svd(x, compute_uv=False), bx.Array)
+assert_type(nn.logsumexp(x), bx.Array)
+assert_type(nn.logsumexp(x, return_sign=True), tuple[bx.Array, bx.Array])
+assert_type(nn.dot_product_attention(x, x, x), bx.Array)
+assert_type(lax.stop_gradient(parameters), Parameters)
+assert_type(bx.block_until_ready(parameters), Parameters)
+assert_type(bx.device_get(x), np.ndarray[Any, Any])
+
+
+# The result of a loop or a choice has the type that its function returns.
+class State(NamedTuple):
+    position: bx.Array
+    steps: bx.Array
+
+
+def moved(state: State, force: bx.Array) -> tuple[State, bx.Array]:
+    return State(state.position + force, state.steps + 1), state.position
+
+
+def turned(state: State) -> State:
+    return state
+
+
+class Pendulum:
+    def step(self, state: State, force: bx.Array) -> tuple[State, None]:
+        return state, None
+
+
+start = State(x[0], jnp.zeros(()))
+assert_type(lax.scan(moved, start, x), tuple[State, bx.Array])
+assert_type(lax.scan(bx.jit(moved), start, x), tuple[State, bx.Array])
+assert_type(lax.scan(Pendulum().step, start, x), tuple[State, None])
+assert_type(lax.scan(partial(moved), start, x), tuple[State, bx.Array])
+assert_type(lax.scan(lambda carry, y: (carry, y), x, x), tuple[Any, Any])
+assert_type(lax.scan(lambda carry, _: (2 * carry, None), x, None, length=3), tuple[Any, None])
+assert_type(lax.while_loop(lambda state: state.steps < 3, turned, start), State)
+assert_type(lax.while_loop(lambda n: n < 3, lambda n: n + 1, 0), Any)
+assert_type(lax.fori_loop(0, 3, lambda i, state: turned(state), start), State)
+assert_type(lax.fori_loop(0, 3, lambda i, total: total + i, 0.0), Any)
+assert_type(lax.cond(x[0, 0] > 0, turned, turned, start), State)
+assert_type(lax.cond(x[0, 0] > 0, lambda: x.sum(), lambda: 0.0), bx.Array)
+assert_type(lax.cond(x[0, 0] > 0, lambda: 0.0, lambda: x.sum()), bx.Array)
+assert_type(lax.cond(x[0, 0] > 0, lambda: 0.0, lambda: 1.0), bx.Array)
+assert_type(lax.switch(0, [scaled, decorated], x), bx.Array)
+assert_type(lax.switch(0, [lambda: x.sum(), lambda: 0.0]), Any)
+assert_type(lax.map(jnp.sin, x), bx.Array)
+assert_type(lax.associative_scan(jnp.add, x), bx.Array)
+
+# A step of an optimizer keeps the type of the parameters.
+adam = optimizers.adam(1e-3)
+state = adam.init(parameters)
+loss_now, gradients = bx.value_and_grad(loss)(parameters, 1.0)
+updates, state = adam.update(gradients, state, parameters)
+assert_type(optimizers.apply_updates(parameters, updates), Parameters)
+assert_type(optimizers.global_norm(gradients), bx.Array)
+assert_type(optimizers.l2_loss(x, x), bx.Array)
+half: Parameters = tree.map(lambda p: p / 2, parameters)
 
 # Settings.
 assert_type(bx.config.debug_nans, bool)

@@ -103,6 +103,22 @@ def train_step(model: Classifier, optimizer: nnx.Optimizer, x: bx.Array) -> bx.A
     return value
 
 
+@partial(nnx.vmap, in_axes=(None, 0))
+def each_row(model: Classifier, x: bx.Array) -> bx.Array:
+    return model(x)
+
+
+@partial(nnx.remat, static_argnums=2)
+def repeated(model: Classifier, x: bx.Array, n: int) -> bx.Array:
+    return model(x)
+
+
+@nnx.split_rngs(splits=3)
+@nnx.vmap
+def ensemble(rngs: nnx.Rngs) -> Classifier:
+    return Classifier(3, rngs=rngs)
+
+
 @nnx.custom_vjp
 def own_derivative(model: Classifier, x: bx.Array) -> bx.Array:
     return model(x)
@@ -112,6 +128,30 @@ optimizer = nnx.Optimizer(model, optimizers.adam(1e-3), wrt=nnx.Param)
 assert_type(train_step(model, optimizer, x), bx.Array)
 assert_type(accumulated(x[0], x), tuple[bx.Array, bx.Array])
 assert_type(own_derivative(model, x), bx.Array)
+assert_type(ensemble(nnx.Rngs(0)), Classifier)
+rows: bx.Array = each_row(model, x)
+rows = repeated(model, x, 3)
+
+# Parts of models, and models of parts.
+graphdef, state = nnx.split(model)
+assert_type(graphdef, nnx.GraphDef)
+assert_type(state, nnx.State)
+graphdef, parameters, rest = nnx.split(model, nnx.Param, ...)
+assert_type(parameters, nnx.State)
+assert_type(nnx.state(model, nnx.Param), nnx.State)
+assert_type(nnx.clone(model), Classifier)
+assert_type(nnx.view(model, deterministic=True), Classifier)
+assert_type(nnx.eval_mode(model), Classifier)
+assert_type(nnx.eval_shape(lambda: Classifier(3, rngs=nnx.Rngs(0))), Classifier)
+merged: Classifier = nnx.merge(graphdef, parameters, rest)
+
+# Loops and choices.
+assert_type(nnx.cond(True, loss, lambda model, x: 0.0, model, x), bx.Array)
+assert_type(nnx.switch(0, [loss, loss], model, x), bx.Array)
+assert_type(nnx.fori_loop(0, 3, lambda i, x: jnp.sin(x), x), bx.Array)
+assert_type(nnx.while_loop(lambda x: x.sum() < 3, lambda x: jnp.add(x, 1), x), bx.Array)
+assert_type(nnx.max_pool(x, (2,)), bx.Array)
+assert_type(nnx.make_causal_mask(x), bx.Array)
 
 if TYPE_CHECKING:
     train_step(model, x)  # type: ignore[call-arg]  # no optimizer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -23,8 +23,10 @@ from bindax_core.tree._flatten import tree_flatten, tree_leaves, tree_unflatten
 from bindax_core.tree._map import tree_map
 from bindax_core.tree._prefix import flatten_prefix
 
+T = TypeVar("T")
 
-def block_until_ready(x: Any) -> Any:
+
+def block_until_ready(x: T) -> T:
     """Wait until all arrays in a tree are computed; returns the tree.
 
     >>> from bindax_core import block_until_ready
@@ -45,6 +47,10 @@ def block_until_ready(x: Any) -> Any:
     return x
 
 
+@overload
+def device_get(x: Array) -> np.ndarray[Any, Any]: ...
+@overload
+def device_get(x: Any) -> Any: ...
 def device_get(x: Any) -> Any:
     """A tree with NumPy arrays in place of arrays.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from bindax_core.extend import tree_map
 from bindax_nnx.filters import Filter, Path, to_predicate
@@ -13,16 +13,18 @@ from bindax_nnx.split_merge import merge, split, state
 from bindax_nnx.state import State, map_state
 from bindax_nnx.variables import Variable
 
+T = TypeVar("T")
+
 
 def with_attributes(
-    node: Any,
+    node: T,
     /,
     *,
     only: Filter = ...,
     raise_if_not_found: bool = True,
     graph: bool | None = None,
     **attributes: Any,
-) -> Any:
+) -> T:
     """A copy of the objects of a graph with other attributes, around the same variables.
 
     Args:
@@ -71,6 +73,7 @@ def map(
     >>> map(lambda path, x: x * 0, layer).kernel.value.sum(), layer.kernel.shape
     (Array(0., dtype=float32), (2, 3))
     """
+    values: Any  # of a variable alone, the variable
     graphdef, values = split(node, graph=graph)
     changed = map_state(f, values) if isinstance(values, State) else f((), values)
     return merge(graphdef, changed, recreate_variables=recreate_variables)

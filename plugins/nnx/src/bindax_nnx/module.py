@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 from bindax_core.extend import tree_map, typeof, zeros_like_aval
 from bindax_core.tree_util import is_tree_node
@@ -16,6 +16,8 @@ from bindax_nnx.object import Object
 from bindax_nnx.sharing import require_tree
 from bindax_nnx.split_merge import copy_around
 from bindax_nnx.variables import Perturbation, Variable
+
+T = TypeVar("T")
 
 CAPTURES = "__captures__"
 """The attribute of modules with what ``capture`` records."""
@@ -221,7 +223,7 @@ iter_module_children = iter_children
 """The name that newer versions of Flax have for ``iter_children``."""
 
 
-def train_mode(node: Any, **attributes: Any) -> Any:
+def train_mode(node: T, **attributes: Any) -> T:
     """A view of a module in training mode: its own structure, the variables shared.
 
     >>> from bindax_nnx import Dropout, Rngs
@@ -231,7 +233,7 @@ def train_mode(node: Any, **attributes: Any) -> Any:
     return _in_mode("train_mode", node, False, attributes)
 
 
-def eval_mode(node: Any, **attributes: Any) -> Any:
+def eval_mode(node: T, **attributes: Any) -> T:
     """A view of a module in evaluation mode: its own structure, the variables shared.
 
     >>> from bindax_nnx import Dropout, Rngs
@@ -241,7 +243,7 @@ def eval_mode(node: Any, **attributes: Any) -> Any:
     return _in_mode("eval_mode", node, True, attributes)
 
 
-def _in_mode(function: str, node: Any, is_still: bool, attributes: Mapping[str, Any]) -> Any:
+def _in_mode(function: str, node: T, is_still: bool, attributes: Mapping[str, Any]) -> T:
     modes = {"deterministic": is_still, "use_running_average": is_still}
     copy, missing = _viewed(node, ..., {**modes, **attributes})
     _require_found(function, copy, [name for name in missing if name in attributes])
@@ -249,14 +251,14 @@ def _in_mode(function: str, node: Any, is_still: bool, attributes: Mapping[str, 
 
 
 def view(
-    node: Any,
+    node: T,
     /,
     *,
     only: Filter = ...,
     raise_if_not_found: bool = True,
     graph: bool | None = None,
     **attributes: Any,
-) -> Any:
+) -> T:
     """A copy of the objects of a graph with other attributes, around the same variables.
 
     A module with a method ``set_view`` gets those that this takes as its arguments; of others the
@@ -289,7 +291,7 @@ def view(
     return copy
 
 
-def _viewed(node: Any, only: Filter, attributes: Mapping[str, Any]) -> tuple[Any, list[str]]:
+def _viewed(node: T, only: Filter, attributes: Mapping[str, Any]) -> tuple[T, list[str]]:
     """A view, and the names that no module has."""
     takes = to_predicate(only)
     copy = copy_around(node, lambda variable: variable)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 import bindax_numpy as jnp
 import bindax_random as random
@@ -17,6 +17,9 @@ from bindax_nnx.object import Object
 from bindax_nnx.recursion import iter_graph, recursive_map
 from bindax_nnx.rngs import Parts, Rngs, RngStream, first_rule
 from bindax_nnx.sharing import key_text, require_tree
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class RngBackups:
@@ -37,6 +40,26 @@ class RngBackups:
         self.restore()
 
 
+@overload
+def split_rngs(
+    *,
+    splits: int | tuple[int, ...],
+    only: Filter = ...,
+    squeeze: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+@overload
+def split_rngs(
+    node: Any,
+    /,
+    *,
+    splits: int | tuple[int, ...],
+    only: Filter = ...,
+    squeeze: bool = False,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Any: ...
 def split_rngs(
     node: Any = None,
     /,
@@ -163,6 +186,22 @@ def restore_rngs(backups: RngBackups) -> None:
     backups.restore()
 
 
+@overload
+def fork_rngs(
+    *,
+    split: Parts = None,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+@overload
+def fork_rngs(
+    node: Any,
+    /,
+    *,
+    split: Parts = None,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Any: ...
 def fork_rngs(
     node: Any = None,
     /,
@@ -202,6 +241,28 @@ def fork_rngs(
     return _changed("fork_rngs", node, made, mode_of(graph, graph_updates))
 
 
+@overload
+def with_rngs(
+    *,
+    split: Parts = None,
+    fork: Filter | Sequence[Filter] | None = None,
+    broadcast: Parts = None,
+    only: Filter = True,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+@overload
+def with_rngs(
+    node: Any,
+    /,
+    *,
+    split: Parts = None,
+    fork: Filter | Sequence[Filter] | None = None,
+    broadcast: Parts = None,
+    only: Filter = True,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Any: ...
 def with_rngs(
     node: Any = None,
     /,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import bindax_numpy as jnp
 from bindax_core.extend import tree_map
@@ -99,6 +99,20 @@ class Call:
         return result, split(self._root)
 
 
+@overload
+def split(
+    node: Any, filter: Filter = ..., /, *, graph: bool | None = None
+) -> tuple[GraphDef, State]: ...
+@overload
+def split(
+    node: Any, first: Filter, second: Filter, /, *, graph: bool | None = None
+) -> tuple[GraphDef, State, State]: ...
+@overload
+def split(
+    node: Any, first: Filter, second: Filter, third: Filter, /, *, graph: bool | None = None
+) -> tuple[GraphDef, State, State, State]: ...
+@overload
+def split(node: Any, /, *filters: Filter, graph: bool | None = None) -> tuple[Any, ...]: ...
 def split(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
     """The structure of a graph, and its variables in one state for each filter.
 
@@ -293,6 +307,12 @@ def _holder(node: Any, path: Path, value: Any) -> Any:
     return node if isinstance(node, Object) and path[-1] not in node.__dict__ else None
 
 
+@overload
+def state(node: Any, filter: Filter = ..., /, *, graph: bool | None = None) -> State: ...
+@overload
+def state(
+    node: Any, first: Filter, second: Filter, /, *filters: Filter, graph: bool | None = None
+) -> tuple[State, ...]: ...
 def state(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
     """The variables of a graph that filters take, as states of copies.
 
@@ -314,6 +334,12 @@ def state(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
     return states_of(split_flat(copies, filters or (...,), everything=False))
 
 
+@overload
+def variables(node: Any, filter: Filter = ..., /) -> State: ...
+@overload
+def variables(
+    node: Any, first: Filter, second: Filter, /, *filters: Filter
+) -> tuple[State, ...]: ...
 def variables(node: Any, *filters: Filter) -> Any:
     """The variables of a graph themselves, by path in states."""
     found = dict(iter_data(node))
@@ -372,6 +398,10 @@ def copy_around(node: T, replaced: Callable[[Variable[Any]], Variable[Any]]) -> 
     return copy
 
 
+@overload
+def pop(node: Any, filter: Filter, /) -> State: ...
+@overload
+def pop(node: Any, first: Filter, second: Filter, /, *filters: Filter) -> tuple[State, ...]: ...
 def pop(node: Any, *filters: Filter) -> Any:
     """Take variables out of a graph: their attributes are deleted.
 

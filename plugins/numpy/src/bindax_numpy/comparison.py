@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -237,6 +237,12 @@ def _equals(name: str, x: Any, infinity: float, out: None) -> Any:
 
 
 @evaluated
+@overload
+def where(
+    condition: Any, x: Any, y: Any, /, *, size: Any = None, fill_value: Any = None
+) -> Array: ...
+@overload
+def where(condition: Any, /, *, size: Any = None, fill_value: Any = None) -> tuple[Array, ...]: ...
 def where(
     condition: Any, x: Any = None, y: Any = None, /, *, size: Any = None, fill_value: Any = None
 ) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -249,6 +249,10 @@ def _at_least(name: str, arrays: Sequence[Any], new_axes: Sequence[tuple[int, ..
     return made[0] if len(made) == 1 else made
 
 
+@overload
+def atleast_1d(ary: Any, /) -> Array: ...
+@overload
+def atleast_1d(*arys: Any) -> list[Array]: ...
 def atleast_1d(*arys: Any) -> Any:
     """Arrays with one axis or more; scalars get one. Several arrays give a list.
 
@@ -258,6 +262,10 @@ def atleast_1d(*arys: Any) -> Any:
     return _at_least("atleast_1d", arys, ((0,),))
 
 
+@overload
+def atleast_2d(ary: Any, /) -> Array: ...
+@overload
+def atleast_2d(*arys: Any) -> list[Array]: ...
 def atleast_2d(*arys: Any) -> Any:
     """Arrays with two axes or more; new ones are in front.
 
@@ -267,6 +275,10 @@ def atleast_2d(*arys: Any) -> Any:
     return _at_least("atleast_2d", arys, ((0, 1), (0,)))
 
 
+@overload
+def atleast_3d(ary: Any, /) -> Array: ...
+@overload
+def atleast_3d(*arys: Any) -> list[Array]: ...
 def atleast_3d(*arys: Any) -> Any:
     """Arrays with three axes or more; vectors get one on either side, matrices one behind.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_control_flow import scan
-from bindax_core.extend import is_value, typeof
+from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic.extend import (
     axes_argument,
     axis_argument,
@@ -75,7 +75,7 @@ class ufunc:
         """The number of arguments and results."""
         return self.nin + self.nout
 
-    def __call__(self, *args: Any, out: None = None, where: None = None) -> Any:
+    def __call__(self, *args: Any, out: None = None, where: None = None) -> Array:
         """The results for each element; ``out`` and ``where`` are None."""
         refuse_out(self.__name__, out)
         if where is not None:
@@ -118,7 +118,7 @@ class ufunc:
         keepdims: bool = False,
         initial: Any = None,
         where: Any = None,
-    ) -> Any:
+    ) -> Array:
         """The elements over axes joined to one by the function, from the first on.
 
         Args:
@@ -176,7 +176,7 @@ class ufunc:
         zero = convert(0, dtype, False)
         return typeof(self(zero, zero)).dtype
 
-    def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
+    def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
         """Join the elements up to and including each one, along an axis.
 
         >>> jnp.add.accumulate(jnp.array([1, 2, 3]))
@@ -202,7 +202,7 @@ class ufunc:
 
     def reduceat(
         self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None
-    ) -> Any:
+    ) -> Array:
         """Slices along an axis joined from each index up to the next one.
 
         Where the next index is no later, the slice of the index alone is the result.
@@ -237,7 +237,7 @@ class ufunc:
         found, _ = scan(step, first, (lax.iota(typeof(starts).dtype, n), moved))
         return moveaxis(found, 0, place)
 
-    def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = False) -> Any:
+    def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = False) -> Array:
         """A copy with the function applied to the elements at indices, once for each.
 
         Args:
@@ -277,7 +277,7 @@ class ufunc:
         flat, _ = scan(step, convert(ravel(x), found, False), (ravel(places), *others))
         return reshape(flat, own.shape)
 
-    def outer(self, A: Any, B: Any, /) -> Any:
+    def outer(self, A: Any, B: Any, /) -> Array:
         """The results for all pairs of an element of one array and one of the other.
 
         >>> jnp.multiply.outer(jnp.array([1, 2]), jnp.array([3, 4]))

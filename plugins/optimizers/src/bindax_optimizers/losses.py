@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import bindax_numpy as jnp
+from bindax_core.extend import Array
 from bindax_lax_basic import stop_gradient
 
 
-def squared_error(predictions: Any, targets: Any | None = None) -> Any:
+def squared_error(predictions: Any, targets: Any | None = None) -> Array:
     """The square of each difference.
 
     Args:
@@ -23,7 +24,7 @@ def squared_error(predictions: Any, targets: Any | None = None) -> Any:
     return jnp.square(errors)
 
 
-def l2_loss(predictions: Any, targets: Any | None = None) -> Any:
+def l2_loss(predictions: Any, targets: Any | None = None) -> Array:
     """Half the square of each difference.
 
     >>> import numpy as np
@@ -33,7 +34,7 @@ def l2_loss(predictions: Any, targets: Any | None = None) -> Any:
     return 0.5 * squared_error(predictions, targets)
 
 
-def huber_loss(predictions: Any, targets: Any | None = None, delta: float = 1.0) -> Any:
+def huber_loss(predictions: Any, targets: Any | None = None, delta: float = 1.0) -> Array:
     """Half the square of each difference up to ``delta``, and linear beyond (Huber, 1964).
 
     Args:
@@ -51,7 +52,7 @@ def huber_loss(predictions: Any, targets: Any | None = None, delta: float = 1.0)
     return quadratic * (errors - 0.5 * quadratic)
 
 
-def softmax_cross_entropy(logits: Any, labels: Any, axis: int = -1) -> Any:
+def softmax_cross_entropy(logits: Any, labels: Any, axis: int = -1) -> Array:
     """The cross entropy of the softmax of logits, for probabilities as targets.
 
     Args:
@@ -66,7 +67,7 @@ def softmax_cross_entropy(logits: Any, labels: Any, axis: int = -1) -> Any:
     return -jnp.sum(jnp.multiply(labels, _log_softmax(logits, axis)), axis=axis)
 
 
-def softmax_cross_entropy_with_integer_labels(logits: Any, labels: Any, axis: int = -1) -> Any:
+def softmax_cross_entropy_with_integer_labels(logits: Any, labels: Any, axis: int = -1) -> Array:
     """The cross entropy of the softmax of logits, for the numbers of classes as targets.
 
     Args:
@@ -100,7 +101,7 @@ def softmax_cross_entropy_with_integer_labels(logits: Any, labels: Any, axis: in
     return -jnp.take_along_axis(_log_softmax(logits, axis), chosen, axis=axis).squeeze(axis)
 
 
-def sigmoid_binary_cross_entropy(logits: Any, labels: Any) -> Any:
+def sigmoid_binary_cross_entropy(logits: Any, labels: Any) -> Array:
     """The cross entropy of the logistic function of logits, for probabilities as targets.
 
     Args:

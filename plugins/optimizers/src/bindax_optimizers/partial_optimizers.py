@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import bindax_numpy as jnp
 from bindax_core.extend import (
@@ -24,6 +24,8 @@ from bindax_optimizers.gradient_transformations import (
     zeros_like,
 )
 from bindax_optimizers.transformation import GradientTransformation, stateless
+
+T = TypeVar("T")
 
 
 def set_to_zero() -> GradientTransformation:
@@ -190,15 +192,16 @@ def ema(decay: float, debias: bool = True) -> GradientTransformation:
     return GradientTransformation(lambda p: EmaState(zero_count(), zeros_like(p)), update)
 
 
-def incremental_update(new_tensors: Any, old_tensors: Any, step_size: Any) -> Any:
+def incremental_update(new_tensors: Any, old_tensors: T, step_size: Any) -> T:
     """Parameters between old and new ones: ``step_size * new + (1 - step_size) * old``.
 
     >>> incremental_update({"w": 3.0}, {"w": 1.0}, 0.5)
     {'w': 2.0}
     """
-    return tree_map(
+    between: T = tree_map(
         lambda new, old: step_size * new + (1.0 - step_size) * old, new_tensors, old_tensors
     )
+    return between
 
 
 register_node(NodeDefinition(MaskedNode, lambda x: ((), None), lambda _, xs: MaskedNode()))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import bindax_numpy as jnp
-from bindax_core.extend import tree_leaves, tree_map, typeof
+from bindax_core.extend import Array, tree_leaves, tree_map, typeof
 from bindax_numpy.extend import root
+
+T = TypeVar("T")
 
 Schedule = Callable[[Any], Any]
 ScalarOrSchedule = Any
@@ -70,24 +72,26 @@ def chain(*transformations: GradientTransformation) -> GradientTransformation:
     return GradientTransformation(init, update)
 
 
-def apply_updates(params: Any, updates: Any) -> Any:
+def apply_updates(params: T, updates: Any) -> T:
     """The parameters after a step; they keep their dtypes.
 
     >>> import numpy as np
     >>> apply_updates({"w": np.ones(2, np.float32)}, {"w": np.full(2, 0.5)})
     {'w': Array([1.5, 1.5], dtype=float32)}
     """
-    return tree_map(lambda p, u: jnp.asarray(p + u).astype(typeof(p).dtype), params, updates)
+    updated: T = tree_map(lambda p, u: jnp.asarray(p + u).astype(typeof(p).dtype), params, updates)
+    return updated
 
 
-def global_norm(updates: Any) -> Any:
+def global_norm(updates: Any) -> Array:
     """The Euclidean norm of all arrays of a tree together.
 
     >>> import numpy as np
     >>> float(global_norm([np.array([3.0]), np.array([4.0])]))
     5.0
     """
-    return root(sum(jnp.sum(jnp.square(jnp.abs(x))) for x in tree_leaves(updates)))
+    norm: Array = root(sum(jnp.sum(jnp.square(jnp.abs(x))) for x in tree_leaves(updates)))
+    return norm
 
 
 def require_params(name: str, params: Any) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from bindax_core.extend import Array
 from bindax_parallel._collective import find_axes, joint_index
 
 __all__ = ["axis_index", "axis_size"]
 
 
-def axis_index(axis_name: Any) -> Any:
+def axis_index(axis_name: Any) -> Array:
     """The index of each element along a named axis.
 
     Args:
@@ -31,7 +32,7 @@ def axis_index(axis_name: Any) -> Any:
     axes = find_axes("axis_index", axis_name)
     if not axes:
         raise ValueError("axis_index: axis_name must hold a name, but is empty.")
-    return joint_index(axes)
+    return joint_index(axes)  # type: ignore[no-any-return]
 
 
 def axis_size(axis_name: Any) -> int:

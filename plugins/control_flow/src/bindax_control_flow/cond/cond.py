@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from bindax_control_flow.cond.branches import trace_branches
 from bindax_control_flow.cond.primitive import cond_p
 from bindax_control_flow.shared.programs import join_consts
 from bindax_core.extend import (
+    Array,
     Tracer,
     api_boundary,
     config,
@@ -25,9 +26,27 @@ from bindax_transforms import check_function, traced_once
 
 __all__ = ["cond", "switch"]
 
+R = TypeVar("R")
+
 _MISSING: Any = object()
 
 
+@overload  # a number of one branch is an array of the result
+def cond(
+    pred: Any,
+    true_fun: Callable[..., complex],
+    false_fun: Callable[..., Any],
+    *operands: Any,
+    operand: Any = ...,
+) -> Array: ...
+@overload
+def cond(
+    pred: Any,
+    true_fun: Callable[..., R],
+    false_fun: Callable[..., Any],
+    *operands: Any,
+    operand: Any = ...,
+) -> R: ...
 @api_boundary
 def cond(
     pred: Any,
@@ -90,6 +109,14 @@ def _is_five_argument_form(second: Any, third: Any, rest: tuple[Any, ...]) -> bo
     return len(rest) == 2 and callable(third) and callable(rest[1]) and not callable(second)
 
 
+@overload
+def switch(
+    index: Any, branches: Sequence[Callable[..., Array]], *operands: Any, operand: Any = ...
+) -> Array: ...
+@overload
+def switch(
+    index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = ...
+) -> Any: ...
 @api_boundary
 def switch(
     index: Any,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from bindax_control_flow.shared.arguments import check_values
 from bindax_core.extend import api_boundary, describe_function, tree_flatten, tree_unflatten, typeof
@@ -13,13 +13,15 @@ from bindax_transforms import argument_names, check_function
 
 __all__ = ["associative_scan"]
 
+R = TypeVar("R")
+
 Combine = Callable[[list[Any], list[Any]], list[Any]]
 
 
 @api_boundary
 def associative_scan(
-    fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
-) -> Any:
+    fn: Callable[[Any, Any], R], elems: Any, reverse: bool = False, axis: int = 0
+) -> R:
     """All prefixes ``a, fn(a, b), fn(fn(a, b), c), ...`` of a sequence, for an associative ``fn``.
 
     Neighbours are combined in pairs, the prefixes of the half as long sequence of pairs are found
@@ -66,7 +68,7 @@ def associative_scan(
     outs = _prefixes(combine, axes, leaves, length)
     if reverse:
         outs = [rev(x, (a,)) for x, a in zip(outs, axes, strict=True)]
-    return tree_unflatten(tree, outs)
+    return tree_unflatten(tree, outs)  # type: ignore[no-any-return]
 
 
 def _axes(elems: Any, leaves: Sequence[Any], axis: int) -> tuple[list[int], int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from bindax_control_flow.scan.arguments import common_length
 from bindax_control_flow.scan.scan import scan
@@ -14,9 +14,11 @@ from bindax_transforms import check_function, vmap
 
 __all__ = ["map"]
 
+R = TypeVar("R")
+
 
 @api_boundary
-def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
+def map(f: Callable[[Any], R], xs: Any, *, batch_size: int | None = None) -> R:
     """Apply a function to each slice of arrays along their first axes, and stack the results.
 
     Where ``vmap`` computes all slices at once, ``map`` computes one after the other, which needs
@@ -48,7 +50,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     if size < 0:
         raise ValueError(f"batch_size of map must not be negative, but it is {size}.")
     if not size:
-        return _one_by_one(f, xs)
+        return _one_by_one(f, xs)  # type: ignore[no-any-return]
     whole = length // size * size
     parts = []
     if whole:
@@ -56,7 +58,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
         parts.append(tree_map(_joined, _one_by_one(vmap(f), batches)))
     if whole < length or not parts:
         parts.append(vmap(f)(tree_map(lambda x: slice_in_dim(x, whole, length), xs)))
-    return parts[0] if len(parts) == 1 else tree_map(lambda *ys: concatenate(ys, 0), *parts)
+    return parts[0] if len(parts) == 1 else tree_map(lambda *ys: concatenate(ys, 0), *parts)  # type: ignore[no-any-return]
 
 
 def _one_by_one(f: Callable[[Any], Any], xs: Any) -> Any:

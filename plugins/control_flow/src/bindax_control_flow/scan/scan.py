@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, TypeVar
 
 from bindax_control_flow.scan.arguments import checked_length, checked_unroll, trace_step
 from bindax_control_flow.scan.loop import Loop
@@ -14,16 +14,19 @@ from bindax_transforms import check_function
 
 __all__ = ["scan"]
 
+Carry = TypeVar("Carry")
+Y = TypeVar("Y")
+
 
 @api_boundary
 def scan(
-    f: Callable[[Any, Any], tuple[Any, Any]],
+    f: Callable[[Any, Any], tuple[Carry, Y]],
     init: Any,
     xs: Any = None,
     length: SupportsIndex | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
-) -> tuple[Any, Any]:
+) -> tuple[Carry, Y]:
     """Apply a function to each slice of sequences, one after the other, and carry a state along.
 
     It computes what this does, but traces ``f`` once in a call and compiles to one loop::

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,16 +32,18 @@ from bindax_transforms import check_function, trace_to_jaxpr
 
 __all__ = ["fori_loop"]
 
+R = TypeVar("R")
+
 
 @api_boundary
 def fori_loop(
     lower: Any,
     upper: Any,
-    body_fun: Callable[[Any, Any], Any],
+    body_fun: Callable[[Any, Any], R],
     init_val: Any,
     *,
     unroll: int | bool | None = None,
-) -> Any:
+) -> R:
     """Apply a function to its own result, once for each integer of a range.
 
     With bounds that are not traced it is a ``scan``, differentiable in both modes; with traced
@@ -77,7 +79,7 @@ def fori_loop(
         value = init_val
         for i in range(int(lower), int(upper)):
             value = body_fun(_of_type(index, i), value)
-        return value
+        return value  # type: ignore[no-any-return]
     carry, body = trace_body(Carry.of("fori_loop", "init_val", init_val), body_fun, [index])
     symbolic = any(isinstance(x, Dimension) for x in (lower, upper))
     if traced and not symbolic and unroll is not None:
@@ -88,7 +90,7 @@ def fori_loop(
         )
     rounds = None if traced or symbolic else 1 if unroll is None else unroll
     leaves = _last_carry(index, lower, upper, body, carry, rounds)
-    return tree_unflatten(carry.tree, leaves)
+    return tree_unflatten(carry.tree, leaves)  # type: ignore[no-any-return]
 
 
 def _index_type(lower: Any, upper: Any) -> ShapedArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,11 +30,11 @@ from bindax_transforms import check_function, trace_to_jaxpr, traced_once
 
 __all__ = ["while_loop"]
 
+R = TypeVar("R")
+
 
 @api_boundary
-def while_loop(
-    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
-) -> Any:
+def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], R], init_val: Any) -> R:
     """Apply a function to its own result, as long as a condition holds of it.
 
     Differentiable in forward mode. Reverse mode would have to store the values of an unknown number
@@ -66,10 +66,10 @@ def while_loop(
             value = init_val
             while bool(cond_fun(value)):
                 value = body_fun(value)
-            return value
+            return value  # type: ignore[no-any-return]
     carry, body = trace_body(Carry.of("while_loop", "init_val", init_val), body_fun)
     condition = _trace_condition(cond_fun, carry)
-    return tree_unflatten(carry.tree, run_loop(condition, body, carry.operands()))
+    return tree_unflatten(carry.tree, run_loop(condition, body, carry.operands()))  # type: ignore[no-any-return]
 
 
 def run_loop(condition: ClosedJaxpr, body: ClosedJaxpr, carry: Sequence[Any]) -> list[Any]:

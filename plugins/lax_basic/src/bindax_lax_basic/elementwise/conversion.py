@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from bindax_lax_basic.rules.linear import (
     zero_tangent,
 )
 from bindax_transforms.zeros import UndefPrimal, Zero
+
+T = TypeVar("T")
 
 __all__ = [
     "convert_element_type",
@@ -215,7 +217,7 @@ copy_p: Primitive = primitive(
 )
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: T) -> T:
     """The same values, cut out of differentiation: their derivative is zero.
 
     Args:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from bindax_core.extend import Primitive, primitive, rules, tree_flatten, tree_unflatten
 from bindax_transforms.zeros import Zero
 
+T = TypeVar("T")
+
 __all__ = ["optimization_barrier", "optimization_barrier_p"]
 
 
-def optimization_barrier(operand: Any, /) -> Any:
+def optimization_barrier(operand: T, /) -> T:
     """The same values, of which a compiler computes all before any is used.
 
     Args:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 import bindax_numpy as jnp
-from bindax_core.extend import is_value
+from bindax_core.extend import Array, is_value
 from bindax_nnx.layers._common import array_of
 
 
-def combine_masks(*masks: Any, dtype: Any = np.float32) -> Any:
+def combine_masks(*masks: Any, dtype: Any = np.float32) -> Array | None:
     """Combine masks: attention is allowed where all of them allow it; None is no mask.
 
     >>> import numpy as np
@@ -36,7 +36,7 @@ def make_attention_mask(
     pairwise_fn: Callable[[Any, Any], Any] = lambda x, y: x * y,
     extra_batch_dims: int = 0,
     dtype: Any = np.float32,
-) -> Any:
+) -> Array:
     """The mask ``(..., 1, queries, keys)`` of a function of a query's and a key's number.
 
     Args:
@@ -56,7 +56,7 @@ def make_attention_mask(
     return jnp.expand_dims(mask, tuple(range(extra_batch_dims))).astype(dtype)
 
 
-def make_causal_mask(x: Any, extra_batch_dims: int = 0, dtype: Any = np.float32) -> Any:
+def make_causal_mask(x: Any, extra_batch_dims: int = 0, dtype: Any = np.float32) -> Array:
     """The mask with which each position attends to itself and those before it.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_core.extend import typeof
+from bindax_core.extend import Array, typeof
 from bindax_nnx.layers._common import array_of
 
 Padding = str | Sequence[tuple[int, int]]
@@ -53,7 +53,7 @@ def max_pool(
     window_shape: Sequence[int],
     strides: Sequence[int] | None = None,
     padding: Padding = "VALID",
-) -> Any:
+) -> Array:
     """The maxima of windows.
 
     >>> import numpy as np
@@ -69,7 +69,7 @@ def min_pool(
     window_shape: Sequence[int],
     strides: Sequence[int] | None = None,
     padding: Padding = "VALID",
-) -> Any:
+) -> Array:
     """The minima of windows.
 
     >>> import numpy as np
@@ -86,7 +86,7 @@ def avg_pool(
     strides: Sequence[int] | None = None,
     padding: Padding = "VALID",
     count_include_pad: bool = True,
-) -> Any:
+) -> Array:
     """The means of windows.
 
     Args:

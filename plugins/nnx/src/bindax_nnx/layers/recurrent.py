@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import bindax_numpy as jnp
-from bindax_core.extend import tree_map
+from bindax_core.extend import Array, tree_map
 from bindax_nnx.filters import All, Filter
 from bindax_nnx.layers._common import (
     Layer,
@@ -145,7 +145,7 @@ def _last(carries: Any, lengths: Any) -> Any:
     return carries[jnp.asarray(lengths) - 1, jnp.arange(carries.shape[1])]
 
 
-def flip_sequences(inputs: Any, seq_lengths: Any, time_axis: int) -> Any:
+def flip_sequences(inputs: Any, seq_lengths: Any, time_axis: int) -> Array:
     """Sequences in reverse, what is after the last step that counts still behind.
 
     >>> import numpy as np

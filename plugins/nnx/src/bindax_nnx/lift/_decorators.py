@@ -20,14 +20,14 @@ Options = ParamSpec("Options")
 class Transformation(Protocol[Options]):
     """The type of a transformation whose functions have the parameters and results of the given."""
 
+    @overload  # first, as mypy takes the first one for ``functools.partial``
+    def __call__(  # type: ignore[overload-overlap]
+        self, f: Callable[P, R], /, *args: Options.args, **options: Options.kwargs
+    ) -> Callable[P, R]: ...
     @overload
     def __call__(
         self, /, *args: Options.args, **options: Options.kwargs
     ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-    @overload
-    def __call__(
-        self, f: Callable[P, R], /, *args: Options.args, **options: Options.kwargs
-    ) -> Callable[P, R]: ...
 
 
 def decorator(transformation: Callable[..., Any]) -> Callable[..., Any]:

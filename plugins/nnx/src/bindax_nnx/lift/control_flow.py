@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import bindax_control_flow
-from bindax_core.extend import api_boundary, tree_flatten, typeof
+from bindax_core.extend import Array, api_boundary, tree_flatten, typeof
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import is_reference
 from bindax_nnx.lift._names import named_after
@@ -15,7 +15,27 @@ from bindax_nnx.lift.structure import CallScope, Lift
 from bindax_nnx.modes import mode_of
 from bindax_transforms import check_function
 
+R = TypeVar("R")
 
+
+@overload  # a number of one branch is an array of the result
+def cond(
+    pred: Any,
+    true_fun: Callable[..., complex],
+    false_fun: Callable[..., Any],
+    *operands: Any,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Array: ...
+@overload
+def cond(
+    pred: Any,
+    true_fun: Callable[..., R],
+    false_fun: Callable[..., Any],
+    *operands: Any,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> R: ...
 @api_boundary
 def cond(
     pred: Any,
@@ -56,6 +76,22 @@ def cond(
     return _choose(lift, pred, (true_fun, false_fun), operands)
 
 
+@overload
+def switch(
+    index: Any,
+    branches: Sequence[Callable[..., Array]],
+    *operands: Any,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Array: ...
+@overload
+def switch(
+    index: Any,
+    branches: Sequence[Callable[..., Any]],
+    *operands: Any,
+    graph: bool | None = None,
+    graph_updates: bool | None = None,
+) -> Any: ...
 @api_boundary
 def switch(
     index: Any,
@@ -191,12 +227,12 @@ def check_same_objects(name: str, given: Any, returned: Any) -> None:
 @api_boundary
 def while_loop(
     cond_fun: Callable[[Any], Any],
-    body_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], R],
     init_val: Any,
     *,
     graph: bool | None = None,
     graph_updates: bool | None = None,
-) -> Any:
+) -> R:
     """Apply a function to a state as long as a condition on it holds.
 
     Args:
@@ -246,20 +282,20 @@ def while_loop(
     except TypeError:
         _check_carry("while_loop", call, types)
         raise
-    return _finish_loop(call, outs, init_val)
+    return _finish_loop(call, outs, init_val)  # type: ignore[no-any-return]
 
 
 @api_boundary
 def fori_loop(
     lower: Any,
     upper: Any,
-    body_fun: Callable[[Any, Any], Any],
+    body_fun: Callable[[Any, Any], R],
     init_val: Any,
     *,
     unroll: int | bool | None = None,
     graph: bool | None = None,
     graph_updates: bool | None = None,
-) -> Any:
+) -> R:
     """Apply a function to a state for each number of a range.
 
     Args:
@@ -298,7 +334,7 @@ def fori_loop(
     except TypeError:
         _check_carry("fori_loop", call, types)
         raise
-    return _finish_loop(call, outs, init_val)
+    return _finish_loop(call, outs, init_val)  # type: ignore[no-any-return]
 
 
 def _check_carry(name: str, call: Call, types: Sequence[tuple[Any, Any]]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, overload
 
 import bindax_transforms
 from bindax_core import ClosedJaxpr
@@ -13,6 +13,8 @@ from bindax_nnx.lift._decorators import decorator, lift_of, preserving
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.structure import Arguments, CallScope, Given, Lift, Returned, finish
+
+R = TypeVar("R")
 
 
 @preserving
@@ -106,12 +108,12 @@ def without_constants(
 
 @api_boundary
 def eval_shape(
-    f: Callable[..., Any],
+    f: Callable[..., R],
     *args: Any,
     graph: bool | None = None,
     graph_updates: bool | None = None,
     **kwargs: Any,
-) -> Any:
+) -> R:
     """The types of the results of a function, without computing them; no argument is changed.
 
     Args:
@@ -135,7 +137,7 @@ def eval_shape(
     lift = lift_of("eval_shape", "f", f, graph, graph_updates)
     call = Call(f, args, kwargs, lift=lift)
     outs = bindax_transforms.eval_shape(call.flat, call.leaves)
-    return call.finish_apart(outs)
+    return call.finish_apart(outs)  # type: ignore[no-any-return]
 
 
 @overload

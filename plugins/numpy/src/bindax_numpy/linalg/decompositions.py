@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -88,6 +88,12 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     return lax_linalg.cholesky(x, symmetrize_input=symmetrize_input)
 
 
+@overload
+def qr(a: Any, mode: Literal["reduced", "complete"] = "reduced") -> QRResult: ...
+@overload
+def qr(a: Any, mode: Literal["r"]) -> Array: ...
+@overload
+def qr(a: Any, mode: str) -> Any: ...
 def qr(a: Any, mode: str = "reduced") -> Any:
     """The QR decomposition: orthonormal columns times an upper triangular matrix.
 
@@ -181,6 +187,31 @@ def eigvals(a: Any) -> Array:
     return w
 
 
+@overload
+def svd(
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: Literal[True] = True,
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> SVDResult: ...
+@overload
+def svd(
+    a: Any,
+    full_matrices: bool = True,
+    *,
+    compute_uv: Literal[False],
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> Array: ...
+@overload
+def svd(
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> Any: ...
 def svd(
     a: Any,
     full_matrices: bool = True,

@@ -269,4 +269,5 @@ def hessian(
     """
     check_function("hessian", "fun", fun)
     first = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
-    return jacfwd(first, argnums, has_aux=has_aux, holomorphic=holomorphic)
+    second: Callable[..., Any] = jacfwd(first, argnums, has_aux=has_aux, holomorphic=holomorphic)
+    return second
