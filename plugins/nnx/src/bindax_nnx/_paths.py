@@ -26,6 +26,20 @@ def full_name(node: Any) -> str:
     return ".".join([type(node).__name__, *reversed(names)])
 
 
+def names_below(node: Any, outer: Any) -> list[str]:
+    """The names on the way to a node, from an object around it or else from the outermost one."""
+    names: list[str] = []
+    met = set()
+    while node is not outer and node._nnx_place is not None and id(node) not in met:
+        met.add(id(node))
+        holder, name = node._nnx_place
+        if holder() is None:
+            break
+        names += reversed(name.split("."))
+        node = holder()
+    return names[::-1]
+
+
 def layer_name(layer: Any) -> str:
     """The type of a layer, and the way to it if other objects hold it."""
     kind = type(layer).__name__

@@ -12,6 +12,7 @@ from bindax_core.tree_util import is_tree_node
 from bindax_nnx.filters import Filter, Path, to_predicate
 from bindax_nnx.graph import children_of, iter_nodes
 from bindax_nnx.modes import is_graph
+from bindax_nnx.named_calls import named_call
 from bindax_nnx.object import Object
 from bindax_nnx.sharing import require_tree
 from bindax_nnx.split_merge import copy_around
@@ -43,6 +44,12 @@ class Module(Object):
     >>> Scale(2.0)(3.0)
     6.0
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        call = cls.__dict__.get("__call__")
+        if inspect.isfunction(call):
+            cls.__call__ = named_call(call)  # type: ignore[attr-defined]
+        super().__init_subclass__(**options)
 
     def sow(
         self,
