@@ -162,6 +162,10 @@ assert closed.invars == closed.jaxpr.invars and closed.jaxpr.jaxpr is closed.jax
 assert closed.replace(outvars=[]).out_avals == [] and closed.with_consts(closed.consts).consts
 eqn = closed.eqns[-1]
 assert str(eqn.source_info.name_stack) == "" and eqn.ctx.compute_type is None
+scoped = jax.make_jaxpr(jax.grad(jax.named_scope("layer")(jnp.sin)))(1.0)
+stack = scoped.eqns[-1].source_info.name_stack
+assert str(stack) == "transpose(jvp(layer))" and len(stack) == 3 and str(stack[1:]) == "jvp(layer)"
+assert str(stack[:0].transform("vmap") + stack.extend("x")) == "vmap(transpose(jvp(layer)))/x"
 assert not eqn.primitive.call_primitive
 assert jax.typeof(x).at_least_vspace().dtype == np.float32
 assert repr(jax.core.TraceTag()) == "TraceTag"

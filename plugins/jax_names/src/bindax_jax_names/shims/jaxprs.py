@@ -8,28 +8,45 @@ from typing import Any
 
 import attrs
 
-from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, SourceInfo
+from bindax_core.extend import (
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Primitive,
+    SourceInfo,
+    Transformation,
+)
 
 
 @attrs.frozen
 class NameStack:
-    """The named scopes around an equation."""
+    """The named scopes and transformations around an equation."""
 
     stack: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return "/".join(self.stack)
+        return SourceInfo(None, 0, self.stack).names
 
     def __add__(self, other: NameStack) -> NameStack:
         return NameStack(self.stack + other.stack)
 
     def extend(self, name: str) -> NameStack:
-        """The scopes with one inside."""
+        """The names with a scope inside."""
         return NameStack((*self.stack, name))
+
+    def transform(self, name: str) -> NameStack:
+        """The names with a transformation inside."""
+        return NameStack((*self.stack, Transformation(name)))
+
+    def __len__(self) -> int:
+        return len(self.stack)
+
+    def __getitem__(self, which: slice) -> NameStack:
+        return NameStack(self.stack[which])
 
 
 def _name_stack(source: SourceInfo) -> NameStack:
-    return NameStack(tuple(part for part in source.scope.split("/") if part))
+    return NameStack(source.stack)
 
 
 def _context(eqn: JaxprEqn) -> Any:
