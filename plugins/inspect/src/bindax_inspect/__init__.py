@@ -1,0 +1,16 @@
+"""Reports of what a program computes.
+
+>>> import bindax_lax_basic as lax
+>>> inspect(lax.sin)(1.0).jaxpr
+{ lambda a:float64[] .
+  let b:float64[] = sin a
+  in ( b ) }
+"""
+
+from bindax_core.extend import public_names as _public_names
+from bindax_core.extend import register_internal as _register_internal
+from bindax_inspect.report.inspection import inspect as inspect
+from bindax_inspect.report.report import Report as Report
+
+vars()["__all__"] = _public_names(vars())
+_register_internal(__file__)
