@@ -93,8 +93,8 @@ class RuleKind:
         DuplicateRuleError: when another module has made a kind of the name.
 
     >>> from bindax_core.extend import RuleKind
-    >>> cost = RuleKind("cost", signature="(*avals, **params) -> int")
-    >>> cost(lambda x: x.size).is_present
+    >>> cycles = RuleKind("cycles", signature="(*avals, **params) -> int")
+    >>> cycles(lambda x: x.size).is_present
     True
     """
 

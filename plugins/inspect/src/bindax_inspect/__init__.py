@@ -11,6 +11,7 @@ from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_inspect.report.inspection import inspect as inspect
 from bindax_inspect.report.report import Report as Report
+from bindax_inspect.rules import Cost as Cost
 
 vars()["__all__"] = _public_names(vars())
 _register_internal(__file__)

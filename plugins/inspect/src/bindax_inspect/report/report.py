@@ -2,20 +2,204 @@
 
 from __future__ import annotations
 
-from bindax_core.extend import ClosedJaxpr
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bindax_core.errors import BindaxError
+from bindax_core.extend import BackendError, ClosedJaxpr
+from bindax_inspect.compiled.compilation import Compiled, compile_marked
+from bindax_inspect.memory.liveness import Memory, memory_of
+from bindax_inspect.program.equations import Program
+from bindax_inspect.report.by_line import LineRecord, lines_of
+from bindax_inspect.timing.measurement import Time, measure
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+
+class CostSummary(NamedTuple):
+    """The work of one call of a program.
+
+    Attributes:
+        operations: the arithmetic operations, from the rules of the kind ``cost``.
+        bytes: the bytes that equations read and write, before any fusion.
+        guessed: the operations of primitives that have no rule: one for each element.
+        compiler: the compiler's own analysis of the program before its optimizations, by name;
+            empty without a compiler.
+    """
+
+    operations: float
+    bytes: float
+    guessed: float
+    compiler: dict[str, float]
+
+    @property
+    def compiler_operations(self) -> float | None:
+        """The operations that the compiler counts, transcendental functions included."""
+        if "flops" not in self.compiler:
+            return None
+        return self.compiler["flops"] + max(self.compiler.get("transcendentals", 0.0), 0.0)
 
 
 class Report:
-    """What a program computes, for arguments of the types that it was inspected with.
+    """The report of a program, for arguments of the types that it was inspected with.
+
+    It is made as it is asked: compiling and running the program wait until something of it is used.
 
     Attributes:
-        jaxpr: the program as it was staged.
+        program: the equations, with numbers, lines, names and costs.
 
     >>> import bindax_lax_basic as lax
+    >>> import numpy as np
     >>> from bindax_inspect import inspect
-    >>> len(inspect(lax.sin)(1.0).jaxpr.eqns)
-    1
+    >>> report = inspect(lambda x: lax.sin(x) * 2.0)(np.ones(8, np.float32))
+    >>> report.cost.operations, report.memory.peak
+    (16.0, 96)
     """
 
-    def __init__(self, jaxpr: ClosedJaxpr) -> None:
-        self.jaxpr: ClosedJaxpr = jaxpr
+    def __init__(
+        self,
+        program: Program,
+        operands: Sequence[Any],
+        *,
+        runs: int = 10,
+        values: bool = False,
+        recompilations: int = 0,
+    ) -> None:
+        self.program: Program = program
+        self._operands = operands
+        self._runs = runs
+        self._values = values
+        self.recompilations: int = recompilations
+        self._missing: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return f"Report({self.program.name}: {len(self.program.equations)} equations)"
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=_width(), highlight=False, color_system=None)
+        with console.capture() as captured:
+            console.print(self.__rich__())
+        return captured.get().rstrip()
+
+    def __rich__(self) -> Group:
+        from bindax_inspect.report.table import table
+
+        return table(self)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            f"{self!r} cannot be pickled: it holds the program and its arguments. Write it with "
+            f"save('report.html')."
+        )
+
+    @property
+    def jaxpr(self) -> ClosedJaxpr:
+        """The program as it was staged."""
+        return self.program.jaxpr
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The parts that the report lacks, each with the reason."""
+        _ = self.time
+        return tuple(self._missing.values())
+
+    @cached_property
+    def _compiled(self) -> Compiled | None:
+        try:
+            return compile_marked(self.program)
+        except BindaxError as error:
+            self._missing["compiled"] = f"the compiled program: {error}"
+            return None
+
+    @property
+    def stablehlo(self) -> str | None:
+        """The program in StableHLO, or None without a compiler."""
+        return None if self._compiled is None else str(self._compiled.lowered.as_text())
+
+    @property
+    def optimized(self) -> str | None:
+        """The program after the compiler's optimizations, or None without a compiler."""
+        if self._compiled is None:
+            return None
+        return "\n".join(line.text for line in self._compiled.module.lines(values=True))
+
+    @cached_property
+    def cost(self) -> CostSummary:
+        """The operations and bytes of one call."""
+        equations = self.program.equations
+        analysis = {} if self._compiled is None else self._compiled.lowered.cost_analysis()
+        return CostSummary(
+            sum(one.operations for one in equations),
+            sum(one.bytes for one in equations),
+            sum(one.operations for one in equations if not one.cost.known),
+            dict(analysis),
+        )
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The bytes that are alive over the run of the program, equation by equation."""
+        return memory_of(self.program)
+
+    @cached_property
+    def time(self) -> Time | None:
+        """The measured time, by equation; None where the program cannot be run and profiled."""
+        compiled, effects = self._compiled, self.program.jaxpr.jaxpr.effects
+        if compiled is None:
+            return None
+        if not self._runs:
+            self._missing["time"] = "the time: it was not asked for (runs=0)."
+        elif effects:
+            shown = ", ".join(sorted(str(effect) for effect in effects))
+            self._missing["time"] = (
+                f"the time: the program does more than compute its results ({shown}), so it was "
+                f"not run again."
+            )
+        else:
+            return self._measured(compiled)
+        return None
+
+    def _measured(self, compiled: Compiled) -> Time | None:
+        try:
+            return measure(self.program, compiled, self._operands, self._runs)
+        except (BackendError, RuntimeError) as error:
+            self._missing["time"] = f"the time: {error}"
+            return None
+
+    @cached_property
+    def lines(self) -> list[LineRecord]:
+        """The work, memory and time of each of the user's lines, the most expensive first."""
+        return lines_of(self.program, self.memory, self.time)
+
+    def trace(self, path: str | os.PathLike[str]) -> None:
+        """Write the run of each instruction to a file that ui.perfetto.dev opens.
+
+        Args:
+            path: the file, such as ``"trace.json"``.
+
+        Raises:
+            BackendError: when no time was measured; the message says why.
+        """
+        from bindax_inspect.timing.trace_file import write_trace
+
+        if self.time is None or self._compiled is None:
+            raise BackendError(f"there is no trace to write. Missing is {'; '.join(self.missing)}")
+        write_trace(Path(path), self.program, self._compiled.module, self.time)
+
+
+def _width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size((120, 24)).columns
+
+
+def zeros_for(avals: Sequence[Any]) -> list[Any]:
+    """Return operands of types, for a program whose arguments are known by type alone."""
+    return [np.zeros(aval.shape, aval.dtype) for aval in avals]

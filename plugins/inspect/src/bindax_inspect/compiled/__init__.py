@@ -1,0 +1,1 @@
+"""The compiled forms of a program, tied to its equations."""

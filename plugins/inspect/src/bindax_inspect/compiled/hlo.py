@@ -1,0 +1,149 @@
+"""The instructions of an optimized HLO program, and the equations that each computes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from bindax_inspect.compiled.marks import marks_in
+from bindax_inspect.compiled.stablehlo import TextLine
+from bindax_inspect.compiled.values import hidden_constant
+
+_COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) \(.*\) -> .* \{$")
+_INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (.*?) ([a-z][\w\-]*)\((.*)$")
+_CALLED = re.compile(
+    r"(?:calls|body|condition|to_apply|branch_computations)=\{?((?:%?[\w.\-]+(?:, )?)+)"
+)
+_OP_NAME = re.compile(r'op_name="([^"]*)"')
+_NOISE = re.compile(r", (?:metadata=\{[^{}]*\}|backend_config=\{.*\})")
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One instruction of a compiled program.
+
+    Attributes:
+        name: its name, which is that of events in profiles.
+        computation: the name of the computation that it is part of.
+        opcode: the operation, such as ``fusion``.
+        equation: the number of the equation that its name has, or None.
+        equations: the numbers of all equations that it computes, those of a fusion included.
+        calls: the names of the computations that it calls.
+        text: the instruction as it is printed, without what is not for readers.
+    """
+
+    name: str
+    computation: str
+    opcode: str
+    equation: int | None
+    equations: list[int]
+    calls: list[str]
+    text: str
+
+
+@dataclass(slots=True)
+class Module:
+    """An optimized program.
+
+    Attributes:
+        header: the first line.
+        entry: the name of the computation that is run.
+        computations: the instructions of each computation, by its name.
+        heads: the first line of each computation.
+    """
+
+    header: str
+    entry: str = ""
+    computations: dict[str, list[Instruction]] = field(default_factory=dict)
+    heads: dict[str, str] = field(default_factory=dict)
+
+    def instructions(self) -> list[Instruction]:
+        """Return all instructions."""
+        return [one for found in self.computations.values() for one in found]
+
+    def lines(self, *, values: bool = False) -> list[TextLine]:
+        """Return the program as lines, the computation that is run first."""
+        shown = [TextLine(self.header)]
+        order = sorted(self.computations, key=lambda name: name != self.entry)
+        for name in order:
+            shown.append(TextLine(self.heads[name]))
+            for one in self.computations[name]:
+                text = one.text if values else hidden_constant(one.text)
+                shown.append(TextLine(text, tuple(one.equations), f"%{one.name}"))
+            shown.append(TextLine("}"))
+        return shown
+
+
+def parse_hlo(text: str) -> Module:
+    """Read the text of an optimized program whose operations are marked."""
+    lines = text.splitlines()
+    module = Module(lines[0] if lines else "")
+    current = ""
+    for line in lines[1:]:
+        head = _COMPUTATION.match(line)
+        if head is not None:
+            current = head[2]
+            module.computations[current], module.heads[current] = [], line
+            module.entry = current if head[1] else module.entry
+        elif line.startswith("}"):
+            current = ""
+        elif current:
+            found = _instruction(line, current)
+            if found is not None:
+                module.computations[current].append(found)
+    _spread(module)
+    return module
+
+
+def _instruction(line: str, computation: str) -> Instruction | None:
+    match = _INSTRUCTION.match(line)
+    if match is None:
+        return None
+    name = _OP_NAME.search(line)
+    marks = marks_in(name[1]) if name else []
+    called = [one for group in _CALLED.findall(line) for one in re.findall(r"[\w.\-]+", group)]
+    text = _NOISE.sub("", line)
+    equation = marks[-1] if marks else None
+    return Instruction(match[1], computation, match[3], equation, marks[-1:], called, text)
+
+
+def _spread(module: Module) -> None:
+    """Give instructions what the computations that they call compute, and what they serve."""
+    inside = {
+        name: list(dict.fromkeys(n for one in found for n in one.equations))
+        for name, found in module.computations.items()
+    }
+    for one in module.instructions():
+        if one.opcode in ("fusion", "call", "reduce", "map", "custom-call"):
+            found = [number for name in one.calls for number in inside.get(name, ())]
+            one.equations = list(dict.fromkeys([*one.equations, *found]))
+    for found in module.computations.values():
+        _adopt(found)
+
+
+def _adopt(instructions: list[Instruction]) -> None:
+    """Give instructions that the compiler added what the instructions around them compute.
+
+    A copy, say, serves the next instruction that uses it; one that nothing uses, the one before.
+    """
+    users: dict[str, list[Instruction]] = {}
+    made = {one.name: one for one in instructions}
+    operands: dict[str, list[str]] = {}
+    for one in instructions:
+        _, _, right = one.text.partition(" = ")
+        operands[one.name] = [n for n in re.findall(r"%([\w.\-]+)", right) if n in made]
+        for name in operands[one.name]:
+            users.setdefault(name, []).append(one)
+    for one in reversed(instructions):
+        if not one.equations and one.opcode not in ("parameter", "tuple"):
+            found = [user.equation for user in users.get(one.name, ()) if user.equation is not None]
+            _take(one, found)
+    for one in instructions:
+        if not one.equations and one.opcode not in ("parameter", "tuple", "constant"):
+            found = [made[name].equation for name in operands[one.name]]
+            _take(one, [number for number in found if number is not None])
+
+
+def _take(one: Instruction, found: list[int]) -> None:
+    if found:
+        one.equation, one.equations = found[0], found[:1]

@@ -1,0 +1,1 @@
+"""Costs of equations: operations, and bytes that are read and written."""

@@ -1,0 +1,1 @@
+"""The memory of programs: what is alive when."""

@@ -1,0 +1,1 @@
+"""Programs as numbered equations, with the lines that they come from."""

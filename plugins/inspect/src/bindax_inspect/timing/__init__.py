@@ -1,0 +1,1 @@
+"""The measured time of compiled programs."""
