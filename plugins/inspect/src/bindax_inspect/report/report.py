@@ -53,6 +53,8 @@ class Report:
 
     Attributes:
         program: the equations, with numbers, lines, names and costs.
+        shows_values: whether constants are shown.
+        recompilations: how often the function was traced before, for other types or values.
 
     >>> import bindax_lax_basic as lax
     >>> import numpy as np
@@ -74,7 +76,7 @@ class Report:
         self.program: Program = program
         self._operands = operands
         self._runs = runs
-        self._values = values
+        self.shows_values: bool = values
         self.recompilations: int = recompilations
         self._missing: dict[str, str] = {}
 
@@ -112,7 +114,8 @@ class Report:
         return tuple(self._missing.values())
 
     @cached_property
-    def _compiled(self) -> Compiled | None:
+    def compiled(self) -> Compiled | None:
+        """The compiled forms, whose operations have the numbers of equations; None without."""
         try:
             return compile_marked(self.program)
         except BindaxError as error:
@@ -122,20 +125,20 @@ class Report:
     @property
     def stablehlo(self) -> str | None:
         """The program in StableHLO, or None without a compiler."""
-        return None if self._compiled is None else str(self._compiled.lowered.as_text())
+        return None if self.compiled is None else str(self.compiled.lowered.as_text())
 
     @property
     def optimized(self) -> str | None:
         """The program after the compiler's optimizations, or None without a compiler."""
-        if self._compiled is None:
+        if self.compiled is None:
             return None
-        return "\n".join(line.text for line in self._compiled.module.lines(values=True))
+        return "\n".join(line.text for line in self.compiled.module.lines(values=True))
 
     @cached_property
     def cost(self) -> CostSummary:
         """The operations and bytes of one call."""
         equations = self.program.equations
-        analysis = {} if self._compiled is None else self._compiled.lowered.cost_analysis()
+        analysis = {} if self.compiled is None else self.compiled.lowered.cost_analysis()
         return CostSummary(
             sum(one.operations for one in equations),
             sum(one.bytes for one in equations),
@@ -151,7 +154,7 @@ class Report:
     @cached_property
     def time(self) -> Time | None:
         """The measured time, by equation; None where the program cannot be run and profiled."""
-        compiled, effects = self._compiled, self.program.jaxpr.jaxpr.effects
+        compiled, effects = self.compiled, self.program.jaxpr.jaxpr.effects
         if compiled is None:
             return None
         if not self._runs:
@@ -178,6 +181,21 @@ class Report:
         """The work, memory and time of each of the user's lines, the most expensive first."""
         return lines_of(self.program, self.memory, self.time)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report as one file of HTML, which needs no network.
+
+        Args:
+            path: the file, such as ``"report.html"``.
+        """
+        from bindax_inspect.page.html import page_of
+
+        Path(path).write_text(page_of(self), encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        from bindax_inspect.page.html import frame_of
+
+        return frame_of(self)
+
     def trace(self, path: str | os.PathLike[str]) -> None:
         """Write the run of each instruction to a file that ui.perfetto.dev opens.
 
@@ -189,9 +207,9 @@ class Report:
         """
         from bindax_inspect.timing.trace_file import write_trace
 
-        if self.time is None or self._compiled is None:
+        if self.time is None or self.compiled is None:
             raise BackendError(f"there is no trace to write. Missing is {'; '.join(self.missing)}")
-        write_trace(Path(path), self.program, self._compiled.module, self.time)
+        write_trace(Path(path), self.program, self.compiled.module, self.time)
 
 
 def _width() -> int:
