@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from bindax_core.extend import BackendError, find_backend, lower_program
+from bindax_inspect.compiled.absorption import absorb
 from bindax_inspect.compiled.hlo import Module, parse_hlo
 from bindax_inspect.compiled.marks import marked
 from bindax_inspect.program.equations import Program
@@ -18,10 +19,12 @@ class Compiled:
     """The forms of a program that a compiler makes.
 
     Attributes:
+        program: the program.
         lowered: the program in the compiler's language.
         executable: the program after its optimizations.
     """
 
+    program: Program
     lowered: Any
     executable: Any
 
@@ -33,7 +36,9 @@ class Compiled:
     @cached_property
     def module(self) -> Module:
         """The optimized program."""
-        return parse_hlo(str(self.executable.as_text()))
+        module = parse_hlo(str(self.executable.as_text()))
+        absorb(self.program, module)
+        return module
 
 
 def compile_marked(program: Program, backend_name: str | None = None) -> Compiled:
@@ -58,4 +63,4 @@ def compile_marked(program: Program, backend_name: str | None = None) -> Compile
             f"the backend {backend.name!r} interprets programs, so there is no StableHLO, no "
             f"optimized program and no profile. Install a compiler, as with bindax[xla]."
         )
-    return Compiled(lowered, lowered.compile())
+    return Compiled(program, lowered, lowered.compile())

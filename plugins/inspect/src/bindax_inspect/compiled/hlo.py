@@ -62,12 +62,18 @@ class Module:
         return [one for found in self.computations.values() for one in found]
 
     def lines(self, *, values: bool = False) -> list[TextLine]:
-        """Return the program as lines, the computation that is run first."""
+        """Return the program as lines, the computation that is run first.
+
+        Args:
+            values: whether constants are shown.
+        """
         shown = [TextLine(self.header)]
         order = sorted(self.computations, key=lambda name: name != self.entry)
         for name in order:
             shown.append(TextLine(self.heads[name]))
             for one in self.computations[name]:
+                if one.opcode == "parameter" and name != self.entry:
+                    continue  # the first line has it
                 text = one.text if values else hidden_constant(one.text)
                 shown.append(TextLine(text, tuple(one.equations), f"%{one.name}"))
             shown.append(TextLine("}"))

@@ -63,6 +63,4 @@ class _Marking:
 
 def _with_mark(info: SourceInfo | None, number: int) -> SourceInfo:
     mark = f"bindax.eqn.{number}"
-    if info is None:
-        return SourceInfo(_with_mark.__code__, 0, mark)
-    return info._replace(scope=mark)
+    return SourceInfo(None, 0, (mark,)) if info is None else info._replace(stack=(mark,))

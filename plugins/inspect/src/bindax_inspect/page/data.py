@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 MOST_EQUATIONS = 6000
 """The equations up to which a page has all lines; those of larger programs are folded and cut."""
-MOST_LINES = 12_000
+MOST_LINES = 40_000
+LONGEST_LINE = 400
 MOST_MOMENTS = 2000
 MOST_VALUES = 200
 
@@ -45,16 +46,16 @@ def page_data(report: Report) -> dict[str, Any]:
     texts = Texts()
     is_large = len(program.equations) > MOST_EQUATIONS
     panes = _panes(report)
-    cuts = [f"{name}: {_cut(lines)}" for name, lines in panes if len(lines) > MOST_LINES]
+    cuts = [_cut(name, lines) for name, lines in panes if len(lines) > MOST_LINES]
     notes = [f"missing: {reason}" for reason in report.missing]
     if is_large or cuts:
-        folded = f"The program has {len(program.equations):,} equations, so inner parts are folded"
+        folded = f"Inner parts are folded: the program has {len(program.equations):,} equations"
         notes.append("; ".join([folded, *cuts]) + ".")
     return {
         "name": program.name,
         "summary": summary(report),
         "notes": notes,
-        "folded": is_large,
+        "folded": bool(is_large or cuts),
         "equations": _equations(report, texts),
         "texts": texts.all,
         "lines": _lines(report),
@@ -65,8 +66,8 @@ def page_data(report: Report) -> dict[str, Any]:
     }
 
 
-def _cut(lines: list[TextLine]) -> str:
-    return f"{len(lines) - MOST_LINES:,} lines are left out"
+def _cut(name: str, lines: list[TextLine]) -> str:
+    return f"{len(lines) - MOST_LINES:,} lines of the {name} program are left out"
 
 
 def _panes(report: Report) -> list[tuple[str, list[TextLine]]]:
@@ -82,10 +83,14 @@ def _pane(name: str, lines: list[TextLine]) -> dict[str, Any]:
     lines = lines[:MOST_LINES]
     return {
         "name": name,
-        "text": [line.text for line in lines],
+        "text": [_shortened(line.text) for line in lines],
         "equations": [list(line.equations) for line in lines],
         "folds": folds_of([line.text for line in lines]),
     }
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1] + "…"
 
 
 def folds_of(lines: list[str]) -> list[list[int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, subjaxprs
-from bindax_inspect.program.origins import Origin, origin_of
+from bindax_inspect.program.origins import TOP, Origin, origin_of
 from bindax_inspect.rules import Cost, cost_of
 
 
@@ -72,8 +72,10 @@ class Program:
         known = self.numbers.get(id(jaxpr))
         if known is None:
             known = self.numbers[id(jaxpr)] = []
+            around = TOP if parent is None else _around(parent)
             for eqn in jaxpr.eqns:
-                equation = Equation(len(self.equations), eqn, origin_of(eqn), cost_of(eqn))
+                origin = origin_of(eqn, around)
+                equation = Equation(len(self.equations), eqn, origin, cost_of(eqn))
                 known.append(equation.number)
                 self.equations.append(equation)
                 for name, program in subjaxprs(eqn.params):
@@ -94,6 +96,14 @@ class Program:
             runs = 1.0 if jaxpr is self.jaxpr.jaxpr else runs
             for number, is_used in zip(self.numbers[id(jaxpr)], _used(jaxpr), strict=True):
                 self.equations[number].runs = runs if is_used else 0.0
+
+
+def _around(equation: Equation) -> Origin:
+    """The origin of the equations of a jaxpr, with the name of the function or the primitive."""
+    name, function = equation.eqn.primitive.name, equation.eqn.params.get("name")
+    shown = f"{name}({function})" if name == "jit" and function else name
+    names = "/".join(filter(None, (equation.origin.names, shown)))
+    return equation.origin._replace(names=names)
 
 
 def _used(jaxpr: Jaxpr) -> list[bool]:

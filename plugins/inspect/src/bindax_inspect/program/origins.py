@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bindax_core.extend import JaxprEqn, SourceInfo
 
@@ -47,34 +47,38 @@ class Origin(NamedTuple):
 
 _lines: dict[tuple[int, int], tuple[CodeType, Line]] = {}
 _MOST_LINES = 100_000
+TOP = Origin(NOWHERE, "", False, None)
+"""The origin of a whole program."""
 
 
-def origin_of(eqn: JaxprEqn) -> Origin:
+def origin_of(eqn: JaxprEqn, around: Origin = TOP) -> Origin:
     """Return the origin of an equation.
 
+    Args:
+        eqn: the equation.
+        around: the origin of the equation whose jaxpr has it.
+
     >>> import bindax_lax_basic as lax
-    >>> from bindax_transforms import make_jaxpr
-    >>> origin_of(make_jaxpr(lax.sin)(1.0).eqns[0]).backward
-    False
+    >>> from bindax_transforms import grad, make_jaxpr
+    >>> [origin_of(eqn).backward for eqn in make_jaxpr(grad(lax.sin))(1.0).eqns]
+    [False, False, True]
     """
-    info: Any = eqn.source_info
+    info = eqn.source_info
     if info is None:
-        return Origin(NOWHERE, "", False, None)
-    names = _names(info)
-    return Origin(_line(info), names, "transpose(" in names, info.code)
-
-
-def _names(info: SourceInfo) -> str:
-    """The stack of names as text."""
-    return str(getattr(info, "names", "") or info.scope)
+        return Origin(NOWHERE, around.names, around.backward, None)
+    names = "/".join(filter(None, (around.names, info.names)))
+    backward = around.backward or "transpose(" in info.names
+    return Origin(_line(info), names, backward, info.code)
 
 
 def _line(info: SourceInfo) -> Line:
+    if info.code is None:
+        return NOWHERE
     key = (id(info.code), info.instruction)  # a code object takes long to hash
     known = _lines.get(key)
     if known is None or known[0] is not info.code:
         if len(_lines) >= _MOST_LINES:
             _lines.clear()
-        line = Line(info.code.co_filename, info.line, info.code.co_name)
+        line = Line(info.file, info.line, info.function)
         known = _lines[key] = (info.code, line)
     return known[1]

@@ -23,6 +23,11 @@ class Split:
         """The sum of both."""
         return self.forward + self.backward
 
+    @property
+    def parts(self) -> tuple[float, float]:
+        """The forward and the backward part."""
+        return self.forward, self.backward
+
     def add(self, equation: Equation, amount: float) -> None:
         """Add what an equation contributes."""
         if equation.origin.backward:

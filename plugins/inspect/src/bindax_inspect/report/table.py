@@ -11,11 +11,14 @@ from bindax_inspect.report.by_line import LineRecord, Split
 from bindax_inspect.report.units import count, duration, size
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, JustifyMethod
+    from rich.table import Table
+    from rich.text import Text
 
     from bindax_inspect.report.report import Report
 
 MOST_ROWS = 30
+QUANTITIES = ("operations", "backward", "moved", "at the peak")
 
 
 def table(report: Report) -> Group:
@@ -48,42 +51,42 @@ def summary(report: Report) -> str:
     return ", ".join(parts)
 
 
-def _rows(report: Report, records: Sequence[LineRecord]) -> object:
+def _rows(report: Report, records: Sequence[LineRecord]) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     timed = report.time is not None
-    found.add_column("line", no_wrap=True)
-    for name in (
-        *(("time", "") if timed else ()),
-        "operations",
-        "backward",
-        "moved",
-        "at the peak",
-    ):
-        found.add_column(name, justify="right" if name else "left", no_wrap=True)
-    found.add_column("code", no_wrap=True, overflow="ellipsis")
     longest = max((one.seconds.total for one in records), default=0.0)
-    for one in records:
-        cells = [Text(_short(one))]
-        if timed:
-            cells += [Text(duration(one.seconds.total)), _bar(one.seconds, longest)]
-        cells += [
-            Text(count(one.operations.total)),
-            Text(_share(one.operations)),
-            Text(size(one.bytes.total)),
-            Text(size(one.alive.total)),
-            Text(linecache.getline(one.line.file, one.line.number).strip(), style="dim"),
-        ]
-        found.add_row(*cells)
+    found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    names = ["line", *(("time", "") if timed else ()), *QUANTITIES]
+    rows = [_cells(one, longest if timed else None) for one in records]
+    for i, name in enumerate(names):
+        width = max((len(row[i]) for row in rows), default=0)
+        justify: JustifyMethod = "right" if i and name else "left"
+        found.add_column(name, justify=justify, no_wrap=True, min_width=max(width, len(name)))
+    found.add_column("code", no_wrap=True, overflow="ellipsis")
+    for one, cells in zip(records, rows, strict=True):
+        code = linecache.getline(one.line.file, one.line.number).strip()
+        found.add_row(*cells, Text(code, style="dim"))
     return found
 
 
-def _short(one: LineRecord) -> str:
+def _cells(one: LineRecord, longest: float | None) -> list[Text]:
+    """The cells of a row, but for the code; with a time where there is a longest one."""
+    from rich.text import Text
+
     line = one.line
-    return f"{Path(line.file).name}:{line.number}" if line.number else str(line)
+    place = f"{Path(line.file).name}:{line.number}" if line.number else str(line)
+    times = [] if longest is None else [Text(duration(one.seconds.total)), _bar(one, longest)]
+    return [
+        Text(place),
+        *times,
+        Text(count(one.operations.total)),
+        Text(_share(one.operations)),
+        Text(size(one.bytes.total)),
+        Text(size(one.alive.total)),
+    ]
 
 
 def _share(split: Split) -> str:
@@ -91,11 +94,8 @@ def _share(split: Split) -> str:
     return f"{split.backward / split.total:.0%}" if split.backward else ""
 
 
-def _bar(split: Split, longest: float, width: int = 12) -> object:
+def _bar(one: LineRecord, longest: float, width: int = 12) -> Text:
     from rich.text import Text
 
-    if not longest:
-        return Text("")
-    forward = round(width * split.forward / longest)
-    backward = round(width * split.backward / longest)
-    return Text.assemble(("█" * forward, "cyan"), ("█" * backward, "magenta"))
+    parts = [round(width * part / longest) if longest else 0 for part in one.seconds.parts]
+    return Text.assemble(("█" * parts[0], "cyan"), ("█" * parts[1], "magenta"))

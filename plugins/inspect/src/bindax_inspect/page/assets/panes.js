@@ -6,7 +6,8 @@ class Pane {
   constructor(spec, folded) {
     Object.assign(this, spec);
     this.ends = new Map(spec.folds);
-    this.closed = new Set(folded ? spec.folds.map(([start]) => start).filter((s) => s > 0) : []);
+    this.closed = new Set(spec.folds.map(([start]) => start).filter((start) => start > 0
+      && (folded || spec.name === "optimized") && !/^(ENTRY|  func.func public)/.test(spec.text[start])));
     this.matches = new Set();
     this.title = make("span");
     this.head = make("h2", { tabindex: "0", title: "Narrow or wide" }, spec.name, this.title);

@@ -9,8 +9,8 @@ function makeSource(data) {
     most[key] = Math.max(...data.lines.map((one) => one[key][0] + one[key][1]), 0);
   }
   const shown = QUANTITIES.filter(([key]) => most[key] > 0);
-  const head = make("tr", {}, make("th"), make("th", {}, "line"),
-    ...shown.map(([, title]) => make("th", {}, title)));
+  const head = make("tr", {}, make("th"), ...shown.map(([, title]) => make("th", {}, title)),
+    make("th", {}, "code"));
   const table = make("table", { class: "src" }, make("thead", {}, head));
   const body = make("tbody");
   for (const block of data.source) {
@@ -36,8 +36,8 @@ function sourceRow(block, number, html, record, shown, most) {
   const code = make("td", { class: "code" });
   code.innerHTML = html || " ";
   const row = make("tr", { "data-line": String(number), "data-file": block.file },
-    make("td", { class: "no" }, number ? String(number) : ""), code);
-  for (const [key, title, format] of shown) row.append(barCell(record, key, title, format, most[key]));
+    make("td", { class: "no" }, number ? String(number) : ""),
+    ...shown.map(([key, title, format]) => barCell(record, key, title, format, most[key])), code);
   if (record) {
     row.classList.add("can");
     row.equations = record.equations;
