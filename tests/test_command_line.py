@@ -16,8 +16,8 @@ import bindax._cli
 from bindax._cli import main
 
 COMMANDS = [
-    *("check", "completion", "containers", "demo", "doctor", "mutate", "new-plugin", "plugins"),
-    "rules",
+    *("check", "completion", "containers", "demo", "doctor", "inspect", "mutate", "new-plugin"),
+    *("plugins", "rules"),
 ]
 TABLES = [["plugins"], ["containers"], ["rules", "sin"], ["rules", "scan"]]
 INTERRUPTED = 130
@@ -123,6 +123,8 @@ def test_exit_codes_are_documented() -> None:
         (["demo", "--epochs", "0"], "0 is not in the range x>=1"),
         (["demo", "--backend", "tpu"], "'tpu' is not one of"),
         (["plugin"], "No such command 'plugin'"),
+        (["inspect", "loss"], "'loss' is no function of a program: write FILE.py:NAME."),
+        (["inspect", "none.py:loss"], "there is no file none.py."),
     ],
     ids=lambda one: " ".join(one) if isinstance(one, list) else "",
 )

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from bindax_core.extend import find_backend
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
@@ -59,3 +61,10 @@ def browse(tmp_path: Path) -> Callable[[str, str], Any]:
         return result["answer"]
 
     return opened
+
+
+@pytest.fixture
+def compiled() -> None:
+    """Skip where nothing compiles."""
+    if find_backend().name == "numpy":
+        pytest.skip("programs are compiled and profiled by XLA")

@@ -20,11 +20,13 @@ class Compiled:
 
     Attributes:
         program: the program.
+        backend: the backend that compiled it.
         lowered: the program in the compiler's language.
         executable: the program after its optimizations.
     """
 
     program: Program
+    backend: Any
     lowered: Any
     executable: Any
 
@@ -41,8 +43,12 @@ class Compiled:
         return module
 
 
-def compile_marked(program: Program, backend_name: str | None = None) -> Compiled:
-    """Compile a program with marks, for the backend in use.
+def compile_marked(program: Program, backend_name: str) -> Compiled:
+    """Compile a program with marks.
+
+    Args:
+        program: the program.
+        backend_name: the name of the backend that compiles it.
 
     Raises:
         BackendError: when the backend interprets programs.
@@ -63,4 +69,4 @@ def compile_marked(program: Program, backend_name: str | None = None) -> Compile
             f"the backend {backend.name!r} interprets programs, so there is no StableHLO, no "
             f"optimized program and no profile. Install a compiler, as with bindax[xla]."
         )
-    return Compiled(program, lowered, lowered.compile())
+    return Compiled(program, backend, lowered, lowered.compile())

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from bindax_inspect.memory.liveness import Memory
 from bindax_inspect.program.equations import Equation, Program
 from bindax_inspect.program.origins import NOWHERE, Line
 from bindax_inspect.timing.measurement import Time
+
+QUANTITIES = ("operations", "bytes", "alive", "seconds")
+"""The quantities that a record has, each with a forward and a backward part."""
 
 
 @dataclass(slots=True)
@@ -55,6 +59,11 @@ class LineRecord:
     bytes: Split = field(default_factory=Split)
     alive: Split = field(default_factory=Split)
     seconds: Split = field(default_factory=Split)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the record as JSON can hold it; quantities are forward and backward parts."""
+        quantities = {name: getattr(self, name).parts for name in QUANTITIES}
+        return {**self.line._asdict(), "equations": len(self.equations), **quantities}
 
 
 def lines_of(program: Program, memory: Memory, time: Time | None) -> list[LineRecord]:

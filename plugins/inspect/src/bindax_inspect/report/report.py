@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bindax_core.errors import BindaxError
-from bindax_core.extend import BackendError, ClosedJaxpr
+from bindax_core.extend import BackendError, ClosedJaxpr, find_backend
 from bindax_inspect.compiled.compilation import Compiled, compile_marked
 from bindax_inspect.memory.liveness import Memory, memory_of
 from bindax_inspect.program.equations import Program
@@ -76,6 +76,7 @@ class Report:
         self.program: Program = program
         self._operands = operands
         self._runs = runs
+        self._backend = find_backend().name
         self.shows_values: bool = values
         self.recompilations: int = recompilations
         self._missing: dict[str, str] = {}
@@ -117,7 +118,7 @@ class Report:
     def compiled(self) -> Compiled | None:
         """The compiled forms, whose operations have the numbers of equations; None without."""
         try:
-            return compile_marked(self.program)
+            return compile_marked(self.program, self._backend)
         except BindaxError as error:
             self._missing["compiled"] = f"the compiled program: {error}"
             return None
@@ -171,7 +172,7 @@ class Report:
 
     def _measured(self, compiled: Compiled) -> Time | None:
         try:
-            return measure(self.program, compiled, self._operands, self._runs)
+            return measure(compiled, self._operands, self._runs)
         except (BackendError, RuntimeError) as error:
             self._missing["time"] = f"the time: {error}"
             return None
@@ -180,6 +181,30 @@ class Report:
     def lines(self) -> list[LineRecord]:
         """The work, memory and time of each of the user's lines, the most expensive first."""
         return lines_of(self.program, self.memory, self.time)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the sums and the record of each line, as JSON can hold them.
+
+        >>> import bindax_lax_basic as lax
+        >>> from bindax_inspect import inspect
+        >>> inspect(lax.sin, runs=0)(1.0).as_dict()["operations"]
+        1.0
+        """
+        cost, memory, time = self.cost, self.memory, self.time
+        return {
+            "name": self.program.name,
+            "equations": len(self.program.equations),
+            "operations": cost.operations,
+            "compiler_operations": cost.compiler_operations,
+            "bytes": cost.bytes,
+            "peak_bytes": memory.peak,
+            "kept_bytes": memory.kept_bytes,
+            "seconds": None if time is None else time.wall,
+            "attributed": None if time is None else time.attributed,
+            "recompilations": self.recompilations,
+            "missing": list(self.missing),
+            "lines": [one.as_dict() for one in self.lines],
+        }
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one file of HTML, which needs no network.

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from bindax_core.extend import BackendError, find_backend
+from bindax_core.extend import BackendError
 from bindax_inspect.compiled.compilation import Compiled
 from bindax_inspect.compiled.hlo import Instruction
 from bindax_inspect.program.equations import Program
@@ -69,21 +69,20 @@ class Time(NamedTuple):
         return 1.0 - self.unattributed / self.busy if self.busy else 1.0
 
 
-def measure(program: Program, compiled: Compiled, operands: Sequence[Any], runs: int) -> Time:
+def measure(compiled: Compiled, operands: Sequence[Any], runs: int) -> Time:
     """Run a compiled program several times, and give the time of its equations.
 
     Args:
-        program: the program.
-        compiled: its compiled form, with marks.
+        compiled: the program, compiled with marks.
         operands: the operands.
         runs: the most runs; fewer where they take long.
 
     Raises:
         BackendError: when the backend has no profiler.
     """
-    profiler = getattr(find_backend(), "profiler", None)
+    profiler = getattr(compiled.backend, "profiler", None)
     if profiler is None:
-        raise BackendError("the backend in use has no profiler.")
+        raise BackendError(f"the backend {compiled.backend.name!r} has no profiler.")
     instructions = {one.name: one for one in compiled.module.instructions()}
     runs = max(1, min(runs, _MOST_EVENTS // max(len(instructions), 1)))
     _wait(compiled.executable(*operands))
@@ -100,7 +99,7 @@ def measure(program: Program, compiled: Compiled, operands: Sequence[Any], runs:
     by_equation: dict[int, float] = defaultdict(float)
     unattributed = 0.0
     for event in events:
-        shares = _shares(program, instructions.get(event.instruction))
+        shares = _shares(compiled.program, instructions.get(event.instruction))
         seconds = event.own / done / 1e9
         for number, share in shares.items():
             by_equation[number] += share * seconds
