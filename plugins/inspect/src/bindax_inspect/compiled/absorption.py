@@ -13,6 +13,8 @@ from bindax_core.extend import Jaxpr, Var, subjaxprs
 from bindax_inspect.compiled.hlo import Instruction, Module
 from bindax_inspect.program.equations import Program
 
+_NEAR = 8  # the neighbours that are looked at
+
 
 def absorb(program: Program, module: Module) -> None:
     """Add to instructions the equations that they compute without having their names."""
@@ -57,7 +59,7 @@ def _join(
     for number in numbers:
         if number in by_equation:
             continue
-        near = next((n for n in neighbours.get(number, ()) if n in by_equation), None)
+        near = next((n for n in neighbours.get(number, ())[:_NEAR] if n in by_equation), None)
         if near is not None:
             by_equation[number] = by_equation[near][:1]
             for one in by_equation[number]:

@@ -55,13 +55,13 @@ def _moving(operands: Any, results: Any, **params: Any) -> Any:
 
 
 def _reducing(operands: Any, results: Any, **params: Any) -> Any:
-    return _elements(operands) - _elements(results)
+    return max(_elements(operands) - _elements(results), 0)
 
 
 def _with_program(operands: Any, results: Any, **params: Any) -> Cost:
     """A reduction by a function of two numbers, or of two for each of several arrays."""
     half = len(operands) // 2
-    gone = operands[0].size - results[0].size
+    gone = max(operands[0].size - results[0].size, 0)
     runs = {name: float(gone) for name in params if name == "jaxpr"}
     moved = sum(map(size_in_bytes, (*operands[:half], *results)))
     return Cost(0.0, float(moved), runs)

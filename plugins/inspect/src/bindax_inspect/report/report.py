@@ -41,9 +41,9 @@ class CostSummary(NamedTuple):
     @property
     def compiler_operations(self) -> float | None:
         """The operations that the compiler counts, transcendental functions included."""
-        if "flops" not in self.compiler:
+        if not self.compiler:
             return None
-        return self.compiler["flops"] + max(self.compiler.get("transcendentals", 0.0), 0.0)
+        return sum(max(self.compiler.get(name, 0.0), 0.0) for name in ("flops", "transcendentals"))
 
 
 class Report:
@@ -161,7 +161,7 @@ class Report:
         if not self._runs:
             self._missing["time"] = "the time: it was not asked for (runs=0)."
         elif effects:
-            shown = ", ".join(sorted(str(effect) for effect in effects))
+            shown = ", ".join(sorted({effect.name for effect in effects}))
             self._missing["time"] = (
                 f"the time: the program does more than compute its results ({shown}), so it was "
                 f"not run again."

@@ -16,7 +16,7 @@ from bindax_inspect.compiled.compilation import Compiled
 from bindax_inspect.compiled.hlo import Instruction
 from bindax_inspect.program.equations import Program
 
-LONGEST = 1.0
+LONGEST = 0.5
 """The seconds after which no other run is started."""
 _MOST_EVENTS = 40_000
 _HOST_EVENTS = {
