@@ -190,3 +190,14 @@ def test_a_report_is_not_pickled() -> None:
     report = inspect(loss)(W, X)
     with pytest.raises(TypeError, match="cannot be pickled: it holds the program"):
         pickle.dumps(report)
+
+
+def test_recompilations() -> None:
+    double = jit(lambda x: lax.add(x, x))
+    for n in (3, 4, 5):
+        double(np.ones(n))
+    report = inspect(double, runs=0)(np.ones(5))
+    assert report.recompilations is not None
+    assert report.recompilations.programs == 3
+    assert "x: float64[4] -> float64[5]; the 3rd size" in str(report)
+    assert inspect(loss, runs=0)(W, X).recompilations is None

@@ -44,6 +44,8 @@ from bindax_transforms.compilation.jit_function import JittedFunction as JittedF
 from bindax_transforms.compilation.jit_function import jit as jit
 from bindax_transforms.compilation.jit_primitive import jit_p as jit_p
 from bindax_transforms.compilation.physical_jaxpr import physical_jaxpr as physical_jaxpr
+from bindax_transforms.compilation.recompilation import Recompilations as Recompilations
+from bindax_transforms.compilation.recompilation import recompilations as recompilations
 from bindax_transforms.compilation.sharding_constraint import (
     sharding_constraint_p as sharding_constraint_p,
 )

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bindax_core import rule_coverage
+from bindax_core.errors import PluginError
+from bindax_diagnosis import rule_coverage
 from bindax_inspect.compiled.stablehlo import TextLine, stablehlo_lines
 from bindax_inspect.memory.liveness import Value
 from bindax_inspect.page.jaxpr_text import jaxpr_lines, operand_types, shown_params
 from bindax_inspect.page.source import source_blocks
-from bindax_inspect.report.table import summary
+from bindax_inspect.report.table import compilations, summary
 
 if TYPE_CHECKING:
     from bindax_inspect.program.equations import Program
@@ -47,7 +48,7 @@ def page_data(report: Report) -> dict[str, Any]:
     is_large = len(program.equations) > MOST_EQUATIONS
     panes = _panes(report)
     cuts = [_cut(name, lines) for name, lines in panes if len(lines) > MOST_LINES]
-    notes = [f"missing: {reason}" for reason in report.missing]
+    notes = [*compilations(report), *(f"missing: {reason}" for reason in report.missing)]
     if is_large or cuts:
         folded = f"Inner parts are folded: the program has {len(program.equations):,} equations"
         notes.append("; ".join([folded, *cuts]) + ".")
@@ -163,7 +164,7 @@ def _rules(program: Program) -> dict[str, list[list[Any]]]:
     for name in dict.fromkeys(one.eqn.primitive.name for one in program.equations):
         try:
             coverage = rule_coverage(name)
-        except Exception:  # a primitive that no plugin offers, made in the user's program
+        except PluginError:  # a primitive that no plugin offers, made in the user's program
             continue
         kept = ("present", "derived")
         rules = [rule for rule in coverage["rules"] if rule["status"] in kept]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,6 +60,11 @@ class LineRecord:
     bytes: Split = field(default_factory=Split)
     alive: Split = field(default_factory=Split)
     seconds: Split = field(default_factory=Split)
+
+    @property
+    def code(self) -> str:
+        """The text of the line, without indentation."""
+        return linecache.getline(self.line.file, self.line.number).strip()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as JSON can hold it; quantities are forward and backward parts."""

@@ -10,7 +10,7 @@ from bindax_core.extend import ClosedJaxpr, api_boundary, is_value, typeof
 from bindax_core.tree_util import tree_leaves
 from bindax_inspect.program.equations import Program
 from bindax_inspect.report.report import Report, zeros_for
-from bindax_transforms import check_function, jit, jit_p
+from bindax_transforms import JittedFunction, check_function, jit, jit_p, recompilations
 
 
 def inspect(
@@ -40,11 +40,12 @@ def inspect(
     @api_boundary
     def inspected(*args: Any, **kwargs: Any) -> Report:
         staged: Any = fun if hasattr(fun, "trace") else jit(fun)
+        made = recompilations(fun) if isinstance(fun, JittedFunction) else None
         traced = staged.trace(*args, **kwargs)
         jaxpr = _body(traced.jaxpr)
         operands = _operands(jaxpr, tree_leaves((args, kwargs)))
         program = Program(traced.fun_name, jaxpr)
-        return Report(program, operands, runs=runs, values=values)
+        return Report(program, operands, runs=runs, values=values, recompilations=made)
 
     return inspected
 

@@ -21,6 +21,8 @@ from bindax_inspect.timing.measurement import Time, measure
 if TYPE_CHECKING:
     from rich.console import Group
 
+    from bindax_transforms import Recompilations
+
 
 class CostSummary(NamedTuple):
     """The work of one call of a program.
@@ -54,7 +56,8 @@ class Report:
     Attributes:
         program: the equations, with numbers, lines, names and costs.
         shows_values: whether constants are shown.
-        recompilations: how often the function was traced before, for other types or values.
+        recompilations: the programs that the function was compiled to before, where it is under
+            ``jit``; else None.
 
     >>> import bindax_lax_basic as lax
     >>> import numpy as np
@@ -71,14 +74,14 @@ class Report:
         *,
         runs: int = 10,
         values: bool = False,
-        recompilations: int = 0,
+        recompilations: Recompilations | None = None,
     ) -> None:
         self.program: Program = program
         self._operands = operands
         self._runs = runs
         self._backend = find_backend().name
         self.shows_values: bool = values
-        self.recompilations: int = recompilations
+        self.recompilations: Recompilations | None = recompilations
         self._missing: dict[str, str] = {}
 
     def __repr__(self) -> str:
@@ -201,7 +204,7 @@ class Report:
             "kept_bytes": memory.kept_bytes,
             "seconds": None if time is None else time.wall,
             "attributed": None if time is None else time.attributed,
-            "recompilations": self.recompilations,
+            "programs": None if self.recompilations is None else self.recompilations.programs,
             "missing": list(self.missing),
             "lines": [one.as_dict() for one in self.lines],
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +29,7 @@ def table(report: Report) -> Group:
     parts = [Text(summary(report), style="bold"), _rows(report, records[:MOST_ROWS])]
     if len(records) > MOST_ROWS:
         parts.append(Text(f"{len(records) - MOST_ROWS} more lines are in report.lines."))
+    parts += [Text(text, style="yellow") for text in compilations(report)]
     parts += [Text(f"missing: {reason}", style="yellow") for reason in report.missing]
     return Group(*parts)
 
@@ -51,6 +51,14 @@ def summary(report: Report) -> str:
     return ", ".join(parts)
 
 
+def compilations(report: Report) -> list[str]:
+    """Return what is to be said of the programs that the function was compiled to before."""
+    found = report.recompilations
+    if found is None or not found.changes:
+        return []
+    return [f"compiled to {found.programs} programs: {'; '.join(found.changes)}", found.advice]
+
+
 def _rows(report: Report, records: Sequence[LineRecord]) -> Table:
     from rich import box
     from rich.table import Table
@@ -67,8 +75,7 @@ def _rows(report: Report, records: Sequence[LineRecord]) -> Table:
         found.add_column(name, justify=justify, no_wrap=True, min_width=max(width, len(name)))
     found.add_column("code", no_wrap=True, overflow="ellipsis")
     for one, cells in zip(records, rows, strict=True):
-        code = linecache.getline(one.line.file, one.line.number).strip()
-        found.add_row(*cells, Text(code, style="dim"))
+        found.add_row(*cells, Text(one.code, style="dim"))
     return found
 
 

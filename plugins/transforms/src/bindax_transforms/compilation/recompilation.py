@@ -92,6 +92,40 @@ def note_compilation(jitted: Any, entry: Any) -> None:
         warn_user(_new_arguments(jitted), RecompilationWarning)
 
 
+class Recompilations(NamedTuple):
+    """The programs that a function under ``jit`` was traced for.
+
+    Attributes:
+        programs: how many there are.
+        changes: what changed most between the calls that made them.
+        advice: what helps.
+    """
+
+    programs: int
+    changes: tuple[str, ...]
+    advice: str
+
+
+def recompilations(jitted: Any) -> Recompilations:
+    """Return the programs that a function under ``jit`` was traced for, and what made them many.
+
+    Args:
+        jitted: what ``jit`` returned.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import jit, recompilations
+    >>> double = jit(lambda x: x + x)
+    >>> results = [double(np.ones(n)) for n in (3, 4, 5)]
+    >>> recompilations(double).programs, recompilations(double).changes
+    (3, ('x: float64[4] -> float64[5]; the 3rd size',))
+    """
+    keys = list(jitted._shared.entries)
+    if len(keys) < 2:
+        return Recompilations(len(keys), (), "")
+    changes, advice = changes_of_calls(jitted, keys)
+    return Recompilations(len(keys), tuple(changes), advice)
+
+
 def thrown_away(function: Any) -> int:
     """The number of functions that were made where this one was, and thrown away."""
     code = _code(function)
