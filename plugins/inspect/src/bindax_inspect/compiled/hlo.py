@@ -123,8 +123,8 @@ def _spread(module: Module) -> None:
         if one.opcode in ("fusion", "call", "reduce", "map", "custom-call"):
             found = [number for name in one.calls for number in inside.get(name, ())]
             one.equations = list(dict.fromkeys([*one.equations, *found]))
-    for found in module.computations.values():
-        _adopt(found)
+    for instructions in module.computations.values():
+        _adopt(instructions)
 
 
 def _adopt(instructions: list[Instruction]) -> None:
@@ -146,8 +146,8 @@ def _adopt(instructions: list[Instruction]) -> None:
             _take(one, found)
     for one in instructions:
         if not one.equations and one.opcode not in ("parameter", "tuple", "constant"):
-            found = [made[name].equation for name in operands[one.name]]
-            _take(one, [number for number in found if number is not None])
+            near = [made[name].equation for name in operands[one.name]]
+            _take(one, [number for number in near if number is not None])
 
 
 def _take(one: Instruction, found: list[int]) -> None:

@@ -30,7 +30,7 @@ def _triangular_solve(operands: Any, results: Any, **params: Any) -> float:
 
 def _linear(factor: float) -> Callable[..., float]:
     def rule(operands: Any, results: Any, **params: Any) -> float:
-        return factor * results[0].size
+        return factor * float(results[0].size)
 
     return rule
 

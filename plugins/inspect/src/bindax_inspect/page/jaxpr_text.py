@@ -94,7 +94,9 @@ def _param(value: Any, values: bool) -> str:
         return HIDDEN
     if callable(value) and hasattr(value, "__name__"):
         return str(value.__name__)
-    text = str(value) if type(value).__repr__ is not object.__repr__ else type(value).__name__
+    text = str(value)
+    if " object at 0x" in text:  # an address, which differs from run to run
+        text = type(value).__name__
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
@@ -106,4 +108,5 @@ def operand_types(equation: Equation) -> tuple[list[str], list[str]]:
 
 def _type(aval: Any) -> str:
     sharding = getattr(aval, "sharding", None) or getattr(aval, "placement", None)
-    return aval.str_short() + (f" on {sharding}" if sharding is not None else "")
+    shown: str = aval.str_short()
+    return shown + (f" on {sharding}" if sharding is not None else "")

@@ -71,5 +71,5 @@ def _highlighted(file: str, start: int, end: int) -> list[str]:
         return []
     text = "".join(line if line.endswith("\n") else line + "\n" for line in lines)
     lexer = PythonLexer(stripnl=False)
-    html = highlight(text, lexer, HtmlFormatter(nowrap=True))
+    html: str = highlight(text, lexer, HtmlFormatter(nowrap=True))
     return html.rstrip("\n").split("\n")

@@ -26,7 +26,10 @@ def table(report: Report) -> Group:
     from rich.text import Text
 
     records = report.lines
-    parts = [Text(summary(report), style="bold"), _rows(report, records[:MOST_ROWS])]
+    parts: list[Text | Table] = [
+        Text(summary(report), style="bold"),
+        _rows(report, records[:MOST_ROWS]),
+    ]
     if len(records) > MOST_ROWS:
         parts.append(Text(f"{len(records) - MOST_ROWS} more lines are in report.lines."))
     parts += [Text(text, style="yellow") for text in compilations(report)]
