@@ -23,12 +23,12 @@ class Change(NamedTuple):
 
     Attributes:
         text: what it was, and what it is.
-        count: how many different ones there were.
+        number: how many different ones there were.
         advice: what to do about it.
     """
 
     text: str
-    count: int
+    number: int
     advice: str
 
 
@@ -52,9 +52,9 @@ def differences(jitted: Any, key: Any, known: Any) -> list[str]:
             now = f"{new[1]!r:.60}" if new else "not given"
             then = f"{old[1]!r:.60}" if old else "none"
             found.append(f"the static argument {name!r} is {now}, where {then} is known")
-    now, then = _settings(key), _settings(known)
-    for name in sorted({*now, *then}):
-        value, other = _setting(now, name), _setting(then, name)
+    own, others = _settings(key), _settings(known)
+    for name in sorted({*own, *others}):
+        value, other = _setting(own, name), _setting(others, name)
         if value != other:
             found.append(f"config.{name} is {value!r}, where {other!r} is known")
     return found
@@ -99,8 +99,8 @@ def changes_of_calls(jitted: Any, keys: Sequence[Any]) -> tuple[list[str], str]:
     for name in _settings(last):
         settings = [_setting(_settings(key), name) for key in keys]
         found += _changed(settings, partial(_config_change, name))
-    most = max((one.count for one in found), default=0)
-    chosen = [one for one in found if 2 * one.count > most]
+    most = max((one.number for one in found), default=0)
+    chosen = [one for one in found if 2 * one.number > most]
     texts = [one.text for one in chosen[:_MOST_LISTED]]
     if len(chosen) > _MOST_LISTED:
         texts.append(f"and {len(chosen) - _MOST_LISTED} others")
