@@ -82,8 +82,9 @@ def _wanted(text: str) -> float:
 
 def _programs_that_need(backend: XlaBackend, wanted: float) -> list[Any]:
     """The compiled programs that allocate about so many bytes at once."""
+    programs: list[Any] = [x for x in backend.executables if hasattr(x, "memory_analysis")]
     large = []
-    for executable in [x for x in backend.executables if hasattr(x, "memory_analysis")]:
+    for executable in programs:
         sizes = executable.memory_analysis()
         if wanted and sizes["temp_size_in_bytes"] + sizes["output_size_in_bytes"] > 0.99 * wanted:
             large.append((sizes["temp_size_in_bytes"], executable))
