@@ -1,0 +1,1 @@
+"""The search for the equation at which two ways to run a program part."""

@@ -1,0 +1,159 @@
+"""``compare``: the first equation whose results differ between two ways to run a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, NoReturn
+
+from bindax_core.extend import ClosedJaxpr, JaxprEqn, Var, api_boundary, is_value, tree_leaves
+from bindax_inspect.compare.bodies import Pairs, has_bodies, run_bodies
+from bindax_inspect.compare.difference import Comparison, Difference
+from bindax_inspect.compare.errors_of_values import error_of
+from bindax_inspect.compare.programs import FlatProgram, flat_program
+from bindax_inspect.compare.ways import Way, way_of
+from bindax_transforms import check_function, make_jaxpr
+
+
+@api_boundary
+def compare(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    *,
+    a: Any,
+    b: Any,
+    rtol: float | None = None,
+) -> Comparison:
+    """Find the first equation whose results differ between two ways to run a program.
+
+    Both runs go equation by equation through functions under ``jit``, functions with rules of
+    their own and ``checkpoint``; where a loop or a ``cond`` differs, into its bodies, step by
+    step. Effects, such as prints, happen in both runs.
+
+    Args:
+        f: a function of pytrees of arrays, transformed or not.
+        args: the tuple of its arguments.
+        a: a way to run it: ``"eager"``, as outside of ``jit``; ``"compiled"``, all equations
+            together; the name of a backend, such as ``"numpy"`` or ``"xla"``, which runs each
+            equation by itself; a float type, such as ``"float64"``, in place of those of the
+            program; a device; or a tuple of these.
+        b: another way.
+        rtol: the relative error that counts as rounding; by default twice the 3/4 power of the
+            unit roundoff of the coarser type, 1e-5 for float32.
+
+    Returns:
+        What was found; its text names line, equation, inputs, results and errors.
+
+    Raises:
+        ValueError: when a name is none of a way.
+        TypeError: when ``f`` is no function, or ``args`` no tuple.
+
+    >>> import bindax_lax_basic as lax
+    >>> compare(lambda x: lax.exp(lax.sin(x)), (1.0,), a="eager", b="float64")
+    eager and float64 agree: ...
+    """
+    check_function("compare", "f", f)
+    if not isinstance(args, tuple | list):
+        raise TypeError(
+            f"args of compare must be the tuple of the arguments of f, but got {args!r:.60}; for "
+            f"one argument write (x,)."
+        )
+    for leaf in tree_leaves(args):
+        if not is_value(leaf):
+            raise TypeError(
+                f"args of compare must hold arrays, but got {leaf!r:.60}; give f what is no array "
+                f"with functools.partial."
+            )
+    ways = way_of(a, "a"), way_of(b, "b")
+    search = _Search(ways, rtol)
+    closed = make_jaxpr(f)(*args)
+    leaves = tree_leaves(tuple(args))
+    pairs = list(zip(*[way.operands(leaves) for way in ways], strict=True))
+    try:
+        search.program(closed, pairs, ())
+    except _Found as found:
+        return Comparison(ways, search.compared, search.largest, found.difference)
+    return Comparison(ways, search.compared, search.largest, None)
+
+
+class _Found(Exception):
+    """The search has ended."""
+
+    def __init__(self, difference: Difference) -> None:
+        super().__init__()
+        self.difference = difference
+
+
+class _Search:
+    """A walk through two runs of a program.
+
+    Attributes:
+        compared: the number of equations whose results agreed.
+        largest: the largest relative error among them.
+    """
+
+    def __init__(self, ways: tuple[Way, Way], rtol: float | None) -> None:
+        self.ways = ways
+        self.compared = 0
+        self.largest = 0.0
+        self._rtol = rtol
+        self._flat: dict[int, tuple[ClosedJaxpr, FlatProgram]] = {}
+
+    def program(
+        self, closed: ClosedJaxpr, args: Sequence[Any], path: tuple[str, ...]
+    ) -> list[tuple[Any, Any]]:
+        """The pairs of results of a program for pairs of arguments; raises when they part."""
+        flat = self._flat.setdefault(id(closed), (closed, flat_program(closed)))[1]
+        jaxpr = flat.closed.jaxpr
+        a, b = self.ways
+        consts = [way.operands(flat.closed.consts) for way in self.ways]
+        env: list[dict[Var, Any]] = [dict(zip(jaxpr.constvars, own, strict=True)) for own in consts]
+        for k in (0, 1):
+            env[k].update(zip(jaxpr.invars, [x[k] for x in args], strict=True))
+
+        def read(atom: Any) -> tuple[Any, Any]:
+            return a.read(env[0], atom), b.read(env[1], atom)
+
+        given = [[x[k] for x in args] for k in (0, 1)]
+        runs = zip(
+            *[w.results(flat.closed, x) for w, x in zip(self.ways, given, strict=True)], strict=True
+        )
+        for eqn, inner, freed, outs in zip(
+            jaxpr.eqns, flat.paths, jaxpr.last_uses, runs, strict=True
+        ):
+            results = list(zip(*outs, strict=True))
+            self._check(eqn, [read(x) for x in eqn.invars], results, (*path, *inner))
+            for v, pair in zip(eqn.outvars, results, strict=True):
+                env[0][v], env[1][v] = pair
+            for v in freed:
+                env[0].pop(v, None)
+                env[1].pop(v, None)
+        return [read(x) for x in jaxpr.outvars]
+
+    def _check(
+        self, eqn: JaxprEqn, inputs: list[Any], results: list[Any], path: tuple[str, ...]
+    ) -> None:
+        errors = [error_of(x, y, self._rtol) for x, y in results]
+        if any(error.is_beyond for error in errors):
+            self._part(eqn, inputs, results, path)
+        self.compared += 1
+        self.largest = max([self.largest, *(error.relative for error in errors)])
+
+    def _part(
+        self, eqn: JaxprEqn, inputs: list[Any], results: list[Any], path: tuple[str, ...]
+    ) -> NoReturn:
+        if has_bodies(eqn):
+
+            def run(label: str, body: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
+                return self.program(body, args, (*path, label))
+
+            run_bodies(eqn, inputs, run, Pairs())
+        _, b = self.ways
+        alone = b.apply(eqn, b.operands([x for x, _ in inputs]))
+        errors = [error_of(x, y, self._rtol) for x, y in results]
+        which = next(i for i in count() if errors[i].is_beyond)
+        before = max([0.0, *(error_of(x, y, self._rtol).relative for x, y in inputs)])
+        own = error_of(results[which][0], alone[which], self._rtol)
+        raise _Found(
+            Difference(eqn, path, inputs, results, which, errors[which], before, own.relative)
+        )

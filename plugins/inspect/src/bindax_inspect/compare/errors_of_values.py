@@ -1,0 +1,109 @@
+"""Errors of values: how far two results of one equation are apart."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bindax_core.extend import Array, as_array
+
+_SMALL = 0.1
+"""Elements below this part of the largest one are measured by the largest."""
+
+
+class ErrorOfValue(NamedTuple):
+    """The distance of two arrays.
+
+    Attributes:
+        relative: the largest relative error of an element; infinite where one is not a number, or
+            where the types do not agree.
+        bound: the largest relative error that counts as rounding.
+        position: the element that has the largest error.
+        values: that element in both arrays.
+    """
+
+    relative: float
+    bound: float
+    position: tuple[int, ...]
+    values: tuple[Any, Any]
+
+    @property
+    def is_beyond(self) -> bool:
+        """Tell whether the error is more than rounding."""
+        return self.relative > self.bound
+
+
+def error_of(a: Any, b: Any, rtol: float | None = None) -> ErrorOfValue:
+    """The error of two arrays, which may have different float types.
+
+    Integers, booleans and random keys must be equal. The relative error of a float is its
+    difference over its size; of one that is less than a tenth of the largest element, over that
+    tenth.
+
+    Args:
+        a: one array.
+        b: the other one.
+        rtol: the bound; by default the 3/4 power of the unit roundoff of the coarser type, twice.
+
+    >>> error_of(np.float32([1.0, 2.0]), np.float32([1.0, 2.5])).relative
+    0.2
+    """
+    x, y = host(a), host(b)
+    if x.shape != y.shape:
+        return ErrorOfValue(np.inf, 0.0, (), (x, y))
+    bound = default_bound(x.dtype, y.dtype) if rtol is None else rtol
+    if not x.size:
+        return ErrorOfValue(0.0, bound, (), ())  # type: ignore[arg-type]
+    if not (is_float(x.dtype) or is_float(y.dtype)):
+        bound, errors = 0.0, np.where(x == y, 0.0, np.inf)
+    else:
+        errors = _relative_errors(_wide(x), _wide(y))
+    index = tuple(int(i) for i in np.unravel_index(np.argmax(errors), errors.shape))
+    return ErrorOfValue(float(errors[index]), bound, index, (x[index], y[index]))
+
+
+def host(x: Any) -> np.ndarray[Any, Any]:
+    """The elements of a value; of a random key those of the array that represents it."""
+    array = x if isinstance(x, Array) else as_array(x)
+    return np.asarray(array.physical().numpy())
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Tell whether numbers of a type are rounded: floats and complex numbers."""
+    return dtype.kind in "fc" or (dtype.kind == "V" and "float" in dtype.name)
+
+
+@lru_cache
+def default_bound(*dtypes: np.dtype[Any]) -> float:
+    """The relative error that counts as rounding, for results of the given types.
+
+    >>> f"{default_bound(np.dtype(np.float32)):.0e}"
+    '1e-05'
+    """
+    return max(2.0 * float(_unit_roundoff(dtype) ** 0.75) for dtype in dtypes)
+
+
+def _unit_roundoff(dtype: np.dtype[Any]) -> float:
+    if not is_float(dtype):
+        return 0.0
+    epsilon = 1.0
+    while complex(np.asarray(1.0 + epsilon / 2).astype(dtype)) != 1.0:
+        epsilon /= 2
+    return epsilon
+
+
+def _wide(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def _relative_errors(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> Any:
+    with np.errstate(all="ignore"):
+        sizes = np.maximum(abs(x), abs(y))
+        finite = sizes[np.isfinite(sizes)]
+        floor = _SMALL * float(finite.max()) if finite.size else 0.0
+        errors = abs(x - y) / np.maximum(sizes, floor)
+        errors = np.where(np.isfinite(errors), errors, np.inf)
+        same = (x == y) | (np.isnan(x) & np.isnan(y))
+    return np.where(same, 0.0, errors)
