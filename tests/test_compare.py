@@ -225,7 +225,7 @@ def test_the_text_of_a_difference() -> None:
     text = str(bindax.compare(f, (X,), a="numpy", b="xla"))
     line = plant.__code__.co_firstlineno + 1
     wanted = [
-        r"numpy and xla part after 1 equations\.",
+        r"numpy and xla part after 1 equation\.",
         r"  equation   b:float32\[5\] = test\.planted \[ kind=one part in a thousand .* \] a",
         rf"  at         {re.escape(__file__)}:{line} \(plant.*\)",
         r"  inside     jit of <lambda>",
@@ -242,7 +242,7 @@ def test_the_text_of_a_difference() -> None:
 def test_the_text_of_an_agreement() -> None:
     found = bindax.compare(jnp.sin, (X,), a="numpy", b="xla")
     assert re.fullmatch(
-        r"numpy and xla agree: 1 equations, the largest relative error is \S+\.", str(found)
+        r"numpy and xla agree: 1 equation, the largest relative error is \S+\.", str(found)
     )
     with pytest.raises(ValueError, match=r"^there is no equation to save, because the runs agr"):
         found.save("nowhere.py")

@@ -92,11 +92,11 @@ class Comparison:
         found = self.difference
         if found is None:
             return (
-                f"{a} and {b} agree: {self.compared} equations, the largest relative error is "
+                f"{a} and {b} agree: {_equations(self.compared)}, the largest relative error is "
                 f"{self.largest:.1e}."
             )
         return "\n".join(
-            [f"{a} and {b} part after {self.compared} equations.", *_lines(found, a, b)]
+            [f"{a} and {b} part after {_equations(self.compared)}.", *_lines(found, a, b)]
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -170,6 +170,10 @@ def equation_text(eqn: JaxprEqn) -> str:
     params = {name: value for name, value in eqn.params.items() if name not in bodies}
     text = " ".join(" ".join(format_application(eqn, params, Printer())).split())
     return text if len(text) <= 160 else f"{text[:157]}..."
+
+
+def _equations(number: int) -> str:
+    return f"{number} equation{'' if number == 1 else 's'}"
 
 
 def _number(x: float) -> str:
