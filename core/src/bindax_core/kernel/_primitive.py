@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ from bindax_core.kernel import _rules as rules
 from bindax_core.kernel._aval import as_operand
 from bindax_core.kernel._parameters import is_no_parameter, is_reusable, wrong_parameter
 from bindax_core.kernel._rule_errors import explain_failure, require_types
-from bindax_core.kernel._source_info import current_source
 from bindax_core.kernel._stack import find_top_trace, full_lower, next_trace
 from bindax_core.kernel._trace import MainTrace, full_raise
 
@@ -67,14 +65,7 @@ class Primitive:
         trace = find_top_trace(operands)
         if trace is None:  # an operand stands for an array, or for a tracer of a higher level
             return self.bind(*map(as_operand, operands), **params)
-        if trace.main.level and current_source.caller is None:  # no rule applies it
-            current_source.caller = sys._getframe(1)
-            try:
-                outs = trace.process_primitive(self, trace.boxed(operands), params)
-            finally:
-                current_source.caller = None
-        else:
-            outs = trace.process_primitive(self, trace.boxed(operands), params)
+        outs = trace.process_primitive(self, trace.boxed(operands), params)
         if self.multiple_results:
             return [full_lower(x) for x in outs]
         return full_lower(outs[0])

@@ -18,6 +18,7 @@ from bindax_core._site import Site, Statement, caller_site, is_declared_again, r
 from bindax_core.errors import DuplicateRuleError, MissingRuleError
 from bindax_core.kernel import _rule_errors as errors
 from bindax_core.kernel._rule_errors import rule_kinds as rule_kinds
+from bindax_core.kernel._source_info import rule_files
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -207,6 +208,7 @@ class RuleKind:
             DuplicateRuleError: when the table has a rule for the primitive and platform.
         """
         adapted = self._adapted(primitive, rule)
+        rule_files.add(rule.site.file)
         with _write_lock:
             old = self._rules.get((primitive, rule.platform))
             if old is not None and (old.is_present or not rule.is_present):

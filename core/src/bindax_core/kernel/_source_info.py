@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import NamedTuple
 
 from bindax_core._internal_files import is_internal, known_internal
+
+_new: Callable[..., SourceInfo] = tuple.__new__  # the class itself takes twice as long
 
 
 class Transformation(str):
@@ -85,13 +88,13 @@ class SourceInfo(NamedTuple):
 
     def inside(self, *names: str) -> SourceInfo:
         """Return the same line with names further in."""
-        return SourceInfo(self.code, self.instruction, (*self.stack, *names))
+        return _new(SourceInfo, (self.code, self.instruction, self.stack + names))
 
     def around(self, inner: SourceInfo | None) -> SourceInfo:
         """Return what is known of an equation of a jaxpr that is applied here."""
         if inner is None or not self.stack:
             return inner or self
-        return SourceInfo(inner.code, inner.instruction, self.stack + inner.stack)
+        return _new(SourceInfo, (inner.code, inner.instruction, self.stack + inner.stack))
 
     def __str__(self) -> str:
         scope = f", scope {self.names}" if self.stack else ""
@@ -103,14 +106,15 @@ class _Current(threading.local):
 
     Attributes:
         info: the names that it is in, with the line of the equation that is applied, if one is.
-        caller: the frame that applied the primitive whose rule runs, if one does.
     """
 
     info: SourceInfo = SourceInfo(None, 0)
-    caller: FrameType | None = None
 
 
 current_source: _Current = _Current()
+
+rule_files: set[str] = set()
+"""The files in which rules are declared."""
 
 
 def user_source_info(depth: int = 1) -> SourceInfo | None:
@@ -122,13 +126,28 @@ def user_source_info(depth: int = 1) -> SourceInfo | None:
     info = current_source.info
     if info.code is not None:
         return info
-    frame: FrameType | None = current_source.caller or sys._getframe(depth)
+    frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         code = frame.f_code
         internal = known_internal.get(code.co_filename)
         if internal is None:
             internal = is_internal(code)
         if not internal:
-            return SourceInfo(code, frame.f_lasti, info.stack)
+            if code.co_filename in rule_files:
+                frame = _outside_of_rules(frame)
+            return _new(SourceInfo, (frame.f_code, frame.f_lasti, info.stack))
         frame = frame.f_back
     return None
+
+
+def _outside_of_rules(frame: FrameType) -> FrameType:
+    """Return the frame that applies the primitive, where a frame is one of its rule."""
+    found: FrameType | None = frame
+    outer = frame.f_back
+    while outer is not None and (found is None or found.f_code.co_filename in rule_files):
+        if outer.f_code.co_qualname == "Primitive.bind":  # which called the rule
+            found = None
+        elif found is None and not is_internal(outer.f_code):
+            found = outer
+        outer = outer.f_back
+    return found or frame

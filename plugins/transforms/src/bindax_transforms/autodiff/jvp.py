@@ -18,6 +18,7 @@ from bindax_core.extend import (
     ValueTracer,
     api_boundary,
     as_array,
+    current_source,
     explain_failure,
     float0,
     full_raise,
@@ -47,7 +48,7 @@ from bindax_transforms._flat import (
 from bindax_transforms._rule_checks import check_counts, check_tangent_result
 from bindax_transforms.autodiff.partial_eval import dce_closed
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
-from bindax_transforms.staging.names import JVP, names_inside
+from bindax_transforms.staging.names import JVP, enter_name
 from bindax_transforms.zeros import Zero, instantiate_zeros
 
 R = TypeVar("R")
@@ -188,8 +189,11 @@ def jvp(
     fun_main = split_aux(fun, aux, "jvp") if has_aux else fun
     origin = DebugInfo("jvp", fun)
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
-    with names_inside(JVP):
+    outer = enter_name(JVP)
+    try:
         primals_out, tangents_out = jvp_flat(flat_function, flat_primals, flat_tangents, origin)
+    finally:
+        current_source.info = outer
     primals_out = [own_value(x) for x in primals_out]
     tangents_out = [instantiate_zeros(t) for t in tangents_out]
     pairs = zip(primals_out, tangents_out, strict=True)

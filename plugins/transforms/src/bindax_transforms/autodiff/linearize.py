@@ -14,6 +14,7 @@ from bindax_core.extend import (
     Partial,
     PyTreeDef,
     api_boundary,
+    current_source,
     describe_function,
     eval_jaxpr,
     float0,
@@ -39,7 +40,7 @@ from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, dce_closed
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.staging.jaxpr_trace import JaxprBuilder, trace_to_jaxpr
 from bindax_transforms.staging.make_jaxpr import abstractify
-from bindax_transforms.staging.names import JVP, TRANSPOSE, names_inside
+from bindax_transforms.staging.names import JVP, TRANSPOSE, enter_name
 from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
 R = TypeVar("R")
@@ -136,8 +137,11 @@ class Transposed(Pullback):
 def pull_back(jaxpr: Jaxpr, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
     """The cotangents, or ``Zero``, of a linear jaxpr's arguments, from those of its results."""
     operands = [UndefPrimal(v.aval) for v in jaxpr.invars]
-    with names_inside(TRANSPOSE):
+    outer = enter_name(TRANSPOSE)
+    try:
         return eval_jaxpr_transposed(jaxpr, residuals, operands, cotangents)
+    finally:
+        current_source.info = outer
 
 
 def filled(flags: Sequence[bool], found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
@@ -180,8 +184,11 @@ def linearize_flat(
             trace.new_arg(aval) if nonzero else Zero(aval)
             for aval, nonzero in zip(tangent_avals, nonzeros, strict=True)
         ]
-        with names_inside(JVP):
+        outer = enter_name(JVP)
+        try:
             primals_out, tangents_out = jvp_flat(function, primals, tangents, origin)
+        finally:
+            current_source.info = outer
         primals_out = [own_value(full_lower(x)) for x in primals_out]
         atoms = [full_raise(trace, t) for t in tangents_out if type(t) is not Zero]
         jaxpr = dce_closed(builder.build([trace.instantiate(t) for t in atoms]))

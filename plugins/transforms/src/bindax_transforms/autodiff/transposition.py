@@ -10,6 +10,7 @@ from bindax_core.extend import (
     DebugInfo,
     Jaxpr,
     JaxprEqn,
+    SourceInfo,
     Var,
     bind_flat,
     current_source,
@@ -30,11 +31,11 @@ def eval_jaxpr_transposed(
 
     It is linear in those; ``Zero`` also stands for results that have no cotangent.
     """
-    linear: list[tuple[JaxprEqn, list[Any]]] = []
+    linear: list[tuple[JaxprEqn, list[Any], SourceInfo]] = []
 
     def apply(eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
         if any(type(x) is UndefPrimal for x in operands):
-            linear.append((eqn, operands))
+            linear.append((eqn, operands, current_source.info))
             return [UndefPrimal(v.aval) for v in eqn.outvars]
         return bind_flat(eqn.primitive, operands, eqn.params)
 
@@ -49,19 +50,19 @@ def eval_jaxpr_transposed(
     for x, out, cotangent in zip(jaxpr.outvars, outs, cotangents, strict=True):
         if type(out) is UndefPrimal:
             collect(x, cotangent)
-    around = current_source.info
+    outer = current_source.info
     try:
         while linear:
-            eqn, operands = linear.pop()
+            eqn, operands, source = linear.pop()
             cts_out = [collected.pop(v, None) for v in eqn.outvars]
             # What has effects on linear values is never dropped in silence: its rule says why not.
             if any(ct is not None for ct in cts_out) or eqn.effects:
-                current_source.info = around.around(eqn.source_info)
+                current_source.info = source
                 found = _transpose_eqn(eqn, operands, cts_out)
                 for x, cotangent in zip(eqn.invars, found, strict=True):
                     collect(x, cotangent)
     finally:
-        current_source.info = around
+        current_source.info = outer
     return [
         collected.get(v, Zero(v.aval.tangent_aval()))
         for v, x in zip(jaxpr.invars, args, strict=True)

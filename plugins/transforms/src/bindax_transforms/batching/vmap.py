@@ -22,6 +22,7 @@ from bindax_core.extend import (
     as_array,
     bind_flat,
     config,
+    current_source,
     explain_failure,
     flatten_prefix,
     full_raise,
@@ -47,7 +48,7 @@ from bindax_transforms._rule_checks import check_batch_result, check_counts
 from bindax_transforms.batching.axis_sizes import NamedSize, axis_key, mesh_axes_tuple
 from bindax_transforms.staging.effects import check_unordered
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
-from bindax_transforms.staging.names import VMAP, names_inside
+from bindax_transforms.staging.names import VMAP, enter_name
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -225,8 +226,11 @@ def vmap(
         size = _axis_size(in_dims, operands, axis_size, names)
         origin, axis = DebugInfo("vmap", fun), AxisData(size, axis_name, mesh_axes)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
-        with names_inside(VMAP):
+        outer = enter_name(VMAP)
+        try:
             outs, out_dims = vmap_flat(flat_function, axis, operands, in_dims, origin)
+        finally:
+            current_source.info = outer
         wanted = _flat_axes(out_axes, out_tree(), "out_axes")
         moved = [
             as_array(_placed(size, d, w, x, i))

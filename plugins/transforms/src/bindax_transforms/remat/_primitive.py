@@ -21,6 +21,7 @@ from bindax_core.extend import (
     Region,
     ShapedArray,
     as_array,
+    current_source,
     describe_function,
     eval_jaxpr,
     primitive,
@@ -33,7 +34,7 @@ from bindax_transforms.autodiff.transposition import transpose_jaxpr
 from bindax_transforms.compilation.jit_primitive import jit_p, jit_rules
 from bindax_transforms.remat.checkpoint_policies import Policy, nothing_saveable
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
-from bindax_transforms.staging.names import names_inside
+from bindax_transforms.staging.names import enter_name
 
 
 class _CheckpointRules(ClosedCallRules):
@@ -136,8 +137,11 @@ def _recomputed(
 
     def recompute_and_transpose(*values: Any) -> list[Any]:
         known, given = split(values, len(parts.known.in_avals))
-        with names_inside("rematted_computation"):
+        outer = enter_name("rematted_computation")
+        try:
             outs = eval_jaxpr(parts.known.jaxpr, parts.known.consts, *known)
+        finally:
+            current_source.info = outer
         _, residuals = parts.residual_values(known, outs)
         _, cts = partition(used, given)
         return eval_jaxpr(backward.jaxpr, backward.consts, *residuals, *cts)

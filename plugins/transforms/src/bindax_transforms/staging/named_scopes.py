@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from bindax_core.extend import api_boundary
+from bindax_core.extend import api_boundary, current_source
 from bindax_transforms._callables import check_function
-from bindax_transforms.staging.names import names_inside
+from bindax_transforms.staging.names import enter_name
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,8 +41,11 @@ def named_scope(name: str) -> Iterator[None]:
         raise TypeError(f"named_scope takes the name as a string, but got {name!r:.80}.")
     if not name:
         raise ValueError("named_scope takes a name that is not empty, but got ''.")
-    with names_inside(name):
+    outer = enter_name(name)
+    try:
         yield
+    finally:
+        current_source.info = outer
 
 
 @api_boundary

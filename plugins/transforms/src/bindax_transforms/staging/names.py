@@ -11,21 +11,18 @@ JVP = Transformation("jvp")
 TRANSPOSE = Transformation("transpose")
 VMAP = Transformation("vmap")
 
+_NOWHERE = SourceInfo(None, 0)
 
-class names_inside:
-    """Give what is staged in a ``with`` block a name further in."""
 
-    __slots__ = ("name", "outer")
+def enter_name(name: str) -> SourceInfo:
+    """Give what is staged from here on a name further in.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __enter__(self) -> None:
-        self.outer: SourceInfo = current_source.info
-        current_source.info = self.outer.inside(self.name)
-
-    def __exit__(self, *error: object) -> None:
-        current_source.info = self.outer
+    Returns:
+        What ``current_source.info`` is to be again in the end, in ``finally``.
+    """
+    outer = current_source.info
+    current_source.info = outer.inside(name)
+    return outer
 
 
 @contextmanager
@@ -35,12 +32,12 @@ def own_names(*, own_lines: bool) -> Iterator[None]:
     With ``own_lines`` it is one of a function that the user gave. What is staged has lines of that
     function, even where it is called by the rule of an equation that has a line.
     """
-    outer, caller = current_source.info, current_source.caller
-    if own_lines:
-        current_source.info, current_source.caller = SourceInfo(None, 0), None
+    outer = current_source.info
+    if own_lines or outer.code is None:
+        current_source.info = _NOWHERE
     else:
         current_source.info = SourceInfo(outer.code, outer.instruction)
     try:
         yield
     finally:
-        current_source.info, current_source.caller = outer, caller
+        current_source.info = outer
