@@ -120,8 +120,9 @@ def _param(value: Any) -> str:
 
 def _show(jaxpr: Jaxpr | JaxprEqn, source_info: bool = False, name_stack: bool = False) -> str:
     printer = Printer(source_info=source_info, name_stack=name_stack)
-    format_ = format_eqn if isinstance(jaxpr, JaxprEqn) else format_jaxpr
-    return "\n".join(format_(jaxpr, printer))
+    if isinstance(jaxpr, JaxprEqn):
+        return "\n".join(format_eqn(jaxpr, printer))
+    return "\n".join(format_jaxpr(jaxpr, printer))
 
 
 runtime.show_jaxpr = _show

@@ -96,8 +96,10 @@ class LoweringContext(Protocol):
     def constant(self, value: Any) -> Any:
         """A constant from a NumPy value."""
 
-    def inline(self, jaxpr: ClosedJaxpr, values: Sequence[Any]) -> list[Any]:
-        """The operations of a program, in place."""
+    def inline(
+        self, jaxpr: ClosedJaxpr, values: Sequence[Any], name: str | None = None
+    ) -> list[Any]:
+        """The operations of a jaxpr, in place; with a name around those of its equations."""
 
     def call(self, jaxpr: ClosedJaxpr, values: Sequence[Any], name: str) -> list[Any]:
         """A call of a program that becomes a function, shared by its calls."""
