@@ -1,7 +1,7 @@
 """The plugins of this process, for packages that report on them, compare them or write them down.
 
-Programs need nothing of it. The names of the registry stand here as they are there; each release
-may change them, and the packages of one release go together.
+Programs need nothing of it. The names of the registry stand here as they are there, and each
+release may change them.
 """
 
 from __future__ import annotations
