@@ -8,7 +8,7 @@ import pytest
 
 from bindax_core import config
 from bindax_core._extension_points import runtime
-from bindax_core.arrays import _operations as operations
+from bindax_core.arrays import _operators as operations
 from bindax_core.arrays import _operators as operators
 
 

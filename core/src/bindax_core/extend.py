@@ -67,9 +67,9 @@ from bindax_core.arrays._numbers import canonicalize_array as canonicalize_array
 from bindax_core.arrays._numbers import canonicalize_aval as canonicalize_aval
 from bindax_core.arrays._numbers import canonicalize_dtype as canonicalize_dtype
 from bindax_core.arrays._operands import as_array as as_array
-from bindax_core.arrays._operations import ArrayOperations as ArrayOperations
-from bindax_core.arrays._operations import operations_for as operations_for
-from bindax_core.arrays._operations import zeros_like_aval as zeros_like_aval
+from bindax_core.arrays._operators import ArrayOperations as ArrayOperations
+from bindax_core.arrays._operators import operations_for as operations_for
+from bindax_core.arrays._operators import zeros_like_aval as zeros_like_aval
 from bindax_core.arrays._placement import DefaultPlacement as DefaultPlacement
 from bindax_core.arrays._placement import HostDevice as HostDevice
 from bindax_core.arrays._placement import PlacedElsewhereError as PlacedElsewhereError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bindax_core import config
-from bindax_core.arrays import _operations as operations
+from bindax_core.arrays import _operators as operations
 from bindax_core.arrays import _operators as operators
 
 sys.path.insert(0, str(Path(__file__).parent))

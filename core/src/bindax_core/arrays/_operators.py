@@ -3,17 +3,23 @@
 Python looks operators up on the type, so the kernel keeps one class, the base of ``Array`` and
 ``Tracer``, and a plugin's attributes are set on it. Until a plugin is loaded, each operator stands
 as a placeholder that loads the plugins that offer operators, and then calls the real one.
+
+Plugins supply as well the few operations that interpreters need, such as moving a batch axis,
+adding two cotangents and making zeros: interpreters use them without knowing any primitive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from bindax_core._extension_points import runtime
+from bindax_core._rollback import on_rollback
 from bindax_core._tracebacks import hide_internal_frames
 from bindax_core.arrays._extended_dtypes import as_extended
+from bindax_core.arrays._shaped_array import ShapedArray
 from bindax_core.errors import MissingOperationsError, suggestion
+from bindax_core.kernel._aval import AbstractValue
 
 if TYPE_CHECKING:
     from bindax_core.arrays._array_interface import ArrayInterface
@@ -136,3 +142,69 @@ def remove_array_attributes(attributes: Mapping[str, Any]) -> None:
                 setattr(ArrayOperators, name, _placeholders[name])
             else:
                 delattr(ArrayOperators, name)
+
+
+# -------------------------------------------------------------------- operations of interpreters
+
+
+class ArrayOperations(NamedTuple):
+    """The operations that interpreters need on values of one kind; all of them traceable.
+
+    Attributes:
+        zeros: ``(aval) -> x``, the zero of a type.
+        ones: ``(aval) -> x``, the one of a type.
+        add: ``(x, y) -> x``, the sum of two tangents or cotangents of one type.
+        broadcast_axis: ``(x, axis_size, axis) -> x``, repeat along a new axis.
+        move_axis: ``(x, source, destination) -> x``.
+        index_axis: ``(x, i, axis) -> x``, one slice, the axis removed.
+        stack: ``(xs, axis) -> x``, join along a new axis.
+        convert: ``(x, dtype, weak_type) -> x``.
+    """
+
+    zeros: Callable[[Any], Any]
+    ones: Callable[[Any], Any]
+    add: Callable[[Any, Any], Any]
+    broadcast_axis: Callable[[Any, int, int], Any]
+    move_axis: Callable[[Any, int, int], Any]
+    index_axis: Callable[[Any, int, int], Any]
+    stack: Callable[[Sequence[Any], int], Any]
+    convert: Callable[[Any, Any, bool], Any]
+
+
+_operations: dict[type[AbstractValue], ArrayOperations] = {}
+
+
+def register_array_operations(
+    operations: ArrayOperations, aval_type: type[AbstractValue] = ShapedArray
+) -> None:
+    """Supply the operations for one kind of abstract value.
+
+    Raises:
+        ValueError: when the kind has operations already.
+    """
+    if _operations.setdefault(aval_type, operations) is not operations:
+        raise ValueError(f"array operations for {aval_type.__name__} are registered already.")
+    on_rollback(lambda: unregister_array_operations(aval_type))
+
+
+def unregister_array_operations(aval_type: type[AbstractValue] = ShapedArray) -> None:
+    """Undo ``register_array_operations``."""
+    _operations.pop(aval_type, None)
+
+
+def operations_for(aval: AbstractValue) -> ArrayOperations:
+    """The operations for values of an abstract value's kind, loading plugins on a first miss."""
+    found = _operations.get(type(aval))
+    if found is None and runtime.plugins.load_for_operations():
+        found = _operations.get(type(aval))
+    if found is None:
+        raise MissingOperationsError(
+            f"no installed plugin supplies array operations for {type(aval).__name__}; install "
+            f"bindax-lax-basic, or the package that the values of this type come from."
+        )
+    return found
+
+
+def zeros_like_aval(aval: Any) -> Any:
+    """The zero of a type, as a value."""
+    return operations_for(aval).zeros(aval)

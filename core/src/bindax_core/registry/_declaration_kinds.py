@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from bindax_core._site import Site
-from bindax_core.arrays import _backend, _operations, _operators
+from bindax_core.arrays import _backend, _operators
 from bindax_core.arrays._shaped_array import ShapedArray
 from bindax_core.errors import PluginError
 from bindax_core.kernel import _aval
@@ -43,7 +43,7 @@ def _by_aval_type(result: Any) -> list[Any] | None:
     fits = all(
         isinstance(aval_type, type)
         and issubclass(aval_type, _aval.AbstractValue)
-        and isinstance(operations, _operations.ArrayOperations)
+        and isinstance(operations, _operators.ArrayOperations)
         for aval_type, operations in given.items()
     )
     return list(given.items()) if fits else None
@@ -249,13 +249,13 @@ def _backend_of(backend: Any, plugin: Entry) -> Iterator[Declaration]:
 
 
 def _array_operations(
-    aval_type: type[Any], operations: _operations.ArrayOperations, plugin: Entry
+    aval_type: type[Any], operations: _operators.ArrayOperations, plugin: Entry
 ) -> Iterator[Declaration]:
     yield Declaration(
         *(plugin, "operations", aval_type, operations, _provenance(operations.add, plugin)),
         label=f"the array operations for {aval_type.__name__}",
-        install=lambda: _operations.register_array_operations(operations, aval_type),
-        remove=lambda: _operations.unregister_array_operations(aval_type),
+        install=lambda: _operators.register_array_operations(operations, aval_type),
+        remove=lambda: _operators.unregister_array_operations(aval_type),
     )
 
 

@@ -17,7 +17,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from bindax_core.arrays._backend import Backend
-    from bindax_core.arrays._operations import ArrayOperations
+    from bindax_core.arrays._operators import ArrayOperations
     from bindax_core.kernel._aval import ValueType
     from bindax_core.kernel._primitive import Primitive
     from bindax_core.registry._extensions import Extension
