@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar, overload
 
 import bindax_numpy as jnp
 from bindax_core.extend import tree_map
 from bindax_core.tree_util import register_static
+from bindax_nnx._insertion import holder_at, put_at
 from bindax_nnx._mutation_counter import mutation_counter
 from bindax_nnx._tokens import NodeToken, VariableToken
 from bindax_nnx.errors import GraphError
 from bindax_nnx.filters import Filter, Path
 from bindax_nnx.graph import (
     GraphTraversal,
-    children_of,
     data_of,
     iter_data,
     iter_nodes,
@@ -25,7 +25,14 @@ from bindax_nnx.graph import (
 from bindax_nnx.modes import is_graph
 from bindax_nnx.object import Object
 from bindax_nnx.sharing import require_tree
-from bindax_nnx.state import State, required_state, split_flat, state_of_part, states_of
+from bindax_nnx.state import (
+    State,
+    required_state,
+    split_flat,
+    state_of_part,
+    states_of,
+    values_by_path,
+)
 from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Variable, store_metadata, store_value
 
@@ -190,7 +197,7 @@ def merge(
         raise TypeError(
             f"merge: graphdef must be the GraphDef that split returned, but it is {graphdef!r:.60}."
         )
-    flat = _flat(states)
+    flat = values_by_path(states)
     missing = [path for path in graphdef.paths if path not in flat]
     if missing:
         raise GraphError(
@@ -208,20 +215,6 @@ def merge(
         if isinstance(x, Variable) and x.token != variable.token:
             store_metadata(variable, x.token)
     return node
-
-
-def _flat(states: tuple[Any, ...]) -> dict[Path, Any]:
-    flat: dict[Path, Any] = {}
-    for state in states:
-        if isinstance(state, Mapping):
-            state = getattr(state, "state", state) if not isinstance(state, State) else state
-            part = state if isinstance(state, State) else State(state)
-            flat.update(part.flat_state())
-        elif isinstance(state, Sequence) and not isinstance(state, str | bytes):
-            flat.update(dict(state))  # as flatten returns it
-        else:
-            flat[()] = state
-    return flat
 
 
 def _content(x: Any) -> Any:
@@ -255,10 +248,10 @@ def update(node: Any, state: Any, /, *states: Any) -> None:
     >>> scale.factor.value
     3.0
     """
-    flat = _flat((state, *states))
+    flat = values_by_path((state, *states))
     present = dict(iter_data(node))
     new = {path: x for path, x in flat.items() if path not in present}
-    holders = {path: _holder(node, path, x) for path, x in new.items()}
+    holders = {path: holder_at(node, path, x) for path, x in new.items()}
     unknown = [path for path, holder in holders.items() if holder is None]
     if unknown:
         raise GraphError(
@@ -280,31 +273,8 @@ def update(node: Any, state: Any, /, *states: Any) -> None:
             if isinstance(x, Variable) and x.token != here.token:
                 store_metadata(here, x.token)
         else:
-            _put(node, path, x.copy() if path in new else _content(x))
+            put_at(node, path, x.copy() if path in new else _content(x))
     mutation_counter.advance_variables()  # a value may be a tree
-
-
-def _put(node: Any, path: Path, value: Any) -> None:
-    """Put a value in the attribute, or in the list or dictionary, that a path leads to."""
-    for key in path[:-1]:
-        node = _child(node, key)
-    if isinstance(node, list | dict | State):
-        node[path[-1]] = value
-    else:
-        setattr(node, str(path[-1]), value)
-
-
-def _child(node: Any, key: Any) -> Any:
-    return next((child for name, child in children_of(node) if name == key), None)
-
-
-def _holder(node: Any, path: Path, value: Any) -> Any:
-    """The object that can take a new variable at a path; None if there is none."""
-    if not isinstance(value, Variable) or not path or not isinstance(path[-1], str):
-        return None
-    for key in path[:-1]:
-        node = _child(node, key)
-    return node if isinstance(node, Object) and path[-1] not in node.__dict__ else None
 
 
 @overload

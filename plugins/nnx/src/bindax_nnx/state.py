@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from typing import Any, overload
 
 from bindax_core.extend import NodeDefinition
 from bindax_core.tree_util import DictKey, register_node
@@ -186,6 +186,12 @@ def from_flat_state(flat_state: Mapping[Path, Any] | Iterable[tuple[Path, Any]])
     return State.from_flat_path(flat_state)
 
 
+@overload
+def split_state(state: State, filter: Filter, /) -> State: ...
+@overload
+def split_state(
+    state: State, first: Filter, second: Filter, /, *filters: Filter
+) -> tuple[State, ...]: ...
 def split_state(state: State, first: Filter, /, *filters: Filter) -> Any:
     """The parts of a state, one for each filter; see ``State.split``.
 
@@ -199,6 +205,12 @@ def split_state(state: State, first: Filter, /, *filters: Filter) -> Any:
     return required_state("split_state", state).split(first, *filters)
 
 
+@overload
+def filter_state(state: State, filter: Filter, /) -> State: ...
+@overload
+def filter_state(
+    state: State, first: Filter, second: Filter, /, *filters: Filter
+) -> tuple[State, ...]: ...
 def filter_state(state: State, first: Filter, /, *filters: Filter) -> Any:
     """The parts of a state that the filters take; see ``State.filter``.
 
@@ -232,6 +244,21 @@ def map_state(f: Callable[[Path, Any], Any], state: State) -> State:
     {'a': 2}
     """
     return required_state("map_state", state).map(f)
+
+
+def values_by_path(states: Iterable[Any]) -> dict[Path, Any]:
+    """The variables or values of several states, mappings or flat states together."""
+    flat: dict[Path, Any] = {}
+    for state in states:
+        if isinstance(state, Mapping):
+            state = getattr(state, "state", state) if not isinstance(state, State) else state
+            part = state if isinstance(state, State) else State(state)
+            flat.update(part.flat_state())
+        elif isinstance(state, Sequence) and not isinstance(state, str | bytes):
+            flat.update(dict(state))  # as flatten returns it
+        else:
+            flat[()] = state
+    return flat
 
 
 def required_state(function: str, given: Any) -> State:
