@@ -60,8 +60,13 @@ class Rule:
         provider: str | None = None,
         derived: str | None = None,
     ) -> None:
-        self.kind, self.function, self.site, self.options = kind, function, site, options
-        self.platform, self.reason, self.provider = platform, reason, provider
+        self.kind = kind
+        self.function = function
+        self.site = site
+        self.options = options
+        self.platform = platform
+        self.reason = reason
+        self.provider = provider
         self.derived = derived
 
     def replace(self, **changes: Any) -> Rule:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bindax_core._extension_points import runtime
 from bindax_core._settings import Setting
@@ -43,8 +43,8 @@ class InstalledPlugins:
                     self._resolver = Resolver(loader, find_declared)
         return self._resolver
 
-    declare = staticmethod(declare)
-    forget = staticmethod(forget)
+    declare: Final = staticmethod(declare)
+    forget: Final = staticmethod(forget)
 
     def __getattr__(self, name: str) -> Any:
         answer = getattr(self.resolver, name)
@@ -52,7 +52,7 @@ class InstalledPlugins:
         return answer
 
 
-installed = InstalledPlugins()
+installed: InstalledPlugins = InstalledPlugins()
 """The plugins of this process."""
 
 

@@ -95,7 +95,7 @@ class Loader:
         self.outside_traces = outside_traces
         self.manifest = read_manifest
         self.settings = settings
-        self.registrations = Registrations(read_manifest)
+        self.registrations: Registrations = Registrations(read_manifest)
         self._plugins: dict[tuple[str, str], Plugin] = {}
         self._turn = threading.Condition()
         self._thread: int | None = None

@@ -201,7 +201,9 @@ class Manifest:
         found: dict[str, tuple[Distribution, str]] = {}
         for distribution, text in _installed(path):
             found.setdefault(distribution.name, (distribution, text))
-        self.distributions = {name: found[name][0] for name in sorted(found)}
+        self.distributions: dict[str, Distribution] = {
+            name: found[name][0] for name in sorted(found)
+        }
         for name in self.distributions:
             distribution, text = found[name]
             if _OPENING in text:
