@@ -48,7 +48,8 @@ class Module(Object):
     def __init_subclass__(cls, **options: Any) -> None:
         call = cls.__dict__.get("__call__")
         if inspect.isfunction(call):
-            cls.__call__ = named_call(call)  # type: ignore[method-assign]
+            kind: Any = cls
+            kind.__call__ = named_call(call)
         super().__init_subclass__(**options)
 
     def sow(

@@ -157,7 +157,7 @@ class Shared:
     """
 
     def __init__(self) -> None:
-        self.compilations = Compilations()
+        self.compilations: Compilations = Compilations()
         self.entries: dict[Any, Entry] = {}
         self.hits = 0
         self.misses = 0

@@ -52,7 +52,7 @@ class Compilations:
     def __init__(self) -> None:
         self.made: _Made | None = None
         self.calls: list[int] = []
-        self.is_warned_of = False
+        self.is_warned_of: bool = False
 
     def end(self, calls: int) -> None:
         """Count the function as thrown away, if it was hardly called."""
