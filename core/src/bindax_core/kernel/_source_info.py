@@ -102,7 +102,7 @@ class SourceInfo(NamedTuple):
 
 
 class _Current(threading.local):
-    """What a thread is doing, for the equations that it makes.
+    """The names and the line that a thread is at, for the equations that it makes.
 
     Attributes:
         info: the names that it is in, with the line of the equation that is applied, if one is.
