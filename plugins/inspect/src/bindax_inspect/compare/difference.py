@@ -8,8 +8,9 @@ from typing import Any
 import attrs
 import numpy as np
 
-from bindax_core.extend import JaxprEqn, Printer, format_application, subjaxprs
+from bindax_core.extend import JaxprEqn, subjaxprs
 from bindax_inspect.compare.errors_of_values import ErrorOfValue, host
+from bindax_inspect.compare.programs import equation_text
 from bindax_inspect.compare.ways import Way
 
 
@@ -162,14 +163,6 @@ def _lines(found: Difference, a: str, b: str) -> list[str]:
         f"  {found.cause}",
     ]
     return [line for line in lines if line]
-
-
-def equation_text(eqn: JaxprEqn) -> str:
-    """An equation on one line, its bodies left out."""
-    bodies = {name for name, _ in subjaxprs(eqn.params)}
-    params = {name: value for name, value in eqn.params.items() if name not in bodies}
-    text = " ".join(" ".join(format_application(eqn, params, Printer())).split())
-    return text if len(text) <= 160 else f"{text[:157]}..."
 
 
 def _equations(number: int) -> str:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bindax_core.extend import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from bindax_core.extend import (
+    Atom,
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    Printer,
+    Var,
+    format_application,
+    subjaxprs,
+)
 
 
 class FlatProgram(NamedTuple):
@@ -73,6 +83,14 @@ def called_program(eqn: JaxprEqn) -> ClosedJaxpr | None:
     given = [x.aval.strip_weak_type() for x in (*eqn.invars, *eqn.outvars)]
     own = [aval.strip_weak_type() for aval in (*program.in_avals, *program.out_avals)]
     return program if given == own and len(eqn.invars) == len(program.in_avals) else None
+
+
+def equation_text(eqn: JaxprEqn) -> str:
+    """An equation on one line, its bodies left out."""
+    bodies = {name for name, _ in subjaxprs(eqn.params)}
+    params = {name: value for name, value in eqn.params.items() if name not in bodies}
+    text = " ".join(" ".join(format_application(eqn, params, Printer())).split())
+    return text if len(text) <= 160 else f"{text[:157]}..."
 
 
 def _call_name(eqn: JaxprEqn) -> str:
