@@ -298,6 +298,47 @@ def test_devices(eight_devices: Any) -> None:
         assert found.difference.primitive == "test.planted"
 
 
+def saved_energy(x: Any) -> Any:
+    y = jnp.sin(x) * 2.0
+    return lax.scan(lambda c, a: (c * 0.5 + a, c), y.sum(), y)
+
+
+def energy_today(x: Any) -> Any:
+    y = jnp.sin(x) * 2.0
+    return lax.scan(lambda c, a: (c * 0.25 + a, c), y.sum(), y)
+
+
+def test_a_saved_program() -> None:
+    exported = bindax.export.export(bindax.jit(saved_energy))(X)
+    read = bindax.export.deserialize(exported.serialize())
+    same = bindax.compare(saved_energy, (X,), a=read, b="xla")
+    assert str(same).startswith("the export of saved_energy and xla agree: 2 results, the largest")
+    found = bindax.compare(energy_today, (X,), a=read, b="numpy")
+    line = energy_today.__code__.co_firstlineno + 2
+    wanted = [
+        r"the export of saved_energy and numpy part after 0 results\.",
+        r"  result 0   \d\.\d+ with the export of saved_energy, \d\.\d+ with numpy",
+        r"  error      \d\.\de-01; 1\.3e-05 counts as rounding",
+        r"  today      %\d+ = stablehlo\.multiply %\d+, dense<2\.500000e-01> : tensor<f32> : .*",
+        r"  exported   %\d+ = stablehlo\.multiply %\d+, dense<5\.000000e-01> : tensor<f32> : .*",
+        rf"  at         {re.escape(__file__)}:{line}",
+        r"  It is the first operation that is another one\.",
+    ]
+    for got, pattern in zip(str(found).splitlines(), wanted, strict=True):
+        assert re.fullmatch(pattern, got), got
+    assert found.as_dict()["line"] == f"{__file__}:{line}"
+    with pytest.raises(ValueError, match=r"^there is no equation to save: of an exported prog"):
+        found.save("nowhere.py")
+    with pytest.raises(TypeError, match=r"^a and b of compare are exported programs; one of "):
+        bindax.compare(saved_energy, (X,), a=read, b=read)
+    with pytest.raises(
+        ValueError, match=r"^compare: saved_energy was exported with 2 results, but "
+    ):
+        bindax.compare(jnp.sin, (X,), a=read, b="eager")
+    swapped = bindax.compare(saved_energy, (X,), a="float64", b=exported)
+    assert swapped.agrees
+
+
 def test_bad_input() -> None:
     for given, message in (
         ("fast", "b of compare must be 'eager', 'compiled', the name of a backend, a float type, "),

@@ -9,9 +9,9 @@
 
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
-from bindax_inspect.compare.comparison import compare as compare
-from bindax_inspect.compare.difference import Comparison as Comparison
-from bindax_inspect.compare.difference import Difference as Difference
+from bindax_inspect.comparison.compare import compare as compare
+from bindax_inspect.comparison.difference import Comparison as Comparison
+from bindax_inspect.comparison.difference import Difference as Difference
 from bindax_inspect.report.inspection import inspect as inspect
 from bindax_inspect.report.report import Report as Report
 from bindax_inspect.rules import Cost as Cost

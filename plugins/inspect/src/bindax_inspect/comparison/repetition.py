@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bindax_core.extend import is_extended
-from bindax_inspect.compare.errors_of_values import host
-from bindax_inspect.compare.programs import equation_text
-from bindax_inspect.compare.ways import Way, program_of
+from bindax_inspect.comparison.errors_of_values import host
+from bindax_inspect.comparison.programs import equation_text
+from bindax_inspect.comparison.ways import Way, program_of
 from bindax_text import jaxpr_to_text
 
 if TYPE_CHECKING:
-    from bindax_inspect.compare.difference import Difference
+    from bindax_inspect.comparison.difference import Difference
 
 _TEMPLATE = '''"""One equation, run in two ways: {equation}
 

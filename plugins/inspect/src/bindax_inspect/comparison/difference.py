@@ -6,12 +6,12 @@ import os
 from typing import Any
 
 import attrs
-import numpy as np
 
 from bindax_core.extend import JaxprEqn, subjaxprs
-from bindax_inspect.compare.errors_of_values import ErrorOfValue, host
-from bindax_inspect.compare.programs import equation_text
-from bindax_inspect.compare.ways import Way
+from bindax_inspect.comparison.errors_of_values import ErrorOfValue, host, json_number, number_text
+from bindax_inspect.comparison.programs import equation_text
+from bindax_inspect.comparison.saved import SavedDifference
+from bindax_inspect.comparison.ways import Way
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -60,6 +60,38 @@ class Difference:
             "inputs."
         )
 
+    def lines(self, a: str, b: str) -> list[str]:
+        """The lines of the text; ``a`` and ``b`` are the names of the ways."""
+        error = self.error
+        errors = (
+            f"{number_text(error.relative)}; before it {number_text(self.before)}, "
+            f"for equal inputs {number_text(self.own)}"
+        )
+        lines = [
+            f"  equation   {equation_text(self.equation)}",
+            f"  at         {self.line or 'a line that is not known'}",
+            f"  inside     {' > '.join(self.path)}" if self.path else "",
+            f"  error      {errors}; {number_text(error.bound)} counts as rounding",
+            f"  result {self.which}   {error.describe(a, b)}",
+            *[f"  input {i}    {_summary(x)}" for i, (x, _) in enumerate(self.inputs)],
+            f"  {self.cause}",
+        ]
+        return [line for line in lines if line]
+
+    def record(self) -> dict[str, Any]:
+        """The same as numbers and texts, for JSON."""
+        return {
+            "primitive": self.primitive,
+            "equation": equation_text(self.equation),
+            "line": self.line,
+            "path": list(self.path),
+            "result": self.which,
+            **self.error.record(),
+            "before": json_number(self.before),
+            "own": json_number(self.own),
+            "cause": self.cause,
+        }
+
 
 @attrs.frozen(eq=False, repr=False)
 class Comparison:
@@ -70,7 +102,9 @@ class Comparison:
         compared: the number of equations whose results agreed, those of each step of a loop that
             was looked into.
         largest: the largest relative error among them.
-        difference: the first equation whose results differ, or None.
+        difference: the first equation whose results differ, or None; of an exported program, whose
+            equations are not known, the first result.
+        unit: what was compared: ``"equation"``, or ``"result"`` of an exported program.
 
     >>> import bindax_lax_basic as lax
     >>> from bindax_inspect import compare
@@ -81,7 +115,8 @@ class Comparison:
     ways: tuple[Way, Way]
     compared: int
     largest: float
-    difference: Difference | None
+    difference: Difference | SavedDifference | None
+    unit: str = "equation"
 
     @property
     def agrees(self) -> bool:
@@ -93,12 +128,13 @@ class Comparison:
         found = self.difference
         if found is None:
             return (
-                f"{a} and {b} agree: {_equations(self.compared)}, the largest relative error is "
+                f"{a} and {b} agree: {self._count()}, the largest relative error is "
                 f"{self.largest:.1e}."
             )
-        return "\n".join(
-            [f"{a} and {b} part after {_equations(self.compared)}.", *_lines(found, a, b)]
-        )
+        return "\n".join([f"{a} and {b} part after {self._count()}.", *found.lines(a, b)])
+
+    def _count(self) -> str:
+        return f"{self.compared} {self.unit}{'' if self.compared == 1 else 's'}"
 
     def as_dict(self) -> dict[str, Any]:
         """The same as numbers and texts, for JSON; an infinite error is ``"inf"``."""
@@ -112,22 +148,7 @@ class Comparison:
         }
         if found is None:
             return record
-        error = found.error
-        relative = {"error": error.relative, "before": found.before, "own": found.own}
-        numbers = {name: x if np.isfinite(x) else str(x) for name, x in relative.items()}
-        return {
-            **record,
-            "primitive": found.primitive,
-            "equation": equation_text(found.equation),
-            "line": found.line,
-            "path": list(found.path),
-            "result": found.which,
-            "index": list(error.position),
-            "values": [_shown(x) for x in error.values],
-            **numbers,
-            "bound": error.bound,
-            "cause": found.cause,
-        }
+        return {**record, **found.record()}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a program that runs the equation alone, in both ways, with the same operands.
@@ -136,45 +157,17 @@ class Comparison:
             path: the file, such as ``"repeat.py"``.
 
         Raises:
-            ValueError: when the runs agree, so that there is nothing to repeat.
+            ValueError: when the runs agree, or one is of an exported program: there is no equation.
         """
-        from bindax_inspect.compare.repetition import write_repetition
+        from bindax_inspect.comparison.repetition import write_repetition
 
         if self.difference is None:
             raise ValueError("there is no equation to save, because the runs agree.")
+        if isinstance(self.difference, SavedDifference):
+            raise ValueError(
+                "there is no equation to save: of an exported program the results alone are known."
+            )
         write_repetition(path, self.difference, self.ways)
-
-
-def _lines(found: Difference, a: str, b: str) -> list[str]:
-    error = found.error
-    at = f"element {list(error.position)} is " if error.position else ""
-    x, y = error.values
-    errors = (
-        f"{_number(error.relative)}; before it {_number(found.before)}, for equal inputs "
-        f"{_number(found.own)}"
-    )
-    lines = [
-        f"  equation   {equation_text(found.equation)}",
-        f"  at         {found.line or 'a line that is not known'}",
-        f"  inside     {' > '.join(found.path)}" if found.path else "",
-        f"  error      {errors}; {_number(error.bound)} counts as rounding",
-        f"  result {found.which}   {at}{_shown(x)} with {a}, {_shown(y)} with {b}",
-        *[f"  input {i}    {_summary(x)}" for i, (x, _) in enumerate(found.inputs)],
-        f"  {found.cause}",
-    ]
-    return [line for line in lines if line]
-
-
-def _equations(number: int) -> str:
-    return f"{number} equation{'' if number == 1 else 's'}"
-
-
-def _number(x: float) -> str:
-    return "0" if x == 0 else f"{x:.1e}"
-
-
-def _shown(x: Any) -> str:
-    return str(x) if np.ndim(x) == 0 else f"an array of the shape {np.shape(x)}"
 
 
 def _summary(x: Any) -> str:

@@ -24,9 +24,9 @@ from bindax_core.extend import (
     find_backend,
     interpret_jaxpr,
 )
-from bindax_inspect.compare.bodies import Single, has_bodies, run_bodies
-from bindax_inspect.compare.float_types import FLOAT_TYPES, converted, retyped_equation
-from bindax_inspect.compare.programs import called_program
+from bindax_inspect.comparison.bodies import Single, has_bodies, run_bodies
+from bindax_inspect.comparison.float_types import FLOAT_TYPES, converted, retyped_equation
+from bindax_inspect.comparison.programs import called_program
 
 _KNOWN = "'eager', 'compiled', the name of a backend, a float type, a device, or a tuple of these"
 
@@ -94,19 +94,21 @@ class Way:
     def apply(self, eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
         """The results of one equation for operands of this way."""
         if self.float_type is not None and has_bodies(eqn):
-            return run_bodies(eqn, operands, self._body, Single())
+            return run_bodies(eqn, operands, self.run_program, Single())
         if self.float_type is not None:
             return retyped_equation(eqn, operands, self.float_type, self._run)
         return self._run(eqn, operands)
 
-    def _body(self, label: str, body: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
-        """The results of a body, equation by equation."""
+    def run_program(self, label: str, body: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
+        """The results of a program or a body, equation by equation."""
         return interpret_jaxpr(body.jaxpr, self.operands(body.consts), args, self._interpreted)
 
     def _interpreted(self, eqn: JaxprEqn, values: Sequence[Any]) -> Sequence[Any]:
         operands = [self._operand(as_array(x)) for x in values]
         called = called_program(eqn)
-        return self.apply(eqn, operands) if called is None else self._body("", called, operands)
+        return (
+            self.apply(eqn, operands) if called is None else self.run_program("", called, operands)
+        )
 
     def _run(self, eqn: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
         if self.backend is None and not self.together:

@@ -7,11 +7,12 @@ from itertools import count
 from typing import Any, NoReturn
 
 from bindax_core.extend import ClosedJaxpr, JaxprEqn, Var, api_boundary, is_value, tree_leaves
-from bindax_inspect.compare.bodies import Pairs, has_bodies, run_bodies
-from bindax_inspect.compare.difference import Comparison, Difference
-from bindax_inspect.compare.errors_of_values import error_of
-from bindax_inspect.compare.programs import FlatProgram, flat_program
-from bindax_inspect.compare.ways import Way, way_of
+from bindax_inspect.comparison.bodies import Pairs, has_bodies, run_bodies
+from bindax_inspect.comparison.difference import Comparison, Difference
+from bindax_inspect.comparison.errors_of_values import error_of
+from bindax_inspect.comparison.programs import FlatProgram, flat_program
+from bindax_inspect.comparison.saved import compare_saved, is_exported
+from bindax_inspect.comparison.ways import Way, way_of
 from bindax_transforms import check_function, make_jaxpr
 
 
@@ -36,7 +37,7 @@ def compare(
         a: a way to run it: ``"eager"``, as outside of ``jit``; ``"compiled"``, all equations
             together; the name of a backend, such as ``"numpy"`` or ``"xla"``, which runs each
             equation by itself; a float type, such as ``"float64"``, in place of those of the
-            program; a device; or a tuple of these.
+            program; a device; a tuple of these; or a program that ``bindax.export`` made or read.
         b: another way.
         rtol: the relative error that counts as rounding; by default twice the 3/4 power of the
             unit roundoff of the coarser type, 1e-5 for float32.
@@ -46,7 +47,7 @@ def compare(
 
     Raises:
         ValueError: when a name is none of a way.
-        TypeError: when ``f`` is no function, or ``args`` no tuple.
+        TypeError: when ``f`` is no function, or ``args`` no tuple, or both are exported programs.
 
     >>> import bindax_lax_basic as lax
     >>> compare(lambda x: lax.exp(lax.sin(x)), (1.0,), a="eager", b="float64")
@@ -64,6 +65,8 @@ def compare(
                 f"args of compare must hold arrays, but got {leaf!r:.60}; give f what is no array "
                 f"with functools.partial."
             )
+    if is_exported(a) or is_exported(b):
+        return _with_exported(f, args, a, b, rtol)
     ways = way_of(a, "a"), way_of(b, "b")
     search = _Search(ways, rtol)
     closed = make_jaxpr(f)(*args)
@@ -74,6 +77,22 @@ def compare(
     except _Found as found:
         return Comparison(ways, search.compared, search.largest, found.difference)
     return Comparison(ways, search.compared, search.largest, None)
+
+
+def _with_exported(
+    f: Callable[..., Any], args: Sequence[Any], a: Any, b: Any, rtol: float | None
+) -> Comparison:
+    """The comparison of an exported program with a way to run the one of today."""
+    if is_exported(a) and is_exported(b):
+        raise TypeError("a and b of compare are exported programs; one of them must be a way.")
+    ways = [
+        Way(f"the export of {x.fun_name}", "") if is_exported(x) else way_of(x, name)
+        for x, name in ((a, "a"), (b, "b"))
+    ]
+    first = is_exported(a)
+    exported, way = (a, ways[1]) if first else (b, ways[0])
+    found = compare_saved(f, args, exported, way, rtol, is_first=first)
+    return Comparison((ways[0], ways[1]), *found, unit="result")
 
 
 class _Found(Exception):

@@ -34,6 +34,21 @@ class ErrorOfValue(NamedTuple):
         """Tell whether the error is more than rounding."""
         return self.relative > self.bound
 
+    def describe(self, a: str, b: str) -> str:
+        """Show the element in both arrays, which have the names ``a`` and ``b``."""
+        at = f"element {list(self.position)} is " if self.position else ""
+        x, y = self.values
+        return f"{at}{_shown(x)} with {a}, {_shown(y)} with {b}"
+
+    def record(self) -> dict[str, Any]:
+        """The same as numbers and texts, for JSON."""
+        return {
+            "index": list(self.position),
+            "values": [_shown(x) for x in self.values],
+            "error": json_number(self.relative),
+            "bound": self.bound,
+        }
+
 
 def error_of(a: Any, b: Any, rtol: float | None = None) -> ErrorOfValue:
     """The error of two arrays, which may have different float types.
@@ -107,3 +122,21 @@ def _relative_errors(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> Any:
         errors = np.where(np.isfinite(errors), errors, np.inf)
         same = (x == y) | (np.isnan(x) & np.isnan(y))
     return np.where(same, 0.0, errors)
+
+
+def number_text(x: float) -> str:
+    """An error for messages.
+
+    >>> number_text(0.0), number_text(0.00123)
+    ('0', '1.2e-03')
+    """
+    return "0" if x == 0 else f"{x:.1e}"
+
+
+def json_number(x: float) -> float | str:
+    """A number that JSON has, or the text of an infinite one."""
+    return x if np.isfinite(x) else str(x)
+
+
+def _shown(x: Any) -> str:
+    return str(x) if np.ndim(x) == 0 else f"an array of the shape {np.shape(x)}"
