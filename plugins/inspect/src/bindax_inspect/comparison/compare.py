@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import count
-from typing import Any, NoReturn
+from typing import Any
 
 from bindax_core.extend import ClosedJaxpr, JaxprEqn, Var, api_boundary, is_value, tree_leaves
 from bindax_inspect.comparison.bodies import Pairs, has_bodies, run_bodies
 from bindax_inspect.comparison.difference import Comparison, Difference
-from bindax_inspect.comparison.errors_of_values import error_of
+from bindax_inspect.comparison.errors_of_values import ErrorOfValue, error_of
 from bindax_inspect.comparison.programs import FlatProgram, flat_program
 from bindax_inspect.comparison.saved import compare_saved, is_exported
 from bindax_inspect.comparison.ways import Way, way_of
@@ -39,8 +38,9 @@ def compare(
             equation by itself; a float type, such as ``"float64"``, in place of those of the
             program; a device; a tuple of these; or a program that ``bindax.export`` made or read.
         b: another way.
-        rtol: the relative error that counts as rounding; by default twice the 3/4 power of the
-            unit roundoff of the coarser type, 1e-5 for float32.
+        rtol: the relative error that counts as rounding of one equation; by default twice the 3/4
+            power of the unit roundoff of the coarser type, 1e-5 for float32. Its square root is
+            what the rounding of all equations may add up to.
 
     Returns:
         What was found; its text names line, equation, inputs, results and errors.
@@ -153,14 +153,22 @@ class _Search:
         self, eqn: JaxprEqn, inputs: list[Any], results: list[Any], path: tuple[str, ...]
     ) -> None:
         errors = [error_of(x, y, self._rtol) for x, y in results]
-        if any(error.is_beyond for error in errors):
-            self._part(eqn, inputs, results, path)
+        for which, error in enumerate(errors):
+            if error.is_beyond:
+                self._examine(eqn, inputs, results, path, which, error)
         self.compared += 1
         self.largest = max([self.largest, *(error.relative for error in errors)])
 
-    def _part(
-        self, eqn: JaxprEqn, inputs: list[Any], results: list[Any], path: tuple[str, ...]
-    ) -> NoReturn:
+    def _examine(
+        self,
+        eqn: JaxprEqn,
+        inputs: list[Any],
+        results: list[Any],
+        path: tuple[str, ...],
+        which: int,
+        error: ErrorOfValue,
+    ) -> None:
+        """Raise where the equation is at fault, or what has added up is too much."""
         if has_bodies(eqn):
 
             def run(label: str, body: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
@@ -169,10 +177,7 @@ class _Search:
             run_bodies(eqn, inputs, run, Pairs())
         _, b = self.ways
         alone = b.apply(eqn, b.operands([x for x, _ in inputs]))
-        errors = [error_of(x, y, self._rtol) for x, y in results]
-        which = next(i for i in count() if errors[i].is_beyond)
-        before = max([0.0, *(error_of(x, y, self._rtol).relative for x, y in inputs)])
         own = error_of(results[which][0], alone[which], self._rtol)
-        raise _Found(
-            Difference(eqn, path, inputs, results, which, errors[which], before, own.relative)
-        )
+        if error.is_far or (own.is_beyond and not has_bodies(eqn)):
+            before = max([0.0, *(error_of(x, y, self._rtol).relative for x, y in inputs)])
+            raise _Found(Difference(eqn, path, inputs, results, which, error, before, own.relative))

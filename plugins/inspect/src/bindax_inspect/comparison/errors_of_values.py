@@ -34,6 +34,11 @@ class ErrorOfValue(NamedTuple):
         """Tell whether the error is more than rounding."""
         return self.relative > self.bound
 
+    @property
+    def is_far(self) -> bool:
+        """Tell whether the error is more than rounding that a whole program has added up."""
+        return self.relative > self.bound**0.5
+
     def describe(self, a: str, b: str) -> str:
         """Show the element in both arrays, which have the names ``a`` and ``b``."""
         at = f"element {list(self.position)} is " if self.position else ""

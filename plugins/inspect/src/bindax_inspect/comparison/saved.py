@@ -117,7 +117,7 @@ def compare_saved(
     pairs = zip(*((before, today) if is_first else (today, before)), strict=True)
     errors = [error_of(x, y, rtol) for x, y in pairs]
     for which, error in enumerate(errors):
-        if error.is_beyond:
+        if error.is_far:
             ours = operations(jit(f).lower(*args).as_text(debug_info=True))
             theirs = operations(exported.mlir_module())
             other = first_difference(ours, theirs)
