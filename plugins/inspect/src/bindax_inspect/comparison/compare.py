@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, JaxprEqn, Var, api_boundary, is_value, tree_leaves
 from bindax_inspect.comparison.bodies import Pairs, has_bodies, run_bodies
 from bindax_inspect.comparison.difference import Comparison, Difference
-from bindax_inspect.comparison.errors_of_values import ErrorOfValue, error_of
+from bindax_inspect.comparison.errors_of_values import ErrorOfValue, error_of, scale_of_sum
 from bindax_inspect.comparison.programs import FlatProgram, flat_program
 from bindax_inspect.comparison.saved import compare_saved, is_exported
 from bindax_inspect.comparison.ways import Way, way_of
@@ -53,18 +55,7 @@ def compare(
     >>> compare(lambda x: lax.exp(lax.sin(x)), (1.0,), a="eager", b="float64")
     eager and float64 agree: ...
     """
-    check_function("compare", "f", f)
-    if not isinstance(args, tuple | list):
-        raise TypeError(
-            f"args of compare must be the tuple of the arguments of f, but got {args!r:.60}; for "
-            f"one argument write (x,)."
-        )
-    for leaf in tree_leaves(args):
-        if not is_value(leaf):
-            raise TypeError(
-                f"args of compare must hold arrays, but got {leaf!r:.60}; give f what is no array "
-                f"with functools.partial."
-            )
+    _check_call(f, args)
     if is_exported(a) or is_exported(b):
         return _with_exported(f, args, a, b, rtol)
     ways = way_of(a, "a"), way_of(b, "b")
@@ -77,6 +68,22 @@ def compare(
     except _Found as found:
         return Comparison(ways, search.compared, search.largest, found.difference)
     return Comparison(ways, search.compared, search.largest, None)
+
+
+def _check_call(f: Any, args: Any) -> None:
+    """Refuse what is no function, or no tuple of arrays."""
+    check_function("compare", "f", f)
+    if not isinstance(args, tuple | list):
+        raise TypeError(
+            f"args of compare must be the tuple of the arguments of f, but got {args!r:.60}; for "
+            f"one argument write (x,)."
+        )
+    for leaf in tree_leaves(args):
+        if not is_value(leaf):
+            raise TypeError(
+                f"args of compare must hold arrays, but got {leaf!r:.60}; give f what is no array "
+                f"with functools.partial."
+            )
 
 
 def _with_exported(
@@ -101,6 +108,17 @@ class _Found(Exception):
     def __init__(self, difference: Difference) -> None:
         super().__init__()
         self.difference = difference
+
+
+class _Parting(NamedTuple):
+    """An equation whose results differ by more than rounding; the fields of ``Difference``."""
+
+    equation: JaxprEqn
+    path: tuple[str, ...]
+    inputs: list[Any]
+    results: list[Any]
+    which: int
+    error: ErrorOfValue
 
 
 class _Search:
@@ -130,6 +148,8 @@ class _Search:
         for k in (0, 1):
             env[k].update(zip(jaxpr.invars, [x[k] for x in args], strict=True))
 
+        noisy: set[Var] = set()
+
         def read(atom: Any) -> tuple[Any, Any]:
             return a.read(env[0], atom), b.read(env[1], atom)
 
@@ -141,7 +161,10 @@ class _Search:
             jaxpr.eqns, flat.paths, jaxpr.last_uses, runs, strict=True
         ):
             results = list(zip(*outs, strict=True))
-            self._check(eqn, [read(x) for x in eqn.invars], results, (*path, *inner))
+            inputs = [read(x) for x in eqn.invars]
+            depends = any(isinstance(x, Var) and x in noisy for x in eqn.invars)
+            if self._check(eqn, inputs, results, (*path, *inner), depends):
+                noisy.update(eqn.outvars)
             for v, pair in zip(eqn.outvars, results, strict=True):
                 env[0][v], env[1][v] = pair
             for v in freed:
@@ -150,34 +173,48 @@ class _Search:
         return [read(x) for x in jaxpr.outvars]
 
     def _check(
-        self, eqn: JaxprEqn, inputs: list[Any], results: list[Any], path: tuple[str, ...]
-    ) -> None:
-        errors = [error_of(x, y, self._rtol) for x, y in results]
-        for which, error in enumerate(errors):
-            if error.is_beyond:
-                self._examine(eqn, inputs, results, path, which, error)
-        self.compared += 1
-        self.largest = max([self.largest, *(error.relative for error in errors)])
-
-    def _examine(
         self,
         eqn: JaxprEqn,
         inputs: list[Any],
         results: list[Any],
         path: tuple[str, ...],
-        which: int,
-        error: ErrorOfValue,
-    ) -> None:
-        """Raise where the equation is at fault, or what has added up is too much."""
+        depends: bool,
+    ) -> bool:
+        """Tell whether the results are the rounding of terms that cancel; raise where they part.
+
+        Args:
+            eqn: the equation.
+            inputs: the pairs of its operands.
+            results: the pairs of its results.
+            path: where it is.
+            depends: whether an operand is such rounding.
+        """
+        scale = scale_of_sum(eqn, [x for x, _ in inputs])
+        errors = [error_of(x, y, self._rtol, scale) for x, y in results]
+        for which, error in enumerate(errors):
+            if error.is_beyond:
+                is_sum_of_rounding = depends and bool(np.isfinite(error.relative))
+                found = _Parting(eqn, path, inputs, results, which, error)
+                self._examine(found, scale, enlarges=error.is_far and not is_sum_of_rounding)
+        self.compared += 1
+        if not depends:
+            self.largest = max([self.largest, *(error.relative for error in errors)])
+        plain = [error_of(x, y, self._rtol) for x, y in results] if scale else errors
+        return any(error.is_far for error in plain)
+
+    def _examine(self, found: _Parting, scale: float, *, enlarges: bool) -> None:
+        """Raise where the equation is at fault, or ``enlarges`` a difference too much."""
+        eqn, inputs = found.equation, found.inputs
         if has_bodies(eqn):
 
             def run(label: str, body: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
-                return self.program(body, args, (*path, label))
+                return self.program(body, args, (*found.path, label))
 
             run_bodies(eqn, inputs, run, Pairs())
         _, b = self.ways
         alone = b.apply(eqn, b.operands([x for x, _ in inputs]))
-        own = error_of(results[which][0], alone[which], self._rtol)
-        if error.is_far or (own.is_beyond and not has_bodies(eqn)):
+        which = found.which
+        own = error_of(found.results[which][0], alone[which], self._rtol, scale)
+        if enlarges or (own.is_beyond and not has_bodies(eqn)):
             before = max([0.0, *(error_of(x, y, self._rtol).relative for x, y in inputs)])
-            raise _Found(Difference(eqn, path, inputs, results, which, error, before, own.relative))
+            raise _Found(Difference(*found, before, own.relative))

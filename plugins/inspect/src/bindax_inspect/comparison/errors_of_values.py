@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bindax_core.extend import Array, as_array
+from bindax_core.extend import Array, JaxprEqn, as_array
 
+_PRODUCTS = frozenset(("dot_general", "conv_general_dilated"))
+_SUMS = _PRODUCTS | {"reduce_sum", "cumsum", "reduce_window_sum", "scatter_add"}
 _SMALL = 0.1
 """Elements below this part of the largest one are measured by the largest."""
 
@@ -37,7 +40,7 @@ class ErrorOfValue(NamedTuple):
     @property
     def is_far(self) -> bool:
         """Tell whether the error is more than rounding that a whole program has added up."""
-        return self.relative > self.bound**0.5
+        return bool(self.relative > self.bound**0.5)
 
     def describe(self, a: str, b: str) -> str:
         """Show the element in both arrays, which have the names ``a`` and ``b``."""
@@ -55,7 +58,7 @@ class ErrorOfValue(NamedTuple):
         }
 
 
-def error_of(a: Any, b: Any, rtol: float | None = None) -> ErrorOfValue:
+def error_of(a: Any, b: Any, rtol: float | None = None, scale: float = 0.0) -> ErrorOfValue:
     """The error of two arrays, which may have different float types.
 
     Integers, booleans and random keys must be equal. The relative error of a float is its
@@ -65,6 +68,7 @@ def error_of(a: Any, b: Any, rtol: float | None = None) -> ErrorOfValue:
     Args:
         a: one array.
         b: the other one.
+        scale: the size of what was added up to the arrays: errors of less are measured by it.
         rtol: the bound; by default the 3/4 power of the unit roundoff of the coarser type, twice.
 
     >>> error_of(np.float32([1.0, 2.0]), np.float32([1.0, 2.5])).relative
@@ -79,9 +83,22 @@ def error_of(a: Any, b: Any, rtol: float | None = None) -> ErrorOfValue:
     if not (is_float(x.dtype) or is_float(y.dtype)):
         bound, errors = 0.0, np.where(x == y, 0.0, np.inf)
     else:
-        errors = _relative_errors(_wide(x), _wide(y))
+        errors = _relative_errors(_wide(x), _wide(y), scale)
     index = tuple(int(i) for i in np.unravel_index(np.argmax(errors), errors.shape))
     return ErrorOfValue(float(errors[index]), bound, index, (x[index], y[index]))
+
+
+def scale_of_sum(eqn: JaxprEqn, operands: Sequence[Any]) -> float:
+    """The size of the terms that an equation adds up; 0 for one that adds up nothing.
+
+    Terms that cancel leave their rounding, which is no difference of the runs.
+    """
+    name = eqn.primitive.name
+    if name not in _SUMS:
+        return 0.0
+    sizes = [abs(_wide(x)) for x in map(host, operands) if is_float(x.dtype) and x.size]
+    largest = [float(np.max(x, where=np.isfinite(x), initial=0.0)) for x in sizes]
+    return float(np.prod(largest)) if name in _PRODUCTS else max(largest, default=0.0)
 
 
 def host(x: Any) -> np.ndarray[Any, Any]:
@@ -118,11 +135,11 @@ def _wide(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
-def _relative_errors(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> Any:
+def _relative_errors(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any], scale: float) -> Any:
     with np.errstate(all="ignore"):
         sizes = np.maximum(abs(x), abs(y))
         finite = sizes[np.isfinite(sizes)]
-        floor = _SMALL * float(finite.max()) if finite.size else 0.0
+        floor = max(scale, _SMALL * float(finite.max()) if finite.size else 0.0)
         errors = abs(x - y) / np.maximum(sizes, floor)
         errors = np.where(np.isfinite(errors), errors, np.inf)
         same = (x == y) | (np.isnan(x) & np.isnan(y))
