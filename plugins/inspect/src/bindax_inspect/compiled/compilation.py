@@ -42,6 +42,13 @@ class Compiled:
         absorb(self.program, module)
         return module
 
+    @property
+    def planned_bytes(self) -> int:
+        """The bytes that the compiler plans for arguments, results and what is between them."""
+        plan = self.executable.memory_analysis()
+        parts = ("argument_size_in_bytes", "output_size_in_bytes", "temp_size_in_bytes")
+        return sum(int(plan[part]) for part in parts) - int(plan["alias_size_in_bytes"])
+
 
 def compile_marked(program: Program, backend_name: str) -> Compiled:
     """Compile a program with marks.

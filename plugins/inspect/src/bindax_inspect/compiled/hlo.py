@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -15,6 +16,8 @@ _CALLED = re.compile(
     r"(?:calls|body|condition|to_apply|branch_computations)=\{?((?:%?[\w.\-]+(?:, )?)+)"
 )
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
+_SHAPE = re.compile(r"\w+\[([\d,]*)\]")
+_OPERAND = re.compile(r"%([\w.\-]+)")
 _NOISE = re.compile(r", (?:metadata=\{[^{}]*\}|backend_config=\{.*\})")
 
 
@@ -39,6 +42,17 @@ class Instruction:
     equations: list[int]
     calls: list[str]
     text: str
+
+    @property
+    def operands(self) -> list[str]:
+        """The names of its operands, and of what else it mentions."""
+        return _OPERAND.findall(self.text.partition(" = ")[2])
+
+    @property
+    def elements(self) -> int:
+        """The number of elements of its result; 0 where that is a tuple."""
+        shape = _SHAPE.match(self.text.partition(" = ")[2])
+        return math.prod(map(int, filter(None, shape[1].split(",")))) if shape else 0
 
 
 @dataclass(slots=True)
@@ -114,7 +128,7 @@ def _instruction(line: str, computation: str) -> Instruction | None:
 
 
 def _spread(module: Module) -> None:
-    """Give instructions what the computations that they call compute, and what they serve."""
+    """Give instructions what the computations that they call compute."""
     inside = {
         name: list(dict.fromkeys(n for one in found for n in one.equations))
         for name, found in module.computations.items()
@@ -123,33 +137,3 @@ def _spread(module: Module) -> None:
         if one.opcode in ("fusion", "call", "reduce", "map", "custom-call"):
             found = [number for name in one.calls for number in inside.get(name, ())]
             one.equations = list(dict.fromkeys([*one.equations, *found]))
-    for instructions in module.computations.values():
-        _adopt(instructions)
-
-
-def _adopt(instructions: list[Instruction]) -> None:
-    """Give instructions that the compiler added what the instructions around them compute.
-
-    A copy, say, serves the next instruction that uses it; one that nothing uses, the one before.
-    """
-    users: dict[str, list[Instruction]] = {}
-    made = {one.name: one for one in instructions}
-    operands: dict[str, list[str]] = {}
-    for one in instructions:
-        _, _, right = one.text.partition(" = ")
-        operands[one.name] = [n for n in re.findall(r"%([\w.\-]+)", right) if n in made]
-        for name in operands[one.name]:
-            users.setdefault(name, []).append(one)
-    for one in reversed(instructions):
-        if not one.equations and one.opcode not in ("parameter", "tuple"):
-            found = [user.equation for user in users.get(one.name, ()) if user.equation is not None]
-            _take(one, found)
-    for one in instructions:
-        if not one.equations and one.opcode not in ("parameter", "tuple", "constant"):
-            near = [made[name].equation for name in operands[one.name]]
-            _take(one, [number for number in near if number is not None])
-
-
-def _take(one: Instruction, found: list[int]) -> None:
-    if found:
-        one.equation, one.equations = found[0], found[:1]

@@ -52,6 +52,8 @@ class Memory(NamedTuple):
         alive: the values that are alive then, the largest first.
         moments: the bytes after each equation, in the order of the run.
         kept: the values that the forward pass makes and the backward pass uses, the largest first.
+        planned: the bytes that the compiler plans for arguments, results and what is between them,
+            after fusion; None without a compiler.
     """
 
     peak: int
@@ -59,6 +61,7 @@ class Memory(NamedTuple):
     alive: tuple[Value, ...]
     moments: tuple[Moment, ...]
     kept: tuple[Value, ...]
+    planned: int | None = None
 
     @property
     def kept_bytes(self) -> int:

@@ -192,6 +192,7 @@ def _memory(report: Report) -> dict[str, Any]:
     return {
         "peak": memory.peak,
         "at": memory.at,
+        "planned": memory.planned,
         "moments": [[moment.equation, moment.bytes] for moment in highest],
         "alive": _values(memory.alive),
         "kept": _values(memory.kept),

@@ -153,7 +153,8 @@ class Report:
     @cached_property
     def memory(self) -> Memory:
         """The bytes that are alive over the run of the program, equation by equation."""
-        return memory_of(self.program)
+        planned = None if self.compiled is None else self.compiled.planned_bytes
+        return memory_of(self.program)._replace(planned=planned)
 
     @cached_property
     def time(self) -> Time | None:

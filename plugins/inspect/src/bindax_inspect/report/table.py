@@ -47,6 +47,8 @@ def summary(report: Report) -> str:
         f"{size(cost.bytes)} moved",
         f"{size(memory.peak)} at the peak",
     ]
+    if memory.planned is not None:
+        parts[-1] += f" before fusion and {size(memory.planned)} after"
     if memory.kept_bytes:
         parts.append(f"{size(memory.kept_bytes)} kept for the backward pass")
     if time is not None:

@@ -109,7 +109,7 @@ class MemoryView {
   }
 
   show() {
-    const { moments, peak, at } = this.memory;
+    const { moments, peak, at, planned } = this.memory;
     if (this.view.hidden || !moments.length) return;
     const width = Math.max(this.view.clientWidth, 200);
     const [top, height, left] = [18, 150, 8];
@@ -125,7 +125,8 @@ class MemoryView {
       return rect;
     });
     const title = draw("text", { class: "axis", x: left, y: 12 },
-      `${asBytes(peak)} at the peak, equation ${at}; before fusion`);
+      `${asBytes(peak)} at the peak, equation ${at}, before fusion`
+      + (planned === null ? "" : `; ${asBytes(planned)} as the compiler plans it`));
     const foot = draw("text", { class: "axis", x: left, y: top + height + 16 },
       "equations in the order in which they run");
     this.svg.replaceChildren(title, ...bars, foot);
