@@ -1,6 +1,6 @@
 """MkDocs hooks: pages that are written when the site is built, links, lists of names.
 
-- The pages and pictures of `site_pages.py` are added to those that are stored.
+- The pages, pictures and reports of `site_pages.py` are added to those that are stored.
 - Links to files of the repository lead to the pages that show them (`site_links.py`); one that
   leads nowhere stops the build.
 - The line `<!-- names: package.module -->` becomes the reference of all public names of a module,
@@ -30,6 +30,7 @@ def on_files(files: Any, config: Any) -> Any:
         **site_pages.sources(),
         **site_pages.notebooks(),
         **site_pages.pictures(),
+        **site_pages.reports(),
     }
     for name, content in made.items():
         files.append(File.generated(config, name, content=content))

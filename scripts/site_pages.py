@@ -1,7 +1,7 @@
 """Pages and pictures that follow from the code, and are written when the site is built.
 
 They are the reference of names, the pages of operations and of JAX's names, the notebooks, the
-sources that the reference links to, and the pictures of the guide of rules.
+sources that the reference links to, the pictures of the guide of rules, and reports of programs.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import source_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs/pictures/draw.py"
+REPORTS = ROOT / "docs/pictures/reports.py"
 
 
 def pages() -> dict[str, str]:
@@ -45,16 +46,25 @@ def pictures() -> dict[str, bytes]:
         return {f"pictures/{file.name}": file.read_bytes() for file in draw(Path(folder))}
 
 
+def reports() -> dict[str, bytes]:
+    """Inspect programs; return the page of each by the name of its file in the documentation."""
+    draw = runpy.run_path(str(REPORTS))["draw"]
+    with tempfile.TemporaryDirectory() as folder:
+        return {f"reports/{file.name}": file.read_bytes() for file in draw(Path(folder))}
+
+
 def names() -> set[str]:
     """Return the names of all these files but the sources."""
     operations = {f"lax/{name}.md" for name in lax_pages.groups()}
     drawn = {f"pictures/{one.__name__}.svg" for one in runpy.run_path(str(PICTURES))["PICTURES"]}
     tables = {page.file for page in name_tables.PAGES}
+    inspected = {f"reports/{name}.html" for name in runpy.run_path(str(REPORTS))["PROGRAMS"]}
     copies = site_links.copied().values()
     written = {
         *site_notebooks.names(),
         *operations,
         *drawn,
+        *inspected,
         *tables,
         *reference_pages.large_files(),
         *copies,

@@ -12,7 +12,8 @@ import pytest
 
 import bindax_lax_basic as lax
 from bindax_inspect import Report, inspect
-from bindax_transforms import grad, jit, named_scope
+from bindax_inspect.page.html import page_of
+from bindax_transforms import grad, jit, named_scope, vmap
 
 X = np.ones((4, 8), np.float32)
 W = np.ones((8, 8), np.float32)
@@ -90,6 +91,39 @@ def test_the_backward_product_highlights_the_forward_line(page: str, browse: Bro
     assert found["themes"] == ["dark", "light"]
     assert found["boxes"] > 5
     assert found["bars"] >= len(inspect(grad(loss))(W, X).jaxpr.eqns)
+
+
+EVERY_EQUATION = """
+const lost = [];
+for (const equation of state.equations) {
+  if (!equation.runs) continue;
+  select([equation.number], null);
+  const marked = panes.map((pane) => pane.equations.some(touches));
+  if (!marked.every(Boolean)) lost.push([equation.primitive, marked]);
+  if (equation.line && !document.querySelector("#source tr.on")) lost.push([equation.line]);
+}
+for (const pane of panes) {
+  pane.foldAll(true);
+  const last = pane.text.length - 1;
+  pane.show(last - 1);
+  if (!pane.shown.includes(last - 1)) lost.push([pane.name, "stays folded"]);
+}
+return lost;
+"""
+
+
+@pytest.mark.nightly
+def test_every_equation_is_found_in_every_text(browse: Browse) -> None:
+    pytest.importorskip("jaxlib")
+
+    def deep(w: Any, x: Any) -> Any:
+        for _ in range(6):
+            x = lax.add(jit(layer)(x, w), x)
+        return lax.reduce_sum(vmap(lax.sin)(x), axes=(0, 1))
+
+    page = page_of(inspect(grad(deep), runs=1)(W, X))
+    lost = browse(page, EVERY_EQUATION)
+    assert [one for one in lost if one[0] != "jit"] == []  # calls are inlined
 
 
 def test_the_page_needs_nothing_from_elsewhere(page: str) -> None:

@@ -27,7 +27,7 @@ def table(report: Report) -> Group:
 
     records = report.lines
     parts: list[Text | Table] = [
-        Text(summary(report), style="bold"),
+        Text(f"{report.program.name}: {summary(report)}", style="bold"),
         _rows(report, records[:MOST_ROWS]),
     ]
     if len(records) > MOST_ROWS:
@@ -42,7 +42,7 @@ def summary(report: Report) -> str:
     program, cost, memory, time = report.program, report.cost, report.memory, report.time
     number = len(program.equations)
     parts = [
-        f"{program.name}: {number:,} equation" + "s" * (number != 1),
+        f"{number:,} equation" + "s" * (number != 1),
         f"{count(cost.operations)} operations",
         f"{size(cost.bytes)} moved",
         f"{size(memory.peak)} at the peak",

@@ -13,9 +13,12 @@ function makeSource(data) {
     make("th", {}, "code"));
   const table = make("table", { class: "src" }, make("thead", {}, head));
   const body = make("tbody");
+  let last = "";
   for (const block of data.source) {
+    const title = block.file === last ? "⋯" : block.name;
+    last = block.file;
     body.append(make("tr", { class: "file" },
-      make("td", { colspan: String(2 + shown.length), title: block.file }, block.name)));
+      make("td", { colspan: String(2 + shown.length), title: block.file }, title)));
     block.html.forEach((html, i) => {
       const number = block.start + i;
       body.append(sourceRow(block, number, html, records.get(`${block.file}:${number}`), shown, most));
