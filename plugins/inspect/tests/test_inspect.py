@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import bindax_lax_basic as lax
 from bindax_core import ShapeDtypeStruct
@@ -184,6 +186,16 @@ def test_printing() -> None:
     assert "kept for the backward pass" in text
     assert f"test_inspect.py:{line_of(layer, 1)}" in text
     assert "return lax.tanh(lax.dot" in text
+
+
+@pytest.mark.parametrize("width", [60, 100, 140])
+def test_the_table_fits_the_terminal(width: int) -> None:
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(inspect(grad(loss), runs=1)(W, X))
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= width
+    assert any(line.startswith("line ") and "at the peak" in line for line in lines) or width < 100
+    assert ("return lax.tanh" in "\n".join(lines)) == (width == 140)
 
 
 def test_a_report_is_not_pickled() -> None:

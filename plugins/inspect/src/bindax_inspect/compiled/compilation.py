@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -50,12 +51,15 @@ class Compiled:
         return sum(int(plan[part]) for part in parts) - int(plan["alias_size_in_bytes"])
 
 
-def compile_marked(program: Program, backend_name: str) -> Compiled:
+def compile_marked(
+    program: Program, backend_name: str, in_shardings: Sequence[Any] | None = None
+) -> Compiled:
     """Compile a program with marks.
 
     Args:
         program: the program.
         backend_name: the name of the backend that compiles it.
+        in_shardings: where each operand is, or None; None when nothing is known of any.
 
     Raises:
         BackendError: when the backend interprets programs.
@@ -70,6 +74,7 @@ def compile_marked(program: Program, backend_name: str) -> Compiled:
         name=f"{program.name}_{sha256(repr(program.jaxpr).encode()).hexdigest()[:12]}",
         donated=(False,) * len(jaxpr.in_avals),
         keep_unused=True,
+        in_shardings=in_shardings,
     )
     if not hasattr(lowered, "compiler_ir"):
         raise BackendError(

@@ -71,6 +71,11 @@ class Module:
     computations: dict[str, list[Instruction]] = field(default_factory=dict)
     heads: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str:
+        """The name of the program, which is that in profiles."""
+        return self.header.removeprefix("HloModule ").partition(",")[0]
+
     def instructions(self) -> list[Instruction]:
         """Return all instructions."""
         return [one for found in self.computations.values() for one in found]

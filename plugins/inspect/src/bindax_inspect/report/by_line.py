@@ -74,9 +74,10 @@ class LineRecord:
 
 def lines_of(program: Program, memory: Memory, time: Time | None) -> list[LineRecord]:
     """Return the record of each line that equations come from, the most expensive first."""
-    found: dict[Line, LineRecord] = {}
+    found: dict[tuple[str, int], LineRecord] = {}
     for equation in program.equations:
-        record = found.setdefault(equation.origin.line, LineRecord(equation.origin.line))
+        line = equation.origin.line  # which several functions can share
+        record = found.setdefault(line[:2], LineRecord(line))
         record.equations.append(equation.number)
         record.operations.add(equation, equation.operations)
         record.bytes.add(equation, equation.bytes)
@@ -85,7 +86,7 @@ def lines_of(program: Program, memory: Memory, time: Time | None) -> list[LineRe
     for value in memory.alive:
         if value.equation is not None:
             equation = program.equations[value.equation]
-            found[equation.origin.line].alive.add(equation, value.bytes)
+            found[equation.origin.line[:2]].alive.add(equation, value.bytes)
     key: Callable[[LineRecord], tuple[float, ...]] = lambda one: (  # noqa: E731
         one.line == NOWHERE,
         -one.seconds.total,

@@ -44,8 +44,14 @@ def inspect(
         traced = staged.trace(*args, **kwargs)
         jaxpr = _body(traced.jaxpr)
         operands = _operands(jaxpr, tree_leaves((args, kwargs)))
-        program = Program(traced.fun_name, jaxpr)
-        return Report(program, operands, runs=runs, values=values, recompilations=made)
+        return Report(
+            Program(traced.fun_name, jaxpr),
+            operands,
+            shardings=traced.argument_shardings,
+            runs=runs,
+            values=values,
+            recompilations=made,
+        )
 
     return inspected
 

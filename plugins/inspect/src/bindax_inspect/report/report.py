@@ -19,7 +19,7 @@ from bindax_inspect.report.by_line import LineRecord, lines_of
 from bindax_inspect.timing.measurement import Time, measure
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Console, ConsoleOptions, RenderResult
 
     from bindax_transforms import Recompilations
 
@@ -72,12 +72,14 @@ class Report:
         program: Program,
         operands: Sequence[Any],
         *,
+        shardings: Sequence[Any] | None = None,
         runs: int = 10,
         values: bool = False,
         recompilations: Recompilations | None = None,
     ) -> None:
         self.program: Program = program
         self._operands = operands
+        self._shardings = shardings
         self._runs = runs
         self._backend = find_backend().name
         self.shows_values: bool = values
@@ -92,13 +94,13 @@ class Report:
 
         console = Console(width=_width(), highlight=False, color_system=None)
         with console.capture() as captured:
-            console.print(self.__rich__())
+            console.print(self)
         return captured.get().rstrip()
 
-    def __rich__(self) -> Group:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from bindax_inspect.report.table import table
 
-        return table(self)
+        yield table(self, options.max_width)
 
     def __reduce__(self) -> Any:
         raise TypeError(
@@ -121,7 +123,7 @@ class Report:
     def compiled(self) -> Compiled | None:
         """The compiled forms, whose operations have the numbers of equations; None without."""
         try:
-            return compile_marked(self.program, self._backend)
+            return compile_marked(self.program, self._backend, self._shardings)
         except BindaxError as error:
             self._missing["compiled"] = f"the compiled program: {error}"
             return None

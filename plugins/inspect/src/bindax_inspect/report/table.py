@@ -17,18 +17,25 @@ if TYPE_CHECKING:
     from bindax_inspect.report.report import Report
 
 MOST_ROWS = 30
+_GAP = 3  # the columns of the terminal between two of the table
+_LEAST = 12  # the least columns that code is shown in
 QUANTITIES = ("operations", "backward", "moved", "at the peak")
 
 
-def table(report: Report) -> Group:
-    """Return what is printed of a report, for a console of ``rich``."""
+def table(report: Report, width: int) -> Group:
+    """Return what is printed of a report, for a console of ``rich``.
+
+    Args:
+        report: the report.
+        width: the columns of the terminal, which lines of code are cut to.
+    """
     from rich.console import Group
     from rich.text import Text
 
     records = report.lines
     parts: list[Text | Table] = [
         Text(f"{report.program.name}: {summary(report)}", style="bold"),
-        _rows(report, records[:MOST_ROWS]),
+        _rows(report, records[:MOST_ROWS], width),
     ]
     if len(records) > MOST_ROWS:
         parts.append(Text(f"{len(records) - MOST_ROWS} more lines are in report.lines."))
@@ -64,23 +71,31 @@ def compilations(report: Report) -> list[str]:
     return [f"compiled to {found.programs} programs: {'; '.join(found.changes)}", found.advice]
 
 
-def _rows(report: Report, records: Sequence[LineRecord]) -> Table:
+def _rows(report: Report, records: Sequence[LineRecord], width: int) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     timed = report.time is not None
     longest = max((one.seconds.total for one in records), default=0.0)
-    found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     names = ["line", *(("time", "") if timed else ()), *QUANTITIES]
     rows = [_cells(one, longest if timed else None) for one in records]
+    widths = [max([len(name), *(len(row[i]) for row in rows)]) for i, name in enumerate(names)]
+    if timed and sum(widths) + _GAP * len(names) > width:
+        for cells in (names, widths, *rows):
+            del cells[2]  # the bar
+    left = width - sum(widths) - _GAP * len(names)
+    found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i, name in enumerate(names):
-        width = max((len(row[i]) for row in rows), default=0)
         justify: JustifyMethod = "right" if i and name else "left"
-        found.add_column(name, justify=justify, no_wrap=True, min_width=max(width, len(name)))
-    found.add_column("code", no_wrap=True, overflow="ellipsis")
-    for one, cells in zip(records, rows, strict=True):
-        found.add_row(*cells, Text(one.code, style="dim"))
+        found.add_column(name, justify=justify, no_wrap=True)
+    if left >= _LEAST:
+        found.add_column("code", no_wrap=True)
+        for one, cells in zip(records, rows, strict=True):
+            code = one.code if len(one.code) <= left else one.code[: left - 1] + "…"
+            cells.append(Text(code, style="dim"))
+    for cells in rows:
+        found.add_row(*cells)
     return found
 
 

@@ -95,7 +95,9 @@ def measure(compiled: Compiled, operands: Sequence[Any], runs: int) -> Time:
         wall = (time.perf_counter() - start) / done
     finally:
         data = session.stop_and_get_profile_data()
-    events = tuple(_events(data, compiled.lowered.name))
+    events = tuple(_events(data, compiled.module.name))
+    if instructions and not events:
+        raise BackendError("the profile of the backend has no instruction of the program.")
     by_equation: dict[int, float] = defaultdict(float)
     unattributed = 0.0
     for event in events:
@@ -122,7 +124,7 @@ def _events(data: Any, name: str) -> Iterator[Event]:
                 for event in line.events
                 if not event.name.startswith(("Threadpool", "end: "))
                 and "hlo_op" in (stats := dict(event.stats))
-                and stats.get("hlo_module", "").endswith(name)
+                and stats.get("hlo_module") == name
             ]
             yield from _with_own_times(sorted(found, key=lambda one: (one[0], -one[1])), line.name)
 
