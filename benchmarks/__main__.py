@@ -29,6 +29,7 @@ MODULES = (
     "devices",
     "control_flow",
     "memory",
+    "inspection",
     "trees",
 )
 

@@ -6,6 +6,7 @@ transpose that becomes part of a matrix product leaves one operation, with the n
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -40,22 +41,24 @@ def absorb(program: Program, module: Module) -> None:
 def _match_heavy(program: Program, module: Module, by_equation: ByEquation) -> None:
     """Pair products and convolutions without names with the equations that lack them, in order."""
     opcodes = {name: {one.opcode for one in found} for name, found in module.computations.items()}
-    nameless = [
-        (one, {one.opcode, *(opcode for name in one.calls for opcode in opcodes.get(name, ()))})
-        for one in module.instructions()
-        if not one.equations and one.opcode not in (*_SILENT, "while", "conditional")
-    ]
+    nameless: dict[tuple[str, int], deque[Instruction]] = {}
+    for one in module.instructions():
+        if not one.equations and one.opcode not in (*_SILENT, "while", "conditional"):
+            found = {
+                one.opcode,
+                *(opcode for name in one.calls for opcode in opcodes.get(name, ())),
+            }
+            for opcode in found & {*_HEAVY.values()}:
+                nameless.setdefault((opcode, one.elements), deque()).append(one)
     for equation in program.equations:
-        opcode = _HEAVY.get(equation.eqn.primitive.name)
-        if opcode is None or equation.number in by_equation or not equation.runs:
+        opcode = _HEAVY.get(equation.eqn.primitive.name, "")
+        if not opcode or equation.number in by_equation or not equation.runs:
             continue
-        size = equation.eqn.outvars[0].aval.size
-        for i, (one, found) in enumerate(nameless):
-            if opcode in found and one.elements == size:
-                one.equation, one.equations = equation.number, [equation.number]
-                by_equation[equation.number] = [one]
-                del nameless[i]
-                break
+        waiting = nameless.get((opcode, equation.eqn.outvars[0].aval.size))
+        if waiting:
+            one = waiting.popleft()
+            one.equation, one.equations = equation.number, [equation.number]
+            by_equation[equation.number] = [one]
 
 
 def _adopt(instructions: list[Instruction]) -> None:
