@@ -69,8 +69,12 @@ def test_a_trace_has_marks_and_operations_and_opens_in_perfetto(tmp_path: Path) 
 def test_scopes_name_the_operations_of_compiled_programs() -> None:
     text = layers.lower(X).compile().as_text()
     names = set(re.findall(r'op_name="([^"]*)"', text))
-    assert any(name.startswith("first_layer/") and name.endswith("tanh") for name in names), names
-    assert any(name.startswith("second_layer/") and name.endswith("sort") for name in names), names
+    assert any(
+        name.startswith("jit(layers)/first_layer/") and name.endswith("tanh") for name in names
+    ), names
+    assert any(
+        name.startswith("jit(layers)/second_layer/") and name.endswith("sort") for name in names
+    ), names
 
 
 @pytest.mark.usefixtures("compiled")
