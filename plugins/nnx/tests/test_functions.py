@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -172,6 +174,26 @@ def test_marks_of_attributes():
 
     with pytest.raises(TypeError, match=r"nnx\.data takes a value, or options of a field"):
         nnx.data(1, default=2)
+
+
+def test_marks_whose_annotations_name_what_is_defined_later():
+    # From Python 3.14 on, annotations are not evaluated where they stand.
+    program = "" if sys.version_info >= (3, 14) else "from __future__ import annotations"
+    program += """
+class Tree(nnx.Module):
+    children: nnx.Data[list[Tree]]
+    kind: nnx.Static[Kind]
+    size: Unknown.Size
+
+    def __init__(self, children, kind):
+        self.children, self.kind = children, kind
+"""
+    names = {"nnx": nnx, "__name__": __name__}
+    exec(compile(program, "program", "exec", dont_inherit=True), names)
+    tree = names["Tree"]([names["Tree"]([], "leaf"), jnp.ones(2)], "root")
+    assert [leaf.shape for leaf in bindax.tree.leaves(tree)] == [(2,)]
+    with pytest.raises(ValueError, match=r"Found data in the static attribute Tree\.kind"):
+        tree.kind = [jnp.ones(1)]
 
 
 def test_changes_of_arrays_that_are_attributes_come_out():

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import sys
 from typing import Any, get_args
+
+if sys.version_info >= (3, 14):
+    from annotationlib import Format, get_annotations
 
 DATA, STATIC = "data", "static"
 """Marks, as annotations of attributes say them."""
@@ -43,11 +47,7 @@ def marked_field(name: str, is_data: bool, options: dict[str, Any]) -> Any:
 def declared_marks(cls: type) -> dict[str, bool] | None:
     """Marks that the annotations and fields of a class give its attributes; None without any."""
     marks = dict(getattr(cls, "_nnx_declared", None) or {})
-    try:
-        annotations = inspect.get_annotations(cls)
-    except NameError:  # they name what is defined later
-        annotations = {}
-    for name, annotation in annotations.items():
+    for name, annotation in _annotations(cls).items():
         mark = _mark_in(annotation)
         if mark is not None:
             marks[name] = mark == DATA
@@ -66,6 +66,13 @@ def declared_marks(cls: type) -> dict[str, bool] | None:
                 )
             marks[name] = not is_static
     return marks or None
+
+
+def _annotations(cls: type) -> dict[str, Any]:
+    """The annotations of a class, which may name what is defined later."""
+    if sys.version_info >= (3, 14):
+        return get_annotations(cls, format=Format.FORWARDREF)
+    return inspect.get_annotations(cls)
 
 
 def _mark_in(annotation: Any) -> str | None:
