@@ -15,6 +15,7 @@ import pytest
 import bindax
 from bindax.errors import DuplicateRuleError, UnexpectedTracerError
 from bindax.extend import Primitive, RuleKind, call_rule, primitive, rules
+from bindax_core.kernel._rules import _write_lock
 from bindax_core.registry._declared import declared_primitives, find_declared
 
 X = np.ones(3, np.float32)
@@ -289,6 +290,18 @@ def test_two_rules_of_one_kind_leave_nothing_half_declared() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers here")
+@pytest.mark.timeout(30)
+def test_declaration_goes_on_in_the_thread_that_left_the_lock() -> None:
+    """Python 3.14 leaves a lock where a ``with`` statement is interrupted as it begins."""
+    _write_lock.acquire()
+    try:
+        made = declare("failures.left_lock")
+    finally:
+        _write_lock.release()
+    assert find_declared("failures.left_lock") is made
+    declared_primitives.pop("failures.left_lock")
+
+
 def test_interrupted_declaration_leaves_the_registry_usable() -> None:
     """Interrupts at arbitrary moments, as by Ctrl-C in a notebook."""
 
@@ -316,4 +329,7 @@ def test_interrupted_declaration_leaves_the_registry_usable() -> None:
     finally:
         gc.enable()
         signal.signal(signal.SIGVTALRM, before)
+        with suppress(RuntimeError):  # Python 3.14 may have left it, for other threads to wait for
+            while True:
+                _write_lock.release()
     declared_primitives.pop("failures.interrupted")

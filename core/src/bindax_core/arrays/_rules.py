@@ -19,7 +19,7 @@ class RuleFamily:
     def __init__(self, name: str, make: Callable[[str], RuleKind]) -> None:
         self.name = name
         self._make = make
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._kinds: dict[str, RuleKind] = {}
 
     def __getitem__(self, target: str) -> RuleKind:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
 
 Function = Callable[..., Any]
-_write_lock = threading.Lock()
+# Python 3.14 can leave a lock that was just taken when it is interrupted. With one of this kind the
+# thread goes on.
+_write_lock = threading.RLock()
 
 core_kinds: list[RuleKind] = []
 """The rule kinds of the kernel and of arrays, which every package can name."""

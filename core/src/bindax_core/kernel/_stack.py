@@ -20,7 +20,7 @@ from bindax_core.kernel._trace import MainTrace, Trace, Tracer
 
 _bottoms: WeakSet[MainTrace] = WeakSet()
 """The lowest entries of the trace stacks of all threads."""
-_bottoms_lock = threading.Lock()
+_bottoms_lock = threading.RLock()
 
 
 class TraceState(threading.local):

@@ -26,7 +26,7 @@ class InstalledPlugins:
     """Makes the resolver of this process at the first question, and has it answer all of them."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._resolver: Resolver | None = None
 
     @property

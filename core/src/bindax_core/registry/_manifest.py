@@ -424,7 +424,7 @@ def _version_key(distribution: Distribution) -> list[tuple[int, int | str]]:
     return [*key, (1, 0)]
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 @cache

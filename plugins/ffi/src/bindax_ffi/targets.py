@@ -35,7 +35,7 @@ _kernels: dict[tuple[str, str], _Kernel] = {}
 """By name and platform."""
 
 _numpy_rules: dict[str, Callable[..., Any]] = {}
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def register_ffi_target(

@@ -22,7 +22,7 @@ class MissingName(NamedTuple):
 
 
 _missing: dict[str, str] = {}
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def missing_names() -> list[MissingName]:

@@ -371,7 +371,7 @@ def copy_to_host(buffer: Any) -> np.ndarray[Any, Any]:
     return _read_only(np.array(array))
 
 
-_import_lock = threading.Lock()
+_import_lock = threading.RLock()
 
 
 @contextmanager

@@ -106,7 +106,7 @@ class _Failures:
     """The failures of this process, numbered from one; equal ones have one number."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._numbers: dict[tuple[Failure, Slot], int] = {}
         self._all: list[tuple[Failure, Slot]] = []
 

@@ -51,7 +51,7 @@ class _State:
     """The session and the server that are running; one of each at a time."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.session: Any = None
         self.directory = Path()
         self.perfetto = False

@@ -69,7 +69,7 @@ class _MayChange(Exception):
 
 
 _entries: OrderedDict[Hashable, _Entry] = OrderedDict()
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def forget_traces() -> None:

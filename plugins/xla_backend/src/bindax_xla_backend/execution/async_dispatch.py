@@ -22,7 +22,7 @@ _MOST_PENDING = 64
 
 _tokens: deque[Any] = deque()
 _running: list[Any] = []
-_turn = threading.Lock()
+_turn = threading.RLock()
 
 
 def tracked(loaded: Any, *, wait: bool) -> Callable[[Sequence[Any]], Any]:

@@ -86,7 +86,7 @@ class XlaBackend:
 
     def __init__(self) -> None:
         self.compiled: compilation_cache.MemoryCache = compilation_cache.MemoryCache()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.executables: weakref.WeakSet[Executable | ShardedExecutable] = weakref.WeakSet()
         self._client: Any = None
         self._forked = False

@@ -42,10 +42,10 @@ class MemoryCache:
 
     def __init__(self, limit: int = 256, size_limit: int = 1 << 19) -> None:
         self._limit, self._size_limit = limit, size_limit
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._entries: OrderedDict[bytes, tuple[Any, int]] = OrderedDict()
         self._size = 0
-        self._in_work: dict[bytes, threading.Lock] = {}
+        self._in_work: dict[bytes, threading.RLock] = {}
 
     def get(self, key: bytes, size: int, make: Callable[[], Any]) -> Any:
         """The entry of a key, or what ``make()`` compiles; ``size`` is the program's, in bytes."""
@@ -53,7 +53,7 @@ class MemoryCache:
             if key in self._entries:
                 self._entries.move_to_end(key)
                 return self._entries[key][0]
-            in_work = self._in_work.setdefault(key, threading.Lock())
+            in_work = self._in_work.setdefault(key, threading.RLock())
         with in_work:
             with self._lock:
                 if key in self._entries:
