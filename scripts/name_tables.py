@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from types import ModuleType, UnionType
+from typing import Any, NamedTuple, TypeVar, Union, get_origin
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "scripts/names"
@@ -260,10 +260,10 @@ def modules(page: Page) -> Iterator[str]:
 
 
 def is_of_flax(value: Any) -> bool:
-    """Tell whether a value is no module, type variable or function of another package."""
-    return not isinstance(value, (ModuleType, TypeVar)) and (
-        not callable(value) or getattr(value, "__module__", "").startswith("flax")
-    )
+    """Tell whether a value is no module, union of types or function of another package."""
+    if isinstance(value, (ModuleType, TypeVar)) or get_origin(value) in (Union, UnionType):
+        return False
+    return not callable(value) or getattr(value, "__module__", "").startswith("flax")
 
 
 def rows(page: Page) -> Iterator[Row]:
@@ -330,7 +330,7 @@ def text(page: Page) -> str:
         "What a call does differently is in [differences from JAX](differences.md), and which",
         "dtype it has in [dtypes and promotion](dtypes.md).",
     ]
-    head = ["", "| name | | because |", "|---|---|---|"]
+    head = ["", "| name | state | because |", "|---|---|---|"]
     if len(same) < len(found):
         lines += ["", "## Absent, or with other parameters", *head]
     lines += [f"| `{r.name}` | {r.state} | {r.reason} |" for r in found if r.state != "same"]

@@ -64,7 +64,7 @@ def promotion() -> str:
         [f"`{left}`", *(promoted(operands[left], operands[right]) for right in operands)]
         for left in operands
     ]
-    return table(["", *(f"`{label}`" for label in operands)], rows)
+    return table(["with", *(f"`{label}`" for label in operands)], rows)
 
 
 # ------------------------------------------------------------------------------------ settings

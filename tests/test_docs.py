@@ -7,7 +7,9 @@ import doctest
 import re
 from pathlib import Path
 
+import name_tables
 import pytest
+import site_links
 import site_pages
 
 from bindax_core import config
@@ -95,3 +97,21 @@ def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
     made = {ROOT / "docs" / name for name in site_pages.names()}
     paths = {(page.parent / target).resolve() for target in local}
     assert not [path for path in paths - made if not path.exists()]
+
+
+def test_each_column_of_a_table_has_a_heading() -> None:
+    """Readers of screens name the column of a cell."""
+    pages = {*PAGES, *(ROOT / file for file in site_links.copied() if file.suffix == ".md")}
+    texts = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in pages}
+    texts |= {page.file: name_tables.text(page) for page in name_tables.PAGES}
+    heads = {
+        name: re.findall(r"^\|(.*)\|\n\|[ :|-]+\|$", CODE.sub("code", text), re.MULTILINE)
+        for name, text in texts.items()
+    }
+    assert sum(map(len, heads.values())) > 100
+    assert [
+        (name, head)
+        for name, found in heads.items()
+        for head in found
+        if not all(cell.strip() for cell in head.split("|"))
+    ] == []
