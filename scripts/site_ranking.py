@@ -19,6 +19,7 @@ MODULES = {
     "bindax.random": 2.4,
     "bindax.nn": 2.4,
     "bindax.optimizers": 2.0,
+    "bindax.debug": 2.0,
     "bindax.nnx": 1.8,
     "bindax.extend": 0.6,
     "bindax_transforms": 0.4,
@@ -32,6 +33,7 @@ FOLDERS = {
     "decisions/": 0.3,
     "packages/": 0.5,
     "examples/": 0.5,
+    "jax_packages/": 0.5,
     "lax/": 0.5,
     "reference/": 0.3,
 }

@@ -71,6 +71,20 @@ RIGHT = {
     "ConcretizationTypeError": ("reference/errors/#bindax.errors.ConcretizationTypeError",),
     "primitive": ("guides/primitive/", "reference/extend/"),
     "ffi_call": ("reference/ffi/#bindax.ffi.ffi_call",),
+    "vmap in_axes": ("reference/bindax/#bindax.vmap",),
+    "eval_shape": ("reference/bindax/#bindax.eval_shape",),
+    "debug.print": ("reference/debug/#bindax.debug.print", "effects/"),
+    "cross_entropy": (
+        "from_pytorch/",  # whose name it is
+        "reference/optimizers/#bindax.optimizers.softmax_cross_entropy_with_integer_labels",
+        "reference/optimizers/#bindax.optimizers.softmax_cross_entropy",
+    ),
+    "one_hot": ("reference/nn/#bindax.nn.one_hot",),
+    "clip_by_global_norm": ("reference/optimizers/#bindax.optimizers.clip_by_global_norm",),
+    "jnp.concatenate": ("reference/numpy/concatenate/#bindax.numpy.concatenate",),
+    "dynamic_slice": ("lax/dynamic_slice/#bindax.lax.dynamic_slice",),
+    "nnx.Optimizer": ("reference/nnx/optimizer/#bindax.nnx.Optimizer",),
+    "TracerArrayConversionError": ("reference/errors/#bindax.errors.TracerArrayConversionError",),
     "optax": ("optimizers/", "packages/optimizers/", "reference/optimizers/"),
 }
 
