@@ -50,6 +50,11 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
     return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
 
 
+def on_post_template(output_content: str, template_name: str, config: Any) -> str:
+    """Do the same for the page that is shown where there is none."""
+    return on_post_page(output_content, None, config)
+
+
 def on_post_build(config: Any) -> None:
     """Weigh the places that the search finds."""
     site_ranking.apply(Path(config["site_dir"]) / "search/search_index.json")

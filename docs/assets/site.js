@@ -3,6 +3,10 @@ document.addEventListener("DOMContentLoaded", () => {
   const amend = () => {
     // Wide tables scroll: they can be reached by the keyboard, too.
     document.querySelectorAll(".md-typeset__scrollwrap").forEach((table) => (table.tabIndex = 0))
+    // So does wide code; the theme thinks of it only where there is a mouse.
+    document.querySelectorAll("pre > code").forEach((code) => {
+      if (code.scrollWidth > code.clientWidth) code.tabIndex = 0
+    })
     // The buttons of a block of code are no part of the navigation.
     document.querySelectorAll(".md-code__nav").forEach((part) => part.setAttribute("role", "none"))
     // Each list of the navigation has a name of its own.
@@ -13,5 +17,7 @@ document.addEventListener("DOMContentLoaded", () => {
     })
   }
   amend()
-  setTimeout(amend, 200) // the theme wraps tables while the page is shown
+  const later = () => setTimeout(amend, 200) // the theme wraps tables while the page is shown
+  later()
+  window.addEventListener("resize", later)
 })
