@@ -35,7 +35,8 @@ def test_like_jax(function: Any, jax_answers: Any) -> None:
         ),
         x64=False,
     )
-    np.testing.assert_allclose(value, expected_value, rtol=1e-6)
+    # Terms larger than one cancel in the sum: their rounding is that of the terms.
+    np.testing.assert_allclose(value, expected_value, rtol=1e-6, atol=5e-7)
     np.testing.assert_allclose(slope, expected, rtol=1e-6)
     assert slope.dtype == np.complex64
     np.testing.assert_allclose(

@@ -475,7 +475,7 @@ HEAD = "bindax jaxpr 1\nuses text-sheep 1.2.3\n"
         ("k=1", "k=eval", "line 5: expected a value, found 'eval'"),
         ("k=1", "k=1, k=1", "line 5: 'k' is given twice"),
         ("k=1", "k={1=2, 1=3}", "line 5: the key 1 is given twice"),
-        ("k=1", "k={[]=2}", "line 5: the key of a dict: TypeError: unhashable"),
+        ("k=1", "k={[]=2}", "line 5: the key of a dict: TypeError: .*unhashable"),
         ("k=1", "k=@0", "line 5: expected the mark of an earlier definition, found '@0'"),
         ("k=1", f"k={'(' * 200}", "line 5: values are nested more than 100 levels deep"),
         ("k=1", f"k={'9' * 5000}", "line 5: a number is damaged: ValueError"),
