@@ -97,7 +97,7 @@ class SourceInfo(NamedTuple):
         return _new(SourceInfo, (inner.code, inner.instruction, self.stack + inner.stack))
 
     def __str__(self) -> str:
-        scope = f", scope {self.names}" if self.stack else ""
+        scope = f", scope {self.names}" if self.scope else ""
         return f"{self.file}:{self.line} ({self.function}{scope})"
 
 

@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import DebugInfo, Dimension, LoweringContext, Region, ShapedArray
+from bindax_core.extend import (
+    DebugInfo,
+    Dimension,
+    LoweringContext,
+    Region,
+    ShapedArray,
+    describe_function,
+)
 from bindax_transforms import trace_to_jaxpr
 
 Lowering = Callable[..., Any]
@@ -63,7 +70,7 @@ def inlined(
     ctx: LoweringContext, program: Callable[..., list[Any]], values: Sequence[Any], avals: Any
 ) -> list[Any]:
     """The results of a traceable function of values of some types, lowered in its place."""
-    jaxpr = trace_to_jaxpr(program, avals, DebugInfo("lowering"))
+    jaxpr = trace_to_jaxpr(program, avals, DebugInfo(f"lowering of {describe_function(program)}"))
     return list(ctx.inline(jaxpr, list(values)))
 
 
