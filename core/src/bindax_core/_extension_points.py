@@ -53,6 +53,9 @@ class Plugins:
     def load_backends(self, name: str | None = None) -> Any:
         """Load the plugin of a named backend, or of all."""
 
+    def load_accelerator(self) -> None:
+        """Load the plugin that offers fast paths."""
+
     def provenance_of(self, site: Any) -> Any:
         """The distribution, version, file and line of a place in the code."""
         return site

@@ -16,6 +16,7 @@ from bindax_core._exports import global_name as global_name
 from bindax_core._exports import public_names as public_names
 from bindax_core._extension_points import find_keepers_with as find_keepers_with
 from bindax_core._extension_points import on_end_of_traces as on_end_of_traces
+from bindax_core._fast_paths import fast_paths as fast_paths
 from bindax_core._functions import code_of as code_of
 from bindax_core._functions import describe_function as describe_function
 from bindax_core._functions import unwrapped_function as unwrapped_function

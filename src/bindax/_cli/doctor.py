@@ -17,6 +17,7 @@ def doctor(as_json: bool) -> None:
     The exit code is 1 when there are problems; notices do not count.
     """
     import bindax_diagnosis
+    from bindax_core.extend import fast_paths
 
     records = bindax_diagnosis.diagnose_plugins()
     problems = [record for record in records if record["severity"] == "problem"]
@@ -37,5 +38,7 @@ def doctor(as_json: bool) -> None:
         count = len(bindax_diagnosis.installed_plugins())
         verdict = f"{len(problems)} problems" if problems else "no problems"
         out.print(Text(f"{count} plugins, {verdict}", style="red" if problems else "green"))
+        provider = fast_paths.provider
+        out.print(Text(f"calls and pytrees: {f'in C, by {provider}' if provider else 'in Python'}"))
     if problems:
         sys.exit(1)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core._extension_points import runtime
+from bindax_core._fast_paths import fast_paths
 from bindax_core.arrays._extended_dtypes import (
     as_extended,
     is_extended,
@@ -95,6 +96,9 @@ class Array(ShardedArray, ArrayOperators):
     def wrapper(aval: ShapedArray, owner: Any) -> Callable[[Any], Array]:
         """A fast ``buffer -> Array`` for many buffers of one type, for the results of programs."""
         new, placement = Array.__new__, as_placement(owner)
+        fast_paths.load()
+        if fast_paths.wrapper is not None:
+            return fast_paths.wrapper(aval, placement)
 
         def wrap(buffer: Any) -> Array:
             array = new(Array)

@@ -16,6 +16,7 @@ from bindax_core.errors import PluginError
 from bindax_core.kernel import _aval
 from bindax_core.kernel._primitive import Primitive
 from bindax_core.kernel._rules import Rule
+from bindax_core.registry._accelerator import accelerator
 from bindax_core.registry._declared import declared_primitives
 from bindax_core.registry._extensions import Extension
 from bindax_core.registry._manifest import Entry
@@ -304,6 +305,12 @@ KINDS = (
         group="transformations",
         returns="a mapping from names to transformations",
         items=_named,
+    ),
+    DeclarationKind(
+        "bindax_accelerator",
+        accelerator,
+        returns="a function from objects of core to functions by name",
+        items=lambda result: [(result,)] if callable(result) else None,
     ),
 )
 """The kinds in the order in which their declarations are installed."""

@@ -83,6 +83,16 @@ def bindax_transformations() -> Mapping[str, Callable[..., Any]]:  # type: ignor
 
 
 @hookspec
+def bindax_accelerator() -> Callable[..., Mapping[str, Callable[..., Any]]]:  # type: ignore[empty-body]
+    """Supply faster code for what bindax does at each call.
+
+    The function is given objects of core and returns the fast paths by name. The objects are those
+    of one version of core, and no part of the plugin API: an accelerator requires that version. The
+    plugin must have an entry in the group ``bindax.v1.accelerators`` of the manifest.
+    """
+
+
+@hookspec
 def bindax_samples() -> Iterable[Any]:  # type: ignore[empty-body]
     """Give sample inputs of the plugin's primitives, for the conformance suite.
 

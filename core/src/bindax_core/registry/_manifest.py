@@ -27,7 +27,7 @@ PLUGINS = "plugins"
 
 _OFFERED = (
     *("primitives", "rules", "pytrees", "values", "backends", "operations", "transformations"),
-    *("rule_kinds", "canonical_rule_kinds", "settings", "text_forms"),
+    *("rule_kinds", "canonical_rule_kinds", "settings", "text_forms", "accelerators"),
 )
 KINDS = (PLUGINS, *_OFFERED)
 """The kinds of entries; each but the first is the last part of a group name."""

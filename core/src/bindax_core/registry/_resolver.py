@@ -145,6 +145,10 @@ class Resolver(Plugins):
                 self._raise_failure(entries)
         return loaded
 
+    def load_accelerator(self) -> None:
+        """Load the plugin that offers fast paths, if there is one; without it, Python does all."""
+        self._answer("accelerators", lambda: self.loader.manifest().entries("accelerators"))
+
     def load_backends(self, name: str | None = None) -> list[Any]:
         """Load the plugins that offer a backend, or any; those in force, the first to use first."""
         current = self.loader.manifest()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
+from bindax_core._fast_paths import fast_paths
 from bindax_core.tree._compile import OFTEN, generate_flatten
 from bindax_core.tree._flatten_with_path import flatten_with_path
 from bindax_core.tree._keys import KeyPath
@@ -42,6 +43,11 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     if is_leaf is not None:
         found, _, root = flatten_with_path(tree, is_leaf)
         return found, root
+    fast = fast_paths.flatten
+    if fast is not None:
+        done: tuple[list[Any], PyTreeDef] | None = fast(tree)
+        if done is not None:
+            return done
     kind: Any = type(tree)
     walk = walk_of(kind)
     if walk is None:

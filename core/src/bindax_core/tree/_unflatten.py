@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from bindax_core._fast_paths import fast_paths
 from bindax_core.tree._compile import OFTEN, generate_unflatten
 from bindax_core.tree._keys import position
 from bindax_core.tree._node_definition import type_name
@@ -19,11 +20,14 @@ def unflatten(root: PyTreeDef, leaves: list[Any]) -> Any:
     """Build the pytree of a structure; the number of leaves is right."""
     if root._definition is None:
         return leaves[0]
-    if root._build is None:
+    fast = fast_paths.unflatten
+    if fast is None and root._build is None:
         root._builds += 1
         if root._builds == OFTEN:
             generate_unflatten(root)
     try:
+        if fast is not None:
+            return fast(root, leaves)
         return _build(root, iter(leaves)) if root._build is None else root._build(leaves)
     except Exception:
         pass

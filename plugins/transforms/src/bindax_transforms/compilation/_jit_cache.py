@@ -18,6 +18,7 @@ from bindax_core.extend import (
     Tracer,
     typeof,
 )
+from bindax_transforms.compilation._known_calls import KnownCalls
 from bindax_transforms.compilation.recompilation import Compilations
 from bindax_transforms.staging.static_arguments import JitOptions
 
@@ -74,6 +75,7 @@ class Entry(CacheEntry):
         if shared is None:
             return
         with entries_lock:
+            shared.known.forget(self)
             if shared.entries.get(self.key) is self:
                 del shared.entries[self.key]
             for reference, key in self.forms:
@@ -151,26 +153,29 @@ class Shared:
         flat: the form of flat calls without static values and names.
         forms: the others, by structure and key.
         recent: of those, the one that was used last, by key.
+        known: the last calls, for an accelerator.
         hits: how often an entry was found.
         misses: how often the function was traced.
         compilations: those of the function, for the warning that there are many.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, options: JitOptions) -> None:
         self.compilations: Compilations = Compilations()
         self.entries: dict[Any, Entry] = {}
+        self.known: KnownCalls = KnownCalls(options)
         self.hits = 0
         self.misses = 0
         self.forget_forms()
 
     def __del__(self) -> None:
-        self.compilations.end(self.hits)
+        self.compilations.end(self.hits + self.known.hits)
 
     def forget_forms(self) -> None:
         """Forget how calls looked."""
         self.flat: CallForm = CallForm()
         self.forms: dict[Any, CallForm] = {}
         self.recent: dict[Any, CallForm] = {}
+        self.known.forget()
 
     def forget(self, form: CallForm) -> None:
         """Forget a form if it has no entries; the lock is held."""
@@ -211,6 +216,6 @@ _shared: weakref.WeakKeyDictionary[Any, dict[JitOptions, Shared]] = weakref.Weak
 def shared_of(fun: Callable[..., Any], options: JitOptions) -> Shared:
     """Return the state of a function and options, the same one each time."""
     try:
-        return _shared.setdefault(fun, {}).setdefault(options, Shared())
+        return _shared.setdefault(fun, {}).setdefault(options, Shared(options))
     except TypeError:  # a callable without hash or weak references has a cache of its own
-        return Shared()
+        return Shared(options)

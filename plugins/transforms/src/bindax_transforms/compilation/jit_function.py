@@ -78,15 +78,14 @@ class JittedFunction(Generic[P, R]):
 
     def __init__(self, fun: Callable[P, R], options: JitOptions) -> None:
         if not isinstance(options, JitOptions):
-            raise TypeError(
-                f"JittedFunction takes a function and JitOptions, but got {options!r:.80}; "
-                f"bindax.jit makes one."
-            )
+            got = f"JittedFunction takes a function and JitOptions, but got {options!r:.80}"
+            raise TypeError(f"{got}; bindax.jit makes one.")
         update_wrapper(self, fun)
         self._fun = fun
         self._options = options
         self._has_static = bool(options.static_argnums or options.static_argnames)
         self._shared = shared_of(fun, options)
+        self._known = self._shared.known  # for an accelerator
 
     def __repr__(self) -> str:
         return f"<jit of {describe_function(self._fun)}>"
@@ -245,6 +244,7 @@ class JittedFunction(Generic[P, R]):
             is_flat = len(given) == len(leaves) and all(map(is_, given, leaves))
             is_flat = is_flat and sorted(dynamic_kwargs) == list(dynamic_kwargs)
             shared.remember(entry, key, None if is_flat else tree, form_key)
+            shared.known.remember(JittedFunction, args, kwargs, key[-1], entry)
         return entry, leaves, traced
 
     def _operand_aval(self, x: Any, args: Any, kwargs: Any) -> Any:
@@ -337,7 +337,7 @@ class JittedFunction(Generic[P, R]):
     def cache_info(self) -> CacheInfo:
         """The number of times that the function was traced."""
         shared = self._shared
-        return CacheInfo(shared.hits, shared.misses, len(shared.entries))
+        return CacheInfo(shared.hits + shared.known.hits, shared.misses, len(shared.entries))
 
     def _cache_size(self) -> int:
         """The number of traces, under the name that packages for JAX ask by."""

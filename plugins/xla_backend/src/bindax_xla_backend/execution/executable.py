@@ -16,6 +16,7 @@ from bindax_core.extend import (
     ShapedArray,
     check_transfer,
     config,
+    fast_paths,
     sharding_of,
     typeof,
     unwrapped,
@@ -82,7 +83,7 @@ class Executable:
             for aval, place in zip(program.out_avals, places.results, strict=True)
         ]
         self.size: int = len(program.bytecode)
-        self.run_unchecked: Callable[[Sequence[Any]], list[Array]] = _unchecked(self)
+        self.run_unchecked: Callable[[Any], list[Array]] = self.accelerated(_unchecked(self))
         backend.executables.add(self)
 
     def __call__(self, *operands: Any) -> list[Array]:
@@ -183,7 +184,20 @@ class Executable:
         self._run = self.run_unchecked = _refuse
         return _refuse
 
+    def accelerated(self, run: Callable[[Any], list[Array]]) -> Callable[[Any], list[Array]]:
+        """A function that runs the program, or faster code that calls it for unusual operands."""
+        is_plain = not self._constants and not self._donated and self._kept is None
+        if fast_paths.runner is None or self._places is not None or not is_plain:
+            return run
+        own = self._backend.default_placement
+        return fast_paths.runner(own, self, self._handlers, run, self._failed)
+
     # ------------------------------------------------------------------------- slow paths
+
+    def _failed(self, error: Exception, operands: Sequence[Any]) -> NoReturn:
+        if isinstance(error, _jaxlib.RuntimeFailure):
+            self._raise_failure(error, operands)
+        raise error
 
     def _all_or_nothing(self, run: Callable[..., Any], layout: Layout | None) -> Callable[..., Any]:
         """The same function, which raises what a host function raised on one of several devices."""

@@ -51,7 +51,7 @@ class ShardedExecutable:
         self.current = self._compiled(places)
         self._first = (places, self.current)
         self.size = self.current.size
-        self.run_unchecked = _runner(self)
+        self.run_unchecked = self.current.accelerated(_runner(self))
         self.backend.executables.add(self)
         return self
 
