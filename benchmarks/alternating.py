@@ -1,4 +1,4 @@
-"""`uv run python -m benchmarks.alternating`: two lasting processes that take turns in short bursts.
+"""`uv run python -m benchmarks.alternating`: lasting processes that take turns in short bursts.
 
 Whole runs of one process after the other differ by a factor of two on a machine with other work.
 Bursts of milliseconds that follow each other see the same machine, so their ratio says something.
@@ -37,11 +37,12 @@ class Ratios(NamedTuple):
         """The ratio of the smallest times: what else runs only adds."""
         return self.own / self.other
 
-    def line(self) -> str:
-        """The row of the table."""
+    def line(self, added: str = "") -> str:
+        """The row of the table, with words that are added to the name."""
         low, middle, high = quantiles(self.ratios, n=4, method="inclusive")
+        name = self.name + added
         return (
-            f"{self.name:32} {1e6 * self.own:9.2f} {1e6 * self.other:9.2f} {self.of_minima:7.2f} "
+            f"{name:45} {1e6 * self.own:9.2f} {1e6 * self.other:9.2f} {self.of_minima:7.2f} "
             f"{middle:7.2f} ({low:.2f} to {high:.2f})  {TASKS[self.name][1]:.1f}"
         )
 
@@ -67,9 +68,11 @@ def serve(library: str) -> None:
 class Worker:
     """A lasting process that measures one library."""
 
-    def __init__(self, library: str, core: int | None) -> None:
+    def __init__(self, library: str, core: int | None, path: str = "") -> None:
         command = [sys.executable, "-m", "benchmarks.alternating", "--serve", library]
         environment = os.environ | {"JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1"}
+        if path:
+            environment["PYTHONPATH"] = os.pathsep.join([path, environment.get("PYTHONPATH", "")])
         if core is not None:
             command = ["taskset", "-c", str(core), *command]
         self.process = subprocess.Popen(
@@ -92,9 +95,16 @@ class Worker:
 
 
 @contextmanager
-def workers(libraries: tuple[str, ...], core: int | None) -> Iterator[list[Worker]]:
-    """One process for each library, on one core together so that they see the same machine."""
+def workers(
+    libraries: tuple[str, ...], core: int | None, accelerator: str | None = None
+) -> Iterator[list[Worker]]:
+    """One process for each library, on one core together so that they see the same machine.
+
+    With the directory of an installed accelerator, there is one more that uses it, at the end.
+    """
     started = [Worker(library, core) for library in libraries]
+    if accelerator:
+        started.append(Worker("bindax", core, accelerator))
     try:
         yield started
     finally:
@@ -102,17 +112,21 @@ def workers(libraries: tuple[str, ...], core: int | None) -> Iterator[list[Worke
             worker.close()
 
 
-def alternate(pair: list[Worker], name: str, rounds: int) -> Ratios:
-    """Take turns; which of the two begins alternates too."""
-    times: tuple[list[float], list[float]] = [], []
-    for worker in pair:
+def alternate(started: list[Worker], name: str, rounds: int) -> list[Ratios]:
+    """Take turns, each time in the other direction; the ratios are to the second process."""
+    times: list[list[float]] = [[] for _ in started]
+    for worker in started:
         worker.burst(name)
         worker.burst(name)
     for number in range(rounds):
-        for which in (0, 1) if number % 2 else (1, 0):
-            times[which].append(pair[which].burst(name))
-    own, other = times
-    return Ratios(name, min(own), min(other), [a / b for a, b in zip(own, other, strict=True)])
+        order = range(len(started))
+        for which in order if number % 2 else reversed(order):
+            times[which].append(started[which].burst(name))
+    first, other, *more = times
+    return [
+        Ratios(name, min(own), min(other), [a / b for a, b in zip(own, other, strict=True)])
+        for own in (first, *more)
+    ]
 
 
 @click.command()
@@ -120,22 +134,33 @@ def alternate(pair: list[Worker], name: str, rounds: int) -> Ratios:
 @click.option("--rounds", default=40, show_default=True, help="Bursts of each library.")
 @click.option("--core", type=int, default=None, help="The processor core of both.")
 @click.option("--beside", default="jax", show_default=True, help="The library to compare with.")
+@click.option("--accelerator", help="A directory with bindax-accelerator, for rows with it.")
 @click.option("--serve", "served", hidden=True)
-def main(only: tuple[str, ...], rounds: int, core: int | None, beside: str, served: str) -> None:
+def main(
+    only: tuple[str, ...],
+    rounds: int,
+    core: int | None,
+    beside: str,
+    accelerator: str | None,
+    served: str,
+) -> None:
     """Measure the calls of everyday use beside JAX."""
     if served:
         serve(served)
         return
     click.echo(
-        f"{'':32} {'bindax µs':>9} {beside + ' µs':>9} {'minima':>7} {'median':>7} (quartiles)"
+        f"{'':45} {'bindax µs':>9} {beside + ' µs':>9} {'minima':>7} {'median':>7} (quartiles)"
     )
-    with workers(("bindax", beside), core) as pair:
+    with workers(("bindax", beside), core, accelerator) as started:
         for name in TASKS:
             if not only or any(word in name for word in only):
                 try:
-                    click.echo(alternate(pair, name, rounds).line())
+                    rows = alternate(started, name, rounds)
                 except RuntimeError as error:
-                    click.echo(f"{name:32} failed: {error}")
+                    click.echo(f"{name:45} failed: {error}")
+                    continue
+                for row, added in zip(rows, ("", ", accelerator"), strict=False):
+                    click.echo(row.line(added))
 
 
 if __name__ == "__main__":
