@@ -55,10 +55,11 @@ OUTPUT = """\
 
 
 def projects() -> list[Path]:
-    """List the directories of the packages."""
-    members = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    patterns = members["tool"]["uv"]["workspace"]["members"]
-    return [ROOT, *sorted(path for one in patterns for path in ROOT.glob(one) if path.is_dir())]
+    """List the directories of the packages, without that which takes a C compiler."""
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    workspace = tools["uv"]["workspace"]
+    found = {path for one in workspace["members"] for path in ROOT.glob(one) if path.is_dir()}
+    return [ROOT, *sorted(found - {ROOT / one for one in workspace["exclude"]})]
 
 
 def requirement(text: str) -> str:

@@ -85,14 +85,19 @@ NEEDED_BY_ALL_TESTS = (
 
 def read_project(directory: Path) -> dict[str, Any]:
     """Return the metadata of a package's pyproject.toml."""
-    text = (directory / "pyproject.toml").read_text(encoding="utf-8")
-    project: dict[str, Any] = tomllib.loads(text)["project"]
+    project: dict[str, Any] = _read_toml(directory)["project"]
     return project
+
+
+def _read_toml(directory: Path) -> dict[str, Any]:
+    return tomllib.loads((directory / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def workspace() -> dict[str, Path]:
     """Return the directory of each package of the workspace, by distribution name."""
-    plugins = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
+    excluded = _read_toml(ROOT)["tool"]["uv"]["workspace"]["exclude"]
+    found = {path.parent for path in ROOT.glob("plugins/*/pyproject.toml")}
+    plugins = sorted(found - {ROOT / one for one in excluded})
     return {
         read_project(path)["name"]: path
         for path in (ROOT, ROOT / "core", ROOT / "testing", ROOT / "mutation", *plugins)

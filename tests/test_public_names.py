@@ -37,6 +37,8 @@ def _front_ends() -> Iterator[str]:
     yield from ("bindax_testing.extend", "bindax_mutation")
     yield from ("bindax_core.tree", "bindax_core.tree_util", "bindax_callbacks.debug")
     for package in (ROOT / "plugins").glob("*/src/bindax_*"):
+        if package.name == "bindax_accelerator":
+            continue  # nothing is imported from it, and it takes a C compiler
         yield package.name
         if (package / "extend.py").exists():
             yield f"{package.name}.extend"

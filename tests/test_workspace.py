@@ -50,9 +50,11 @@ def test_package_says_what_it_is(directory: Path) -> None:
 
 @pytest.mark.parametrize("directory", PROJECTS, ids=lambda directory: directory.name)
 def test_package_is_typed(directory: Path) -> None:
-    wheel = project(directory)["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert wheel["packages"]
-    assert all((directory / package / "py.typed").is_file() for package in wheel["packages"])
+    tools = project(directory)["tool"]
+    packages = [f"src/{name}" for name in tools.get("setuptools", {}).get("package-data", ())]
+    packages = packages or tools["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert packages
+    assert all((directory / package / "py.typed").is_file() for package in packages)
 
 
 def test_contract_on_public_names_has_every_private_module() -> None:
