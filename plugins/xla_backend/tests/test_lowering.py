@@ -135,7 +135,7 @@ def test_callback_runs_compiled_code(ops, no_notices):
     inner = jit(ops.sin)
     outer = ops.declare("reentrant", lambda x: np.asarray(inner(x)), None)
     x = np.ones(1000)
-    for _ in range(100):
+    for _ in range(50):
         x = jit(lambda x: outer.bind(x))(x)
     assert 0 < float(np.asarray(x)[0]) < 1
 

@@ -77,9 +77,7 @@ class JittedFunction(Generic[P, R]):
     __wrapped__: Callable[P, R]
 
     def __init__(self, fun: Callable[P, R], options: JitOptions) -> None:
-        if not isinstance(options, JitOptions):
-            got = f"JittedFunction takes a function and JitOptions, but got {options!r:.80}"
-            raise TypeError(f"{got}; bindax.jit makes one.")
+        arguments.require_options(options)
         update_wrapper(self, fun)
         self._fun = fun
         self._options = options

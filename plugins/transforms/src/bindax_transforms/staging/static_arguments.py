@@ -28,6 +28,15 @@ class JitOptions(NamedTuple):
     compiler_options: tuple[tuple[str, Any], ...] = ()
 
 
+def require_options(options: object) -> None:
+    """Refuse what is no ``JitOptions``."""
+    if not isinstance(options, JitOptions):
+        raise TypeError(
+            f"JittedFunction takes a function and JitOptions, but got {options!r:.80}; "
+            f"bindax.jit makes one."
+        )
+
+
 def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tuple[str, Any]]:
     """Each leaf of a call's arguments with its path, beginning with the parameter's name."""
     leaves, _ = tree_flatten((args, kwargs))
