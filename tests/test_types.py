@@ -79,17 +79,9 @@ def test_operators_of_variables_are_in_the_stub() -> None:
     assert {*stub} == made
 
 
-def test_types_of_public_symbols_are_known(tmp_path: Path) -> None:
-    _require_known_types("bindax", tmp_path)
-
-
 @pytest.mark.nightly
-@pytest.mark.parametrize("package", [path.name for path in PACKAGES if path.name != "bindax"])
-def test_types_of_public_symbols_of_packages_are_known(package: str, tmp_path: Path) -> None:
-    _require_known_types(package, tmp_path)
-
-
-def _require_known_types(package: str, directory: Path) -> None:
+@pytest.mark.parametrize("package", [path.name for path in PACKAGES])
+def test_types_of_public_symbols_are_known(package: str, tmp_path: Path) -> None:
     pytest.importorskip("pyright")
     command = [
         sys.executable,
@@ -102,7 +94,7 @@ def _require_known_types(package: str, directory: Path) -> None:
     ]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
-        command, cwd=directory, env={**os.environ, "PATH": path}, capture_output=True, text=True
+        command, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
     )
     report = json.loads(run.stdout)["typeCompleteness"]
     unknown = [s["name"] for s in report["symbols"] if s["isExported"] and not s["isTypeKnown"]]
