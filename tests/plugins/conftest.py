@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 import pytest
+from isolated import workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "plugins"
@@ -100,9 +101,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     wheels = base / "wheels"
     wheels.mkdir()
     names = ("softsign", "intervals", "onnx_target", "broken", "clashing")
-    plugins = [path.parent for path in ROOT.glob("plugins/*/pyproject.toml")]
-    own = (ROOT, ROOT / "core", ROOT / "testing", ROOT / "mutation")
-    projects = [*own, *plugins, *(EXAMPLES / x for x in names)]
+    projects = [*workspace().values(), *(EXAMPLES / x for x in names)]
     python = ("run", "--no-project", "--with", "hatchling>=1.25,<2", "--python", sys.executable)
     _uv(*python, "python", "-c", BUILD, str(wheels), *map(str, projects))
     python = base / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"

@@ -266,8 +266,7 @@ def test_reverse_mode_is_an_error_that_says_what_to_use() -> None:
     assert "use scan, or fori_loop with bounds that are not traced" in text
     assert "jvp and jacfwd do work" in text
     assert any(
-        "in the backward pass of" in note and "(until_large, scope transpose(jvp()))" in note
-        for note in notes(caught)
+        "in the backward pass of" in note and "(until_large)" in note for note in notes(caught)
     )
     with pytest.raises(MissingRuleError, match="while has no transpose rule") as caught:
         bt.jit(bt.grad(bt.jit(until_large)))(0.5)
