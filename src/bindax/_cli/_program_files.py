@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,7 @@ def call_of_file(target: str, arguments: str) -> tuple[Callable[..., Any], tuple
         arguments: the arguments as they stand in a call, in names of the program and ``np``.
 
     Raises:
-        UsageError: when there is no such file or function, or the arguments are none.
+        UsageError: when there is no such file or function, or it cannot be called like that.
     """
     file, _, name = target.rpartition(":")
     if not file:
@@ -31,7 +32,9 @@ def call_of_file(target: str, arguments: str) -> tuple[Callable[..., Any], tuple
         found = sorted(key for key, one in vars(module).items() if callable(one) and key[0] != "_")
         known = ", ".join(found) or "none"
         raise click.UsageError(f"{file} has no function {name!r}; it has {known}.")
-    return function, _arguments(arguments, module, target)
+    args = _arguments(arguments, module, target)
+    _require_call(function, args, target)
+    return function, args
 
 
 def _module(file: Path) -> ModuleType:
@@ -57,4 +60,17 @@ def _arguments(text: str, module: ModuleType, target: str) -> tuple[Any, ...]:
         raise click.UsageError(
             f"the arguments {text!r} of {target} cannot be evaluated: {type(error).__name__}: "
             f"{error}. Write them as in a call, such as --args 'np.ones(3), 2.0'."
+        ) from error
+
+
+def _require_call(function: Callable[..., Any], args: tuple[Any, ...], target: str) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some functions of extension modules have none
+        return
+    try:
+        signature.bind(*args)
+    except TypeError as error:
+        raise click.UsageError(
+            f"{target} takes {signature}, but --args gives {len(args)}: {error}."
         ) from error
