@@ -7,6 +7,7 @@ to the equations that it computes, in proportion to their operations.
 from __future__ import annotations
 
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -95,7 +96,11 @@ def measure(compiled: Compiled, operands: Sequence[Any], runs: int) -> Time:
         wall = (time.perf_counter() - start) / done
     finally:
         data = session.stop_and_get_profile_data()
-    events = tuple(_events(data, compiled.module.name))
+    with warnings.catch_warnings():
+        # Types of jaxlib are made meanwhile, for which Python 3.13 warns; where such a warning is
+        # an error, it ends the process.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        events = tuple(_events(data, compiled.module.name))
     if instructions and not events:
         raise BackendError("the profile of the backend has no instruction of the program.")
     by_equation: dict[int, float] = defaultdict(float)
