@@ -75,7 +75,7 @@ def test_there_are_sixty_and_two_hundred() -> None:
     assert len(RIGHT) >= 200
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(10)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_are_found_and_blamed(fault: Fault) -> None:
     report = check_function(fault.function, *fault.args)

@@ -16,7 +16,9 @@ COUNT = int(os.environ.get("BINDAX_MUTANTS", "3")) or None
 
 
 @pytest.mark.timeout(0 if COUNT is None else 300)
-@pytest.mark.parametrize("plugin", ["lax_basic", "control_flow"])
+@pytest.mark.parametrize(
+    "plugin", [pytest.param("lax_basic", marks=pytest.mark.nightly), "control_flow"]
+)
 def test_mistakes_in_the_standard_rules_are_noticed(plugin: str) -> None:
     pytest.importorskip("jaxlib", reason="without a compiler impl alone says what is computed")
     report = mutate_plugin(plugin, count=COUNT, seed=7)
@@ -26,7 +28,7 @@ def test_mistakes_in_the_standard_rules_are_noticed(plugin: str) -> None:
 
 
 def test_the_command_counts_and_prints_what_survives() -> None:
-    arguments = ["mutate", "lax_basic", "--primitive", "sin", "--count", "2", "--json"]
+    arguments = ["mutate", "linalg", "--primitive", "householder_product", "--count", "2", "--json"]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     data = json.loads(result.output)
@@ -34,6 +36,6 @@ def test_the_command_counts_and_prints_what_survives() -> None:
     assert len(data["mutants"]) == 2
     text = CliRunner().invoke(main, arguments[:-1])
     assert "2 mutants" in text.output
-    missing = CliRunner().invoke(main, ["mutate", "lax_basic", "--primitive", "sinus"])
+    missing = CliRunner().invoke(main, ["mutate", "linalg", "--primitive", "householder"])
     assert missing.exit_code == 2
-    assert "has no primitive 'sinus'" in missing.output
+    assert "has no primitive 'householder'" in missing.output

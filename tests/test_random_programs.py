@@ -32,7 +32,7 @@ from jax_calls import FAST_COMPILER
 
 jax: Any = pytest.importorskip("jax", reason="JAX is the reference of differential tests")
 
-COUNT = int(os.environ.get("BINDAX_RANDOM_PROGRAMS", "6"))
+COUNT = int(os.environ.get("BINDAX_RANDOM_PROGRAMS", "4"))
 FIRST_SEED = int(os.environ.get("BINDAX_RANDOM_SEED", "0"))
 SHRINK = bool(os.environ.get("BINDAX_RANDOM_SHRINK"))
 PARTS = 4 if COUNT > 6 else 2  # tests, so that several processes share the work

@@ -19,6 +19,7 @@ def samples(made: Any) -> list[Any]:
     return [*elementwise(made), sample(made, array((2, 2), "float64"))]
 
 
+@pytest.mark.nightly
 def test_every_mistake_in_a_complete_primitive_is_noticed() -> None:
     made = declare()
     # Without a compiler, nothing but impl says what a linear operation computes.

@@ -386,6 +386,7 @@ ODD: dict[str, tuple[str, Any]] = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ODD)
 def test_odd_rule_is_blamed(name: str) -> None:
     kind, rule = ODD[name]

@@ -237,6 +237,7 @@ GOOD = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", GOOD)
 def test_the_examples_pass_their_own_tests(environment: Any, name: str) -> None:
     tests = str(EXAMPLES / name / "tests")

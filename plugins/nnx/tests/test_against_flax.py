@@ -83,6 +83,7 @@ def test_training_takes_the_steps_of_flax(compiled):
         assert step.cache_info() == (1, 1)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_written_for_flax_run_with_other_imports(name):
     found = run(name, IMPORTS)
