@@ -9,7 +9,8 @@ function makeSource(data) {
     most[key] = Math.max(...data.lines.map((one) => one[key][0] + one[key][1]), 0);
   }
   const shown = QUANTITIES.filter(([key]) => most[key] > 0);
-  const head = make("tr", {}, make("th"), ...shown.map(([, title]) => make("th", {}, title)),
+  const head = make("tr", {}, make("th", {}, make("span", { class: "hidden" }, "line")),
+    ...shown.map(([, title]) => make("th", {}, title)),
     make("th", {}, "code"));
   const table = make("table", { class: "src" }, make("thead", {}, head));
   const body = make("tbody");
