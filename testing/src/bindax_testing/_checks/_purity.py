@@ -40,6 +40,9 @@ PAIRS = (
     (-0.0, 0.5),
 )
 """Values of two operands, or of the two parts of a complex number, that rules get wrong."""
+PARTS = tuple((1e30, 1.0) if pair == (1e30, 1e30) else pair for pair in PAIRS)
+"""Of complex numbers: where the squares of both parts are too large, processors that round a
+product and a sum together have an infinity for their difference, and others a NaN."""
 
 
 def identical(a: Any, b: Any) -> bool:
@@ -169,7 +172,7 @@ def _special_values(aval: Any, number: int, place: int, count: int) -> np.ndarra
     first = number * aval.size
     pairs = np.asarray(PAIRS)
     if aval.dtype.kind == "c":
-        parts = np.roll(pairs, -first - 3 * place, axis=0)
+        parts = np.roll(PARTS, -first - 3 * place, axis=0)
         values = parts[:, 0] + 0j
         values.imag = parts[:, 1]  # as a sum, an infinity would make the other part NaN
     elif count > 1:
