@@ -14,6 +14,8 @@ import bindax
 import bindax.numpy as jnp
 from bindax.errors import OutOfMemoryError
 from bindax_core.extend import describe_live_arrays, find_backend
+
+pytest.importorskip("jaxlib", reason="programs are compiled")
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend.execution.program_values import largest_values
 from bindax_xla_backend.extend import ExecutionError

@@ -8,10 +8,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import jax
 import numpy as np
 import pytest
-from jax._src.source_info_util import user_frame
 
 import bindax
 from bindax import lax
@@ -25,6 +23,9 @@ from bindax_core.extend import (
     rules,
     subjaxprs,
 )
+
+jax: Any = pytest.importorskip("jax", reason="stacks of names are compared with its own")
+from jax._src.source_info_util import user_frame  # noqa: E402
 
 X = np.linspace(0.1, 0.9, 3, dtype=np.float32)
 W = np.linspace(-1.0, 1.0, 9, dtype=np.float32).reshape(3, 3)
