@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,18 @@ def test_operators_of_variables_are_in_the_stub() -> None:
     operators = next(x for x in bindax.nnx.Variable.__mro__ if x.__name__ == "VariableOperators")
     made = {name for name, x in vars(operators).items() if getattr(x, "__closure__", None)}
     assert {*stub} == made
+
+
+def test_decorators_stand_on_implementations() -> None:
+    files = (file for package in PACKAGES for file in package.rglob("*.py"))
+    found = [
+        str(file) for file in files if re.search(r"^@(?!overload).*\n@overload", _text(file), re.M)
+    ]
+    assert found == []
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
 
 
 @pytest.mark.nightly

@@ -89,7 +89,6 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
 # ------------------------------------------------------------------- logarithms of sums
 
 
-@evaluated
 @overload
 def logsumexp(
     a: Any,
@@ -118,6 +117,7 @@ def logsumexp(
     return_sign: bool = False,
     where: Any = None,
 ) -> Any: ...
+@evaluated
 def logsumexp(
     a: Any,
     axis: Any = None,

@@ -236,13 +236,13 @@ def _equals(name: str, x: Any, infinity: float, out: None) -> Any:
     return lax.eq(x, infinity) if dtypes.is_inexact(typeof(x).dtype) else lax.ne(x, x)
 
 
-@evaluated
 @overload
 def where(
     condition: Any, x: Any, y: Any, /, *, size: Any = None, fill_value: Any = None
 ) -> Array: ...
 @overload
 def where(condition: Any, /, *, size: Any = None, fill_value: Any = None) -> tuple[Array, ...]: ...
+@evaluated
 def where(
     condition: Any, x: Any = None, y: Any = None, /, *, size: Any = None, fill_value: Any = None
 ) -> Any:
