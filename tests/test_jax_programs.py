@@ -17,7 +17,7 @@ ANSWERS = json.loads((HERE / "answers.json").read_text(encoding="utf-8"))
 
 @pytest.fixture(scope="module")
 def found(request, tmp_path_factory):
-    """What each program of this run returns, from one process with the alias."""
+    """Results of the programs of this run, from one process with the alias."""
     out = tmp_path_factory.mktemp("programs") / "found.json"
     tests = [item for item in request.session.items if item.path == request.path]
     names = {item.callspec.params["name"] for item in tests if hasattr(item, "callspec")}

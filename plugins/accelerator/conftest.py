@@ -1,3 +1,3 @@
-"""What is no test: the sources need the extension module, which the tests build elsewhere."""
+"""Leave out the doctests of the sources: the extension module is built elsewhere by the tests."""
 
 collect_ignore = ["src", "setup.py"]

@@ -145,7 +145,7 @@ ODD_TREES = st.recursive(LEAVES, lambda below: _containers(below, WORKING + FAIL
 
 
 def _outcome(function: Callable[..., Any], *given: Any) -> Any:
-    """What a function returns or raises."""
+    """Return what a function returns, or the error that it raises."""
     try:
         return "returned", function(*given)
     except Exception as error:
