@@ -409,8 +409,12 @@ def _read(file: str) -> str:
 
 def metadata_text(directory: str) -> str:
     """The metadata of a distribution; empty when it has none."""
-    texts = (_read(os.path.join(directory, name)) for name in ("METADATA", "PKG-INFO"))
-    return next(filter(None, texts), "")
+    return first_text(directory, "METADATA", "PKG-INFO")
+
+
+def first_text(directory: str, *names: str) -> str:
+    """The text of the first of some files that is there; empty when none is."""
+    return next(filter(None, (_read(os.path.join(directory, name)) for name in names)), "")
 
 
 def _version_key(distribution: Distribution) -> list[tuple[int, int | str]]:

@@ -7,12 +7,20 @@ found when somebody asks, which is when a message or a table is printed.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import lru_cache
 from typing import NamedTuple
 
 from bindax_core._site import Site, absolute_path
-from bindax_core.registry._manifest import KINDS, Distribution, Manifest, manifest, normalized
+from bindax_core.registry._manifest import (
+    KINDS,
+    Distribution,
+    Manifest,
+    first_text,
+    manifest,
+    normalized,
+)
 
 
 class Provenance(NamedTuple):
@@ -81,17 +89,10 @@ def _owners(current: Manifest) -> dict[str, set[Distribution]]:
 
 def _listed(current: Manifest, module: str) -> Distribution | None:
     """Search the lists of installed files; slow, so last."""
-    # Imported here: it costs as much as all the rest of the registry.
-    import importlib.metadata
-
-    path = module.replace(".", "/")
-    wanted = (f"{path}.py", f"{path}/__init__.py")
+    path = re.escape(module.replace(".", "/"))
+    line = re.compile(rf"^(\.\./)?{path}(/__init__)?\.py(,|$)", re.MULTILINE)
     for distribution in current.distributions.values():
-        try:
-            files = importlib.metadata.PathDistribution.at(distribution.metadata).files or ()
-        except Exception:  # a damaged list of files is no reason to fail to print a message
-            continue
-        if any(str(file) in wanted for file in files):
+        if line.search(first_text(distribution.metadata, "RECORD", "installed-files.txt")):
             return distribution
     return None
 
