@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,14 +39,13 @@ def replaced_functions(manifest: Manifest) -> list[Replaced]:
     A package may put in its modules what is of the distributions that it requires.
     """
     owner_of = _owners(manifest)
-    allowed_in = cache(lambda name: _allowed(manifest, name))
     found: dict[tuple[str, int, str, str], Replaced] = {}
     for module_name, module in sorted(sys.modules.items()):
         package = module_name.partition(".")[0]
         own = owner_of(getattr(module, "__file__", None) or "")
         if own is None and package not in ("numpy", "bindax", "bindax_core"):
             continue
-        allowed = allowed_in(normalized(package) if own is None else own.name)
+        allowed = _allowed(manifest, normalized(package) if own is None else own.name)
         for name, function in _functions(module_name, module):
             code = code_of(function)
             by = None if code is None else owner_of(code.co_filename)
@@ -82,6 +81,7 @@ def _owners(manifest: Manifest) -> Callable[[str], Distribution | None]:
     return owner_of
 
 
+@lru_cache(maxsize=256)
 def _allowed(manifest: Manifest, name: str) -> set[str]:
     """A distribution, and those that it requires, directly or through others."""
     allowed, waiting = set(), [name]
