@@ -23,8 +23,9 @@ _CELL = re.compile(
 
 def importable(file: Path) -> tuple[Path, str]:
     """A directory for ``sys.path``, and the name by which a file is imported from there."""
+    wanted = str(file)
     for name, module in list(sys.modules.items()):
-        if name != "__main__" and getattr(module, "__file__", None) == str(file):
+        if name != "__main__" and getattr(module, "__file__", None) == wanted:
             parts = name.split(".")
             tail = [*parts[:-1], file.stem] if file.stem != "__init__" else parts
             place = file if file.stem != "__init__" else file.parent
