@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import linecache
 import os
 import signal
 import sys
@@ -128,6 +129,17 @@ def pytest_collection_finish() -> None:
     """Keep the suite out of sight of the searches for garbage in its tests, which take long."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Search once for what the last tests left, and spare pytest its ten searches at the end."""
+    pytest_collection_finish()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Forget the lines of files that doctest would ask for changes of, a thousand each time."""
+    if isinstance(item, pytest.DoctestItem):
+        linecache.clearcache()
 
 
 def chosen(family: list[pytest.Item]) -> Iterable[pytest.Item]:
