@@ -2,7 +2,7 @@
 
 Ordinary runs leave out tests that are marked ``nightly``, take a part of those marked ``every`` and
 cover pairs of arguments of those marked ``pairwise``. With BINDAX_NIGHTLY=1, and for tests that are
-named one by one, all of them run.
+named one by one, all of them run. With BINDAX_PART=2/7, the second of seven parts of them runs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -112,13 +113,15 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what runs at night alone."""
-    if NIGHTLY or any("::" in argument for argument in config.args):
-        return
-    families: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        families.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    kept = {item for family in families.values() for item in chosen(family)}
+    """Leave out what runs at night alone, and what is in other parts."""
+    kept = set(items)
+    if not NIGHTLY and not any("::" in argument for argument in config.args):
+        families: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            families.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        kept = {item for family in families.values() for item in chosen(family)}
+    number, _, of = os.environ.get("BINDAX_PART", "1/1").partition("/")
+    kept = {item for item in kept if crc32(item.nodeid.encode()) % int(of) == int(number) - 1}
     left_out = [item for item in items if item not in kept]
     if left_out:
         config.hook.pytest_deselected(items=left_out)

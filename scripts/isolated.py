@@ -4,10 +4,11 @@ A workspace hides missing dependencies: every package can import what any other 
 the wheels are built, and each one is installed into a fresh environment with its declared
 dependencies and the test runner alone. There all that is installed is imported, and those of its
 own tests run that are marked `smoke`. The facade is installed without its `xla` extra and with it,
-both times without JAX, and on each supported Python that is there. At night all tests run in each.
+both times without JAX, and on each supported Python that is there. At night all tests run in some.
 
     uv run python scripts/isolated.py             # everything
     uv run python scripts/isolated.py --full      # with all tests
+    uv run python scripts/isolated.py --part=2/7  # the second of seven parts of the runs
     uv run python scripts/isolated.py bindax-core # runs whose name contains a word
 """
 
@@ -221,6 +222,8 @@ def perform(run: Run, python: Path, directory: Path, wheels: Path, full: bool) -
 def main(words: list[str]) -> None:
     """Perform the runs whose names contain one of the words; all without words."""
     full = "--full" in words
+    parts = next((w.removeprefix("--part=") for w in words if w.startswith("--part=")), "1/1")
+    part, of = map(int, parts.split("/"))
     words = [word for word in words if not word.startswith("-")]
     with tempfile.TemporaryDirectory() as name:
         temporary = Path(name)
@@ -228,7 +231,7 @@ def main(words: list[str]) -> None:
         packages = workspace()
         build_wheels(wheels)
         for number, run in enumerate(runs(packages)):
-            if words and not any(word in run.name for word in words):
+            if (words and not any(word in run.name for word in words)) or number % of != part - 1:
                 continue
             started = time.monotonic()
             print(f"\n--- {run.name}", flush=True)

@@ -13,6 +13,7 @@ from bindax_mutation import mutate_plugin
 
 # The nightly run tries them all: BINDAX_MUTANTS=0 python -m pytest tests/test_mutation.py
 COUNT = int(os.environ.get("BINDAX_MUTANTS", "3")) or None
+SEED = int(os.environ.get("BINDAX_RANDOM_SEED", "7"))
 
 
 @pytest.mark.timeout(0 if COUNT is None else 300)
@@ -21,10 +22,10 @@ COUNT = int(os.environ.get("BINDAX_MUTANTS", "3")) or None
 )
 def test_mistakes_in_the_standard_rules_are_noticed(plugin: str) -> None:
     pytest.importorskip("jaxlib", reason="without a compiler impl alone says what is computed")
-    report = mutate_plugin(plugin, count=COUNT, seed=7)
+    report = mutate_plugin(plugin, count=COUNT, seed=SEED)
     print(report.summary)
     assert report.ok, str(report)
-    assert COUNT is None or len(report.mutants) == COUNT
+    assert COUNT is None or 0 < len(report.mutants) <= COUNT
 
 
 def test_the_command_counts_and_prints_what_survives() -> None:
