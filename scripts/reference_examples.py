@@ -57,7 +57,10 @@ BOUND_BY = {
 }
 """The functions that bind a primitive of another name."""
 SHORT = 6
-"""The length below which a word of a page may mean something else than the name."""
+"""The length below which a word of a page may mean something else than the name.
+
+The code of a page that uses such a name imports it.
+"""
 PROMPT = re.compile(r"^( *)(>>>|\.\.\.) ?(.*)$")
 
 
@@ -338,22 +341,28 @@ def examples(entry: Entry) -> Iterator[Example]:
 # ------------------------------------------------------------------------------ pages that use it
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FROM = re.compile(r"\bfrom (bindax[\w.]*) import ([\w, ]+)")
 
 
 @functools.cache
 def words_of_pages() -> dict[str, frozenset[str]]:
-    """Return the words in the code of each page, whose code the tests execute."""
+    """Return the words in the code of each page, whose code the tests execute.
+
+    Names that it imports are there with their modules, too.
+    """
     docs = reference.ROOT / "docs"
     found = {}
     for file in sorted(docs.rglob("*.md")):
         blocks = "\n".join(BLOCK.findall(file.read_text(encoding="utf-8")))
         if blocks:
-            found[file.relative_to(docs).as_posix()] = frozenset(re.findall(r"\w+", blocks))
+            words = set(re.findall(r"\w+", blocks))
+            for module, names in FROM.findall(blocks):
+                words |= {f"{module}.{name.partition(' ')[0]}" for name in names.split(", ")}
+            found[file.relative_to(docs).as_posix()] = frozenset(words)
     return found
 
 
 def pages(entry: Entry) -> list[str]:
     """Return the pages whose code uses a name, or that show an error of this name."""
-    if len(entry.name) < SHORT:
-        return []
-    return [page for page, words in words_of_pages().items() if entry.name in words]
+    used = entry.path if len(entry.name) < SHORT else entry.name
+    return [page for page, words in words_of_pages().items() if used in words]
