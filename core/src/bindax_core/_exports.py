@@ -42,6 +42,11 @@ def bound_functions(namespace: MutableMapping[str, Any]) -> None:
 
     Args:
         namespace: the ``vars()`` of the package, after all imports.
+
+    >>> names = {"__name__": "bindax_mine", "double": lambda x: 2 * x}
+    >>> bound_functions(names)
+    >>> names["double"].__module__, names["double"].__qualname__, names["double"](3)
+    ('bindax_mine', 'double', 6)
     """
     for name, value in list(namespace.items()):
         if isinstance(value, FunctionType) and not name.startswith("_"):
@@ -56,6 +61,10 @@ def global_name(value: Any) -> str | None:
 
     Args:
         value: an object with ``__module__`` and ``__qualname__``.
+
+    >>> import json
+    >>> global_name(json.JSONDecoder.decode), global_name(lambda: 0)
+    ('JSONDecoder.decode', None)
     """
     module = getattr(value, "__module__", None)
     name = getattr(value, "__qualname__", None)
@@ -97,6 +106,10 @@ def former_modules(package: str, names: Mapping[str, str]) -> None:
     Args:
         package: the name of the package.
         names: the former name of each module, and the one it has now.
+
+    >>> former_modules("json", {"reader": "decoder"})  # your package stands in the place of json
+    >>> import_module("json.reader").__name__
+    'json.decoder'
     """
     _former.renamed.update({f"{package}.{old}": f"{package}.{new}" for old, new in names.items()})
     if _former not in sys.meta_path:

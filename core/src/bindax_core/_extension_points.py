@@ -122,7 +122,14 @@ runtime = ExtensionPoints()
 
 
 def on_end_of_traces(function: Callable[[Any], None] | None) -> None:
-    """Have a function called with each trace that ends without an error, or none any more."""
+    """Have a function called with each trace that ends without an error, or none any more.
+
+    >>> from bindax_transforms import make_jaxpr
+    >>> on_end_of_traces(lambda main: print("ended:", main.origin.transformation))
+    >>> closed = make_jaxpr(lambda x: x)(1.0)
+    ended: make_jaxpr
+    >>> on_end_of_traces(None)
+    """
     runtime.trace_ended = function
 
 

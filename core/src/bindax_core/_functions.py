@@ -13,6 +13,9 @@ def unwrapped_function(function: Any) -> Any:
 
     A Python function with an attribute ``func`` stands for that one. Other objects may answer to
     any name, and mean nothing by it.
+
+    >>> unwrapped_function(partial(pow, 2)) is pow
+    True
     """
     inner = function
     while inner is not None:
@@ -26,7 +29,11 @@ def unwrapped_function(function: Any) -> Any:
 
 
 def code_of(function: Any) -> CodeType | None:
-    """Return the code of a function, or None when it is not written in Python."""
+    """Return the code of a function, or None when it is not written in Python.
+
+    >>> code_of(partial(lambda x, y: x, 2)).co_varnames, code_of(pow)
+    (('x', 'y'), None)
+    """
     function = unwrapped_function(function)
     function = getattr(function, "__func__", function)
     code = getattr(function, "__code__", None)
@@ -34,7 +41,13 @@ def code_of(function: Any) -> CodeType | None:
 
 
 def describe_function(function: Callable[..., Any]) -> str:
-    """Name a function, with the place of its definition, for messages."""
+    """Name a function, with the place of its definition, for messages.
+
+    >>> def loss(x):
+    ...     return x * x
+    >>> describe_function(loss), describe_function(pow)
+    ('loss (...:1)', 'pow')
+    """
     inner = unwrapped_function(function)
     name = str(getattr(function, "__name__", None) or getattr(inner, "__name__", function))
     code = code_of(inner)

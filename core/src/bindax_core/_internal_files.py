@@ -14,6 +14,11 @@ def register_internal(file: str) -> None:
 
     Args:
         file: the ``__file__`` of the package's ``__init__`` module.
+
+    >>> import os
+    >>> register_internal("bindax_mine/__init__.py")  # in the package: register_internal(__file__)
+    >>> is_internal(compile("0", os.path.abspath("bindax_mine/helpers.py"), "exec"))
+    True
     """
     directory = os.path.dirname(os.path.abspath(file)) + os.sep
     if directory not in _internal_directories:
@@ -22,7 +27,12 @@ def register_internal(file: str) -> None:
 
 
 def is_internal(code: CodeType) -> bool:
-    """Tell whether a code object belongs to bindax or to a plugin that hides its frames."""
+    """Tell whether a code object belongs to bindax or to a plugin that hides its frames.
+
+    >>> import json
+    >>> is_internal(is_internal.__code__), is_internal(json.dumps.__code__)
+    (True, False)
+    """
     return is_internal_file(code.co_filename)
 
 

@@ -35,7 +35,16 @@ def transaction() -> Iterator[None]:
 
 
 def on_rollback(undo: Undo) -> None:
-    """Have ``undo`` called if the plugin that this thread is loading fails; else do nothing."""
+    """Have ``undo`` called if the plugin that this thread is loading fails; else do nothing.
+
+    >>> routes = {}
+    >>> def register_route(name, function):
+    ...     routes[name] = function
+    ...     on_rollback(lambda: routes.pop(name))
+    >>> register_route("sine", abs)  # by a plugin that fails afterwards, it would be taken back
+    >>> sorted(routes)
+    ['sine']
+    """
     if _open.transactions:
         _open.transactions[-1].callback(_quietly, undo)
 

@@ -11,7 +11,12 @@ _IN_FUNCTION = 1  # inspect.CO_OPTIMIZED
 
 
 class Site(NamedTuple):
-    """A module, file and line; which distribution they belong to is found when somebody asks."""
+    """A module, file and line; which distribution they belong to is found when somebody asks.
+
+    >>> site = Site("bindax_mine.plugin", "plugin.py", 3)
+    >>> str(site)
+    'bindax_mine.plugin:3'
+    """
 
     module: str
     file: str
@@ -22,7 +27,13 @@ class Site(NamedTuple):
 
 
 def caller_site(depth: int = 1) -> Site:
-    """The site of the call ``depth`` frames above the function that asks."""
+    """The site of the call ``depth`` frames above the function that asks.
+
+    >>> def declare(name):
+    ...     return name, caller_site().line
+    >>> declare("tanh")  # the line of this call
+    ('tanh', 1)
+    """
     frame = sys._getframe(depth + 1)
     return Site(frame.f_globals.get("__name__", "?"), frame.f_code.co_filename, frame.f_lineno)
 

@@ -40,7 +40,17 @@ def _filtered(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def hide_internal_frames(error: BaseException) -> None:
-    """Drop the internal frames from an error's traceback, unless ``config.traceback`` is full."""
+    """Drop the internal frames from an error's traceback, unless ``config.traceback`` is full.
+
+    >>> import traceback
+    >>> from bindax_core.extend import typeof
+    >>> try:
+    ...     typeof("a text")
+    ... except TypeError as error:
+    ...     hide_internal_frames(error)
+    ...     len(traceback.extract_tb(error.__traceback__))  # the line above alone
+    1
+    """
     if config.traceback == "filtered":
         error.__traceback__ = _filtered(error.__traceback__)
 
@@ -87,6 +97,13 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     Args:
         message: the text.
         category: the class of the warning.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_user("the scale is 0, so all results are 0.", RuntimeWarning)
+    >>> print(caught[0].category.__name__, caught[0].message)
+    RuntimeWarning the scale is 0, so all results are 0.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_internal(frame.f_code):

@@ -270,6 +270,10 @@ def missing_attribute(
         name: the one that is missing. One with an underscore in front is nobody's mistake: the
             import system and others ask for ``__path__`` and the like.
         known: the names that there are, or a function that gives them.
+
+    >>> raise missing_attribute("bindax_mine", "sofsign", ["softplus", "softsign"])
+    Traceback (most recent call last):
+    AttributeError: module 'bindax_mine' has no attribute 'sofsign'. Did you mean 'softsign'?
     """
     advice = ""
     if not name.startswith("_"):

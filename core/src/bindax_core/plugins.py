@@ -47,7 +47,11 @@ def hook_names() -> list[str]:
 
 
 def find_distribution(name: str) -> Distribution | None:
-    """Return the installed distribution of a name, or None."""
+    """Return the installed distribution of a name, or None.
+
+    >>> find_distribution("bindax-core").name, find_distribution("bindax-nowhere")
+    ('bindax-core', None)
+    """
     return manifest().distributions.get(name)
 
 
@@ -56,12 +60,21 @@ def load_distribution(name: str) -> None:
 
     Raises:
         PluginError: one of them fails, or is written for another version of the plugin API.
+
+    >>> load_distribution("bindax-lax-basic")
+    >>> find_declared("bindax-lax-basic", "sin")
+    Primitive('sin')
     """
     installed.resolver.load_distribution(name)
 
 
 def find_declared(distribution: str, name: str) -> Primitive | None:
-    """Return the primitive of a name that a distribution declared in this process, or None."""
+    """Return the primitive of a name that a distribution declared in this process, or None.
+
+    >>> load_distribution("bindax-lax-basic")
+    >>> find_declared("bindax-lax-basic", "sin"), find_declared("bindax-core", "sin")
+    (Primitive('sin'), None)
+    """
     for primitive in declared_primitives.get(name, ()):
         owner = distribution_of(primitive.site.module)
         if owner is not None and owner.name == distribution:

@@ -261,7 +261,12 @@ _WEAK_NODE: Final = {"int": "int*", "float": "float*", "complex": "complex*"}
 
 
 class Promotion(NamedTuple):
-    """The default width and the two settings that the promotion of dtypes depends on."""
+    """The default width and the two settings that the promotion of dtypes depends on.
+
+    >>> from bindax_core import config
+    >>> config.promotion
+    Promotion(bits=..., enable_x64=..., numpy_dtype_promotion='standard')
+    """
 
     bits: int
     enable_x64: Literal["explicit"] | bool

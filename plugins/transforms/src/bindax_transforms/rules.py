@@ -15,7 +15,16 @@ Function = Callable[..., Any]
 
 
 def pair_of(primitive: Primitive, kind: str, result: Any) -> tuple[Any, Any]:
-    """Return the two parts of what a ``jvp`` or ``vmap`` rule returned."""
+    """Return the two parts of what a ``jvp`` or ``vmap`` rule returned.
+
+    >>> from bindax_lax_basic import sin_p
+    >>> pair_of(sin_p, "jvp", [0.5, 0.1])
+    (0.5, 0.1)
+    >>> pair_of(sin_p, "jvp", 0.5)
+    Traceback (most recent call last):
+    bindax_core.errors.RuleOutputError: the jvp rule of sin, from ...: returned one value,
+    float64[], where a pair is due. ...
+    """
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         problem = f"returned {shown_result(result)}, where a pair is due"
         raise rule_output_error(primitive, kind, problem)

@@ -12,6 +12,15 @@ def convert_constvars(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[Any]]:
 
     Args:
         closed: the jaxpr.
+
+    >>> import numpy as np
+    >>> from bindax_transforms import make_jaxpr
+    >>> closed = make_jaxpr(lambda x: x * np.ones(2))(3.0)
+    >>> len(closed.jaxpr.constvars), len(closed.jaxpr.invars)
+    (1, 1)
+    >>> converted, constants = convert_constvars(closed)
+    >>> len(converted.jaxpr.constvars), len(converted.jaxpr.invars), constants
+    (0, 2, [Array([1., 1.], dtype=float64)])
     """
     jaxpr = closed.jaxpr
     if not jaxpr.constvars:
