@@ -13,7 +13,7 @@ import site_links
 import site_pages
 
 from bindax_core import config
-from bindax_core._config import settings
+from bindax_core._config import derived, settings
 from bindax_core.kernel._rules import rule_kinds
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,12 +80,14 @@ def _run(page: Path, text: str) -> None:
     assert test.examples, f"{page.name} has no code"
     output: list[str] = []
     runner = doctest.DocTestRunner(optionflags=FLAGS)
-    kinds = set(rule_kinds)
+    kinds, follows = set(rule_kinds), set(derived)
     runner.run(test, out=output.append)
     for name in set(rule_kinds) - kinds:  # or the suite would ask how its rules are checked
         del rule_kinds[name]
     for name in [name for name, one in settings.items() if "bindax" not in one.site.module]:
         del settings[name]
+    for name in set(derived) - follows:
+        del derived[name]
     assert not runner.failures, "".join(output)
 
 
