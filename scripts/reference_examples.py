@@ -57,10 +57,7 @@ BOUND_BY = {
 }
 """The functions that bind a primitive of another name."""
 SHORT = 6
-"""The length below which a word of a page may mean something else than the name.
-
-The code of a page that uses such a name imports it.
-"""
+"""The length below which a word of a page may mean something else than the name."""
 PROMPT = re.compile(r"^( *)(>>>|\.\.\.) ?(.*)$")
 
 
@@ -363,6 +360,9 @@ def words_of_pages() -> dict[str, frozenset[str]]:
 
 
 def pages(entry: Entry) -> list[str]:
-    """Return the pages whose code uses a name, or that show an error of this name."""
-    used = entry.path if len(entry.name) < SHORT else entry.name
-    return [page for page, words in words_of_pages().items() if used in words]
+    """Return the pages whose code imports a name, or has its word or an error of this name."""
+    known = words_of_pages().items()
+    found = [page for page, words in known if entry.path in words]
+    if found or len(entry.name) < SHORT:
+        return found
+    return [page for page, words in known if entry.name in words]

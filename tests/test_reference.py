@@ -25,14 +25,14 @@ ENTRY = re.compile(r"^#{2,3} `(\S+)` \{ #(\S+) data-toc-label=", re.MULTILINE)
 pytestmark = pytest.mark.skipif(
     ROOT not in Path(bindax.__file__).parents, reason="the site shows the sources of a checkout"
 )
-FOR_AUTHORS = (
-    *("bindax.extend", "bindax_lax_basic.extend"),
-    *("bindax_testing.extend", "bindax_transforms"),
-)
+FOR_AUTHORS = ("bindax_lax_basic.extend", "bindax_testing.extend", "bindax_transforms")
 """Modules for packages that bring rules, where names are in use in those of the workspace."""
 ELSEWHERE = {
     "bindax.experimental.checkify.Checks": "given to rules by the interpreter",
     "bindax.experimental.sparse.SparseTracer": "made by the interpreter",
+    "bindax.extend.CallPrimitive": "needs a rule of each interpreter; that of custom_jvp is one",
+    "bindax.extend.compiler_started": "acts on the forks of the process",
+    "bindax.extend.find_keepers_with": "called once, by the package of the transformations",
     "bindax.ffi.register_ffi_target_as_batch_partitionable": "needs a compiled kernel",
     "bindax.ffi.register_ffi_type": "needs a compiled kernel",
     "bindax.jax_names.MissingName": "stands in the packages of JAX's names",
@@ -119,6 +119,13 @@ def test_an_example_is_borrowed_where_a_name_is_in_use() -> None:
     assert example.origin == "bindax.lax.add"
     (example,) = reference_examples.examples(by_path["bindax.lax.while_p"])
     assert example.origin == "bindax.lax.while_loop"
+
+
+def test_pages_that_import_a_name_are_those_that_use_it() -> None:
+    by_path = reference.entries()
+    assert reference_examples.pages(by_path["bindax.extend.Var"]) == ["guides/jaxprs.md"]
+    assert "README.md" not in reference_examples.pages(by_path["bindax.extend.extend"])
+    assert reference_examples.pages(by_path["bindax.extend.HostDevice"]) == ["devices.md"]
 
 
 def test_an_example_of_a_whole_module_leads_to_its_page() -> None:
