@@ -147,11 +147,11 @@ def test_examples_run_as_they_stand() -> None:
     pytest.importorskip("jaxlib", reason="some examples compile")
     failed = []
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    for example in {one for entry in described() for one in reference_examples.examples(entry)}:
-        text = "\n".join(example.lines)
-        test = doctest.DocTestParser().get_doctest(
-            text, {"__builtins__": builtins}, example.origin, None, 0
-        )
+    found = (one for entry in described() for one in reference_examples.examples(entry))
+    for number, (lines, origin) in enumerate({one.lines: one.origin for one in found}.items()):
+        text = "\n".join(lines)
+        names = {"__builtins__": builtins, "__name__": f"example_{number}"}  # of its own classes
+        test = doctest.DocTestParser().get_doctest(text, names, origin, None, 0)
         output: list[str] = []
         if doctest.DocTestRunner(optionflags=flags).run(test, out=output.append).failed:
             failed.append("".join(output))
