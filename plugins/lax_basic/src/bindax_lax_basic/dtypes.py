@@ -70,34 +70,58 @@ _KINDS: Final[dict[DType, str]] = {
 
 
 def kind_of(dtype: DType) -> str:
-    """The kind of a dtype: one of ``_KINDS``, or extended for those that plugins define."""
+    """The kind of a dtype, such as ``"float"``; ``"extended"`` for those that plugins define.
+
+    >>> kind_of(np.dtype("uint8")), kind_of(np.dtype("complex64"))
+    ('unsigned integer', 'complex')
+    """
     return _KINDS.get(dtype) or ("extended" if is_extended(dtype) else "unsupported")
 
 
 @cache
 def integer_limits(dtype: DType) -> tuple[int, int]:
-    """The least and greatest value of an integer dtype."""
+    """The least and greatest value of an integer dtype.
+
+    >>> integer_limits(np.dtype("int8"))
+    (-128, 127)
+    """
     info: Any = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
     return int(info.min), int(info.max)
 
 
 def is_inexact(dtype: DType) -> bool:
-    """Test for real or complex floats, the dtypes that have derivatives."""
+    """Test for real or complex floats, the dtypes that have derivatives.
+
+    >>> is_inexact(np.dtype("complex64")), is_inexact(np.dtype("int32"))
+    (True, False)
+    """
     return _KINDS.get(dtype) in INEXACT
 
 
 def is_complex(dtype: DType) -> bool:
-    """Test for complex dtypes."""
+    """Test for complex dtypes.
+
+    >>> is_complex(np.dtype("complex64")), is_complex(np.dtype("float32"))
+    (True, False)
+    """
     return dtype.kind == "c"
 
 
 def is_integer(dtype: DType) -> bool:
-    """Test for signed or unsigned integers (booleans are none)."""
+    """Test for signed or unsigned integers (booleans are none).
+
+    >>> is_integer(np.dtype("uint8")), is_integer(np.dtype("bool"))
+    (True, False)
+    """
     return _KINDS.get(dtype) in INTEGER
 
 
 def real_dtype(dtype: DType) -> DType:
-    """The dtype of the real part of values of a dtype."""
+    """The dtype of the real part of values of a dtype.
+
+    >>> real_dtype(np.dtype("complex64")), real_dtype(np.dtype("int8"))
+    (dtype('float32'), dtype('int8'))
+    """
     return _REAL_OF.get(dtype, dtype)
 
 
@@ -107,14 +131,22 @@ def complex_dtype(dtype: DType) -> DType:
 
 
 def inexact_dtype(dtype: DType) -> DType:
-    """The float dtype in which values of a dtype are divided: 64-bit integers need 64 bits."""
+    """The float dtype in which values of a dtype are divided: 64-bit integers need 64 bits.
+
+    >>> inexact_dtype(np.dtype("int8")), inexact_dtype(np.dtype("int64"))
+    (dtype('float32'), dtype('float64'))
+    """
     if is_inexact(dtype):
         return dtype
     return np.dtype(np.float64) if dtype.itemsize == 8 else float32
 
 
 def summed_dtype(dtype: DType) -> DType:
-    """The dtype in which arrays of a dtype are summed: at least the default for integers."""
+    """The dtype in which arrays of a dtype are summed: at least the default for integers.
+
+    >>> summed_dtype(np.dtype("bool")), summed_dtype(np.dtype("int64"))
+    (dtype('int32'), dtype('int64'))
+    """
     if dtype == bool_:
         return default_dtype("int")
     if not is_integer(dtype):
@@ -156,7 +188,11 @@ def byte_dtype(dtype: DType) -> DType:
 
 
 def smallest(dtype: DType) -> Any:
-    """The least value of an ordered dtype: minus infinity, the least integer, or False."""
+    """The least value of an ordered dtype: minus infinity, the least integer, or False.
+
+    >>> smallest(np.dtype("int8")), smallest(np.dtype("bool"))
+    (-128, False)
+    """
     return _extreme(dtype, 0)
 
 
@@ -229,7 +265,11 @@ def canonical_dtype(dtype: Any) -> DType:
 
 
 def named_dtype(dtype: Any) -> DType:
-    """The NumPy dtype that a dtype argument names, whether arrays can have it now or not."""
+    """The NumPy dtype that a dtype argument names, whether arrays can have it now or not.
+
+    >>> named_dtype("bfloat16"), named_dtype(complex)
+    (dtype(bfloat16), dtype('complex64'))
+    """
     if isinstance(dtype, np.dtype):
         found: DType = dtype
     elif dtype in (bool, int, float, complex):
@@ -284,7 +324,16 @@ def promotion(values: Mapping[str, Any]) -> Promotion:
 
 
 def promote_avals(operands: tuple[tuple[DType, bool], ...], mode: Promotion) -> tuple[DType, bool]:
-    """``least_upper_bound``; with 64 bits disabled, operands of fewer do not promote to them."""
+    """The dtype and weak type to which operands promote together, where 64 bits may be disabled.
+
+    Args:
+        operands: the dtype and weak type of each.
+        mode: ``config.promotion``.
+
+    >>> integers, python_float = (np.dtype("int8"), False), (np.dtype("float64"), True)
+    >>> promote_avals((integers, python_float), config.promotion)
+    (dtype('float32'), True)
+    """
     dtype, weak = least_upper_bound(operands, mode)
     return (canonicalize_dtype(dtype) if _are_admitted(operands) else dtype), weak
 

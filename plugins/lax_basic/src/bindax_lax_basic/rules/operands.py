@@ -44,6 +44,12 @@ def scalar_array(value: Any, dtype: DType) -> Array:
 
     Raises:
         OverflowError: when an integer does not fit into an integer dtype.
+
+    >>> scalar_array(2, np.dtype("float16"))
+    Array(2., dtype=float16, weak_type=True)
+    >>> scalar_array(300, np.dtype("uint8"))
+    Traceback (most recent call last):
+    OverflowError: the Python integer 300 does not fit into uint8; convert the array it meets ...
     """
     key = (type(value), value, dtype)
     found = _scalars.get(key)
@@ -80,6 +86,9 @@ def adopt_dtype(*operands: Any) -> tuple[Any, ...]:
 
     A weak operand changes its width only, never its family: an integer does not become a float.
     Whatever still differs is for the primitive to refuse.
+
+    >>> adopt_dtype(np.zeros(2, np.float32), 1.5)[1]
+    Array(1.5, dtype=float32, weak_type=True)
     """
     avals = [typeof(x) for x in operands]
     dtypes, _ = _common_type(*avals)
@@ -90,6 +99,10 @@ def adopt_type(*operands: Any) -> tuple[Any, ...]:
     """Operands of an elementwise function of ``lax``: of one dtype, as ``adopt_dtype`` has them.
 
     Arrays with equally many axes have one shape then: axes of size 1 are repeated.
+
+    >>> adopt_type(np.zeros((2, 2), np.float32), np.array([[1.0], [2.0]], np.float32))[1]
+    Array([[1., 1.],
+           [2., 2.]], dtype=float32)
     """
     avals = [typeof(x) for x in operands]
     dtypes, shape = _common_type(*avals)
@@ -148,12 +161,20 @@ def convert_operand(x: Any, aval: ShapedArray, dtype: DType, weak_type: bool) ->
 
 
 def promote_dtypes(*operands: Any) -> tuple[Any, ...]:
-    """Operands converted to the dtype that they promote to together."""
+    """Operands converted to the dtype that they promote to together.
+
+    >>> promote_dtypes(np.array([1, 2], np.int8), np.zeros(3, np.int32))[0]
+    Array([1, 2], dtype=int32)
+    """
     return _in_common_dtype(operands, lambda dtype: dtype)
 
 
 def promote_inexact(*operands: Any) -> tuple[Any, ...]:
-    """Like ``promote_dtypes``; integers and booleans become floats, whatever their range is."""
+    """Like ``promote_dtypes``; integers and booleans become floats, whatever their range is.
+
+    >>> promote_inexact(np.array([1, 2], np.int8), 3)
+    (Array([1., 2.], dtype=float32), Array(3., dtype=float32, weak_type=True))
+    """
     return _in_common_dtype(operands, inexact_dtype)
 
 

@@ -19,13 +19,23 @@ _EXAMPLES = {"float": "float32", "complex": "complex64", "signed integer": "int3
 
 
 def describe(avals: Iterable[ShapedArray]) -> str:
-    """Types as messages print them: ``float32[2] and int32[]``."""
+    """Types as messages print them: ``float32[2] and int32[]``.
+
+    >>> describe([ShapedArray((2,), np.float32), ShapedArray((), np.int32)])
+    'float32[2] and int32[]'
+    """
     names = [aval.str_short() for aval in avals]
     return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
 
 
 def require_kind(name: str, aval: ShapedArray, accepts: Kinds, position: int | None = None) -> None:
-    """Raise unless an operand's dtype is of an accepted kind."""
+    """Raise unless an operand's dtype is of an accepted kind.
+
+    >>> from bindax_lax_basic.extend import FLOAT
+    >>> require_kind("bessel", ShapedArray((2,), np.int32), FLOAT)
+    Traceback (most recent call last):
+    TypeError: bessel does not accept the dtype int32: its operand is int32[2]. Accepted ...
+    """
     kind = kind_of(aval.dtype)
     if kind in accepts:
         return
@@ -42,7 +52,12 @@ def require_kind(name: str, aval: ShapedArray, accepts: Kinds, position: int | N
 
 
 def require_same_dtype(name: str, avals: Sequence[ShapedArray]) -> None:
-    """Raise unless all operands have one dtype."""
+    """Raise unless all operands have one dtype.
+
+    >>> require_same_dtype("hypot", [ShapedArray((), np.float32), ShapedArray((), np.int32)])
+    Traceback (most recent call last):
+    TypeError: hypot requires operands of equal dtypes, but got float32[] and int32[]. ...
+    """
     if len({aval.dtype for aval in avals}) > 1:
         raise TypeError(
             f"{name} requires operands of equal dtypes, but got {describe(avals)}. Functions of "
@@ -52,7 +67,11 @@ def require_same_dtype(name: str, avals: Sequence[ShapedArray]) -> None:
 
 
 def common_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
-    """The shape of an elementwise result: operands have it, or are scalars."""
+    """The shape of an elementwise result: operands have it, or are scalars.
+
+    >>> common_shape("hypot", [ShapedArray((2, 3), np.float32), ShapedArray((), np.float32)])
+    (2, 3)
+    """
     shapes = {aval.shape for aval in avals if aval.shape}
     if len(shapes) > 1:
         raise TypeError(
@@ -74,6 +93,11 @@ def elementwise_type(
         result: the dtype of the result: that of the first operand, a fixed one, or a function of
             the first operand's.
         same_dtype: whether all operands must have the same dtype.
+
+    >>> from bindax_lax_basic.extend import FLOAT
+    >>> type_of = elementwise_type("is_close", FLOAT, FLOAT, result=np.dtype(bool))
+    >>> type_of(ShapedArray((2,), np.float32), ShapedArray((), np.float32))
+    ShapeDtypeStruct(shape=(2,), dtype=bool)
     """
     count = len(accepts)
 
@@ -94,7 +118,14 @@ def elementwise_type(
 
 
 def static_int(name: str, argument: str, value: Any) -> int:
-    """A Python integer, or a symbolic size, for an argument that must be known while tracing."""
+    """A Python integer, or a symbolic size, for an argument that must be known while tracing.
+
+    >>> static_int("repeat", "count", np.int32(3))
+    3
+    >>> static_int("repeat", "count", 1.5)
+    Traceback (most recent call last):
+    TypeError: repeat takes an integer for count, but got 1.5.
+    """
     if isinstance(value, Dimension):
         return value  # type: ignore[return-value]
     try:
@@ -112,7 +143,11 @@ def static_int(name: str, argument: str, value: Any) -> int:
 
 
 def larger(a: Any, b: Any) -> Any:
-    """The larger of two sizes, which can be symbolic."""
+    """The larger of two sizes, which can be symbolic.
+
+    >>> larger(3, 4)
+    4
+    """
     if isinstance(a, Dimension):
         return a.max(b)  # type: ignore[attr-defined]
     return b.max(a) if isinstance(b, Dimension) else max(a, b)  # type: ignore[attr-defined]
@@ -126,7 +161,11 @@ def smaller(a: Any, b: Any) -> Any:
 
 
 def static_ints(name: str, argument: str, values: Any) -> tuple[int, ...]:
-    """A tuple of Python integers for an argument such as a shape; one integer means one entry."""
+    """A tuple of Python integers for an argument such as a shape; one integer means one entry.
+
+    >>> static_ints("tile", "reps", [2, np.int64(3)]), static_ints("tile", "reps", 2)
+    ((2, 3), (2,))
+    """
     if type(values) is not tuple:
         if isinstance(values, (set, frozenset)):
             given = f"{values!r:.60}"
@@ -140,7 +179,14 @@ def static_ints(name: str, argument: str, values: Any) -> tuple[int, ...]:
 
 
 def shape_argument(name: str, shape: Any, argument: str = "shape") -> tuple[int, ...]:
-    """A shape: a tuple of integers, none negative."""
+    """A shape: a tuple of integers, none negative.
+
+    >>> shape_argument("zeros", [2, 3])
+    (2, 3)
+    >>> shape_argument("zeros", (2, -1))
+    Traceback (most recent call last):
+    ValueError: zeros: sizes must not be negative, but got the shape (2, -1).
+    """
     sizes = static_ints(name, argument, shape)
     for size in sizes:
         if size < 0:
@@ -154,7 +200,14 @@ _LARGEST_SIZE = np.iinfo(np.int64).max
 
 
 def axis_argument(name: str, axis: Any, ndim: int, argument: str = "axis") -> int:
-    """One axis, counted from the end when negative, within the bounds of ``ndim`` axes."""
+    """One axis, counted from the end when negative, within the bounds of ``ndim`` axes.
+
+    >>> axis_argument("flip", -1, 3)
+    2
+    >>> axis_argument("flip", 3, 3)
+    Traceback (most recent call last):
+    numpy.exceptions.AxisError: flip: axis 3 is out of bounds for an operand with 3 axes; ...
+    """
     i = axis if type(axis) is int else static_int(name, argument, axis)
     if not -ndim <= i < ndim:
         # A ValueError, as in JAX, and an IndexError, as the array API standard asks.
@@ -168,7 +221,11 @@ def axis_argument(name: str, axis: Any, ndim: int, argument: str = "axis") -> in
 
 
 def axes_argument(name: str, axes: Any, ndim: int, argument: str = "axes") -> tuple[int, ...]:
-    """Sorted distinct axes; None means all."""
+    """Sorted distinct axes; None means all.
+
+    >>> axes_argument("sum", (-1, 0), 3), axes_argument("sum", None, 3)
+    ((0, 2), (0, 1, 2))
+    """
     if axes is None:
         return tuple(range(ndim))
     if type(axes) is tuple and len(axes) == 1 and type(axes[0]) is int and 0 <= axes[0] < ndim:
@@ -182,5 +239,9 @@ def axes_argument(name: str, axes: Any, ndim: int, argument: str = "axes") -> tu
 
 
 def rank_of(x: Any) -> int:
-    """The number of axes of any legal operand."""
+    """The number of axes of any legal operand.
+
+    >>> rank_of(np.zeros((2, 3))), rank_of(1.5)
+    (2, 0)
+    """
     return len(x.aval.shape if type(x) is Array else typeof(x).shape)
