@@ -338,31 +338,42 @@ def examples(entry: Entry) -> Iterator[Example]:
 # ------------------------------------------------------------------------------ pages that use it
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FROM = re.compile(r"\bfrom (bindax[\w.]*) import ([\w, ]+)")
+
+
+def blocks_of_pages() -> Iterator[tuple[str, str]]:
+    """Yield the code of each page that has some, whose code the tests execute."""
+    docs = reference.ROOT / "docs"
+    for file in sorted(docs.rglob("*.md")):
+        blocks = "\n".join(BLOCK.findall(file.read_text(encoding="utf-8")))
+        if blocks:
+            yield file.relative_to(docs).as_posix(), blocks
 
 
 @functools.cache
 def words_of_pages() -> dict[str, frozenset[str]]:
-    """Return the words in the code of each page, whose code the tests execute.
+    """Return the words in the code of each page."""
+    return {page: frozenset(re.findall(r"\w+", blocks)) for page, blocks in blocks_of_pages()}
 
-    Names that it imports are there with their modules, too.
-    """
-    docs = reference.ROOT / "docs"
-    found = {}
-    for file in sorted(docs.rglob("*.md")):
-        blocks = "\n".join(BLOCK.findall(file.read_text(encoding="utf-8")))
-        if blocks:
-            words = set(re.findall(r"\w+", blocks))
-            for module, names in FROM.findall(blocks):
-                words |= {f"{module}.{name.partition(' ')[0]}" for name in names.split(", ")}
-            found[file.relative_to(docs).as_posix()] = frozenset(words)
-    return found
+
+FROM = re.compile(r"^(?:>>> )?from (bindax[\w.]*) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
+
+
+@functools.cache
+def imports_of_pages() -> dict[str, frozenset[str]]:
+    """Return the names that the code of each page imports, after their modules."""
+    return {
+        page: frozenset(
+            f"{module}.{name}"
+            for module, *lists in FROM.findall(blocks)
+            for name in re.findall(r"\w+", "".join(lists))
+        )
+        for page, blocks in blocks_of_pages()
+    }
 
 
 def pages(entry: Entry) -> list[str]:
-    """Return the pages whose code imports a name, or has its word or an error of this name."""
-    known = words_of_pages().items()
-    found = [page for page, words in known if entry.path in words]
+    """Return the pages whose code imports a name or uses it, or that show an error of this name."""
+    found = [page for page, names in imports_of_pages().items() if entry.path in names]
     if found or len(entry.name) < SHORT:
         return found
-    return [page for page, words in known if entry.name in words]
+    return [page for page, words in words_of_pages().items() if entry.name in words]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import bindax
+from bindax_testing import array, check_rules, sample
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/guides/primitive.md"
@@ -174,3 +175,22 @@ def test_pictures_are_drawn_by_their_program(tmp_path: Path) -> None:
     first = drawn[-1].read_bytes()
     program["draw"](tmp_path, pictures=[program["lowering"]])
     assert drawn[-1].read_bytes() == first
+
+
+@pytest.mark.parametrize("name", ["hinge", "nearest", "checksum", "outer", "polar"])
+def test_rules_of_families_agree_with_each_other(name: str) -> None:
+    blocks = re.findall(
+        r"^```python\n(?!>>>)(.*?)^```$",
+        (ROOT / "docs/guides/families.md").read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
+    made = getattr(ran("\n".join(blocks)), f"{name}_p")
+    samples = {
+        "hinge": [sample(made, array((3,)), array((3,))), sample(made, array((3,)), array(()))],
+        "nearest": [sample(made, array((3,))), sample(made, array((3,), "float8_e4m3fn"))],
+        "checksum": [sample(made, array((3, 2), "uint8"), axes=axes) for axes in ((0,), (0, 1))],
+        "outer": [sample(made, array((4, 3)), array((4, 2)))],
+        "polar": [sample(made, array((3,)), array((3,)))],
+    }[name]
+    report = check_rules(made, samples, budget=30.0)
+    assert report.ok, report

@@ -128,6 +128,14 @@ def test_pages_that_import_a_name_are_those_that_use_it() -> None:
     assert reference_examples.pages(by_path["bindax.extend.HostDevice"]) == ["devices.md"]
 
 
+def test_a_page_that_imports_a_name_shows_it_in_use() -> None:
+    full, exact = (
+        reference.entries()[f"bindax_lax_basic.extend.{name}"] for name in ("full", "exact")
+    )
+    assert reference_examples.pages(full) == ["guides/families.md"]
+    assert "guides/families.md" in reference_examples.pages(exact)
+
+
 def test_an_example_of_a_whole_module_leads_to_its_page() -> None:
     entry = reference.entries()["bindax.default_matmul_precision"]
     text = "\n".join(reference_pages.entry_lines(entry, "reference/bindax.md", 2))

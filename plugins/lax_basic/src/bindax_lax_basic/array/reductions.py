@@ -37,13 +37,23 @@ _NARROW_FLOAT_BYTES = 2
 
 
 def refuse_out(name: str, out: Any) -> None:
-    """Raise where a result is to be written into an array."""
+    """Raise where a result is to be written into an array.
+
+    >>> refuse_out("sum", np.zeros(3))
+    Traceback (most recent call last):
+    TypeError: sum: arrays are immutable, so out must be None; use the result.
+    """
     if out is not None:
         raise TypeError(f"{name}: arrays are immutable, so out must be None; use the result.")
 
 
 def mask_operand(name: str, where: Any) -> Any:
-    """The argument ``where`` of a reduction: booleans."""
+    """The argument ``where`` of a reduction: booleans.
+
+    >>> mask_operand("sum", np.array([1, 0]))
+    Traceback (most recent call last):
+    ValueError: sum: where must be None or booleans, but it is int64[2]; compare it, for ...
+    """
     if typeof(where).dtype != dtypes.bool_:
         raise ValueError(
             f"{name}: where must be None or booleans, but it is {typeof(where).str_short()}; "
@@ -53,7 +63,14 @@ def mask_operand(name: str, where: Any) -> Any:
 
 
 def initial_operand(name: str, initial: Any, dtype: DType | None = None) -> Any:
-    """The argument ``initial`` of a reduction: a scalar, of a dtype where one is given."""
+    """The argument ``initial`` of a reduction: a scalar, of a dtype where one is given.
+
+    >>> initial_operand("max", 0, np.dtype("float32"))
+    Array(0., dtype=float32)
+    >>> initial_operand("max", np.zeros(2))
+    Traceback (most recent call last):
+    ValueError: max: initial must be a scalar, but it is float64[2].
+    """
     if typeof(initial).shape:
         raise ValueError(
             f"{name}: initial must be a scalar, but it is {typeof(initial).str_short()}."
@@ -64,7 +81,11 @@ def initial_operand(name: str, initial: Any, dtype: DType | None = None) -> Any:
 
 
 def selected(name: str, x: Any, where: Any, neutral: Any) -> Any:
-    """The operand with a neutral element where it is not to be reduced."""
+    """The operand with a neutral element where it is not to be reduced.
+
+    >>> selected("sum", np.array([1, 2, 3]), np.array([True, False, True]), 0)
+    Array([1, 0, 3], dtype=int64)
+    """
     if where is None:
         return x
     mask = mask_operand(name, where)
@@ -74,7 +95,11 @@ def selected(name: str, x: Any, where: Any, neutral: Any) -> Any:
 
 
 def reduced(name: str, primitive: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    """A reduction over axes, which are kept with size 1 where asked for."""
+    """A reduction over axes, which are kept with size 1 where asked for.
+
+    >>> reduced("sum", reduce_sum_p, np.array([[1, 2], [3, 4]]), 0, keepdims=True)
+    Array([[4, 6]], dtype=int64)
+    """
     axes = axes_argument(name, axis, len(typeof(x).shape), "axis")
     out = primitive.bind(x, axes=axes)
     return expand_dims(out, axes) if keepdims and axes else out
@@ -208,7 +233,11 @@ def mean(
 
 
 def averaged(name: str, x: Any, dtype: Any) -> tuple[Any, DType]:
-    """The operand of a mean in the dtype to compute in, and the dtype of the result."""
+    """The operand of a mean in the dtype to compute in, and the dtype of the result.
+
+    >>> averaged("mean", np.array([1.0, 2.0], np.float16), None)
+    (Array([1., 2.], dtype=float32), dtype('float16'))
+    """
     own = dtypes.settled_dtype(typeof(x))
     wanted = dtypes.inexact_dtype(own) if dtype is None else dtypes.canonical_dtype(dtype)
     # Sums of many numbers overflow, or stop growing, in 16 bits.
@@ -271,7 +300,11 @@ def cumsum(self: Any, axis: int | None = None, dtype: Any = None, out: None = No
 
 
 def running(name: str, function: Any, x: Any, axis: int | None) -> Any:
-    """Sums or products up to each element; of booleans, whether any or all of them hold."""
+    """Sums or products up to each element; of booleans, whether any or all of them hold.
+
+    >>> running("cumsum", lax_cumsum, np.array([[1, 2], [3, 4]]), None)
+    Array([ 1,  3,  6, 10], dtype=int64)
+    """
     if axis is None:
         x, axis = _in_a_row(x), 0
     elif not typeof(x).shape:

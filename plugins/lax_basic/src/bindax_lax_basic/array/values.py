@@ -27,7 +27,11 @@ _SEQUENCES = (list, tuple, range)
 
 
 def settled(x: Any) -> Any:
-    """An operand as an array; a weak scalar of double precision takes the default dtype."""
+    """An operand as an array; a weak scalar of double precision takes the default dtype.
+
+    >>> settled(1.5), settled(np.float16(1.5))
+    (Array(1.5, dtype=float32, weak_type=True), Array(1.5, dtype=float16))
+    """
     aval = typeof(x)
     wanted = settled_dtype(aval)
     if wanted != aval.dtype:
@@ -36,7 +40,11 @@ def settled(x: Any) -> Any:
 
 
 def as_operand(x: Any) -> Any:
-    """A legal operand with the operators of arrays, its dtype and weak type unchanged."""
+    """A legal operand with the operators of arrays, its dtype and weak type unchanged.
+
+    >>> as_operand(1.5), as_operand(np.ones(2))
+    (Array(1.5, dtype=float64, weak_type=True), Array([1., 1.], dtype=float64))
+    """
     if isinstance(x, (Array, Tracer)):
         return x
     if type(x) in PYTHON_SCALARS:
@@ -67,6 +75,10 @@ def from_value(name: str, value: Any, dtype: DType | None = None) -> Any:
         name: the function that is called, for messages.
         value: what to make an array of.
         dtype: its dtype; None for that of the value.
+
+    >>> from_value("stack", [[1, 2], np.zeros(2, np.int8)])
+    Array([[1, 2],
+           [0, 0]], dtype=int8)
     """
     if isinstance(value, (Array, Tracer)):
         return settled(value) if dtype is None else convert(value, dtype, False)

@@ -62,7 +62,12 @@ def add(x: Any, y: Any) -> Array:
 
 
 def unbroadcast(ct: Any, x: UndefPrimal) -> Any:
-    """The cotangent of an operand that may have been a scalar beside larger ones."""
+    """The cotangent of an operand that may have been a scalar beside larger ones.
+
+    >>> from bindax_core.extend import ShapedArray
+    >>> unbroadcast(np.array([1.0, 2.0]), UndefPrimal(ShapedArray((), np.float64)))
+    Array(3., dtype=float64)
+    """
     shape = x.aval.shape
     present = typeof(ct).shape
     return ct if present == shape else sum_axes(ct, tuple(range(len(present))))

@@ -51,7 +51,11 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Array:
 
 
 def bits_of(dtype: DType) -> int:
-    """The bits of an element of a dtype: 8 of a boolean, fewer of narrow numbers."""
+    """The bits of an element of a dtype: 8 of a boolean, fewer of narrow numbers.
+
+    >>> bits_of(np.dtype("float16")), bits_of(np.dtype("bool")), bits_of(dtypes.named_dtype("int4"))
+    (16, 8, 4)
+    """
     if dtypes.is_integer(dtype):
         return bit_width(dtype)
     if dtypes.kind_of(dtype) == "float":

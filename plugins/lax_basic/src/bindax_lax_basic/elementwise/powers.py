@@ -168,7 +168,12 @@ def _integer_pow_type(x: ShapedArray, *, y: int) -> ShapedArray:
 
 
 def by_squaring(x: Any, y: int, multiply: Any, one: Any = None) -> Any:
-    """The power ``x ** y`` for ``y >= 0`` by repeated squaring."""
+    """The power ``x ** y`` for ``y >= 0`` by repeated squaring.
+
+    >>> by_squaring(np.array([[1, 1], [0, 1]]), 10, np.matmul)
+    array([[ 1, 10],
+           [ 0,  1]])
+    """
     result = None
     while y:
         if y & 1:

@@ -174,7 +174,11 @@ def _share(x: Any, y: Any, out: Any) -> Any:
 
 
 def select_scalars(which: Any, on_false: Any, on_true: Any) -> Any:
-    """``select_n`` between arrays of the shape of ``which`` or scalars."""
+    """``select_n`` between arrays of the shape of ``which`` or scalars.
+
+    >>> select_scalars(np.array([True, False]), np.float32(0), np.float32(1))
+    Array([1., 0.], dtype=float32)
+    """
     shape = typeof(which).shape
     return select_n_p.bind(which, broadcast_to(on_false, shape), broadcast_to(on_true, shape))
 

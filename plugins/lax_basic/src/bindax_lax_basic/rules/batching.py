@@ -35,7 +35,13 @@ def elementwise_batch(bind: Function | None = None) -> Rule:
 def align_batch_axes(
     size: int, operands: Values, dims: Sequence[int | None]
 ) -> tuple[Sequence[Any], int]:
-    """Operands of an elementwise operation with their batch axes in one place, and that place."""
+    """Operands of an elementwise operation with their batch axes in one place, and that place.
+
+    >>> x, y, z = np.ones((5, 4)), np.ones(4), 2.0
+    >>> operands, axis = align_batch_axes(5, [x, y, z], [0, None, None])
+    >>> [typeof(operand).shape for operand in operands], axis
+    ([(5, 4), (5, 4), ()], 0)
+    """
     shapes = [typeof(x).shape for x in operands]
     if len(set(dims)) == 1 and len(set(shapes)) == 1 and dims[0] is not None:
         return operands, dims[0]

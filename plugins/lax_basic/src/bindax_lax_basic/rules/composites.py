@@ -53,6 +53,11 @@ def composite_tangents(function: Callable[..., Any], primals: Values, tangents: 
         function: from operands to one result, or a list of results.
         primals: where it is differentiated.
         tangents: in which direction; at least one is not ``Zero``.
+
+    >>> from bindax_lax_basic.extend import zero_tangent
+    >>> x, y = np.array([2.0, 3.0]), np.array([4.0, 5.0])
+    >>> composite_tangents(lambda x, y: x * y, [x, y], [np.ones(2), zero_tangent(y)])
+    Array([4., 5.], dtype=float64)
     """
     active = [i for i, t in enumerate(tangents) if type(t) is not Zero]
 

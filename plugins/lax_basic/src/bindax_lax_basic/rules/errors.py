@@ -8,12 +8,33 @@ class IndexTypeError(TypeError, IndexError):
 
 
 class ComplexOperandError(TypeError, ValueError):
-    """An operand is complex, and the function is not defined for complex numbers."""
+    """An operand is complex, and the function is not defined for complex numbers.
+
+    >>> try:
+    ...     raise ComplexOperandError("floor: complex numbers have no floor.")
+    ... except ValueError as error:
+    ...     print(error)
+    floor: complex numbers have no floor.
+    """
 
 
 class DtypeError(TypeError, ValueError):
-    """A dtype is named that a function has no results of."""
+    """A dtype is named that a function has no results of.
+
+    >>> try:
+    ...     raise DtypeError("fftfreq: the dtype must be a float, but it is int32.")
+    ... except ValueError as error:
+    ...     print(error)
+    fftfreq: the dtype must be a float, but it is int32.
+    """
 
 
 class DivisorError(ValueError, ZeroDivisionError):
-    """A step or a number of parts is zero."""
+    """A step or a number of parts is zero.
+
+    >>> try:
+    ...     raise DivisorError("arange: the step must not be zero.")
+    ... except ZeroDivisionError as error:
+    ...     print(error)
+    arange: the step must not be zero.
+    """

@@ -19,6 +19,9 @@ def exact(function: NumPyFunction) -> NumPyFunction:
 
     NumPy computes on the narrow integers of ml_dtypes in a wider dtype; the result is cast back,
     which wraps around as arithmetic of that width does.
+
+    >>> exact(np.true_divide)(np.array([3, 4], np.int8), np.int8(2))
+    array([1, 2], dtype=int8)
     """
 
     def run(*arrays: Any, **params: Any) -> Any:
@@ -35,7 +38,11 @@ def comparable(x: NumPyArray) -> NumPyArray:
 
 
 def polynomial(x: Any, coefficients: Sequence[float]) -> Any:
-    """The polynomial with the given coefficients, constant first, by Horner's rule."""
+    """The polynomial with the given coefficients, constant first, by Horner's rule.
+
+    >>> polynomial(2.0, [1, 0, 3])
+    13.0
+    """
     out: Any = coefficients[-1]
     for c in reversed(coefficients[:-1]):
         out = out * x + c
@@ -45,7 +52,12 @@ def polynomial(x: Any, coefficients: Sequence[float]) -> Any:
 def choose(
     x: NumPyArray, otherwise: Callable[[Any], Any], *cases: tuple[Any, Callable[[Any], Any]]
 ) -> NumPyArray:
-    """The first case that holds for each element, computed for those elements only."""
+    """The first case that holds for each element, computed for those elements only.
+
+    >>> x = np.array([-4.0, 4.0])
+    >>> choose(x, np.sqrt, (x < 0, np.negative))
+    array([4., 2.])
+    """
     out = np.empty_like(x)
     left = np.ones(x.shape, bool)
     for condition, function in (*cases, (True, otherwise)):
@@ -59,7 +71,12 @@ def choose(
 
 
 def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays of float64 as one of any floats, rounded once."""
+    """A function of arrays of float64 as one of any floats, rounded once.
+
+    >>> import math
+    >>> in_double(np.vectorize(math.gamma))(np.array([3, 4], np.float32))
+    array([2., 6.], dtype=float32)
+    """
 
     @wraps(function)
     def run(*arrays: NumPyArray) -> Any:

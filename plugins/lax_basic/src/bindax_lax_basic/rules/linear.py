@@ -17,7 +17,11 @@ BatchDims = Sequence[int]
 
 
 def zero_tangent(out: Any) -> Zero:
-    """The symbolic zero tangent at a result."""
+    """The symbolic zero tangent at a result.
+
+    >>> zero_tangent(np.ones(3, np.float32)), zero_tangent(np.ones(3, np.int32))
+    (Zero(float32[3]), Zero(float0[3]))
+    """
     return Zero(typeof(out).tangent_aval())
 
 

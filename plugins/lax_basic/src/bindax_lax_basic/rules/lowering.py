@@ -21,7 +21,11 @@ Lowering = Callable[..., Any]
 
 
 def integers(values: Sequence[int]) -> str:
-    """The text of an array attribute: ``array<i64: 0, 1>``."""
+    """The text of an array attribute: ``array<i64: 0, 1>``.
+
+    >>> integers((0, 1))
+    'array<i64: 0, 1>'
+    """
     return f"array<i64: {', '.join(map(str, values))}>" if len(values) else "array<i64>"
 
 

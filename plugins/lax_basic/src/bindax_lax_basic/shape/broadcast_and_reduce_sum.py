@@ -156,7 +156,12 @@ broadcast_in_dim_p: Primitive = primitive(
 
 
 def broadcast_axis(x: Any, size: int, axis: int) -> Any:
-    """Repeat an array along a new axis."""
+    """Repeat an array along a new axis.
+
+    >>> broadcast_axis(np.array([1, 2]), 3, 1)
+    Array([[1, 1, 1],
+           [2, 2, 2]], dtype=int64)
+    """
     shape = typeof(x).shape
     dims = (*range(axis), *range(axis + 1, len(shape) + 1))
     return broadcast_in_dim_p.bind(
@@ -165,7 +170,12 @@ def broadcast_axis(x: Any, size: int, axis: int) -> Any:
 
 
 def broadcast_to(x: Any, shape: Dims) -> Any:
-    """Broadcast an array to a shape by NumPy's rules: trailing axes are aligned."""
+    """Broadcast an array to a shape by NumPy's rules: trailing axes are aligned.
+
+    >>> broadcast_to(np.array([1, 2]), (2, 2))
+    Array([[1, 2],
+           [1, 2]], dtype=int64)
+    """
     present = typeof(x).shape
     if present == shape:
         return x
@@ -222,7 +232,11 @@ def reduce_sum(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
 
 
 def sum_axes(x: Any, axes: Dims) -> Any:
-    """``reduce_sum`` over axes that are known to be legal; none are a no-op."""
+    """``reduce_sum`` over axes that are known to be legal; none are a no-op.
+
+    >>> sum_axes(np.array([[1, 2], [3, 4]]), (0,))
+    Array([4, 6], dtype=int64)
+    """
     return reduce_sum_p.bind(x, axes=axes) if axes else x
 
 

@@ -225,7 +225,11 @@ def shape_as_value(shape: Any) -> Array:
 
 
 def filled(aval: ShapedArray, value: int) -> Any:
-    """An array of a type with all elements equal to a small integer."""
+    """An array of a type with all elements equal to a small integer.
+
+    >>> filled(ShapedArray((3,), np.int32), 7)
+    Array([7, 7, 7], dtype=int32)
+    """
     if aval.dtype == float0:
         return Array.from_numpy(np.zeros(aval.shape, float0))
     made = scalar(value, aval.dtype, aval.weak_type)
