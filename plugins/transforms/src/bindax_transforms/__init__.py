@@ -32,13 +32,13 @@ from bindax_transforms.autodiff.transposition import transpose_jaxpr as transpos
 from bindax_transforms.batching.axis_sizes import NamedSize as NamedSize
 from bindax_transforms.batching.axis_sizes import axis_key as axis_key
 from bindax_transforms.batching.axis_sizes import mesh_axes_of as mesh_axes_of
+from bindax_transforms.batching.batched_jaxpr import vmap_jaxpr as vmap_jaxpr
 from bindax_transforms.batching.named_axes import NamedAxis as NamedAxis
 from bindax_transforms.batching.named_axes import bound_axes as bound_axes
 from bindax_transforms.batching.named_axes import find_named_axis as find_named_axis
 from bindax_transforms.batching.named_axes import name_axes as name_axes
 from bindax_transforms.batching.vmap import OutAxesError as OutAxesError
 from bindax_transforms.batching.vmap import vmap as vmap
-from bindax_transforms.batching.vmap import vmap_jaxpr as vmap_jaxpr
 from bindax_transforms.compilation.jit_debugging import clear_caches as clear_caches
 from bindax_transforms.compilation.jit_function import JittedFunction as JittedFunction
 from bindax_transforms.compilation.jit_function import jit as jit

@@ -27,7 +27,8 @@ from bindax_transforms.autodiff.partial_eval import (
     partial_eval_jaxpr,
 )
 from bindax_transforms.autodiff.transposition import transpose_jaxpr
-from bindax_transforms.batching.vmap import BatchDim, vmap_jaxpr
+from bindax_transforms.batching.batched_jaxpr import vmap_jaxpr
+from bindax_transforms.batching.vmap import BatchDim
 from bindax_transforms.zeros import Zero, is_undef_primal
 
 Params = dict[str, Any]

@@ -10,7 +10,6 @@ from typing import Any, ParamSpec, TypeVar
 from bindax_core.errors import DerivedRuleNotice
 from bindax_core.extend import (
     Array,
-    ClosedJaxpr,
     DebugInfo,
     Dimension,
     MissingRuleError,
@@ -27,7 +26,6 @@ from bindax_core.extend import (
     flatten_prefix,
     full_raise,
     is_value,
-    jaxpr_as_fun,
     new_main,
     operations_for,
     rules,
@@ -38,16 +36,10 @@ from bindax_core.extend import (
     warn_user,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import (
-    broadcast_flags,
-    cached_on_jaxpr,
-    flatten_function,
-    parameter_names,
-)
+from bindax_transforms._flat import flatten_function, parameter_names
 from bindax_transforms._rule_checks import check_batch_result, check_counts
-from bindax_transforms.batching.axis_sizes import NamedSize, axis_key, mesh_axes_tuple
+from bindax_transforms.batching.axis_sizes import NamedSize, mesh_axes_tuple
 from bindax_transforms.staging.effects import check_unordered
-from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.staging.names import VMAP, enter_name
 
 P = ParamSpec("P")
@@ -352,52 +344,6 @@ def _placed(size: int, source: BatchDim, destination: BatchDim, x: Any, index: i
             f"{ndim} axes with it."
         )
     return move_batch_axis(size, source, destination % ndim, x)
-
-
-def vmap_jaxpr(
-    jaxpr: ClosedJaxpr,
-    axis_size: int,
-    in_dims: Sequence[BatchDim],
-    instantiate: bool | Sequence[bool] = False,
-) -> tuple[ClosedJaxpr, list[BatchDim]]:
-    """A jaxpr on batches, from a jaxpr on elements.
-
-    Args:
-        jaxpr: a jaxpr without constants.
-        axis_size: the size of the batch.
-        in_dims: the batch axis of each argument, or None.
-        instantiate: which results must have a batch axis even if they are the same for all.
-
-    Returns:
-        The jaxpr, and the batch axis of each result: 0, or None where it has none.
-    """
-    dims, wanted = tuple(in_dims), broadcast_flags(jaxpr, instantiate)
-    key = ("vmap", *axis_key(axis_size), dims, wanted)
-    return cached_on_jaxpr(jaxpr, key, lambda: _vmap_jaxpr(jaxpr, axis_size, dims, wanted))
-
-
-def _vmap_jaxpr(
-    jaxpr: ClosedJaxpr, axis_size: int, in_dims: tuple[BatchDim, ...], instantiate: tuple[bool, ...]
-) -> tuple[ClosedJaxpr, list[BatchDim]]:
-    dims_out: list[BatchDim] = []
-
-    def function(*operands: Any) -> list[Any]:
-        axis = AxisData(axis_size)
-        outs, dims = vmap_flat(jaxpr_as_fun(jaxpr), axis, operands, in_dims, DebugInfo("vmap"))
-        wanted = [
-            0 if d is not None or force else None
-            for d, force in zip(dims, instantiate, strict=True)
-        ]
-        dims_out.extend(wanted)
-        return [
-            x if w is None else move_batch_axis(axis_size, d, w, x)
-            for x, d, w in zip(outs, dims, wanted, strict=True)
-        ]
-
-    in_avals = [
-        unmapped_aval(axis_size, d, aval) for d, aval in zip(in_dims, jaxpr.in_avals, strict=True)
-    ]
-    return trace_to_jaxpr(function, in_avals, DebugInfo("vmap")), dims_out
 
 
 def _loop_rule(primitive: Primitive) -> Rule:
