@@ -42,6 +42,11 @@ def flatten_function(
 
     Raises:
         TypeError: when the function returns something that is no array; the message names it.
+
+    >>> leaves, in_tree = tree_flatten(((3.0, {"a": 4.0}), {}))
+    >>> flat, out_tree = flatten_function(lambda x, y: {"sum": x + y["a"]}, in_tree)
+    >>> flat(*leaves), out_tree()
+    ([7.0], PyTreeDef({'sum': *}))
     """
     store: list[PyTreeDef] = []
 
@@ -195,5 +200,9 @@ def parameter_roots(fun: Any, count: int) -> list[str]:
 
 
 def argument_names(tree: Any, what: str = "args") -> list[str]:
-    """The path of each leaf of a tree of arguments, for messages."""
+    """The path of each leaf of a tree of arguments, for messages.
+
+    >>> argument_names({"a": 1.0, "b": (2.0, 3.0)}, "params")
+    ["params['a']", "params['b'][0]", "params['b'][1]"]
+    """
     return [what + keystr(path) for path, _ in tree_flatten_with_path(tree)[0]]

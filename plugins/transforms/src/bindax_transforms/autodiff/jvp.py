@@ -282,6 +282,13 @@ def jvp_jaxpr(
     Returns:
         A jaxpr from the arguments and the nonzero tangents to the results and their nonzero
         tangents, and which results those are.
+
+    >>> from bindax_transforms import make_jaxpr
+    >>> jvp_jaxpr(make_jaxpr(lambda x, y: (x * y, y))(1.0, 1.0), [True, False])
+    ({ lambda a:float64[], b:float64[], c:float64[] .
+      let d:float64[] = mul a b
+          e:float64[] = mul c b
+      in ( d, b, e ) }, [True, False])
     """
     flags, wanted = tuple(nonzeros), broadcast_flags(jaxpr, instantiate)
     return cached_on_jaxpr(jaxpr, ("jvp", flags, wanted), lambda: _jvp_jaxpr(jaxpr, flags, wanted))

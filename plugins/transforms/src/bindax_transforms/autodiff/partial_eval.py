@@ -118,6 +118,13 @@ def dce_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool]) -> tuple[Jaxpr, list[b
 
     Returns:
         The jaxpr (with all of its constants and arguments), and which arguments are used.
+
+    >>> from bindax_transforms import make_jaxpr
+    >>> made = make_jaxpr(lambda x, y: (x * 2.0, x + y))(1.0, 1.0)
+    >>> dce_jaxpr(made.jaxpr, [True, False])
+    ({ lambda a:float64[], b:float64[] .
+      let c:float64[] = mul a 2.0
+      in ( c ) }, [True, False])
     """
     outvars = partition(used_outputs, jaxpr.outvars)[1]
     eqns, live = _live(outvars, jaxpr.eqns)

@@ -101,6 +101,12 @@ def transpose_jaxpr(
     Returns:
         A jaxpr from the other arguments and the cotangents to the nonzero cotangents of the
         linear arguments, and which those are.
+
+    >>> from bindax_transforms import make_jaxpr
+    >>> transpose_jaxpr(make_jaxpr(lambda x, y: x * y)(1.0, 1.0), [False, True], [True])
+    ({ lambda a:float64[], b:float64[] .
+      let c:float64[] = mul a b
+      in ( c ) }, [True])
     """
     flags, nonzeros = tuple(linear), tuple(nonzero_cts)
     key = ("transpose", flags, nonzeros)

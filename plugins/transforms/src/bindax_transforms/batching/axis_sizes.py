@@ -14,6 +14,12 @@ class NamedSize(int):
     Attributes:
         name: the name for operations across the axis, or None.
         mesh_axes: the names of the mesh axes that divide it.
+
+    >>> size = NamedSize(8, "batch", ("x",))
+    >>> size // 2, mesh_axes_of(size), mesh_axes_of(8)
+    (4, ('x',), ())
+    >>> axis_key(size) == axis_key(8)
+    False
     """
 
     name: Any

@@ -34,6 +34,12 @@ def vmap_jaxpr(
 
     Returns:
         The jaxpr, and the batch axis of each result: 0, or None where it has none.
+
+    >>> from bindax_transforms import make_jaxpr
+    >>> vmap_jaxpr(make_jaxpr(lambda x, y: (x * y, y))(1.0, 1.0), 3, [0, None])
+    ({ lambda a:float64[3], b:float64[] .
+      let c:float64[3] = mul a b
+      in ( c, b ) }, [0, None])
     """
     dims, wanted = tuple(in_dims), broadcast_flags(jaxpr, instantiate)
     key = ("vmap", *axis_key(axis_size), dims, wanted)

@@ -52,6 +52,17 @@ def name_axes(axes: Sequence[NamedAxis]) -> Iterator[None]:
 
     Args:
         axes: the axes; ``index`` is the tracer of the argument.
+
+    >>> from bindax_core.extend import DebugInfo, ShapedArray
+    >>> from bindax_transforms import trace_to_jaxpr
+    >>> def function(index, x):
+    ...     with name_axes([NamedAxis("devices", 8, index)]):
+    ...         return [x + find_named_axis("devices", "example").index]
+    >>> scalar = ShapedArray((), np.int32)
+    >>> trace_to_jaxpr(function, [scalar, scalar], DebugInfo("example"))
+    { lambda a:int32[], b:int32[] .
+      let c:int32[] = add b a
+      in ( c ) }
     """
     before = _staged.axes
     _staged.axes = (*before, *axes)

@@ -322,6 +322,13 @@ class OutAxesError(ValueError):
 
     Attributes:
         output: its number.
+
+    >>> import numpy as np
+    >>> try:
+    ...     vmap(lambda x: (2.0, x), out_axes=None)(np.ones(3))
+    ... except OutAxesError as error:
+    ...     print(error.output)
+    1
     """
 
     def __init__(self, output: int) -> None:

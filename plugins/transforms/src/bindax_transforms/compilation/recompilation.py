@@ -99,6 +99,10 @@ class Recompilations(NamedTuple):
         programs: how many there are.
         changes: what changed most between the calls that made them.
         advice: what helps.
+
+    >>> from bindax_transforms import jit
+    >>> recompilations(jit(lambda x: x))
+    Recompilations(programs=0, changes=(), advice='')
     """
 
     programs: int

@@ -172,6 +172,13 @@ def trace_to_jaxpr(
 
     Returns:
         The jaxpr, closed over the constants that the function uses.
+
+    >>> import numpy as np
+    >>> from bindax_core.extend import ShapedArray
+    >>> trace_to_jaxpr(lambda x: [x * 2.0], [ShapedArray((3,), np.float32)], DebugInfo("example"))
+    { lambda a:float32[3] .
+      let b:float32[3] = mul a 2.0
+      in ( b ) }
     """
     builder = JaxprBuilder()
     own_lines = origin.function is not None

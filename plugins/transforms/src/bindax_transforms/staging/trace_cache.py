@@ -89,6 +89,15 @@ def traced_once(
         functions: what the user gave; they are told apart by identity.
         key: what else the result depends on: types and structures of the arguments.
         trace: traces the functions; gives the result, and the values that its jaxprs close over.
+
+    >>> from bindax_transforms import make_jaxpr
+    >>> def double(x):
+    ...     return x * 2.0
+    >>> def trace():
+    ...     made = make_jaxpr(double)(1.0)
+    ...     return made, made.consts
+    >>> traced_once([double], "float64[]", trace) is traced_once([double], "float64[]", trace)
+    True
     """
     if bound_axes():
         return trace()[0]
