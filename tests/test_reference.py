@@ -25,7 +25,7 @@ ENTRY = re.compile(r"^#{2,3} `(\S+)` \{ #(\S+) data-toc-label=", re.MULTILINE)
 pytestmark = pytest.mark.skipif(
     ROOT not in Path(bindax.__file__).parents, reason="the site shows the sources of a checkout"
 )
-FOR_AUTHORS = ("bindax_lax_basic.extend", "bindax_testing.extend", "bindax_transforms")
+FOR_AUTHORS = ("bindax.extend",)
 """Modules for packages that bring rules, where names are in use in those of the workspace."""
 ELSEWHERE = {
     "bindax.experimental.checkify.Checks": "given to rules by the interpreter",

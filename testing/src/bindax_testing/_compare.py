@@ -91,7 +91,12 @@ def require_type(what: str, got: Any, wanted: Any, *, weak: bool = True) -> None
 def require_same(
     what: str, got: Any, wanted: Any, *, types: bool = True, scale: float = 1.0
 ) -> None:
-    """Raise unless two values agree: in type, and in their elements up to rounding."""
+    """Raise unless two values agree: in type, and in their elements up to rounding.
+
+    >>> require_same("the result", np.array([1, 3]), np.array([1, 2]))
+    Traceback (most recent call last):
+    bindax_testing._compare.Mismatch: the result should be np.int64(2) at (1,), but is ...
+    """
     if types:
         require_type(what, typeof(got), typeof(wanted))
     a, b = host_parts(got), host_parts(wanted)

@@ -63,7 +63,11 @@ class Subject:
 
 
 def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
-    """Return the subject of an installed plugin, which is loaded, with more samples."""
+    """Return the subject of an installed plugin, which is loaded, with more samples.
+
+    >>> [primitive.name for primitive in subject_of("parallel").primitives][:3]
+    ['all_gather', 'all_to_all', 'pmax']
+    """
     plugins = plugin_contents(name)
     kinds: dict[Primitive, frozenset[str] | None] = {
         primitive: None for plugin in plugins for primitive in plugin.primitives

@@ -1,4 +1,17 @@
-"""The names of the conformance suite that packages need which plan and run checks themselves."""
+"""The names of the conformance suite that packages need which plan and run checks themselves.
+
+>>> from bindax import lax
+>>> from bindax_testing import array, sample
+>>> def is_odd(case, compiler):
+...     ((positive,), (negative,)) = (case.call(sign * case.operands[0]) for sign in (1, -1))
+...     require_same("the function of -x", negative, -positive)
+>>> check = Check("odd", "impl", is_odd)
+>>> subject: Subject = subject_with(lax.sin_p, [sample(lax.sin_p, array((3,)))])
+>>> plan: Plan = make_plan(subject)
+>>> with checking():
+...     for case in plan.cases[lax.sin_p]:
+...         check.run(case, plan.compiler)
+"""
 
 from bindax_core.extend import public_names as _public_names
 from bindax_testing._cases import Case as Case
