@@ -1,15 +1,15 @@
 """Parts of the definitions of primitives, for packages that bring array primitives of their own.
 
 >>> import numpy as np
->>> from bindax_core.extend import lowering, primitive, transpose
+>>> from bindax_core.extend import primitive, rules
 >>> def softsign(x):
 ...     return softsign_p.bind(x)
 >>> softsign_p = primitive(
 ...     "example.softsign",
 ...     *elementwise("softsign", lambda x: x / (1 + np.abs(x)), FLOAT),
 ...     derivative(lambda x, y: (1 - abs(y)) ** 2),
-...     transpose.absent("not linear"),
-...     lowering["stablehlo"](composition(lambda x: x / (1 + abs(x)))),
+...     rules.transpose.absent("not linear"),
+...     rules.lowering["stablehlo"](composition(lambda x: x / (1 + abs(x)))),
 ... )
 >>> softsign(np.float32(1.0))
 Array(0.5, dtype=float32)

@@ -302,7 +302,8 @@ def cumsum(self: Any, axis: int | None = None, dtype: Any = None, out: None = No
 def running(name: str, function: Any, x: Any, axis: int | None) -> Any:
     """Sums or products up to each element; of booleans, whether any or all of them hold.
 
-    >>> running("cumsum", lax_cumsum, np.array([[1, 2], [3, 4]]), None)
+    >>> from bindax_lax_basic import cumsum
+    >>> running("cumsum", cumsum, np.array([[1, 2], [3, 4]]), None)
     Array([ 1,  3,  6, 10], dtype=int64)
     """
     if axis is None:

@@ -53,7 +53,8 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Array:
 def bits_of(dtype: DType) -> int:
     """The bits of an element of a dtype: 8 of a boolean, fewer of narrow numbers.
 
-    >>> bits_of(np.dtype("float16")), bits_of(np.dtype("bool")), bits_of(dtypes.named_dtype("int4"))
+    >>> from bindax_lax_basic.extend import named_dtype
+    >>> bits_of(np.dtype("float16")), bits_of(np.dtype("bool")), bits_of(named_dtype("int4"))
     (16, 8, 4)
     """
     if dtypes.is_integer(dtype):
