@@ -46,6 +46,7 @@ RIGHT = {
     "stop_gradient": ("lax/transforms/#bindax.lax.stop_gradient", "lax/"),
     "einsum": ("reference/numpy/einsum/#bindax.numpy.einsum",),
     "jnp.where": ("reference/numpy/comparison/#bindax.numpy.where",),
+    "where": ("reference/numpy/comparison/#bindax.numpy.where",),
     "linspace": ("reference/numpy/ranges/#bindax.numpy.linspace",),
     "argsort": ("reference/numpy/sorting/#bindax.numpy.argsort",),
     "jnp.float32": ("reference/numpy/dtypes/#bindax.numpy.float32", "dtypes/"),
