@@ -128,7 +128,16 @@ def shares_page(module: str) -> bool:
 def link(path: str, page: str) -> str:
     """Return where an entry is, seen from a page."""
     ups = "../" * page.count("/")
-    return f"{ups}{file_of(path)}#{path}"
+    return f"{ups}{file_of(path)}#{anchor_of(path)}"
+
+
+def anchor_of(path: str) -> str:
+    """Return the anchor of an entry: its path, without what Markdown takes for bold text.
+
+    >>> anchor_of("bindax.jit"), anchor_of("bindax.numpy.__array_api_version__")
+    ('bindax.jit', 'bindax.numpy.-array_api_version-')
+    """
+    return path.replace("__", "-")
 
 
 # -------------------------------------------------------------------------------------- entries
@@ -200,7 +209,7 @@ def wrapped(text: str) -> str:
 
 def entry_lines(entry: Entry, page: str, level: int) -> Iterator[str]:
     """Yield the Markdown of an entry."""
-    yield f"{'#' * level} `{entry.path}` {{ #{entry.path} data-toc-label='{entry.name}' }}\n"
+    yield f"{'#' * level} `{entry.path}` {attributes(entry)}\n"
     if entry.kind == "module":
         yield from module_lines(entry, page)
         return
@@ -218,6 +227,12 @@ def entry_lines(entry: Entry, page: str, level: int) -> Iterator[str]:
             yield from member_lines(entry)
     yield from example_lines(entry, page)
     yield from source_lines(entry, page)
+
+
+def attributes(entry: Entry) -> str:
+    """Return the attributes of an entry's heading: its anchor, and the name in the contents."""
+    label = entry.name.replace("__", r"\_\_")
+    return f"{{ #{anchor_of(entry.path)} data-toc-label='{label}' }}"
 
 
 def description(entry: Entry) -> str:

@@ -191,6 +191,15 @@ def test_entry_of_a_function() -> None:
         assert part in text
 
 
+def test_anchor_of_a_name_between_underscores_is_no_bold_text() -> None:
+    path = "bindax.numpy.__array_api_version__"
+    first = next(reference_pages.entry_lines(reference.entries()[path], "reference/numpy.md", 2))
+    anchor = "bindax.numpy.-array_api_version-"
+    label = r"\_\_array_api_version\_\_"
+    assert first == f"## `{path}` {{ #{anchor} data-toc-label='{label}' }}\n"
+    assert reference_pages.link(path, "reference/numpy.md").endswith(f"/other.md#{anchor}")
+
+
 def test_entry_of_a_primitive_has_its_rules_and_what_was_measured() -> None:
     entry = reference.entries()["bindax.lax.sin_p"]
     text = "\n".join(reference_pages.entry_lines(entry, "lax/trigonometry.md", 3))
