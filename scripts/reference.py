@@ -171,7 +171,8 @@ def source(entry: Entry) -> tuple[Path, int] | None:
             line = inspect.getsourcelines(unwrapped)[1] or 1
         except (OSError, TypeError):
             return None
-    return (file.relative_to(ROOT), line) if file.is_relative_to(ROOT) else None
+    is_own = file.is_relative_to(ROOT) and "site-packages" not in file.parts  # as in .venv
+    return (file.relative_to(ROOT), line) if is_own else None
 
 
 def public_name(module: str, name: str) -> str | None:

@@ -175,6 +175,10 @@ def test_sources_are_where_links_lead() -> None:
             assert re.search(r"def |class |@|lambda|=", shown), (entry.path, shown)
 
 
+def test_sources_of_other_packages_are_not_shown() -> None:
+    assert reference.source(reference.entries()["bindax.numpy.printoptions"]) is None
+
+
 def test_entry_of_a_function() -> None:
     entry = reference.entries()["bindax.numpy.einsum"]
     text = "\n".join(reference_pages.entry_lines(entry, "reference/numpy/einsum.md", 2))
