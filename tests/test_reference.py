@@ -25,8 +25,6 @@ ENTRY = re.compile(r"^#{2,3} `(\S+)` \{ #(\S+) data-toc-label=", re.MULTILINE)
 pytestmark = pytest.mark.skipif(
     ROOT not in Path(bindax.__file__).parents, reason="the site shows the sources of a checkout"
 )
-FOR_AUTHORS = ("bindax.extend",)
-"""Modules for packages that bring rules, where names are in use in those of the workspace."""
 ELSEWHERE = {
     "bindax.experimental.checkify.Checks": "given to rules by the interpreter",
     "bindax.experimental.sparse.SparseTracer": "made by the interpreter",
@@ -105,8 +103,7 @@ def test_each_name_has_an_example() -> None:
     missing = {
         entry.path
         for entry in described()
-        if entry.module not in FOR_AUTHORS
-        and entry.kind != "constant"  # the entry shows its value
+        if entry.kind != "constant"  # the entry shows its value
         and not any(reference_examples.examples(entry))
         and not reference_examples.pages(entry)
     }
