@@ -441,6 +441,8 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (tmp_path / "repeat.py").exists()
     done = run(main, ["compare", f"{file}:g", "--grad", *args[2:]])
     assert (done.exit_code, done.output[:30]) == (0, "numpy and xla, float64 agree: ")
+    done = run(main, ["compare", f"{file}:g", *args[2:4]])
+    assert (done.exit_code, done.output[:25]) == (0, "eager and compiled agree:")
     record = json.loads(run(main, [*args, "--json"]).output)
     assert (record["agrees"], record["primitive"], record["path"]) == (False, "sub", [])
     assert record["line"].startswith(f"{file}:4 (f")

@@ -16,8 +16,14 @@ from bindax._cli._program_files import call_of_file
 @click.argument("target", metavar="FILE.py:NAME")
 @click.option("--args", "arguments", default="", help="Arguments of the function, as in a call.")
 @click.option("--grad", "of_gradient", is_flag=True, help="Compare its gradient.")
-@click.option("--a", "first", required=True, help="One way to run it; several words with commas.")
-@click.option("--b", "second", required=True, help="The other way.")
+@click.option(
+    "--a",
+    "first",
+    default="eager",
+    show_default=True,
+    help="One way to run it; several words with commas.",
+)
+@click.option("--b", "second", default="compiled", show_default=True, help="The other way.")
 @click.option("--rtol", type=float, help="The relative error that counts as rounding.")
 @click.option("--save", type=NewFile(), help="Write a program that repeats the equation.")
 @json_option

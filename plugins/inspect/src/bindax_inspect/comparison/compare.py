@@ -22,8 +22,8 @@ def compare(
     f: Callable[..., Any],
     args: Sequence[Any],
     *,
-    a: Any,
-    b: Any,
+    a: Any = "eager",
+    b: Any = "compiled",
     rtol: float | None = None,
 ) -> Comparison:
     """Find the first equation whose results differ between two ways to run a program.
