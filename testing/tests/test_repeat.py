@@ -14,7 +14,7 @@ import pytest
 from planted import declare
 
 from bindax_testing._cases import Case
-from bindax_testing._repeat import as_test
+from bindax_testing._repeat import as_test, expression
 
 DECLARATION = """
 import numpy as np
@@ -138,6 +138,11 @@ def test_primitive_that_no_import_makes(tmp_path: Path, name: str) -> None:
     repeats(before + insert + gap + after, tmp_path)
 
 
+def test_scalars_of_numpy_keep_their_dtypes() -> None:
+    assert expression(np.int32(1)) == "np.array(1, np.int32)[()]"
+    assert expression(np.float64("nan")) == "np.array(np.nan, np.float64)[()]"
+
+
 @pytest.mark.nightly
 def test_primitive_below_a_guard_of_a_script(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
@@ -146,7 +151,7 @@ def test_primitive_below_a_guard_of_a_script(tmp_path: Path) -> None:
         f"{DECLARATION}\nif __name__ == '__main__':\n{textwrap.indent(guarded, '    ')}",
         encoding="utf-8",
     )
-    assert "is declared when a function or a script runs (" in run(script, tmp_path)
+    repeats(run(script, tmp_path), tmp_path)
 
 
 def test_case_that_no_program_can_hold() -> None:

@@ -117,13 +117,16 @@ def _literal(params: Mapping[str, Any]) -> bool:
 
 def is_printable(x: Any) -> bool:
     """Tell whether a program can hold a value."""
-    return isinstance(x, np.ndarray | bool | int | float | complex) and np.asarray(x).size <= 200
+    known = np.ndarray | np.generic | bool | int | float | complex
+    return isinstance(x, known) and np.asarray(x).size <= 200
 
 
 def expression(x: Any) -> str:
     """A value as a program writes it."""
     if isinstance(x, np.dtype):
         return f"np.dtype({x.name!r})"
+    if isinstance(x, np.generic):
+        return f"{expression(np.asarray(x))}[()]"
     if not isinstance(x, np.ndarray):
         return repr(x)
     listed = repr(x.tolist()).replace("nan", "np.nan").replace("inf", "np.inf")
