@@ -109,7 +109,7 @@ def plain(types: str) -> str:
 # Differences that are known, by function. In JAX some formulas with a constant of NumPy forget that
 # an operand was weak, or keep the 32 bits of a boolean; the array has the same elements.
 STAYS_WEAK = "deg2rad degrees rad2deg radians log10 log2 rint sinc gcd lcm power pow full_like"
-STAYS_WEAK += " vander diagflat angle"
+STAYS_WEAK += " diagflat angle"
 STRONG = "sort insert partition polydiv unravel_index heaviside hypot"
 BOOLEANS = """bitwise_left_shift bitwise_right_shift divmod floor_divide left_shift mod remainder
 right_shift square squareplus standardize tri polyint"""
@@ -117,7 +117,7 @@ WIDER = "argpartition cumulative_prod interp polyfit"
 KNOWN = frozenset(f"{STAYS_WEAK} {STRONG} {BOOLEANS} {WIDER}".split())
 # They answer in Python's types, and JAX in those of traced programs.
 PYTHON = {"can_cast", "isdtype", "issubdtype", "iscomplexobj", "isrealobj", "isscalar", "iterable"}
-PYTHON |= {"ndim", "shape", "size"}
+PYTHON |= {"ndim", "promote_types", "shape", "size"}
 NAMES_OF = [
     (module, name)
     for module in MODULES
