@@ -104,3 +104,14 @@ def test_types_are_interned_and_immutable() -> None:
     assert ShapedArray((), np.int32).tangent_aval().dtype == bx.float0
     with pytest.raises(AttributeError, match=r"ShapedArray is immutable; use .update"):
         aval.shape = (4,)
+
+
+def test_printing_stays_short_whatever_the_size():
+    assert len(repr(Array.from_numpy(np.zeros(10_000_000, np.int8)))) < 100
+    many_axes = Array.from_numpy(np.zeros((2,) * 15, np.int8))
+    assert repr(many_axes) == str(many_axes) == f"Array(shape={(2,) * 15}, dtype=int8)"
+    with np.printoptions(threshold=2**15):
+        assert len(repr(many_axes)) > 2**15
+    given_away = Array.from_numpy(np.zeros(3, np.int8))
+    given_away.delete()
+    assert repr(given_away) == str(given_away) == "Array(shape=(3,), dtype=int8, deleted)"

@@ -168,3 +168,11 @@ def test_programs_are_told_where_operands_are(halves: Halves) -> None:
     np.testing.assert_array_equal(transforms.jit(lax.neg)(x), -X)
     assert halves.told[1:] == [[x.sharding]]
     assert typeof(y).shape == (2, 3)
+
+
+def test_printing_brings_no_huge_array_to_the_host(halves: Halves, monkeypatch: Any) -> None:
+    first = halves.place(SingleDeviceSharding(halves.devices()[0]))
+    aval = bx.ShapedArray((2**28 + 1,), np.int8)
+    huge = bx.Array.from_buffer(aval, {halves.devices()[0]: np.empty(0)}, first)
+    monkeypatch.setattr(HalfPlace, "to_host", None)
+    assert repr(huge) == str(huge) == f"Array(shape=({2**28 + 1},), dtype=int8)"

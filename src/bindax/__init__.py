@@ -117,6 +117,7 @@ if _typing.TYPE_CHECKING:
     from bindax_parallel import process_count as process_count
     from bindax_parallel import process_index as process_index
     from bindax_parallel import shard_map as shard_map
+    from bindax_text import display as display
     from bindax_text import jaxpr_from_text as jaxpr_from_text
     from bindax_text import jaxpr_to_text as jaxpr_to_text
     from bindax_transforms import JittedFunction as JittedFunction
@@ -184,7 +185,7 @@ _PROCESSES = ("local_device_count", "local_devices", "process_count", "process_i
 _REPORTS = ("container_types", "diagnose_plugins", "installed_plugins", "rule_coverage")
 _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
-    **dict.fromkeys(("jaxpr_from_text", "jaxpr_to_text"), "bindax_text"),
+    **dict.fromkeys(("display", "jaxpr_from_text", "jaxpr_to_text"), "bindax_text"),
     **dict.fromkeys(_REPORTS, "bindax_diagnosis"),
     **dict.fromkeys(("compare", "inspect"), "bindax_inspect"),
     **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),

@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -196,6 +197,16 @@ def test_display_shows_nested_and_shared_parts(block, capsys):
     assert "linear=Linear(<shared>)" in repr(block)
     table = nnx.tabulate(nnx.Linear(2, 3, rngs=nnx.Rngs(0)), np.ones((1, 2), "f4"))
     assert "float32[1,2] | float32[1,3] | Param: 9 (36 B)" in table
+
+
+def test_a_model_of_many_layers_is_shown_shortly():
+    layers = nnx.List([nnx.Linear(2, 2, rngs=nnx.Rngs(0)) for _ in range(1000)])
+    for shown in (repr(layers), repr(nnx.state(layers)), layers._repr_html_()):
+        assert len(shown) < 60_000
+        assert "976 more" in shown
+    assert "2,000 arrays, 6,000 elements, 24.0 kB" in layers._repr_html_()
+    names = re.findall(r"^  (\d+)=", repr(layers), re.MULTILINE)
+    assert names == [str(i) for i in range(24)]
 
 
 def test_lists_and_dicts_are_objects():

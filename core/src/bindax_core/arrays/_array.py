@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
@@ -32,6 +33,10 @@ from bindax_core.errors import DeletedArrayError
 from bindax_core.kernel._aval import ValueType, register_value_type
 
 NumPyArray = np.ndarray[Any, Any]
+_MOST_PRINTED = 20_000
+"""The elements that are printed of an array, at most."""
+_MOST_FETCHED = 1 << 28
+"""The bytes that are brought to the host to be printed, at most."""
 
 
 class Array(ShardedArray, ArrayOperators):
@@ -360,6 +365,8 @@ class Array(ShardedArray, ArrayOperators):
         )
 
     def __repr__(self) -> str:
+        if self.is_deleted():
+            return f"Array(shape={self.shape}, dtype={self.dtype}, deleted)"
         if is_extended(self.aval.dtype):
             return f"Array({self.shape}, dtype={self.dtype}) overlaying:\n{self.physical()}"
         dtype = "float0" if self.dtype == float0 else self.dtype.name
@@ -368,13 +375,25 @@ class Array(ShardedArray, ArrayOperators):
             return f"Array(shape={self.shape}{suffix}"
         if self.size == 0:
             return f"Array([], shape={self.shape}{suffix}"
-        if not (self.is_fully_addressable or self.is_fully_replicated):
-            return f"Array(shape={self.shape}{suffix}"  # parts are in other processes
+        if not self._is_printed():
+            return f"Array(shape={self.shape}{suffix}"
         text = np.array2string(self.numpy(), prefix="Array(", separator=", ", suffix=suffix)
         return f"Array({text}{suffix}"
 
+    def _is_printed(self) -> bool:
+        """Tell whether the elements are printed: they are here, and not too many."""
+        if not (self.is_fully_addressable or self.is_fully_replicated):
+            return False  # parts are in other processes
+        if self.nbytes > _MOST_FETCHED and not (self.on_host or self._is_within_reach()):
+            return False
+        # Of many elements NumPy prints the ends of the axes, which are many where axes are many.
+        ends = math.prod([min(n, 7) for n in self.shape])
+        return ends <= _MOST_PRINTED or self.size <= np.get_printoptions()["threshold"]
+
     def __str__(self) -> str:
-        return repr(self) if is_extended(self.aval.dtype) else str(self.numpy())
+        if self.is_deleted() or is_extended(self.aval.dtype) or not self._is_printed():
+            return repr(self)
+        return str(self.numpy())
 
     def __format__(self, spec: str) -> str:
         is_text = not spec or is_extended(self.aval.dtype)

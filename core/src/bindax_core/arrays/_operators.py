@@ -50,9 +50,10 @@ class ArrayOperators(ArrayInterface):
     def __getattr__(self, name: str) -> Any:
         # Reached only when nothing on the type has the name.
         advice = ""
-        # Dunder names are NumPy and others probing for protocols: no plugin supplies one later, and
-        # to look for similar names would take most of the time of ``numpy.asarray``.
-        if not name.startswith("__"):
+        # Dunder names are NumPy and others probing for protocols: but for that of rich, no plugin
+        # supplies one later, and to look for similar names would take most of the time of
+        # ``numpy.asarray``.
+        if not name.startswith("__") or name == "__rich__":
             if runtime.plugins.load_for_operations(name) and hasattr(type(self), name):
                 return object.__getattribute__(self, name)
             advice = suggestion(name, dir(type(self)))

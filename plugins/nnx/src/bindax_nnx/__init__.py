@@ -66,7 +66,6 @@ from bindax_nnx.copies_with_changes import map as map
 from bindax_nnx.copies_with_changes import pure as pure
 from bindax_nnx.copies_with_changes import set_metadata as set_metadata
 from bindax_nnx.copies_with_changes import with_attributes as with_attributes
-from bindax_nnx.display import display as display
 from bindax_nnx.duplicates import find_duplicates as find_duplicates
 from bindax_nnx.ema import EMA as EMA
 from bindax_nnx.errors import AliasingError as AliasingError
@@ -228,6 +227,7 @@ from bindax_nnx.variables import Perturbation as Perturbation
 from bindax_nnx.variables import Variable as Variable
 from bindax_nnx.variables import VariableMetadata as VariableMetadata
 from bindax_nnx.views import view_info as view_info
+from bindax_text import display as display
 
 vars()["__all__"] = [*_public_names(vars()), "compat", "initializers", "metrics", "traversals"]
 

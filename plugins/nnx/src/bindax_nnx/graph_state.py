@@ -7,15 +7,15 @@ from typing import Any
 
 from bindax_core.extend import NodeDefinition
 from bindax_core.tree_util import register_node
-from bindax_nnx._text import Parts, describe
 from bindax_nnx.filters import Filter
 from bindax_nnx.split_merge import GraphDef, split
 from bindax_nnx.state import State, flatten_state, flatten_state_with_keys, restore_state
+from bindax_text import Displayed, Parts
 
 _set = object.__setattr__
 
 
-class GraphState(MutableMapping[Any, Any]):
+class GraphState(Displayed, MutableMapping[Any, Any]):
     """A state with the structure of its graph; a pytree like the state.
 
     Attributes:
@@ -64,12 +64,9 @@ class GraphState(MutableMapping[Any, Any]):
     def __reduce__(self) -> Any:
         return GraphState, (self.graphdef, self.state)
 
-    def _nnx_parts(self) -> Parts:
+    def __bindax_parts__(self) -> Parts:
         shown = [(f"{key!r}: ", x) for key, x in self.state.items()]
         return Parts("GraphState({", shown, "})")
-
-    def __repr__(self) -> str:
-        return describe(self)
 
 
 register_node(

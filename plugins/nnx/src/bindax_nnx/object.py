@@ -12,11 +12,11 @@ from bindax_core.extend import Array, is_value, tree_leaves
 from bindax_nnx._marks import Marked, declared_marks
 from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation_counter
 from bindax_nnx._paths import Place, full_name, name_places
-from bindax_nnx._text import Parts, describe
 from bindax_nnx._tokens import NodeToken, node_token
 from bindax_nnx.errors import TraceContextError
 from bindax_nnx.external_nodes import find_foreign
 from bindax_nnx.variables import Variable
+from bindax_text import Displayed, Parts
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ on_definition: list[Callable[[type[Object]], None]] = []
 """Functions to call with each class of objects when it is defined."""
 
 
-class Object:
+class Object(Displayed):
     """Base of what takes part in transformations with the identity of Python objects.
 
     Attributes may hold variables, other objects, arrays, containers of these, and static values
@@ -156,12 +156,10 @@ class Object:
         _set(copy, "_nnx_marks", self._nnx_marks)
         return copy
 
-    def _nnx_parts(self) -> Parts:
-        shown = sorted(self.__dict__.items(), key=lambda item: item[0])
-        return Parts(f"{type(self).__name__}(", [(f"{name}=", x) for name, x in shown], ")")
-
-    def __repr__(self) -> str:
-        return describe(self)
+    def __bindax_parts__(self) -> Parts:
+        attributes = self.__dict__
+        shown = [(f"{name}=", attributes[name]) for name in self._nnx_order(tuple(attributes))]
+        return Parts(f"{type(self).__name__}(", shown, ")")
 
     def _nnx_token(self) -> tuple[NodeToken, tuple[str, ...]]:
         """The token of this object as its attributes are, and their names in order."""

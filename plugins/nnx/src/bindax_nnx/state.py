@@ -7,12 +7,12 @@ from typing import Any, overload
 
 from bindax_core.extend import NodeDefinition
 from bindax_core.tree_util import DictKey, register_node
-from bindax_nnx._text import Parts, describe
 from bindax_nnx.filters import Filter, Path, check_order, to_predicate
 from bindax_nnx.variables import Variable
+from bindax_text import Displayed, Parts
 
 
-class State(MutableMapping[Any, Any]):
+class State(Displayed, MutableMapping[Any, Any]):
     """A nested mapping from the paths of a graph to variables; a pytree.
 
     Keys are also attributes.
@@ -73,11 +73,8 @@ class State(MutableMapping[Any, Any]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _nnx_parts(self) -> Parts:
+    def __bindax_parts__(self) -> Parts:
         return Parts("State({", [(f"{key!r}: ", x) for key, x in self._mapping.items()], "})")
-
-    def __repr__(self) -> str:
-        return describe(self)
 
     def __reduce__(self) -> Any:
         return State, (self._mapping,)

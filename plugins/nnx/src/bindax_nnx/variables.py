@@ -13,9 +13,9 @@ from bindax_nnx._metadata import HasMetadata
 from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation_counter
 from bindax_nnx._operators import VariableOperators
 from bindax_nnx._paths import Place, full_name
-from bindax_nnx._text import Parts, describe
 from bindax_nnx._tokens import VariableToken, variable_token
 from bindax_nnx.errors import TraceContextError
+from bindax_text import Displayed, Parts
 
 A = TypeVar("A")
 V = TypeVar("V", bound="Variable[Any]")
@@ -44,7 +44,7 @@ class VariableMetadata:
         self.metadata: dict[str, Any] = dict(metadata)
 
 
-class Variable(HasMetadata, VariableOperators, Generic[A]):
+class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
     """A cell that holds an array, or a tree of arrays, and metadata.
 
     It has the operators, attributes and methods of its value. Subclasses are the kinds of state
@@ -298,12 +298,9 @@ class Variable(HasMetadata, VariableOperators, Generic[A]):
             value = value.value
         self.value = value if index is Ellipsis else self.value.at[index].set(value)
 
-    def _nnx_parts(self) -> Parts:
+    def __bindax_parts__(self) -> Parts:
         shown = [("value=", self._value), *((f"{k}=", v) for k, v in self._metadata.items())]
         return Parts(f"{type(self).__name__}(", shown, ")")
-
-    def __repr__(self) -> str:
-        return describe(self)
 
     def __copy__(self: V) -> V:
         return self.copy()
