@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax.errors import OutOfMemoryError
+from bindax_core.arrays import _origins
+from bindax_core.arrays._origins import origin_of
 from bindax_core.extend import describe_live_arrays, find_backend
 
 pytest.importorskip("jaxlib", reason="programs are compiled")
@@ -122,10 +125,36 @@ def test_an_operation_that_numpy_evaluates() -> None:
 def test_live_arrays_of_one_type_share_a_line() -> None:
     kept = [np.ones(2_000_003, np.float32) + i for i in range(3)]
     arrays = [bindax.numpy.asarray(x) for x in kept]
-    assert "\n  3 x float32[2000003]: 8.0 MB each" in describe_live_arrays("numpy")
+    assert "\n  3 x float32[2000003]: 8.0 MB each, made at " in describe_live_arrays("numpy")
     assert len(arrays) == 3
     nothing = "Live arrays, with those that are being computed, take 0 bytes."
     assert describe_live_arrays("no such backend") == nothing
+
+
+def test_large_live_arrays_have_the_lines_that_made_them() -> None:
+    gc.collect()  # what failed before, which is far larger
+    n = 1_000_033
+    compiled = bindax.jit(lambda x: x * np.ones(n, np.float32))
+    with bindax.named_scope("encoder"):
+        made = [compiled(np.float32(2.0)) for _ in range(2)]
+        summed = made[0] + made[1]
+        moved = bindax.device_put(np.ones((n, 2), np.float32))
+    listed = describe_live_arrays()
+    first = test_large_live_arrays_have_the_lines_that_made_them.__code__.co_firstlineno
+    for times, name, size, line in (
+        ("2 x ", "float32[1000033]", "4.0 MB each", 5),
+        ("", "float32[1000033]", "4.0 MB", 6),
+        ("", "float32[1000033,2]", "8.0 MB", 7),
+    ):
+        start, end = re.escape(f"  {times}{name}"), re.escape(f"{size}, made at {__file__}:")
+        assert re.search(rf"{start}( on xla)?: {end}{first + line} .*, scope encoder", listed), (
+            listed
+        )
+    small = bindax.numpy.ones(3, np.float32)
+    assert [origin_of(x) is None for x in (*made, summed, moved, small)] == [False] * 4 + [True]
+    count = len(_origins._origins)
+    del made, summed, moved
+    assert len(_origins._origins) == count - 4
 
 
 HLO = """HloModule jit_f, is_scheduled=true

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -19,6 +20,7 @@ from bindax_core.arrays._extended_dtypes import (
 )
 from bindax_core.arrays._numbers import canonicalize_array
 from bindax_core.arrays._operators import ArrayOperators
+from bindax_core.arrays._origins import LARGE, note_origin
 from bindax_core.arrays._placement import (
     DefaultPlacement,
     PlacedElsewhereError,
@@ -84,7 +86,10 @@ class Array(ShardedArray, ArrayOperators):
             host = host.astype(host.dtype.newbyteorder("="))
         if host.flags.writeable:
             host.flags.writeable = False
-        return cls(ShapedArray(host.shape, host.dtype) if aval is None else aval, host)
+        made = cls(ShapedArray(host.shape, host.dtype) if aval is None else aval, host)
+        if host.nbytes >= LARGE:
+            note_origin(made)
+        return made
 
     @classmethod
     def from_buffer(cls, aval: ShapedArray, buffer: Any, owner: Any) -> Array:
@@ -95,12 +100,17 @@ class Array(ShardedArray, ArrayOperators):
             buffer: the buffer.
             owner: its ``Placement``, or the backend for that on its first device.
         """
-        return cls(aval, None, buffer, as_placement(owner))
+        made = cls(aval, None, buffer, as_placement(owner))
+        if made.nbytes >= LARGE:
+            note_origin(made)
+        return made
 
     @staticmethod
     def wrapper(aval: ShapedArray, owner: Any) -> Callable[[Any], Array]:
         """A fast ``buffer -> Array`` for many buffers of one type, for the results of programs."""
         new, placement = Array.__new__, as_placement(owner)
+        if aval.size * aval.dtype.itemsize >= LARGE:
+            return partial(Array.from_buffer, aval, owner=placement)
         fast_paths.load()
         if fast_paths.wrapper is not None:
             return fast_paths.wrapper(aval, placement)

@@ -18,6 +18,7 @@ from bindax_core.arrays._array import Array
 from bindax_core.arrays._executable_cache import compiling_backend, run_operation
 from bindax_core.arrays._live_memory import describe_live_arrays
 from bindax_core.arrays._operands import to_numpy
+from bindax_core.arrays._origins import LARGE, note_origin
 from bindax_core.arrays._rules import impl, stablehlo
 from bindax_core.arrays._settings import config
 from bindax_core.errors import RuleOutputError
@@ -124,16 +125,24 @@ class EvalTrace(Trace):
             floating_errors.reset(token)
         if not primitive.multiple_results:
             (aval,) = out_avals
-            return [Array(aval, _checked(primitive, outs, aval, foreign))]
+            return [_array(aval, _checked(primitive, outs, aval, foreign))]
         if type(outs) not in (list, tuple) or len(outs) != len(out_avals):
             raise _disagreement(primitive, f"{outs!r:.80}", f"{len(out_avals)} results")
         return [
-            Array(aval, _checked(primitive, x, aval, foreign))
+            _array(aval, _checked(primitive, x, aval, foreign))
             for x, aval in zip(outs, out_avals, strict=True)
         ]
 
 
 evaluate_with(EvalTrace)
+
+
+def _array(aval: Any, host: Any) -> Array:
+    """A result, with its line noted where it is large."""
+    made = Array(aval, host)
+    if host.nbytes >= LARGE:
+        note_origin(made)
+    return made
 
 
 def _checked(primitive: Primitive, result: Any, aval: Any, foreign: Sequence[Any]) -> Any:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import math
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from bindax_core.arrays._array import Array
+from bindax_core.arrays._origins import origin_of
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
@@ -44,27 +45,41 @@ def size_text(size: float) -> str:
     return f"{number:.1f} {_UNITS[exponent]}" if exponent else f"{number:.0f} bytes"
 
 
+class _Kind(NamedTuple):
+    """The arrays that are listed on one line."""
+
+    type: str
+    platform: str
+    size: int
+    origin: str
+
+
 def describe_live_arrays(platform: str | None = None, count: int = 10) -> str:
-    """List the largest live arrays, those of one type on one line, without tiny ones.
+    """List the largest live arrays, those of one type and line together, without tiny ones.
 
     Args:
         platform: the name of the backend that has them; None for all.
         count: the number of lines below the first.
     """
-    arrays = live_arrays(platform)
-    kinds = Counter((x.aval.str_short(), _platform(x), _size(x)) for x in arrays)
-    largest = sorted(kinds.items(), key=lambda kind: -kind[0][2] * kind[1])
-    total = sum(size * number for (_, _, size), number in largest)
-    large = [(kind, number) for kind, number in largest if 1000 * kind[2] * number > total]
-    lines = [_line(*kind, number) for kind, number in large[:count]]
+    kinds = Counter(map(_kind, live_arrays(platform)))
+    largest = sorted(kinds.items(), key=lambda kind: -kind[0].size * kind[1])
+    total = sum(kind.size * number for kind, number in largest)
+    large = [(kind, number) for kind, number in largest if 1000 * kind.size * number > total]
+    lines = [_line(kind, number) for kind, number in large[:count]]
     head = f"Live arrays, with those that are being computed, take {size_text(total)}"
     return "\n".join([f"{head}; the largest:" if lines else f"{head}.", *lines])
 
 
-def _line(name: str, platform: str, size: int, number: int) -> str:
-    times = f"{number} x " if number > 1 else ""
-    where = "" if platform == "numpy" else f" on {platform}"
-    return f"  {times}{name}{where}: {size_text(size)}{' each' if number > 1 else ''}"
+def _kind(x: Array) -> _Kind:
+    origin = origin_of(x)
+    made = "" if origin is None else f", made at {origin}"
+    return _Kind(x.aval.str_short(), _platform(x), _size(x), made)
+
+
+def _line(kind: _Kind, number: int) -> str:
+    times, each = (f"{number} x ", " each") if number > 1 else ("", "")
+    where = "" if kind.platform == "numpy" else f" on {kind.platform}"
+    return f"  {times}{kind.type}{where}: {size_text(kind.size)}{each}{kind.origin}"
 
 
 def _size(array: Array) -> int:
