@@ -425,6 +425,28 @@ def test_compiled_programs_have_names_and_lines() -> None:
     assert {*re.findall(r" line=(\d+) ", optimized)} == {str(MODEL_LINE)}
 
 
+def test_programs_that_were_saved_keep_names_and_lines() -> None:
+    pytest.importorskip("jaxlib")
+    saved = bindax.export.export(bindax.jit(bindax.grad(model)))(W, XS).serialize()
+    loaded = bindax.export.deserialize(saved)
+    lowered = bindax.jit(lambda w, xs: loaded.call(w, xs)).lower(W, XS)
+    text = lowered.as_text(debug_info=True)
+    around = "jit(<lambda>)/custom_vjp_call/call_exported/"
+    compiled = re.findall(r'op_name="([^"]*)"', lowered.compile().as_text())
+    found = {name.removeprefix(around).rpartition("/")[0] for name in compiled}
+    for names in ("jit(model)/jvp(mlp)", "jit(model)/transpose(jvp(mlp))"):
+        (number,) = re.findall(rf'loc\("{re.escape(names)}/dot_general"\(#(loc\d+)\)\)', text)
+        (number,) = re.findall(rf'#{number} = loc\("model"\(#(loc\d+)\)\)', text)
+        assert f'#{number} = loc("{__file__}":{MODEL_LINE}:' in text
+        assert names in found
+    closed = bindax.make_jaxpr(bindax.grad(model))(W, XS)
+    read = bindax.jaxpr_from_text(bindax.jaxpr_to_text(closed, source_info=True))
+    again = bindax.jit(lambda w, xs: bindax.eval_jaxpr(read.jaxpr, read.consts, w, xs))
+    text = again.lower(W, XS).as_text(debug_info=True)
+    for names in ("jit(<lambda>)/jvp(mlp)", "jit(<lambda>)/transpose(jvp(mlp))"):
+        assert f'loc("{names}/dot_general"(' in text
+
+
 def test_names_of_compiled_programs_are_those_of_jax() -> None:
     pytest.importorskip("jaxlib")
 

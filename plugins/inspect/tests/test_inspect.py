@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -132,6 +133,10 @@ class TestWithCompiler:
         assert f"{__file__}:{line_of(layer, 1)}" in lines
         assert all(event["dur"] >= 0 and event["ts"] >= 0 for event in events)
 
+    def test_a_trace_keeps_the_rules_of_trace_events(self, tmp_path: Path) -> None:
+        inspect(grad(loss))(W, X).trace(tmp_path / "trace.json")
+        check_trace(json.loads((tmp_path / "trace.json").read_text(encoding="utf-8")))
+
     def test_no_run_is_made_unless_wanted(self) -> None:
         report = inspect(loss, runs=0)(W, X)
         assert report.time is None
@@ -144,6 +149,61 @@ class TestWithCompiler:
         report = inspect(jit(loss))(W, X)
         assert report.compiled is not None
         assert any(one.equations for one in report.compiled.module.instructions())
+
+
+def check_trace(recorded: Any) -> None:
+    """The rules of the trace event format, for an object with complete and metadata events."""
+    assert recorded["displayTimeUnit"] in ("ms", "ns")
+    named: dict[str, set[Any]] = {"process_name": set(), "thread_name": set()}
+    spans: dict[Any, list[tuple[float, float]]] = {}
+    for event in recorded["traceEvents"]:
+        assert type(event["pid"]) is int
+        assert event["ph"] in ("X", "M")
+        if event["ph"] == "M":
+            assert type(event["args"]["name"]) is str
+            named[event["name"]].add((event["pid"], event.get("tid")))
+            continue
+        assert event.keys() == {"name", "cat", "ph", "pid", "tid", "ts", "dur", "args"}
+        assert type(event["name"]) is str
+        assert type(event["tid"]) is int
+        assert 0 <= event["ts"] < math.inf
+        assert 0 <= event["dur"] < math.inf
+        thread = (event["pid"], event["tid"])
+        spans.setdefault(thread, []).append((event["ts"], event["ts"] + event["dur"]))
+    assert spans
+    assert spans.keys() <= named["thread_name"]
+    assert {(pid, None) for pid, _ in spans} == named["process_name"]
+    for found in spans.values():  # the events of a thread are nested, or one after the other
+        around: list[float] = []
+        for start, end in sorted(found, key=lambda span: (span[0], -span[1])):
+            while around and around[-1] <= start + 1e-3:
+                around.pop()
+            assert all(end <= outer + 1e-3 for outer in around)
+            around.append(end)
+
+
+@pytest.mark.parametrize("change", [{"ph": "Q"}, {"ts": -1.0}, {"tid": 7}])
+def test_the_check_of_traces_sees_mistakes(change: dict[str, Any]) -> None:
+    event: dict[str, Any] = {
+        "name": "dot",
+        "cat": "",
+        "ph": "X",
+        "pid": 1,
+        "tid": 0,
+        "ts": 0.0,
+        "dur": 2.0,
+    }
+    names = [
+        {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "f"}},
+        {"name": "thread_name", "ph": "M", "pid": 1, "tid": 0, "args": {"name": "main"}},
+    ]
+    event["args"] = {}
+    check_trace({"displayTimeUnit": "ms", "traceEvents": [*names, event]})
+    with pytest.raises(AssertionError):
+        check_trace({"displayTimeUnit": "ms", "traceEvents": [*names, {**event, **change}]})
+    overlapping = {**event, "ts": 1.0}
+    with pytest.raises(AssertionError):
+        check_trace({"displayTimeUnit": "ms", "traceEvents": [*names, event, overlapping]})
 
 
 def test_without_a_compiler_the_rest_is_there(tmp_path: Path) -> None:

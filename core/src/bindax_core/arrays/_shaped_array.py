@@ -124,6 +124,7 @@ class ShapedArray(AbstractValue):
 _interned: dict[tuple[Any, ...], ShapedArray] = {}
 
 
+@cache
 def dtype_name(dtype: Any) -> str:
     """The name of a dtype as jaxprs and messages print it."""
     if dtype.names is not None:
