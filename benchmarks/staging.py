@@ -42,6 +42,19 @@ def lowered(library: ModuleType, equations: int) -> Callable[[], Any]:
     return lambda: library.jit(long_function(library, equations)).lower(SCALAR)
 
 
+def names_case(equations: int) -> Case:
+    """Make the case of names: what tracing a gradient takes with scopes, and without."""
+
+    def own() -> Any:
+        function = bindax.named_scope("encoder")(long_function(bindax, equations))
+        return bindax.make_jaxpr(bindax.grad(bindax.named_scope("model")(function)))(SCALAR)
+
+    other = traced_gradient(bindax, equations)
+    title = f"make_jaxpr(grad) with names, per equation of {equations // 1000}k"
+    samples = repeated(own), repeated(other)
+    return Case(title, *samples, target=1.05, goal=1.02, per=equations, against="no names")
+
+
 def case(
     name: str,
     task: Callable[[ModuleType, int], Callable[[], Any]],
@@ -61,4 +74,5 @@ def cases() -> Iterator[Case]:
         yield case("make_jaxpr", traced, equations, target=0.5, goal=0.25)
     for equations in (1_000, 10_000):
         yield case("make_jaxpr(grad)", traced_gradient, equations, target=0.4, goal=0.15)
+    yield names_case(1_000)
     yield case("trace + lower", lowered, 1_000, target=0.5, goal=0.25)
