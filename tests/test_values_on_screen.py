@@ -27,6 +27,18 @@ def test_traced_values_are_shown_by_their_types() -> None:
     assert "<b>float32[]</b>" in shown[2]
 
 
+def test_symbolic_sizes_have_no_bytes() -> None:
+    shown: list[str] = []
+
+    def f(x: Any) -> Any:
+        shown.append(View([x])._repr_html_())
+        return x + 1
+
+    symbolic = bindax.export.symbolic_args_specs([np.ones((2, 3), np.float32)], ["n, 3"])
+    bindax.make_jaxpr(f)(*symbolic)
+    assert "<b>float32[n,3]</b>" in shown[0]
+
+
 def test_random_keys_are_shown() -> None:
     keys = bindax.random.split(bindax.random.key(0), 3)
     assert "<b>key&lt;fry&gt;[3]</b>" in keys._repr_html_()

@@ -60,8 +60,9 @@ class Summary(NamedTuple):
 
 def is_array(value: Any) -> bool:
     """Tell whether a value is an array, traced or not, or one of NumPy with numbers."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind not in "OSUMmV" or is_extended(value.dtype)
+    if type(value) is np.ndarray:
+        is_record = value.dtype.type is np.void and not is_extended(value.dtype)
+        return value.dtype.kind not in "OSUMm" and not is_record
     return isinstance(value, (Array, Tracer))
 
 
@@ -73,8 +74,9 @@ def summary_of(array: Any) -> Summary:
     ('float64[3]', '24 bytes', 1.5, 1)
     """
     aval: Any = typeof(array)
-    size = "" if not isinstance(aval, ShapedArray) else size_text(aval.size * aval.dtype.itemsize)
     host, where = _host(array)
+    elements = aval.size if isinstance(aval, ShapedArray) else None
+    size = size_text(elements * aval.dtype.itemsize) if isinstance(elements, int) else ""
     numbers = None if host is None else numbers_of(host)
     return Summary(aval.str_short(), size, where, host, numbers)
 
