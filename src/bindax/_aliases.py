@@ -35,6 +35,13 @@ ALIASES = {
     "bindax.numpy.fft": "bindax_numpy.fft",
     "bindax.numpy.linalg": "bindax_numpy.linalg",
     "bindax.optimizers": "bindax_optimizers",
+    **{
+        f"bindax.optimizers.{name}": f"bindax_optimizers.{name}"
+        for name in (
+            *("contrib", "losses", "projections", "schedules", "transforms", "tree"),
+            "tree_utils",
+        )
+    },
     "bindax.random": "bindax_random",
     "bindax.tree": "bindax_core.tree",
     "bindax.tree_util": "bindax_core.tree_util",

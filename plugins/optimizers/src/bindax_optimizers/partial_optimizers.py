@@ -1,125 +1,140 @@
-"""Optimizers for parts of the parameters, and averages of parameters and updates."""
+"""Optimizers for parts of the parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-import bindax_numpy as jnp
 from bindax_core.extend import (
     NodeDefinition,
     flatten_prefix,
     tree_flatten,
     tree_leaves,
     tree_map,
+    tree_structure,
     tree_unflatten,
 )
 from bindax_core.tree_util import register_node
-from bindax_optimizers.gradient_transformations import (
-    ScheduleState,
-    moment,
-    next_count,
-    unbiased,
-    zero_count,
-    zeros_like,
+from bindax_numpy.extend import ravel_pytree
+from bindax_optimizers.transformation import (
+    GradientTransformationExtraArgs,
+    set_to_zero,
+    with_extra_args_support,
 )
-from bindax_optimizers.transformation import GradientTransformation, stateless
+from bindax_optimizers.tree_utils.states import ParamsPlaceholder
 
-T = TypeVar("T")
-
-
-def set_to_zero() -> GradientTransformation:
-    """Updates of zero, for parameters that stay as they are."""
-    return stateless(lambda updates, params: zeros_like(updates))
-
-
-def scale_by_schedule(step_size_fn: Callable[[Any], Any]) -> GradientTransformation:
-    """Multiplies by a number that depends on the number of the step.
-
-    >>> import numpy as np
-    >>> transformation = scale_by_schedule(lambda count: 1.0 / (count + 1))
-    >>> state = transformation.init(None)
-    >>> _, state = transformation.update(np.array([2.0, 4.0]), state)
-    >>> updates, state = transformation.update(np.array([2.0, 4.0]), state)
-    >>> updates.tolist()
-    [1.0, 2.0]
-    """
-
-    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-        size = step_size_fn(state.count)
-        scaled = tree_map(lambda g: g * jnp.asarray(size, dtype=g.dtype), updates)
-        return scaled, ScheduleState(next_count(state.count))
-
-    return GradientTransformation(lambda params: ScheduleState(zero_count()), update)
+__all__ = [
+    "MaskedNode",
+    "MaskedState",
+    "MultiTransformState",
+    "PartitionState",
+    "flatten",
+    "freeze",
+    "masked",
+    "multi_transform",
+    "partition",
+    "selective_transform",
+]
 
 
 class MaskedNode(NamedTuple):
-    """Stands for what a masked optimizer does not see."""
+    """Stands for what a masked optimizer does not see.
+
+    >>> import bindax
+    >>> bindax.tree.leaves({"w": 1.0, "b": MaskedNode()})
+    [1.0]
+    """
+
+
+register_node(NodeDefinition(MaskedNode, lambda x: ((), None), lambda _, xs: MaskedNode()))
 
 
 class MaskedState(NamedTuple):
-    """The state of the optimizer for what it sees."""
+    """The state of the optimizer for what it sees.
+
+    >>> MaskedState._fields
+    ('inner_state',)
+    """
 
     inner_state: Any
 
 
-def masked(inner: GradientTransformation, mask: Any) -> GradientTransformation:
+def masked(
+    inner: Any, mask: Any, *, mask_compatible_extra_args: bool = False
+) -> GradientTransformationExtraArgs:
     """An optimizer of a part of the parameters; the other updates stay as they are.
 
     Args:
         inner: the optimizer.
         mask: a tree of booleans like the parameters, or a prefix of one; or a function from
             parameters or updates to it.
+        mask_compatible_extra_args: whether extra arguments of the update that have the structure
+            of the updates are masked, too.
 
     Raises:
         ValueError: the mask has another structure than the parameters.
 
-    >>> import numpy as np
     >>> from bindax_optimizers import scale
     >>> one = masked(scale(2.0), {"w": True, "b": False})
     >>> one.update({"w": 1.0, "b": 1.0}, one.init({"w": 0.0, "b": 0.0}))[0]
     {'w': 2.0, 'b': 1.0}
     """
-
-    def taken(tree: Any) -> list[bool]:
-        given = mask(tree) if callable(mask) else mask
-        return [bool(x) for x in flatten_prefix(given, tree, "mask", full_name="the parameters")]
-
-    def hidden(flags: list[bool], tree: Any) -> Any:
-        leaves, structure = tree_flatten(tree)
-        kept = [x if flag else MaskedNode() for x, flag in zip(leaves, flags, strict=True)]
-        return tree_unflatten(structure, kept)
+    inner = with_extra_args_support(inner)
 
     def init(params: Any) -> MaskedState:
-        return MaskedState(inner.init(hidden(taken(params), params)))
+        if isinstance(params, ParamsPlaceholder):
+            return MaskedState(inner.init(params))
+        return MaskedState(inner.init(_seen(mask(params) if callable(mask) else mask, params)))
 
-    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-        flags = taken(updates)
-        seen = None if params is None else hidden(flags, params)
-        new, inner_state = inner.update(hidden(flags, updates), state.inner_state, seen)
+    def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> tuple[Any, Any]:
+        given = mask(updates) if callable(mask) else mask
+        if mask_compatible_extra_args:
+            same = tree_structure(updates)
+            extra = {
+                k: _seen(given, x) if tree_structure(x) == same else x for k, x in extra.items()
+            }
+        params = None if params is None else _seen(given, params)
+        new, inner_state = inner.update(_seen(given, updates), state.inner_state, params, **extra)
         leaves, structure = tree_flatten(updates)
         changed = iter(tree_leaves(new))
+        flags = _flags(given, updates)
         merged = [next(changed) if f else x for x, f in zip(leaves, flags, strict=True)]
         return tree_unflatten(structure, merged), MaskedState(inner_state)
 
-    return GradientTransformation(init, update)
+    return GradientTransformationExtraArgs(init, update)
+
+
+def _flags(mask: Any, tree: Any) -> list[bool]:
+    return [bool(x) for x in flatten_prefix(mask, tree, "mask", full_name="the parameters")]
+
+
+def _seen(mask: Any, tree: Any) -> Any:
+    """What a masked optimizer sees of a tree."""
+    leaves, structure = tree_flatten(tree)
+    pairs = zip(leaves, _flags(mask, tree), strict=True)
+    return tree_unflatten(structure, [x if flag else MaskedNode() for x, flag in pairs])
 
 
 class PartitionState(NamedTuple):
-    """The states of the optimizers, by label."""
+    """The states of the optimizers, by label.
+
+    >>> PartitionState._fields
+    ('inner_states',)
+    """
 
     inner_states: Any
 
 
 def partition(
-    transforms: Mapping[Any, GradientTransformation], param_labels: Any
-) -> GradientTransformation:
+    transforms: Mapping[Any, Any], param_labels: Any, *, mask_compatible_extra_args: bool = False
+) -> GradientTransformationExtraArgs:
     """An optimizer for each part of the parameters.
 
     Args:
         transforms: the optimizers by label.
         param_labels: a tree of labels like the parameters, or a prefix of one; or a function from
             parameters to it.
+        mask_compatible_extra_args: as for ``masked``.
 
     Raises:
         ValueError: a label has no optimizer, or the labels have another structure.
@@ -132,7 +147,7 @@ def partition(
     2.0
     """
 
-    def of(tree: Any) -> dict[Any, GradientTransformation]:
+    def masked_ones(tree: Any) -> dict[Any, GradientTransformationExtraArgs]:
         given = param_labels(tree) if callable(param_labels) else param_labels
         labels = flatten_prefix(given, tree, "param_labels", full_name="the parameters")
         unknown = sorted(set(labels) - set(transforms), key=str)
@@ -141,67 +156,93 @@ def partition(
                 f"partition: the labels {unknown} have no optimizer; there are those of "
                 f"{sorted(transforms, key=str)}."
             )
-        structure = tree_flatten(tree)[1]
-        masks = {
-            label: tree_unflatten(structure, [x == label for x in labels]) for label in transforms
-        }
-        return {label: masked(transforms[label], masks[label]) for label in transforms}
+
+        def one(label: Any) -> GradientTransformationExtraArgs:
+            mask = tree_map(lambda x: x == label, given)
+            return masked(
+                transforms[label], mask, mask_compatible_extra_args=mask_compatible_extra_args
+            )
+
+        return {label: one(label) for label in transforms}
 
     def init(params: Any) -> PartitionState:
-        return PartitionState({label: one.init(params) for label, one in of(params).items()})
+        if isinstance(params, ParamsPlaceholder):
+            states = {label: one.init(params) for label, one in transforms.items()}
+            return PartitionState({label: MaskedState(state) for label, state in states.items()})
+        return PartitionState({k: one.init(params) for k, one in masked_ones(params).items()})
 
-    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+    def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> tuple[Any, Any]:
         states = {}
-        for label, one in of(updates).items():
-            updates, states[label] = one.update(updates, state.inner_states[label], params)
+        for label, one in masked_ones(updates).items():
+            updates, states[label] = one.update(updates, state.inner_states[label], params, **extra)
         return updates, PartitionState(states)
 
-    return GradientTransformation(init, update)
+    return GradientTransformationExtraArgs(init, update)
 
 
 multi_transform = partition
 """The former name of ``partition``."""
+MultiTransformState = PartitionState
+"""The former name of ``PartitionState``."""
 
 
-class EmaState(NamedTuple):
-    """The number of steps, and the moving average."""
-
-    count: Any
-    ema: Any
-
-
-def ema(decay: float, debias: bool = True) -> GradientTransformation:
-    """The moving average of updates.
+def freeze(mask: Any) -> GradientTransformationExtraArgs:
+    """Updates of zero where a mask is True; the others stay.
 
     Args:
-        decay: how much of the average is kept at each step.
-        debias: whether it is corrected for having begun at zero.
+        mask: as for ``masked``.
 
     >>> import numpy as np
-    >>> transformation = ema(0.5, debias=False)
-    >>> state = transformation.init(np.zeros(2))
-    >>> averages, state = transformation.update(np.array([2.0, 4.0]), state)
-    >>> averages.tolist()
-    [1.0, 2.0]
+    >>> transformation = freeze({"w": False, "b": True})
+    >>> params = {"w": np.ones(1), "b": np.ones(1)}
+    >>> updates, _ = transformation.update(params, transformation.init(params))
+    >>> updates["w"].tolist(), updates["b"].tolist()
+    ([1.0], [0.0])
     """
-
-    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
-        new, count = moment(decay, 1, updates, state.ema), next_count(state.count)
-        return unbiased(new, decay, count) if debias else new, EmaState(count, new)
-
-    return GradientTransformation(lambda p: EmaState(zero_count(), zeros_like(p)), update)
+    return masked(set_to_zero(), mask)
 
 
-def incremental_update(new_tensors: Any, old_tensors: T, step_size: Any) -> T:
-    """Parameters between old and new ones: ``step_size * new + (1 - step_size) * old``.
+def selective_transform(optimizer: Any, *, freeze_mask: Any) -> GradientTransformationExtraArgs:
+    """An optimizer of the parameters where a mask is False; the updates of the others are zero.
 
-    >>> incremental_update({"w": 3.0}, {"w": 1.0}, 0.5)
-    {'w': 2.0}
+    Args:
+        optimizer: the optimizer.
+        freeze_mask: a tree of booleans like the parameters, or a prefix of one.
+
+    >>> import numpy as np
+    >>> from bindax_optimizers import scale
+    >>> transformation = selective_transform(scale(2.0), freeze_mask={"w": False, "b": True})
+    >>> params = {"w": np.ones(1), "b": np.ones(1)}
+    >>> updates, _ = transformation.update(params, transformation.init(params))
+    >>> updates["w"].tolist(), updates["b"].tolist()
+    ([2.0], [0.0])
     """
-    between: T = tree_map(
-        lambda new, old: step_size * new + (1.0 - step_size) * old, new_tensors, old_tensors
-    )
-    return between
+    labels = tree_map(lambda is_frozen: "freeze" if is_frozen else "train", freeze_mask)
+    return partition({"train": optimizer, "freeze": set_to_zero()}, labels)
 
 
-register_node(NodeDefinition(MaskedNode, lambda x: ((), None), lambda _, xs: MaskedNode()))
+def flatten(inner: Any) -> GradientTransformationExtraArgs:
+    """An optimizer of all parameters as one vector: faster where there are many small arrays.
+
+    Args:
+        inner: the optimizer.
+
+    >>> import numpy as np
+    >>> from bindax import optimizers
+    >>> optimizer = flatten(optimizers.adam(0.1))
+    >>> state = optimizer.init({"w": np.ones(2), "b": np.ones(3)})
+    >>> state[0].mu.shape
+    (5,)
+    """
+    inner = with_extra_args_support(inner)
+
+    def init(params: Any) -> Any:
+        return inner.init(ravel_pytree(params)[0])
+
+    def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> tuple[Any, Any]:
+        flat, unravel = ravel_pytree(updates)
+        flat_params = None if params is None else ravel_pytree(params)[0]
+        new, state = inner.update(flat, state, flat_params, **extra)
+        return unravel(new), state
+
+    return GradientTransformationExtraArgs(init, update)

@@ -1,0 +1,76 @@
+"""Losses: functions of predictions and targets, to be averaged by the caller."""
+
+from bindax_optimizers.losses.classification import (
+    convex_kl_divergence,
+    generalized_kl_divergence,
+    hinge_loss,
+    kl_divergence,
+    kl_divergence_with_log_targets,
+    multiclass_hinge_loss,
+    multiclass_perceptron_loss,
+    perceptron_loss,
+    poly_loss_cross_entropy,
+    safe_softmax_cross_entropy,
+    sigmoid_binary_cross_entropy,
+    sigmoid_focal_loss,
+    smooth_labels,
+    softmax_cross_entropy,
+    softmax_cross_entropy_with_integer_labels,
+)
+from bindax_optimizers.losses.embeddings import (
+    binary_dice_loss,
+    dice_loss,
+    multiclass_generalized_dice_loss,
+    ntxent,
+    ranking_softmax_loss,
+    triplet_margin_loss,
+)
+from bindax_optimizers.losses.regression import (
+    cosine_distance,
+    cosine_similarity,
+    huber_loss,
+    l2_loss,
+    log_cosh,
+    squared_error,
+)
+from bindax_optimizers.losses.sequences import ctc_loss, ctc_loss_with_forward_probs
+from bindax_optimizers.losses.sparse import (
+    make_fenchel_young_loss,
+    multiclass_sparsemax_loss,
+    sparsemax_loss,
+)
+
+__all__ = [
+    "binary_dice_loss",
+    "convex_kl_divergence",
+    "cosine_distance",
+    "cosine_similarity",
+    "ctc_loss",
+    "ctc_loss_with_forward_probs",
+    "dice_loss",
+    "generalized_kl_divergence",
+    "hinge_loss",
+    "huber_loss",
+    "kl_divergence",
+    "kl_divergence_with_log_targets",
+    "l2_loss",
+    "log_cosh",
+    "make_fenchel_young_loss",
+    "multiclass_generalized_dice_loss",
+    "multiclass_hinge_loss",
+    "multiclass_perceptron_loss",
+    "multiclass_sparsemax_loss",
+    "ntxent",
+    "perceptron_loss",
+    "poly_loss_cross_entropy",
+    "ranking_softmax_loss",
+    "safe_softmax_cross_entropy",
+    "sigmoid_binary_cross_entropy",
+    "sigmoid_focal_loss",
+    "smooth_labels",
+    "softmax_cross_entropy",
+    "softmax_cross_entropy_with_integer_labels",
+    "sparsemax_loss",
+    "squared_error",
+    "triplet_margin_loss",
+]

@@ -1,1 +1,0 @@
-from bindax_optimizers import *
