@@ -31,6 +31,7 @@ def on_files(files: Any, config: Any) -> Any:
         **site_pages.notebooks(),
         **site_pages.pictures(),
         **site_pages.reports(),
+        **site_pages.comparisons(),
     }
     for name, content in made.items():
         files.append(File.generated(config, name, content=content))

@@ -10,6 +10,7 @@ import runpy
 import tempfile
 from pathlib import Path
 
+import comparison_pages
 import lax_pages
 import name_tables
 import reference_pages
@@ -53,6 +54,11 @@ def reports() -> dict[str, bytes]:
         return {f"reports/{file.name}": file.read_bytes() for file in draw(Path(folder))}
 
 
+def comparisons() -> dict[str, str]:
+    """Compute beside optax and Flax; return the pages by the name of the file."""
+    return comparison_pages.pages()
+
+
 def names() -> set[str]:
     """Return the names of all these files but the sources."""
     operations = {f"lax/{name}.md" for name in lax_pages.groups()}
@@ -66,6 +72,7 @@ def names() -> set[str]:
         *drawn,
         *inspected,
         *tables,
+        *comparison_pages.PAGES,
         *reference_pages.large_files(),
         *copies,
     }

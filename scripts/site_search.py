@@ -62,7 +62,7 @@ RIGHT = {
     "Dropout": ("reference/nnx/layers_dropout/#bindax.nnx.Dropout",),
     "BatchNorm": ("reference/nnx/layers_normalization/#bindax.nnx.BatchNorm",),
     "MultiHeadAttention": ("reference/nnx/layers_attention/#bindax.nnx.MultiHeadAttention",),
-    "adam": ("reference/optimizers/#bindax.optimizers.adam", "optimizers/"),
+    "adam": ("reference/optimizers/adam_optimizers/#bindax.optimizers.adam", "optimizers/"),
     "tree_map": ("reference/trees/#bindax.tree_util.tree_map", "reference/trees/"),
     "register_pytree_node": ("reference/trees/#bindax.tree_util.register_pytree_node",),
     "segment_sum": ("reference/arrays/#bindax.ops.segment_sum",),
@@ -77,11 +77,13 @@ RIGHT = {
     "debug.print": ("reference/debug/#bindax.debug.print", "effects/"),
     "cross_entropy": (
         "from_pytorch/",  # whose name it is
-        "reference/optimizers/#bindax.optimizers.softmax_cross_entropy_with_integer_labels",
-        "reference/optimizers/#bindax.optimizers.softmax_cross_entropy",
+        "reference/optimizers/losses_classification/#bindax.optimizers.softmax_cross_entropy_with_integer_labels",
+        "reference/optimizers/losses_classification/#bindax.optimizers.softmax_cross_entropy",
     ),
     "one_hot": ("reference/nn/#bindax.nn.one_hot",),
-    "clip_by_global_norm": ("reference/optimizers/#bindax.optimizers.clip_by_global_norm",),
+    "clip_by_global_norm": (
+        "reference/optimizers/clipping/#bindax.optimizers.clip_by_global_norm",
+    ),
     "jnp.concatenate": ("reference/numpy/concatenate/#bindax.numpy.concatenate",),
     "dynamic_slice": ("lax/dynamic_slice/#bindax.lax.dynamic_slice",),
     "nnx.Optimizer": ("reference/nnx/optimizer/#bindax.nnx.Optimizer",),

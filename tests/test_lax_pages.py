@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import comparison_pages
 import primitive_facts
 import pytest
 import site_pages
@@ -13,6 +14,7 @@ import site_pages
 def test_pages_have_every_primitive() -> None:
     written = site_pages.pages()
     made = {name for name in site_pages.names() if name.endswith(".md")}
+    made -= comparison_pages.PAGES.keys()  # which take longer
     assert written.keys() == {name for name in made if not name.startswith("notebooks/")}
     operations = [text for name, text in written.items() if name.startswith("lax/")]
     text = "\n".join(operations)

@@ -182,7 +182,7 @@ def apply_every(k: Any = 1) -> GradientTransformation:
 
 
 def skip_not_finite(updates: Any, gradient_step: Any, params: Any) -> tuple[Array, Any]:
-    """Whether to skip updates because of infinities and NaNs, for ``MultiSteps``.
+    """Tell whether to skip updates because of infinities and NaNs, for ``MultiSteps``.
 
     >>> import numpy as np
     >>> bool(skip_not_finite({"w": np.array([1.0, np.nan])}, 0, None)[0])
@@ -196,7 +196,7 @@ def skip_not_finite(updates: Any, gradient_step: Any, params: Any) -> tuple[Arra
 def skip_large_updates(
     updates: Any, gradient_step: Any, params: Any, max_squared_norm: Any
 ) -> tuple[Array, Any]:
-    """Whether to skip updates because of their norm, for ``MultiSteps``.
+    """Tell whether to skip updates because of their norm, for ``MultiSteps``.
 
     Args:
         updates: the gradients.
@@ -331,7 +331,7 @@ class MultiSteps:
         return tree_map(lambda u: jnp.where(emits, u, jnp.zeros_like(u)), stepped), next_state
 
     def has_updated(self, state: Any) -> Any:
-        """Whether the last gradient completed a step."""
+        """Tell whether the last gradient completed a step."""
         return (state.mini_step == 0) & (state.gradient_step > 0)
 
     def gradient_transformation(self) -> GradientTransformationExtraArgs:

@@ -36,7 +36,7 @@ def _power_decay(count: Any, exponent: Any) -> Any:
 
 
 class _Layout(NamedTuple):
-    """Which arrays are factored."""
+    """The rule by which arrays are factored."""
 
     factored: bool
     min_dim_size_to_factor: int

@@ -294,7 +294,7 @@ def scale_by_trust_ratio(
 
 
 class ScaleByOptimisticGradientState(NamedTuple):
-    """Whether there was no step yet, and the gradient of the last one.
+    """The gradient of the last step, and whether there was none yet.
 
     >>> ScaleByOptimisticGradientState._fields
     ('is_initial_step', 'previous_gradient')

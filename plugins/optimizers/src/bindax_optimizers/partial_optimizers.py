@@ -109,7 +109,7 @@ def _flags(mask: Any, tree: Any) -> list[bool]:
 
 
 def _seen(mask: Any, tree: Any) -> Any:
-    """What a masked optimizer sees of a tree."""
+    """The part of a tree that a masked optimizer sees."""
     leaves, structure = tree_flatten(tree)
     pairs = zip(leaves, _flags(mask, tree), strict=True)
     return tree_unflatten(structure, [x if flag else MaskedNode() for x, flag in pairs])

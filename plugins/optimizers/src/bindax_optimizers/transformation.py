@@ -17,7 +17,6 @@ __all__ = [
     "EmptyState",
     "GradientTransformation",
     "GradientTransformationExtraArgs",
-    "MaskOrFn",
     "NonNegativeParamsState",
     "OptState",
     "Params",
@@ -42,8 +41,8 @@ T = TypeVar("T")
 Schedule = Callable[[Any], Any]
 ScalarOrSchedule = Any
 """A number, or a function from the number of the step to one."""
-Params = Updates = OptState = MaskOrFn = Any
-"""Trees of arrays: parameters, updates, states; a mask, or a function that makes one."""
+Params = Updates = OptState = Any
+"""Trees of arrays: parameters, updates and states of optimizers."""
 
 
 class GradientTransformation(NamedTuple):
@@ -101,7 +100,13 @@ NonNegativeParamsState = ScaleByTrustRatioState = ScaleState = EmptyState
 
 
 def init_empty_state(params: Any) -> EmptyState:
-    """The state of a transformation that needs none, for any parameters."""
+    """The state of a transformation that needs none, for any parameters.
+
+    >>> def init(params: Params) -> OptState:
+    ...     return init_empty_state(params)
+    >>> init(1.0)
+    EmptyState()
+    """
     return EmptyState()
 
 

@@ -118,7 +118,7 @@ class _Options(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    """What a search is given: the function on the line, the first rate, and the limits."""
+    """The function on the line, the first rate, and the limits of a search."""
 
     evaluate: Callable[[Any], _Trial]
     first_rate: Any

@@ -143,7 +143,7 @@ def sigmoid_focal_loss(logits: Any, labels: Any, *, alpha: Any = None, gamma: An
     logs = jnp.stack([log_sigmoid(logits), log_sigmoid(-logits)], axis=-1)
     log_of_wrong = logsumexp(logs, axis=-1, b=jnp.stack([1 - labels, labels], axis=-1))
     loss: Array = sigmoid_binary_cross_entropy(logits, labels) * jnp.exp(gamma * log_of_wrong)
-    weights = 1 if alpha is None else alpha * labels + (1 - alpha) * (1 - labels)
+    weights: Any = 1 if alpha is None else alpha * labels + (1 - alpha) * (1 - labels)
     weighted: Array = weights * loss
     return weighted
 
@@ -190,11 +190,12 @@ def smooth_labels(labels: Any, alpha: Any, *, axis: Any = -1, where: Any = None)
         count: Any = math.prod(labels.shape[i] for i in axes)
     else:
         count = jnp.sum(where, axis=axis, keepdims=True)
-    return (1 - alpha) * labels + alpha / count
+    smoothed: Array = (1 - alpha) * labels + alpha / count
+    return smoothed
 
 
 def hinge_loss(predictor_outputs: Any, targets: Any) -> Array:
-    """How far scores are from a margin of 1.
+    """The distance of scores from a margin of 1.
 
     Args:
         predictor_outputs: the scores.
@@ -208,7 +209,7 @@ def hinge_loss(predictor_outputs: Any, targets: Any) -> Array:
 
 
 def perceptron_loss(predictor_outputs: Any, targets: Any) -> Array:
-    """How far scores are on the wrong side (Rosenblatt, 1958).
+    """The distance of scores on the wrong side (Rosenblatt, 1958).
 
     Args:
         predictor_outputs: the scores.
@@ -222,7 +223,7 @@ def perceptron_loss(predictor_outputs: Any, targets: Any) -> Array:
 
 
 def multiclass_hinge_loss(scores: Any, labels: Any) -> Array:
-    """How far the score of the right class is from a margin of 1 to the others.
+    """The distance of the score of the right class from a margin of 1 to the others.
 
     Args:
         scores: an array with the classes along its last axis.
@@ -239,7 +240,7 @@ def multiclass_hinge_loss(scores: Any, labels: Any) -> Array:
 
 
 def multiclass_perceptron_loss(scores: Any, labels: Any) -> Array:
-    """How far the score of the right class is below the largest one.
+    """The distance of the score of the right class from the largest one.
 
     Args:
         scores: an array with the classes along its last axis.

@@ -57,7 +57,7 @@ def triplet_margin_loss(
     margin: Any = 1.0,
     eps: Any = 1e-6,
 ) -> Array:
-    """How much less nearer the positive is than the negative, than by a margin.
+    """The distance of the positive less that of the negative, from minus a margin on.
 
     Args:
         anchors: an array of vectors along ``axis``.

@@ -51,7 +51,7 @@ def tree_random_like(
 
 
 def is_key(x: Any) -> bool:
-    """Whether a value is an array of keys of ``bindax.random``."""
+    """Tell whether a value is an array of keys of ``bindax.random``."""
     return isinstance(x, Array | Tracer) and is_extended(x.dtype)
 
 

@@ -118,7 +118,7 @@ def tree_size(tree: Any) -> int:
 def tree_allclose(
     a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Any:
-    """Whether all elements of two trees are equal within a tolerance.
+    """Tell whether all elements of two trees are equal within a tolerance.
 
     >>> import numpy as np
     >>> bool(tree_allclose({"w": np.ones(2)}, {"w": np.ones(2) + 1e-9}))
