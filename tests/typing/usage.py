@@ -234,7 +234,7 @@ assert_type(special.gammaln(x), bx.Array)
 assert_type(stats.norm.logpdf(x), bx.Array)
 assert_type(linalg.cholesky(x), bx.Array)
 assert_type(tree.leaves(parameters), list[Any])
-assert_type(optimizers.adam(1e-3), optimizers.GradientTransformation)
+assert_type(optimizers.adam(1e-3), optimizers.GradientTransformationExtraArgs)
 
 
 def of_numpy_name(x: jnp.ndarray) -> jnp.ndarray:

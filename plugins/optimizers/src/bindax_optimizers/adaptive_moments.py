@@ -99,7 +99,7 @@ def scale_by_adam(
         count = safe_increment(state.count)
         ahead = unbiased_first(updates, mu, b1, count, nesterov)
         out = ratio(ahead, tree_bias_correction(nu, b2, count), eps, eps_root)
-        nu = map_present(tree_cast_like, nu, state.nu)
+        nu = tree_cast_like(nu, state.nu)
         return out, ScaleByAdamState(count, tree_cast(mu, mu_dtype), nu)
 
     return GradientTransformation(lambda params: _zero_moments(params, mu_dtype), update)

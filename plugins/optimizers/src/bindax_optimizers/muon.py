@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import bindax_numpy as jnp
 from bindax_core.extend import flatten_prefix, tree_flatten, tree_map, tree_unflatten
-from bindax_numpy import linalg
 from bindax_optimizers.adam_optimizers import adamw
 from bindax_optimizers.adaptive_moments import unbiased_first
 from bindax_optimizers.gradient_transformations import (
@@ -126,7 +125,7 @@ def _orthogonal(x: Any, coefficients: Any, steps: int, preconditioning: str, eps
     if preconditioning == "frobenius":
         x = x / (jnp.sqrt(jnp.sum(jnp.square(jnp.abs(x)), axis=(-2, -1), keepdims=True)) + eps)
     elif preconditioning == "spectral":
-        x = x / (linalg.norm(x, ord=2, axis=(-2, -1), keepdims=True) + eps)
+        x = x / (jnp.linalg.norm(x, ord=2, axis=(-2, -1), keepdims=True) + eps)
     scales_first = preconditioning in ("aol", "schatten")
     coefficients = coefficients.astype(x.dtype)
     for i in range(steps if coefficients.ndim == 1 else len(coefficients)):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import bindax_numpy as jnp
 from bindax_core.extend import Array, tree_map
-from bindax_numpy import linalg
 from bindax_transforms import custom_vjp
 
 __all__ = [
@@ -16,6 +17,9 @@ __all__ = [
     "safe_root_mean_squares",
     "scale_gradient",
 ]
+
+
+LAST = np.iinfo(np.int32).max
 
 
 def zero_count() -> Any:
@@ -34,6 +38,8 @@ def safe_increment(count: Any) -> Any:
     (4, 127)
     """
     count = jnp.asarray(count)
+    if count.dtype == np.int32:  # of all states here
+        return count + (count < LAST)
     if jnp.issubdtype(count.dtype, jnp.integer):
         largest = jnp.iinfo(count.dtype).max
     elif jnp.issubdtype(count.dtype, jnp.floating):
@@ -70,10 +76,10 @@ def safe_norm(
     >>> float(safe_norm(np.array([3.0, 4.0]), 1.0)), float(safe_norm(np.zeros(2), 1.0))
     (5.0, 1.0)
     """
-    norms = linalg.norm(x, ord=ord, axis=axis, keepdims=True)
+    norms = jnp.linalg.norm(x, ord=ord, axis=axis, keepdims=True)
     away = jnp.where(norms <= min_norm, jnp.ones_like(x), x)
     below = norms if keepdims else jnp.squeeze(norms, axis=axis)
-    norm = linalg.norm(away, ord=ord, axis=axis, keepdims=keepdims)
+    norm = jnp.linalg.norm(away, ord=ord, axis=axis, keepdims=keepdims)
     return jnp.where(below <= min_norm, min_norm, norm)
 
 

@@ -208,11 +208,14 @@ def map_present(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     The other trees may have anything at the places of None, such as the moments of a parameter
     that has no gradient at this step.
     """
-    if any(x is None for x in tree_leaves(tree, is_leaf=_is_none)):
-        return tree_map(
-            lambda x, *xs: None if x is None else function(x, *xs), tree, *rest, is_leaf=_is_none
-        )
-    return tree_map(function, tree, *rest)
+    try:
+        return tree_map(function, tree, *rest)
+    except ValueError:  # the structures differ, by what is at the places of None or otherwise
+        if all(x is not None for x in tree_leaves(tree, is_leaf=_is_none)):
+            raise
+    return tree_map(
+        lambda x, *xs: None if x is None else function(x, *xs), tree, *rest, is_leaf=_is_none
+    )
 
 
 def _is_none(x: Any) -> bool:

@@ -17,6 +17,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.tree_util import keystr
+from bindax_optimizers.transformation import map_present
 
 
 def tree_cast(tree: Any, dtype: Any) -> Any:
@@ -41,10 +42,11 @@ def tree_cast_like(tree: Any, other_tree: Any) -> Any:
     """
 
     def cast(x: Any, other: Any) -> Any:
-        is_cast = hasattr(other, "dtype") and typeof(x).dtype != other.dtype
-        return jnp.asarray(x).astype(other.dtype) if is_cast else x
+        dtype = getattr(other, "dtype", None)
+        is_cast = dtype is not None and getattr(x, "dtype", None) != dtype
+        return jnp.asarray(x).astype(dtype) if is_cast else x
 
-    return tree_map(cast, tree, other_tree)
+    return map_present(cast, tree, other_tree)
 
 
 def tree_dtype(tree: Any, mixed_dtype_handler: str | None = None) -> Any:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import bindax_numpy as jnp
 from bindax_core.extend import tree_map
 from bindax_optimizers.numerics import abs_square
 from bindax_optimizers.transformation import map_present
+
+WIDE = {np.dtype("float64"), np.dtype("complex128")}
 
 
 def tree_update_moment(updates: Any, moments: Any, decay: Any, order: Any) -> Any:
@@ -64,7 +68,7 @@ def tree_bias_correction(moment: Any, decay: Any, count: Any) -> Any:
     weights: dict[str, Any] = {}
 
     def correct(m: Any) -> Any:
-        dtype = "float64" if m.dtype in ("float64", "complex128") else "float32"
+        dtype = "float64" if m.dtype in WIDE else "float32"
         if dtype not in weights:
             weights[dtype] = 1 - jnp.asarray(decay, dtype) ** count
         return m / weights[dtype].astype(m.dtype)
