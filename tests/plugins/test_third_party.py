@@ -181,7 +181,7 @@ np.testing.assert_allclose(slope, 1 - np.tanh(x) ** 2, rtol=1e-5)
     ("name", "checks"),
     [
         ("softsign", {"round trip", "jvp"}),
-        pytest.param("intervals", {"bounds hold"}, marks=pytest.mark.nightly),
+        pytest.param("intervals", {"bounds hold", "vmap", "jit", "jvp"}, marks=pytest.mark.nightly),
         pytest.param("onnx", {"model"}, marks=pytest.mark.nightly),
     ],
 )

@@ -55,7 +55,8 @@ def check(
     Abstract evaluation, evaluation, derivatives, transposes, batching, staging and lowering of each
     primitive are compared with each other and with differences of values. Each failure comes with
     a test that repeats it. Of a function of a program, called with --args, derivatives, batches and
-    compiled forms are compared in the same way. The exit code is 1 when something fails. After
+    compiled forms are compared in the same way; FILE.py:NAME may be a transformation, made by
+    bindax_testing.transformation. The exit code is 1 when something fails. After
     Ctrl-C, what was checked before is reported, and the exit code is 130.
     """
     try:

@@ -63,6 +63,14 @@ from bindax_testing._samples import container as container
 from bindax_testing._samples import elementwise as elementwise
 from bindax_testing._samples import rule_check as rule_check
 from bindax_testing._samples import sample as sample
+from bindax_testing._transformations._report import TransformationReport as TransformationReport
+from bindax_testing._transformations._run import check_transformation as check_transformation
+from bindax_testing._transformations._run import transformation as transformation
+from bindax_testing._transformations._subject import TransformationProgram as TransformationProgram
+from bindax_testing._transformations._subject import TransformationSample as TransformationSample
+from bindax_testing._transformations._subject import (
+    transformation_program as transformation_program,
+)
 
 if _typing.TYPE_CHECKING:
     from bindax_mutation import Mutant as Mutant

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+
+import attrs
 
 from bindax_core import find_primitive
 from bindax_core.errors import PluginError
@@ -14,9 +17,10 @@ from bindax_testing._cases import Case, cases_of
 from bindax_testing._containers import container_results
 from bindax_testing._plan import Plan, make_plan
 from bindax_testing._pytrees._run import CHECKS as PYTREE_CHECKS
-from bindax_testing._results import UNCHECKED, RuleReport, RuleResult
+from bindax_testing._results import UNCHECKED, CheckInterrupted, RuleReport, RuleResult
 from bindax_testing._runner import Progress, check_subject, groups_of, run_groups, run_one
 from bindax_testing._subjects import subject_of, subject_with
+from bindax_testing._transformations._run import check_names, check_transformation
 
 
 def check_plugin(
@@ -28,7 +32,7 @@ def check_plugin(
     samples: Iterable[Any] = (),
     progress: Progress | None = None,
 ) -> RuleReport:
-    """Check the rules of an installed plugin, and its containers.
+    """Check the rules of an installed plugin, its containers and its transformations.
 
     Rules have to agree with each other and with the math, containers with the contract of pytrees;
     rules of kinds of third parties are checked by the checks that those give.
@@ -50,8 +54,30 @@ def check_plugin(
         PluginError: when no such plugin is installed, or it does not load.
         CheckInterrupted: when Ctrl-C was pressed; it has the report of what was checked before.
     """
+    start = time.perf_counter()
     found = subject_of(name, samples)
-    return check_subject(found, budget=budget, seed=seed, time_limit=time_limit, progress=progress)
+    report = check_subject(
+        found, budget=budget, seed=seed, time_limit=time_limit, progress=progress
+    )
+    for one in found.transformations:
+        left = max(budget - (time.perf_counter() - start), 0.0)
+        try:
+            more: RuleReport = check_transformation(
+                one, budget=left, seed=seed, time_limit=time_limit, progress=progress
+            )
+        except CheckInterrupted as error:
+            raise CheckInterrupted(_with(report, error.report)) from error
+        report = _with(report, more)
+    return report
+
+
+def _with(report: RuleReport, more: RuleReport) -> RuleReport:
+    """A report with the results of another one."""
+    return attrs.evolve(
+        report,
+        results=[*report.results, *more.results],
+        seconds=report.seconds + more.seconds,
+    )
 
 
 def check_rules(
@@ -158,7 +184,7 @@ def plan_of(name: str, seed: int, time_limit: float) -> Plan:
 def check_one_of(
     name: str, primitive: str, check: str | None, seconds: float, seed: int, time_limit: float
 ) -> list[RuleResult]:
-    """The results for one primitive, container or check; without a name, for the samples."""
+    """The results for one thing that a plugin brings, or one check; without a name, for samples."""
     plan = plan_of(name, seed, time_limit)
     if not primitive:
         return [one for one in plan.problems if not one.primitive]
@@ -168,6 +194,13 @@ def check_one_of(
             for result in container_results(plan.subject.types, plan.subject.containers)
             if result.primitive == primitive and check in (None, result.check)
         ]
+    for one in plan.subject.transformations:
+        if one.name == primitive:
+            wanted = [check] if check else None
+            report = check_transformation(
+                one, checks=wanted, seed=seed, budget=seconds, time_limit=time_limit
+            )
+            return list(report.results)
     (chosen,) = [p for p in plan.subject.primitives if p.name == primitive]
     groups = groups_of(plan, [chosen])
     kept = [group for group in groups if check in (None, group.check.name)]
@@ -180,17 +213,19 @@ def check_one_of(
 
 
 def checks_of(name: str) -> list[tuple[str, str]]:
-    """The names of primitives and containers of a plugin, each with the names of its checks."""
+    """All that a plugin brings, by name, each with the names of its checks."""
     found = subject_of(name)
     plan = Plan(found, 0, 0.0, None)  # nothing is run
     checks = [(p.name, check.name) for p in found.primitives for check in plan.checks_of(p)]
-    return checks + [(kind, check) for kind in found.container_names for check in PYTREE_CHECKS]
+    checks += [(kind, check) for kind in found.container_names for check in PYTREE_CHECKS]
+    names = check_names() if found.transformations else []
+    return checks + [(one.name, check) for one in found.transformations for check in names]
 
 
 def conformance(
     plugin: str, *, budget: float = 60.0, seed: int = 0, time_limit: float = 10.0
 ) -> Callable[..., None]:
-    """A test function that checks a plugin, one test for each primitive and container type.
+    """A test function that checks a plugin, one test for each thing that it brings.
 
     A plugin's ``tests/test_conformance.py`` is::
 
@@ -211,6 +246,7 @@ def conformance(
 
     found = subject_of(plugin)
     names = [*(primitive.name for primitive in found.primitives), *found.container_names]
+    names += [one.name for one in found.transformations]
     share = budget / max(len(names), 1)
 
     @pytest.mark.parametrize("primitive", ["", *names], ids=["samples", *names])

@@ -25,8 +25,9 @@ from bindax_testing._samples import (
     RuleCheck,
     Sample,
 )
+from bindax_testing._transformations._subject import TransformationSample
 
-_BUILT_IN = frozenset(
+BUILT_IN = frozenset(
     kind.name
     for kind in (*vars(rules).values(), *vars(bindax_transforms.rules).values())
     if isinstance(kind, RuleKind)
@@ -48,6 +49,7 @@ class Subject:
     types: tuple[type, ...] = ()
     containers: tuple[ContainerSample, ...] = ()
     checks: tuple[RuleCheck, ...] = ()  # of rule kinds that third parties bring
+    transformations: tuple[TransformationSample, ...] = ()
     installed: bool = False  # whether it is a plugin, which another process finds by its name
 
     @property
@@ -97,7 +99,8 @@ def subject_of(name: str, more: Iterable[Any] = ()) -> Subject:
     made = subject(name, kinds, given, problems)
     problems = [*made.problems, *without_sample(types, made.containers)]
     problems += _without_check(foreign, made.checks)
-    nothing = "" if kinds or types else f"the plugin {name!r} declares {_NOTHING}."
+    is_empty = not (kinds or types or made.transformations)
+    nothing = f"the plugin {name!r} declares {_NOTHING}." if is_empty else ""
     return attrs.evolve(
         made, problems=tuple(problems), types=types, nothing=nothing, installed=True
     )
@@ -108,14 +111,17 @@ _NOTHING = "no primitive and no container, and brings no rule for a primitive"
 
 def _is_shared(one: Any, plugin: PluginContents, homes: Iterable[PluginContents]) -> bool:
     """Tell whether something that another plugin gives is needed to check this one."""
-    return isinstance(one, RuleCheck) or not (plugin in homes or isinstance(one, ContainerSample))
+    if isinstance(one, RuleCheck):
+        return True
+    own = isinstance(one, ContainerSample | TransformationSample)
+    return not (plugin in homes or own)
 
 
 def _foreign_kinds(kinds: Mapping[Primitive, frozenset[str] | None]) -> dict[str, str]:
     """The rule kinds of third parties that primitives have, each with the package that made it."""
     found: dict[str, str] = {}
     for name, kind in list(rule_kinds.items()):
-        if name in _BUILT_IN:
+        if name in BUILT_IN:
             continue
         if any(
             primitive in kind.functions and (some is None or name in some)
@@ -155,7 +161,14 @@ def subject(
     problems: Iterable[str] = (),
 ) -> Subject:
     """A subject from primitives and samples, which are checked."""
-    known = (Sample, ExpectedFailure, EquivalentMutant, ContainerSample, RuleCheck)
+    known = (
+        Sample,
+        ExpectedFailure,
+        EquivalentMutant,
+        ContainerSample,
+        RuleCheck,
+        TransformationSample,
+    )
     by_kind: dict[type, list[Any]] = {kind: [] for kind in known}
     found = list(problems)
     for one in given:
@@ -164,10 +177,13 @@ def subject(
             by_kind[kind].append(one)
         else:
             found.append(
-                f"{one!r:.80} is no Sample, ExpectedFailure, EquivalentMutant, ContainerSample or "
-                f"RuleCheck; make samples with bindax_testing.sample or container."
+                f"{one!r:.80} is no Sample, ExpectedFailure, EquivalentMutant, ContainerSample, "
+                f"RuleCheck or TransformationSample; make samples with bindax_testing.sample or "
+                f"container."
             )
-    samples, expected, equivalent, containers, checks = map(tuple, by_kind.values())
+    samples, expected, equivalent, containers, checks, transformations = map(
+        tuple, by_kind.values()
+    )
     labels = [sample.label for sample in samples]
     found += [
         f"two samples have the label {label!r}; give one of them another."
@@ -184,6 +200,7 @@ def subject(
         types=tuple({type(node.value): None for one in containers for node in nodes_of(one.value)}),
         containers=containers,
         checks=checks,
+        transformations=transformations,
     )
 
 

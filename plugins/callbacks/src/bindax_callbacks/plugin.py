@@ -18,7 +18,7 @@ def bindax_samples() -> Iterable[Any]:
 
 @hookimpl
 def bindax_function_checks() -> Iterable[Any]:
-    """Say which functions of users the primitives call."""
-    from bindax_callbacks.samples import functions_called
+    """Say which functions of users the primitives call, and give functions with effects."""
+    from bindax_callbacks.samples import functions_called, programs_with_effects
 
-    return functions_called()
+    return [*functions_called(), *programs_with_effects()]

@@ -14,7 +14,16 @@ from bindax_callbacks.io_callback import io_callback
 from bindax_callbacks.pure_callback import pure_callback
 from bindax_callbacks.shardings import inspect_array_sharding
 from bindax_core import ShapeDtypeStruct
-from bindax_testing import EquivalentMutant, HostFunctions, Sample, array, host_functions, sample
+from bindax_testing import (
+    EquivalentMutant,
+    HostFunctions,
+    Sample,
+    TransformationProgram,
+    array,
+    host_functions,
+    sample,
+    transformation_program,
+)
 
 _NO_DERIVATIVE = {"vmap of others": "what a Python function computes has no derivative"}
 
@@ -93,3 +102,32 @@ def functions_called() -> Iterator[HostFunctions]:
     """The functions of users that the primitives call."""
     for name in ("pure_callback", "io_callback", "debug_callback"):
         yield host_functions(name, _user_function)
+
+
+def programs_with_effects() -> Iterator[TransformationProgram]:
+    """Functions whose calls of Python have an order, for checks of transformations.
+
+    One is given numbers that no operand reaches, the other one what is computed.
+    """
+    seen: list[Any] = []
+
+    def note(*numbers: Any) -> None:
+        seen.append(tuple(float(x) for x in numbers))
+
+    def constants(x: Any) -> list[Any]:
+        debug.callback(note, 1.0, ordered=True)
+        y = lax.mul(x, x)
+        debug.callback(note, 2.0, ordered=True)
+        z = lax.add(y, x)
+        debug.callback(note, 3.0, ordered=True)
+        return [z]
+
+    def computed(x: Any) -> list[Any]:
+        y = lax.mul(x, x)
+        debug.callback(note, y, x, ordered=True)
+        z = lax.add(y, x)
+        debug.callback(note, z, y, ordered=True)
+        return [lax.mul(z, x)]
+
+    yield transformation_program("effects of constants", constants, 1.5, log=seen)
+    yield transformation_program("effects of what is computed", computed, 1.5, log=seen)

@@ -22,7 +22,8 @@ def bindax_samples() -> Iterable[Any]:
 
 @hookimpl
 def bindax_function_checks() -> Iterable[Any]:
-    """Give the checks of functions inside loops and branches."""
+    """Give the checks of functions inside loops and branches, and functions that contain these."""
     from bindax_control_flow.function_checks import checks_inside_loops
+    from bindax_control_flow.transformation_programs import programs_with_loops
 
-    return checks_inside_loops()
+    return chain(checks_inside_loops(), programs_with_loops())

@@ -119,7 +119,7 @@ def host_functions(
 
 
 @lru_cache(maxsize=1)
-def extensions() -> tuple[FunctionCheck | FunctionAdapter | HostFunctions, ...]:
+def extensions() -> tuple[Any, ...]:
     """All additions of installed plugins."""
     return tuple(_extensions())
 
@@ -132,7 +132,7 @@ def host_functions_of(primitive: str, params: Mapping[str, Any]) -> dict[str, Ca
     return {}
 
 
-def _extensions() -> Iterator[FunctionCheck | FunctionAdapter | HostFunctions]:
+def _extensions() -> Iterator[Any]:
     """Additions from the hooks; plugins that do not load are left out."""
     for name in dict.fromkeys(record["plugin"] for record in installed_plugins()):
         try:

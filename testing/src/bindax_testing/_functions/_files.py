@@ -13,6 +13,8 @@ import numpy as np
 from bindax_testing._functions._report import FunctionReport
 from bindax_testing._functions._run import check_function
 from bindax_testing._runner import Progress
+from bindax_testing._transformations._run import check_transformation
+from bindax_testing._transformations._subject import TransformationSample
 
 
 def check_function_of_file(
@@ -24,7 +26,9 @@ def check_function_of_file(
     time_limit: float,
     progress: Progress | None = None,
 ) -> FunctionReport:
-    """Check a function of a program file; see ``check_function``.
+    """Check a function of a program file, or a ``TransformationSample`` of it.
+
+    See ``check_function`` and ``check_transformation``.
 
     Args:
         target: the file and the name of the function, such as ``"program.py:loss"``.
@@ -45,6 +49,10 @@ def check_function_of_file(
     file, _, name = target.rpartition(":")
     module = _module(Path(file))
     function = getattr(module, name, None)
+    if isinstance(function, TransformationSample):
+        return check_transformation(
+            function, seed=seed, budget=budget, time_limit=time_limit, progress=progress
+        )
     if not callable(function):
         found = sorted(key for key, one in vars(module).items() if callable(one) and key[0] != "_")
         raise ValueError(f"{file} has no function {name!r}; it has {', '.join(found) or 'none'}.")

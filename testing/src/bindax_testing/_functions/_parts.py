@@ -10,9 +10,8 @@ import attrs
 import numpy as np
 
 from bindax_core.extend import Jaxpr, JaxprEqn, Var, float0, is_extended, subjaxprs, typeof
-from bindax_testing._cases import Case, plain
+from bindax_testing._cases import Call, Case, plain
 from bindax_testing._checks._base import direction
-from bindax_testing._functions._call import FunctionCall
 from bindax_testing._functions._extensions import host_functions_of
 from bindax_transforms import make_jaxpr
 
@@ -55,7 +54,7 @@ class Part:
         return str(self.eqn.source_info or "")
 
 
-def parts_of(call: FunctionCall, compiler: str | None = None) -> list[Part]:
+def parts_of(call: Call, compiler: str | None = None) -> list[Part]:
     """The applications behind a call; those that cannot be evaluated end the list."""
     closed = make_jaxpr(call.fresh())(*call.avals)
     found: list[Part] = []
@@ -70,7 +69,7 @@ def _walk(
     jaxpr: Jaxpr,
     inputs: Sequence[Var],
     draws: Sequence[Sequence[Any]],
-    call: FunctionCall,
+    call: Call,
     depth: int,
     found: list[Part],
 ) -> None:

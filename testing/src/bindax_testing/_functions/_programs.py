@@ -26,7 +26,7 @@ class _Text:
 def program_of(call: FunctionCall, check: str) -> str:
     """A test that repeats a check of a function, to paste into a file; or why there is none."""
     function = call.function
-    lines, name = _made(function.given)
+    lines, name = made_elsewhere(function.given)
     if name is None:
         return (
             f"# {function.place} has no name in a module, and the text of\n"
@@ -54,13 +54,13 @@ def program_of(call: FunctionCall, check: str) -> str:
     )
 
 
-def _made(value: Any) -> tuple[str, str | None]:
+def made_elsewhere(value: Any) -> tuple[str, str | None]:
     """The lines that make a value in another process, and its expression."""
     found = import_of(value) or definition_of(value)
     if found is not None:
         return found
     if isinstance(value, functools.partial):
-        lines, name = _made(value.func)
+        lines, name = made_elsewhere(value.func)
         literals = [*value.args, *value.keywords.values()]
         if name is not None and all(isinstance(x, int | float | str) for x in literals):
             given = "".join(f", {x!r}" for x in value.args)
@@ -82,7 +82,7 @@ def _arguments(call: FunctionCall) -> tuple[str, list[str]] | None:
             if _is_plain(x):
                 texts.append(text)
                 continue
-        more, name = _made(x)
+        more, name = made_elsewhere(x)
         if name is None:
             return None
         lines += more

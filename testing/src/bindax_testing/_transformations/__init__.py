@@ -1,0 +1,1 @@
+"""Checks of transformations: what interprets a function agrees with the function."""
