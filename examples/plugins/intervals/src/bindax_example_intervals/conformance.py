@@ -1,15 +1,17 @@
-"""The check of interval rules: values at both ends of an interval are inside of the bounds."""
+"""Checks for the conformance suite: values are inside of their bounds, in any order."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import DebugInfo, is_differentiable, typeof
+import bindax_lax_basic as lax
+from bindax_core.extend import DebugInfo, is_differentiable, tree_map, typeof
 from bindax_example_intervals.interval import Interval, exact
-from bindax_example_intervals.transformation import bounds_flat
-from bindax_testing import Case, NotApplicable
+from bindax_example_intervals.transformation import bounds, bounds_flat
+from bindax_testing import Case, NotApplicable, TransformationSample, transformation
 
 WIDTH = 1 / 16
 ROUNDING = {2: 1e-2, 4: 1e-5, 8: 1e-12}
@@ -51,3 +53,24 @@ def _check_inside(bound: Interval, out: Any) -> None:
         raise AssertionError(
             f"{value[outside][0]} is not in [{low[outside][0]}, {high[outside][0]}]."
         )
+
+
+def transformations() -> Iterator[TransformationSample]:
+    """Give the transformation: an interval from a number to itself is that number."""
+    unknown = "where an index is given as an interval, every element may be meant"
+    skip = dict.fromkeys(("cond", "gather", "dynamic_slice"), unknown)
+    yield transformation(bounds, lift=_point, known=_around, value=_lower, skip=skip)
+
+
+def _point(x: Any) -> Interval:
+    """The interval that holds one array, which rules have to be called on."""
+    return Interval(x, lax.reshape(x, typeof(x).shape))
+
+
+def _around(x: Any) -> Interval:
+    dtype = np.dtype(typeof(x).dtype)
+    return Interval(x - WIDTH, x + WIDTH) if dtype.kind == "f" else _point(x)
+
+
+def _lower(out: Any) -> Any:
+    return tree_map(lambda x: x.lower, out, is_leaf=lambda x: isinstance(x, Interval))

@@ -65,9 +65,8 @@ def greatest(x: Any, y: Any) -> Any:
 
 
 def constant(value: float, like: Any) -> Any:
-    """A number with the shape and dtype of an array."""
-    aval = typeof(like)
-    return lax.full(aval.shape, value, aval.dtype)
+    """A number with the type of an array."""
+    return lax.full_like(like, value)
 
 
 def contains_zero(x: Interval) -> Any:

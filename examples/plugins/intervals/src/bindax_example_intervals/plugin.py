@@ -18,8 +18,8 @@ def bindax_extensions() -> Iterable[Extension]:
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """Give the check of interval rules, which the suite runs on samples of the owners."""
-    from bindax_example_intervals.conformance import check_bounds
+    """Give the check of interval rules, and what the suite needs to check the transformation."""
+    from bindax_example_intervals.conformance import check_bounds, transformations
     from bindax_testing import rule_check
 
-    return [rule_check("interval", check_bounds, name="bounds hold")]
+    return [rule_check("interval", check_bounds, name="bounds hold"), *transformations()]
