@@ -100,7 +100,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     base = tmp_path_factory.mktemp("environment")
     wheels = base / "wheels"
     wheels.mkdir()
-    names = ("softsign", "intervals", "onnx_target", "broken", "clashing")
+    names = ("softsign", "intervals", "onnx_target", "sparsity", "broken", "clashing")
     projects = [*workspace().values(), *(EXAMPLES / x for x in names)]
     python = ("run", "--no-project", "--with", "hatchling>=1.25,<2", "--python", sys.executable)
     _uv(*python, "python", "-c", BUILD, str(wheels), *map(str, projects))

@@ -183,6 +183,7 @@ np.testing.assert_allclose(slope, 1 - np.tanh(x) ** 2, rtol=1e-5)
         ("softsign", {"round trip", "jvp"}),
         pytest.param("intervals", {"bounds hold", "vmap", "jit", "jvp"}, marks=pytest.mark.nightly),
         pytest.param("onnx", {"model"}, marks=pytest.mark.nightly),
+        pytest.param("sparsity", {"pattern"}, marks=pytest.mark.nightly),
     ],
 )
 def test_containers_and_rule_kinds_of_packages_are_checked(
@@ -234,10 +235,17 @@ GOOD = {
         "bindax_transforms",
     },
     "onnx_target": {"bindax_core", "bindax_core.extend", "bindax_transforms"},
+    "sparsity": {
+        "bindax_core",
+        "bindax_core.extend",
+        "bindax_experimental",
+        "bindax_lax_basic",
+        "bindax_transforms",
+    },
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", GOOD)
 def test_the_examples_pass_their_own_tests(environment: Any, name: str) -> None:
     tests = str(EXAMPLES / name / "tests")
