@@ -20,6 +20,8 @@ from bindax_core.registry._declared import declared_primitives, find_declared
 
 X = np.ones(3, np.float32)
 cost = RuleKind("test_rule_failures.cost", signature="(*avals, **params) -> int")
+first = RuleKind("failures.first")
+second = RuleKind("failures.second", instead_of="failures.first")
 called = RuleKind(
     "test_rule_failures.called",
     adapt=lambda primitive, function, options: (
@@ -268,18 +270,19 @@ def test_function_of_a_script_may_declare_again() -> None:
     assert declared_primitives.pop("failures.factory") == [names["last"]]
 
 
-def test_jvp_and_vjp_on_one_primitive_are_refused() -> None:
+def test_two_kinds_of_which_a_primitive_has_one_are_refused() -> None:
     message = (
-        r"failures\.both has a jvp rule, from .*test_rule_failures\.py:\d+\), and a vjp rule, from "
-        r".*\. One of them alone would be used: leave out vjp, which is for primitives without "
-        r"jvp, or write jvp\.absent\('reason'\)\."
+        r"failures\.both has a failures\.first rule, from .*test_rule_failures\.py:\d+\), and a "
+        r"failures\.second rule, from .*\. One of them alone would be used: leave out "
+        r"failures\.second, which is for primitives without failures\.first, or write "
+        r"failures\.first\.absent\('reason'\)\."
     )
     with pytest.raises(DuplicateRuleError, match=message):
-        declare("failures.both", vjp=rules.vjp(fails))
+        declare("failures.both", first=first(fails), second=second(fails))
     assert not declared_primitives.pop("failures.both")  # nothing is left half declared
-    made = declare("failures.both", jvp=None, vjp=rules.vjp(fails))
-    with pytest.raises(DuplicateRuleError, match=r"has a jvp rule, from .* and a vjp rule, from"):
-        rules.jvp.install(made, rules.jvp(keeping_jvp))
+    made = declare("failures.both", second=second(fails))
+    with pytest.raises(DuplicateRuleError, match=r"has a failures\.first rule, from .* and a fail"):
+        first.install(made, first(fails))
     declared_primitives.pop("failures.both")
 
 

@@ -52,7 +52,7 @@ def primitive(
 
     Raises:
         TypeError: when a canonical kind is not mentioned.
-        DuplicateRuleError: when two rules are of one kind, or ``jvp`` and ``vjp`` are both given.
+        DuplicateRuleError: when two rules are of one kind.
 
     >>> from bindax_core.extend import (
     ...     abstract_eval, impl, jvp, lowering, primitive, transpose, vmap)

@@ -78,11 +78,9 @@ jvp: RuleKind = RuleKind(
 )
 """The derivative along a tangent; ``symbolic_zeros=True`` lets tangents be ``Zero``."""
 
-vjp: RuleKind = RuleKind(
-    "vjp", signature="(*operands, **params) -> (out, vjp_function)", instead_of="jvp"
-)
-"""The derivative backwards, for a primitive without ``jvp``; ``vjp_function`` takes the cotangent
-of each result and gives that of each operand, None for zero."""
+vjp: RuleKind = RuleKind("vjp", signature="(*operands, **params) -> (out, vjp_function)")
+"""The derivative backwards; ``vjp_function`` takes the cotangent of each result and gives that of
+each operand, None for zero. A primitive with ``jvp``, too, is differentiated forwards by that."""
 
 vmap: RuleKind = RuleKind(
     "vmap",

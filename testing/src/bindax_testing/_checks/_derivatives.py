@@ -36,6 +36,7 @@ from bindax_testing._compare import (
 )
 from bindax_transforms import jvp, linearize, make_jaxpr, vjp
 from bindax_transforms.rules import jvp as jvp_rules
+from bindax_transforms.rules import vjp as vjp_rules
 from bindax_transforms.zeros import Zero
 
 _MANY = 8
@@ -257,7 +258,11 @@ def inner_product(xs: Sequence[Any], ys: Sequence[Any]) -> tuple[float, float]:
 
 
 def require_adjoint(
-    what: str, forward: tuple[float, float], backward: tuple[float, float], rtol: float
+    what: str,
+    forward: tuple[float, float],
+    backward: tuple[float, float],
+    rtol: float,
+    kind: str | None = None,
 ) -> None:
     """Raise unless both sides of the dot-product test agree."""
     difference = abs(forward[0] - backward[0])
@@ -268,7 +273,8 @@ def require_adjoint(
         raise Mismatch(
             f"{what}: the product of the cotangent with the tangent of the result is "
             f"{forward[0]:.10g}, but that of the operands' cotangents with their tangents is "
-            f"{backward[0]:.10g}."
+            f"{backward[0]:.10g}.",
+            kind,
         )
 
 
@@ -294,7 +300,13 @@ def _reverse(case: Call, compiler: str | None) -> None:
             rtol = max(rtol, difference_tolerance(primals[0], step(used)))
         forward = inner_product(cotangents, out_tangents)
         what = f"reverse mode and forward mode disagree for operands {subset}"
-        require_adjoint(what, forward, inner_product(back, tangents), rtol)
+        require_adjoint(what, forward, inner_product(back, tangents), rtol, _backward_kind(case))
+
+
+def _backward_kind(case: Call) -> str | None:
+    """The kind of the rule for reverse mode, where the primitive has one beside ``jvp``."""
+    rule = case.rule_of(vjp_rules)
+    return "vjp" if rule is not None and rule.is_given else None
 
 
 def _forward(

@@ -55,6 +55,7 @@ R = TypeVar("R")
 Aux = TypeVar("Aux")
 
 _rules = rules.jvp.functions
+_backward_rules = rules.vjp.functions
 
 
 class JVPTracer(ValueTracer):
@@ -91,6 +92,8 @@ class JVPTrace(Trace):
         primals = [t.value for t in tracers]
         tangents = [t.tangent for t in tracers]
         rule = _rules.get(primitive) or rules.jvp.get(primitive)
+        if primitive in _backward_rules:
+            rule = _in_both_directions(primitive, rule)
         try:
             primals_out, tangents_out = rule(primals, tangents, **params)
         except Exception as error:
@@ -105,6 +108,14 @@ class JVPTrace(Trace):
                 check_tangent_result(primitive, x, t)
             outs.append(x if type(t) is Zero else JVPTracer(self, x, t))
         return outs
+
+
+def _in_both_directions(primitive: Primitive, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule of a primitive that has a ``vjp`` rule, and maybe a ``jvp`` rule of its own."""
+    from bindax_transforms.custom._linear import by_direction
+
+    given = rules.jvp.rule_of(primitive)
+    return rule if given is None or not given.is_given else by_direction(primitive, rule)
 
 
 def jvp_flat(

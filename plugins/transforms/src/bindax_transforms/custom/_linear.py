@@ -1,14 +1,15 @@
-"""Reverse mode alone: derivatives that are linear maps, known by their transposes.
+"""Derivatives that are linear maps, known by their transposes.
 
-They are those of ``custom_vjp`` functions, and of primitives with a ``vjp`` rule and no ``jvp``.
+They are those of ``custom_vjp`` functions, and of primitives with a ``vjp`` rule. Those of
+primitives with a ``jvp`` rule, too, are known in both directions; the others in reverse mode alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from bindax_core.extend import (
     DebugInfo,
@@ -17,6 +18,7 @@ from bindax_core.extend import (
     Primitive,
     Printer,
     Rule,
+    bind_flat,
     eval_jaxpr,
     float0,
     format_application,
@@ -28,7 +30,8 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_transforms._flat import partition, with_zeros
-from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
+from bindax_transforms.autodiff.jvp import jvp_flat
+from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, PartialEvalTracer
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.batching.vmap import (
     AxisData,
@@ -36,14 +39,19 @@ from bindax_transforms.batching.vmap import (
     BatchTrace,
     mapped_aval,
     move_batch_axis,
+    vmap,
 )
 from bindax_transforms.custom._arguments import as_tangents, check_pair, described
 from bindax_transforms.custom._custom_call import Batching, late_rule, resume_trace
-from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
+from bindax_transforms.staging.jaxpr_trace import JaxprTracer, trace_to_jaxpr
 from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
+Function = Callable[..., Any]
 Backward = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
 """``(residuals, cotangents) -> cotangents``; cotangents may be ``Zero``."""
+
+Forward = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
+"""``(residuals, tangents) -> tangents``, of the operands with tangents and results with them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +64,24 @@ class LinearMap:
     nonzeros: tuple[bool, ...]  # which arguments have a tangent among the operands
     out_avals: tuple[Any, ...]  # of all tangents of results; those of ``float0`` are no results
     remedy: str = "define the function with custom_jvp"  # for the wish for forward mode
+    forward: Forward | None = None  # the map itself, where it is known
 
     @property
     def differentiable_outs(self) -> list[Any]:
         """The types of the results that have tangents."""
         return [aval for aval in self.out_avals if aval.dtype != float0]
+
+    def apply(self, *operands: Any) -> list[Any]:
+        """The tangents of the results, in forward mode."""
+        if self.forward is None:
+            raise TypeError(
+                f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) of the "
+                f"{self.name}: it has rules for reverse mode only. Use grad, vjp or jacrev, or "
+                f"{self.remedy}, which serves both modes; for second derivatives use "
+                f"grad(grad(f)) or jacrev(jacrev(f))."
+            )
+        count = self.num_residuals
+        return list(self.forward(operands[:count], operands[count:]))
 
     def transpose(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """The cotangents of the operands with tangents."""
@@ -148,13 +169,27 @@ def _sum_axis(x: Any, axis: int) -> Any:
     return eval_jaxpr_transposed(repeat.jaxpr, repeat.consts, [UndefPrimal(element)], [x])[0]
 
 
-def _refuse(*args: Any, linear: LinearMap) -> NoReturn:
-    raise TypeError(
-        f"forward-mode differentiation (jvp, jacfwd, linearize's linear function) of the "
-        f"{linear.name}: it has rules for reverse mode only. Use grad, vjp or jacrev, or "
-        f"{linear.remedy}, which serves both modes; for second derivatives use grad(grad(f)) or "
-        f"jacrev(jacrev(f))."
-    )
+def batched_forward(linear: LinearMap, size: int, dims: Sequence[BatchDim]) -> Forward | None:
+    """A linear map on batches."""
+    if linear.forward is None:
+        return None
+
+    def batched(residuals: Sequence[Any], tangents: Sequence[Any]) -> Sequence[Any]:
+        mapped = vmap(linear.apply, in_axes=tuple(dims), axis_size=size)
+        return mapped(*residuals, *tangents)
+
+    return batched
+
+
+def _jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, linear: LinearMap
+) -> tuple[list[Any], list[Any]]:
+    return jvp_flat(linear.apply, primals, tangents, DebugInfo("jvp"))
+
+
+def _lowering(ctx: Any, *values: Any, linear: LinearMap) -> list[Any]:
+    closed = trace_to_jaxpr(linear.apply, ctx.avals_in, DebugInfo(f"the {linear.name}"))
+    return ctx.inline(closed, values)  # type: ignore[no-any-return]
 
 
 def _abstract_eval(*avals: Any, linear: LinearMap) -> list[Any]:
@@ -172,6 +207,7 @@ def _vmap(
     batched = replace(
         linear,
         backward=batched_backward(linear.backward, batching, arg_dims, dims[:count], 0),
+        forward=batched_forward(linear, axis_size, dims),
         out_avals=tuple(a.update(shape=(axis_size, *a.shape)) for a in linear.out_avals),
     )
     outs = custom_vjp_linear_p.bind(*operands, linear=batched)
@@ -199,14 +235,14 @@ def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
 
 custom_vjp_linear_p = primitive(
     "custom_vjp_linear",
-    rules.impl(_refuse, on_values=True),
+    rules.impl(lambda *values, linear: linear.apply(*values), on_values=True),
     rules.abstract_eval(_abstract_eval),
-    rules.jvp(lambda primals, tangents, *, linear: _refuse(linear=linear), symbolic_zeros=True),
+    rules.jvp(_jvp, symbolic_zeros=True),
     rules.vmap(_vmap),
     rules.transpose(_transpose, symbolic_zeros=True),
     rules.partial_eval(_partial_eval),
     rules.pretty_print(_pretty_print),
-    rules.lowering["stablehlo"](lambda ctx, *values, linear: _refuse(linear=linear)),
+    rules.lowering["stablehlo"](_lowering),
     multiple_results=True,
 )
 """The derivative of a ``custom_vjp`` function at a point. Operands: residuals, then the tangents
@@ -224,24 +260,10 @@ def _reverse_only(primitive: Primitive) -> Rule | None:
 def _apply_vjp_rule(
     primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
 ) -> tuple[Any, Any]:
-    name = f"vjp rule of the primitive {primitive.name}"
-    pair = rules.vjp.get(primitive)(*primals, **params)
-    check_pair(pair, name, "(out, vjp_function)")
-    out, vjp_function = pair
-    outs = list(out) if primitive.multiple_results else [out]
+    outs, backward_of = _pull_back(primitive, primals, params)
     in_avals = [typeof(x) for x in primals]
-
-    def backward_of(*cotangents: Any) -> list[Any]:
-        cts = vjp_function(*cotangents)
-        if not isinstance(cts, (tuple, list)) or len(cts) != len(primals):
-            raise TypeError(
-                f"the vjp function of the {name} must return one cotangent for each of the "
-                f"{len(primals)} operands, but it returned {described(cts)}."
-            )
-        names = [f"operand {i}" for i in range(len(primals))]
-        return as_tangents(cts, in_avals, lambda: names, name)
-
-    backward, residuals = stage_backward(backward_of, in_avals, outs, DebugInfo(f"the {name}"))
+    origin = DebugInfo(f"the {_named(primitive)}")
+    backward, residuals = stage_backward(backward_of, in_avals, outs, origin)
     linear = LinearMap(
         f"primitive {primitive.name}, which has a vjp rule and no jvp rule",
         backward,
@@ -254,4 +276,96 @@ def _apply_vjp_rule(
     return (outs, out_tangents) if primitive.multiple_results else (outs[0], out_tangents[0])
 
 
+def _named(primitive: Primitive) -> str:
+    return f"vjp rule of the primitive {primitive.name}"
+
+
+def _pull_back(
+    primitive: Primitive, primals: Sequence[Any], params: Mapping[str, Any]
+) -> tuple[list[Any], Callable[..., list[Any]]]:
+    """The results of a primitive, and the function of their cotangents, by its ``vjp`` rule."""
+    name = _named(primitive)
+    pair = rules.vjp.get(primitive)(*primals, **params)
+    check_pair(pair, name, "(out, vjp_function)")
+    out, vjp_function = pair
+    in_avals = [typeof(x) for x in primals]
+
+    def backward_of(*cotangents: Any) -> list[Any]:
+        cts = vjp_function(*cotangents)
+        if not isinstance(cts, (tuple, list)) or len(cts) != len(primals):
+            raise TypeError(
+                f"the vjp function of the {name} must return one cotangent for each of the "
+                f"{len(primals)} operands, but it returned {described(cts)}."
+            )
+        names = [f"operand {i}" for i in range(len(primals))]
+        return as_tangents(cts, in_avals, lambda: names, name)
+
+    return list(out) if primitive.multiple_results else [out], backward_of
+
+
 rules.jvp.derive(_reverse_only)
+
+
+# ------------------------------------------------------------------------------ both directions
+
+
+def by_direction(primitive: Primitive, forward: Function) -> Function:
+    """The ``jvp`` rule of a primitive with a ``vjp`` rule: where reverse mode may come, both.
+
+    Args:
+        primitive: the primitive.
+        forward: its ``jvp`` rule, which deals in sequences of results.
+    """
+
+    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        # Linearization stages what is done with tangents out; so does tracing, and what becomes of
+        # that is not known. Tangents that are values are those of forward mode.
+        if any(isinstance(t, PartialEvalTracer) for t in tangents):
+            outs, backward, residuals = _linearized(primitive, primals, params)
+        elif any(isinstance(t, JaxprTracer) for t in tangents):
+            outs, residuals = list(bind_flat(primitive, primals, params)), []
+            backward = partial(_computed_again, primitive, params)
+        else:
+            return forward(primals, tangents, **params)  # type: ignore[no-any-return]
+        in_avals = [typeof(x) for x in primals]
+        out_avals = tuple(typeof(x).tangent_aval() for x in outs)
+        nonzeros = tuple(type(t) is not Zero for t in tangents)
+        count = len(residuals)
+
+        def pushed(held: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+            _, found = forward(held[count:], with_zeros(nonzeros, given, in_avals), **params)
+            pairs = zip(found, out_avals, strict=True)
+            return [instantiate_zeros(t) for t, aval in pairs if aval.dtype != float0]
+
+        name = f"primitive {primitive.name}"
+        held = [*residuals, *primals]
+        linear = LinearMap(name, backward, len(held), nonzeros, out_avals, forward=pushed)
+        return outs, apply_linear_map(linear, held, tangents)
+
+    return rule
+
+
+def _linearized(
+    primitive: Primitive, primals: Sequence[Any], params: Mapping[str, Any]
+) -> tuple[list[Any], Backward, list[Any]]:
+    """The results, the ``vjp`` function, and its residuals, which come before the operands."""
+    outs, backward_of = _pull_back(primitive, primals, params)
+    origin = DebugInfo(f"the {_named(primitive)}")
+    staged, residuals = stage_backward(backward_of, [typeof(x) for x in primals], outs, origin)
+    count = len(residuals)
+
+    def backward(held: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
+        return staged(held[:count], cotangents)
+
+    return outs, backward, residuals
+
+
+def _computed_again(
+    primitive: Primitive,
+    params: Mapping[str, Any],
+    primals: Sequence[Any],
+    cotangents: Sequence[Any],
+) -> Sequence[Any]:
+    """The ``vjp`` function where nothing was kept but the operands."""
+    _, backward_of = _pull_back(primitive, primals, params)
+    return backward_of(*[instantiate_zeros(ct) for ct in cotangents])
