@@ -243,6 +243,13 @@ def test_what_has_no_rule_is_taken_to_depend_on_everything_and_named() -> None:
     np.testing.assert_array_equal(exact.dense(), np.eye(6, dtype=bool)[::-1])
 
 
+def test_random_keys_are_no_obstacle() -> None:
+    random = pytest.importorskip("bindax_random")
+    key = random.key(0)
+    pattern = sparsity_pattern(lambda x: x * random.normal(random.fold_in(key, 1), (6,)))(X)
+    np.testing.assert_array_equal(pattern.dense(), np.eye(6, dtype=bool))
+
+
 def test_indices_that_the_input_decides() -> None:
     pattern = sparsity_pattern(lambda x: x[lax.convert_element_type(x[:2], np.int32)])(X)
 
@@ -265,5 +272,9 @@ def test_bad_arguments_are_errors_that_say_what_to_do() -> None:
         sparse_jacobian(lambda x: x, mode=1)
     with pytest.raises(ValueError, match="mode must be 'forward' or 'reverse', but it is 'both'"):
         sparsity_pattern(lambda x: x, mode="both")
+    with pytest.raises(
+        TypeError, match="argument 0 must be an array of floating-point numbers"
+    ):
+        sparse_jacobian(lambda x: x)(np.arange(3))
     with pytest.raises(TypeError, match="must return one array, but it returns 2: concatenate"):
         sparsity_pattern(lambda x: (x, x))(X)

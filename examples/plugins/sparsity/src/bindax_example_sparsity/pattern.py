@@ -26,6 +26,7 @@ from bindax_core.extend import (
     bind_flat,
     eval_context,
     is_differentiable,
+    is_extended,
     typeof,
 )
 from bindax_transforms import jvp, make_jaxpr, vjp
@@ -88,8 +89,7 @@ class Context:
         jaxpr = closed.jaxpr
         known: dict[Any, Dependence] = {}
         for var, value in zip(jaxpr.constvars, closed.consts, strict=True):
-            is_known = not isinstance(value, Tracer)
-            known[var] = Dependence(var.aval, None, np.asarray(value) if is_known else None)
+            known[var] = Dependence(var.aval, None, _number(value))
         known.update(zip(jaxpr.invars, operands, strict=True))
 
         def read(atom: Any) -> Dependence:
@@ -108,7 +108,7 @@ class Context:
             if any(one.value is None for one in operands) or eqn.effects:
                 return [Dependence(aval) for aval in avals]
             outs = bind_flat(eqn.primitive, [one.value for one in operands], eqn.params)
-            return [Dependence(typeof(x), None, np.asarray(x)) for x in outs]
+            return [Dependence(typeof(x), None, _number(x)) for x in outs]
         self.primitive, self.out_avals = eqn.primitive, avals
         rule = sparsity.find(eqn.primitive)
         try:
@@ -134,6 +134,11 @@ class Context:
             (np.ones(len(columns), bool), columns, [0, len(columns)]), (1, self.inputs)
         )
         return row[np.zeros(size, int)]
+
+
+def _number(x: Any) -> Any:
+    """A value as a NumPy array; None for what is traced, and for what is no number."""
+    return None if isinstance(x, Tracer) or is_extended(typeof(x).dtype) else np.asarray(x)
 
 
 def _columns(matrix: Matrix) -> Any:
@@ -196,7 +201,7 @@ def sparsity_pattern(
 
     Raises:
         ValueError: when ``mode`` is neither.
-        TypeError: at a call, when the result is not one array.
+        TypeError: at a call, when the argument has no derivative, or the result is not one array.
 
     >>> import numpy as np
     >>> sparsity_pattern(lambda x: x[1:] * x[:-1])(np.ones(4))
@@ -208,6 +213,11 @@ def sparsity_pattern(
     def pattern(*args: Any) -> Pattern:
         avals = [_aval_of(x) for x in args]
         wanted = avals[argnums]
+        if not is_differentiable(wanted.dtype):
+            raise TypeError(
+                f"argument {argnums} must be an array of floating-point numbers, but it is "
+                f"{wanted.str_short()}: convert it first."
+            )
         out = _one_result(make_jaxpr(fun)(*avals).out_avals)
         context = Context(wanted.size if mode == "forward" else out.size)
 

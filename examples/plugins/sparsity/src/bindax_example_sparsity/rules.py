@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,12 @@ SUMMED = ("reduce_sum", "scatter_add")
 
 def rules() -> Iterator[Extension]:
     """The rules of this package, each for a primitive of another."""
-    for names, rule in ((ELEMENTWISE, elementwise), (MOVED, moved), (SUMMED, summed)):
+    tables: dict[Callable[..., Any], tuple[str, ...]] = {
+        elementwise: ELEMENTWISE,
+        moved: MOVED,
+        summed: SUMMED,
+    }
+    for rule, names in tables.items():
         for name in names:
             yield extend(find_primitive(name), sparsity(rule))
     for name, own in {
