@@ -85,7 +85,6 @@ RIGHT = {
     "checkpoint": (bindax.checkpoint, False),
     "jvp": (primal_of_jvp, False),
     "evaluated": (evaluated, False),
-    "checkify": (lambda f: lambda *xs: bindax.experimental.checkify.checkify(f)(*xs)[1], False),
 }
 
 
@@ -95,7 +94,8 @@ RIGHT = {
 )
 def test_right_transformations_pass(name: str) -> None:
     transform, boxes = RIGHT[name]
-    report = checked(transform, boxes, checks=[*ORDERS, *OTHERS])
+    only = {"custom_vjp": "it has no forward mode"} if name == "jvp" else {}
+    report = checked(transform, boxes, checks=[*ORDERS, *OTHERS], skip=only)
 
     assert report.ok, str(report)
     assert not report.missing

@@ -272,9 +272,7 @@ def test_bad_arguments_are_errors_that_say_what_to_do() -> None:
         sparse_jacobian(lambda x: x, mode=1)
     with pytest.raises(ValueError, match="mode must be 'forward' or 'reverse', but it is 'both'"):
         sparsity_pattern(lambda x: x, mode="both")
-    with pytest.raises(
-        TypeError, match="argument 0 must be an array of floating-point numbers"
-    ):
+    with pytest.raises(TypeError, match="argument 0 must be an array of floating-point numbers"):
         sparse_jacobian(lambda x: x)(np.arange(3))
     with pytest.raises(TypeError, match="must return one array, but it returns 2: concatenate"):
         sparsity_pattern(lambda x: (x, x))(X)
