@@ -56,6 +56,8 @@ Aux = TypeVar("Aux")
 
 _rules = rules.jvp.functions
 _backward_rules = rules.vjp.functions
+by_direction: dict[str, Callable[[Primitive, Callable[..., Any]], Callable[..., Any]]] = {}
+"""The function that makes one rule of ``jvp`` and ``vjp``, from the module of linear maps."""
 
 
 class JVPTracer(ValueTracer):
@@ -112,10 +114,10 @@ class JVPTrace(Trace):
 
 def _in_both_directions(primitive: Primitive, rule: Callable[..., Any]) -> Callable[..., Any]:
     """The rule of a primitive that has a ``vjp`` rule, and maybe a ``jvp`` rule of its own."""
-    from bindax_transforms.custom._linear import by_direction
-
     given = rules.jvp.rule_of(primitive)
-    return rule if given is None or not given.is_given else by_direction(primitive, rule)
+    if given is None or not given.is_given:
+        return rule
+    return by_direction["combine"](primitive, rule)
 
 
 def jvp_flat(

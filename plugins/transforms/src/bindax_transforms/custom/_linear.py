@@ -30,7 +30,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_transforms._flat import partition, with_zeros
-from bindax_transforms.autodiff.jvp import jvp_flat
+from bindax_transforms.autodiff.jvp import by_direction, jvp_flat
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, PartialEvalTracer
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.batching.vmap import (
@@ -309,7 +309,7 @@ rules.jvp.derive(_reverse_only)
 # ------------------------------------------------------------------------------ both directions
 
 
-def by_direction(primitive: Primitive, forward: Function) -> Function:
+def _by_direction(primitive: Primitive, forward: Function) -> Function:
     """The ``jvp`` rule of a primitive with a ``vjp`` rule: where reverse mode may come, both.
 
     Args:
@@ -369,3 +369,6 @@ def _computed_again(
     """The ``vjp`` function where nothing was kept but the operands."""
     _, backward_of = _pull_back(primitive, primals, params)
     return backward_of(*[instantiate_zeros(ct) for ct in cotangents])
+
+
+by_direction["combine"] = _by_direction
