@@ -116,6 +116,10 @@ current_source: _Current = _Current()
 rule_files: set[str] = set()
 """The files in which rules are declared."""
 
+_MOST = 4096
+_known: dict[tuple[int, int, tuple[str, ...]], SourceInfo] = {}
+"""The sources found last, so that equations of one line share one object."""
+
 
 def user_source_info(depth: int = 1) -> SourceInfo | None:
     """Return the line of the equation that is applied, or the innermost one that is not internal.
@@ -135,9 +139,19 @@ def user_source_info(depth: int = 1) -> SourceInfo | None:
         if not internal:
             if code.co_filename in rule_files:
                 frame = _outside_of_rules(frame)
-            return _new(SourceInfo, (frame.f_code, frame.f_lasti, info.stack))
+            return _source_of(frame.f_code, frame.f_lasti, info.stack)
         frame = frame.f_back
     return None
+
+
+def _source_of(code: CodeType, instruction: int, stack: tuple[str, ...]) -> SourceInfo:
+    key = (id(code), instruction, stack)  # an id that holds, for the source keeps the code
+    info = _known.get(key)
+    if info is None:
+        if len(_known) >= _MOST:
+            _known.clear()
+        info = _known[key] = _new(SourceInfo, (code, instruction, stack))
+    return info
 
 
 def _outside_of_rules(frame: FrameType) -> FrameType:

@@ -90,6 +90,7 @@ class new_main:
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         main = self.main
         main.alive = False
+        del main.trace  # which refers to it: without the cycle, what was traced is freed at once
         # Not a plain pop: a generator that was left half-way may have entries above this one.
         del self.state.stack[main.level :]
         if self.dynamic:

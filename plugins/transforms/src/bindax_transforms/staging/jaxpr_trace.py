@@ -34,6 +34,8 @@ from bindax_core.extend import (
 from bindax_transforms.staging.names import own_names
 
 _rules = rules.stage.functions
+_CALLER_OF_BIND = 4
+"""The frames from the search for the user's line to what called ``bind``."""
 
 
 class JaxprTracer(Tracer):
@@ -141,15 +143,19 @@ class JaxprTrace(Trace):
         rule = _rules.get(primitive)
         if rule is not None:
             return rule(self, tracers, **params)  # type: ignore[no-any-return]
-        return self.record(primitive, tracers, params)
+        return self.record(primitive, tracers, params, _CALLER_OF_BIND)
 
     def record(
-        self, primitive: Primitive, tracers: Sequence[JaxprTracer], params: dict[str, Any]
+        self,
+        primitive: Primitive,
+        tracers: Sequence[JaxprTracer],
+        params: dict[str, Any],
+        depth: int = 2,
     ) -> list[JaxprTracer]:
-        """Add an equation; returns its results."""
+        """Add an equation, of the user's line from ``depth`` frames up; returns its results."""
         out_avals = primitive.out_avals(tuple([t.aval for t in tracers]), params)
         outvars = [Var(aval) for aval in out_avals]
-        source = user_source_info(2)
+        source = user_source_info(depth)
         eqn = JaxprEqn(primitive, [t.atom for t in tracers], outvars, params, source)
         self.main.global_data.eqns.append(eqn)
         return [JaxprTracer(self, v.aval, v, eqn) for v in outvars]
