@@ -81,6 +81,30 @@ def test_transformed_arguments_after_evaluated_ones():
     assert bindax.jit(lambda x: jnp.dot(x, x.T))(x).shape == (3, 3)
 
 
+def test_arrays_are_evaluated_under_a_transformation_that_they_take_no_part_in():
+    x = jnp.asarray(X)
+    expected = repeated(jnp.mean, x)
+
+    def f(row):
+        center = jnp.mean(x)
+        assert type(center) is type(x)
+        return (row - center).sum()
+
+    np.testing.assert_allclose(bindax.vmap(f)(x), (X - expected).sum(1), rtol=1e-5)
+    np.testing.assert_allclose(bindax.grad(lambda row: f(row))(x[0]), np.ones(4))
+
+
+def test_a_vector_is_searched_as_it_is():
+    (eqn,) = bindax.make_jaxpr(jnp.argmax)(X[0]).eqns
+    assert eqn.primitive.name == "argmax"
+    for case in (X[0], X, X[:, None], X[0, 0]):
+        ours, theirs = jnp.asarray(case), jax.numpy.asarray(case)
+        for keepdims in (False, True):
+            found = repeated(jnp.argmax, ours, keepdims=keepdims)
+            expected = jax.numpy.argmax(theirs, keepdims=keepdims)
+            assert (found.tolist(), found.shape) == (expected.tolist(), expected.shape)
+
+
 def test_settings_belong_to_what_is_remembered():
     mask = jnp.asarray([True, False])
     assert repeated(jnp.where, mask, 1.0, 2.0).dtype == np.float32

@@ -281,7 +281,7 @@ def _position(name: str, search: Any, x: Any, axis: int | None, out: None, keepd
     refuse_out(name, out)
     ndim = typeof(x).ndim
     place = 0 if axis is None else axis_argument(name, axis, ndim)
-    operand = _in_a_row(x) if axis is None else x
+    operand = _in_a_row(x) if axis is None and ndim != 1 else x
     found = search(operand, place, dtypes.default_dtype("int"))
     if not keepdims:
         return found

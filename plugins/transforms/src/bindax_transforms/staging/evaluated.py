@@ -177,13 +177,14 @@ class _Plan:
                 given = [self.values[i] for i in operands]
                 self.values[out] = eqn.primitive.bind(*given, **eqn.params)
             else:
-                self.steps.append((eqn.primitive.bind, operands, eqn.params, out))
+                self.steps.append((eqn.primitive, operands, eqn.params, out))
         return [place(x) for x in jaxpr.outvars]
 
     def evaluate(self, arrays: Sequence[Any]) -> Any:
-        """Apply the primitives to arrays."""
+        """Apply the primitives to arrays: by evaluation, as no operand is traced."""
         values = self.values.copy()
         values[: self._count] = arrays
-        for bind, operands, params, out in self.steps:
-            values[out] = bind(*[values[i] for i in operands], **params)
+        apply = trace_state.stack[0].trace.process_primitive
+        for primitive, operands, params, out in self.steps:
+            (values[out],) = apply(primitive, [values[i] for i in operands], params)
         return values[self._result]
