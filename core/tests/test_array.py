@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import bindax_core as bx
-from bindax_core import Array, ShapedArray
+from bindax_core import Array, ShapedArray, config, typeof
+from bindax_core.errors import AbstractionError
 
 
 def array(*values: float, dtype: object = np.float32) -> Array:
@@ -115,3 +116,16 @@ def test_printing_stays_short_whatever_the_size():
     given_away = Array.from_numpy(np.zeros(3, np.int8))
     given_away.delete()
     assert repr(given_away) == str(given_away) == "Array(shape=(3,), dtype=int8, deleted)"
+
+
+def test_types_of_numpy_arrays_that_were_met_before_are_the_same():
+    for _ in range(2):
+        assert typeof(np.zeros((2, 3), ">f4")) is ShapedArray((2, 3), np.float32)
+        assert typeof(np.zeros((2, 3), "<f4")) is ShapedArray((2, 3), np.float32)
+        assert typeof(np.int8(3)) is ShapedArray((), np.int8)
+        for dtype in ("U2", "S1", "M8[s]", object):
+            with pytest.raises(AbstractionError, match="not a legal operand: only booleans and"):
+                typeof(np.zeros(2, dtype))
+        with config.override(enable_x64=False):
+            assert typeof(np.zeros(2)) is ShapedArray((2,), np.float32)
+        assert typeof(np.zeros(2)) is ShapedArray((2,), np.float64)

@@ -58,7 +58,19 @@ def canonicalize_array(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return x.astype(dtype)
 
 
+_array_types: Final[dict[tuple[tuple[int, ...], DType], ShapedArray]] = {}
+"""The types of the NumPy arrays that were met, which live as long as the process anyway."""
+
+
 def _array_type(x: np.ndarray[Any, Any]) -> ShapedArray:
+    key = (x.shape, x.dtype)
+    found = _array_types.get(key)
+    if found is None:
+        found = _array_types[key] = _new_array_type(x)
+    return found
+
+
+def _new_array_type(x: np.ndarray[Any, Any]) -> ShapedArray:
     dtype = x.dtype
     if dtype.hasobject or dtype.kind in "SUMm" or (dtype.names is not None and dtype != float0):
         raise AbstractionError(

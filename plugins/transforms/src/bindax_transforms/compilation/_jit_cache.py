@@ -91,10 +91,16 @@ _OPERANDS = frozenset({Array, np.ndarray, bool, int, float, complex})
 
 def plain_avals(leaves: Sequence[Any]) -> list[Any]:
     """The types of leaves; those of no entry when one is a tracer, or no operand itself."""
-    kinds = [type(x) for x in leaves]
-    if not _OPERANDS.issuperset(kinds):
-        return [None]
-    return [x.aval if kind is Array else typeof(x) for x, kind in zip(leaves, kinds, strict=True)]
+    avals: list[Any] = []
+    for x in leaves:
+        kind = type(x)
+        if kind is Array:
+            avals.append(x.aval)
+        elif kind in _OPERANDS:
+            avals.append(typeof(x))
+        else:
+            return [None]
+    return avals
 
 
 _NONE = (None, None, None)
