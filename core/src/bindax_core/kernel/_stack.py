@@ -1,8 +1,7 @@
 """The trace stack: which interpreters are active, and which of them handles an operation.
 
-The stack is thread-local. At the bottom stands evaluation. The dynamic trace, when there is one,
-handles every operation that no tracer of a higher level takes part in, so that functions are staged
-completely.
+The stack is thread-local. At the bottom stands evaluation. The dynamic trace, if there is one, also
+handles the operations on values that no trace has boxed, so that functions are staged completely.
 """
 
 from __future__ import annotations
