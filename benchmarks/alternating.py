@@ -6,92 +6,34 @@ Bursts of milliseconds that follow each other see the same machine, so their rat
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
-from statistics import quantiles
-from typing import Any, NamedTuple
+from pathlib import Path
 
 import click
 
-from benchmarks.everyday import TASKS
-from benchmarks.measure import Sampler, repeated
+from benchmarks.page import picture, write_page
+from benchmarks.ratios import Ratios
+from benchmarks.rows import Row
+from benchmarks.stages import stage_rows, stages
+from benchmarks.worker import Worker, serve
 
-BURST = 0.004
-"""The seconds of one burst."""
-
-
-class Ratios(NamedTuple):
-    """The times of one task in both processes: smallest ones, and ratios of neighbouring bursts."""
-
-    name: str
-    own: float
-    other: float
-    ratios: list[float]
-
-    @property
-    def of_minima(self) -> float:
-        """The ratio of the smallest times: what else runs only adds."""
-        return self.own / self.other
-
-    def line(self, added: str = "") -> str:
-        """The row of the table, with words that are added to the name."""
-        low, middle, high = quantiles(self.ratios, n=4, method="inclusive")
-        name = self.name + added
-        return (
-            f"{name:45} {1e6 * self.own:9.2f} {1e6 * self.other:9.2f} {self.of_minima:7.2f} "
-            f"{middle:7.2f} ({low:.2f} to {high:.2f})  {TASKS[self.name][1]:.1f}"
-        )
+PARTS = ("everyday", "programs", "growth", "startup")
+FEWEST = 3
+"""The bursts of each process that a ratio needs."""
 
 
-def serve(library: str) -> None:
-    """Answer each name of a task on the standard input with the seconds of one burst of it."""
-    package = import_module(library)
-    tasks: dict[str, Sampler] = {}
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
-    for line in sys.stdin:
-        name = line.rstrip("\n")
-        if name not in tasks:
-            tasks.clear()  # of one task at a time
-            tasks[name] = repeated(TASKS[name][0](package), BURST)
-        try:
-            answer = repr(tasks[name]())
-        except Exception as error:
-            answer = f"{type(error).__name__}: {error}".partition("\n")[0]
-        print(answer, file=answers, flush=True)
-
-
-class Worker:
-    """A lasting process that measures one library."""
-
-    def __init__(self, library: str, core: int | None, path: str = "") -> None:
-        command = [sys.executable, "-m", "benchmarks.alternating", "--serve", library]
-        environment = os.environ | {"JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1"}
-        if path:
-            environment["PYTHONPATH"] = os.pathsep.join([path, environment.get("PYTHONPATH", "")])
-        if core is not None:
-            command = ["taskset", "-c", str(core), *command]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-        )
-
-    def burst(self, name: str) -> float:
-        """The seconds of one execution of a task, averaged over a burst."""
-        streams: Any = self.process
-        print(name, file=streams.stdin, flush=True)
-        answer = streams.stdout.readline()
-        try:
-            return float(answer)
-        except ValueError:
-            raise RuntimeError(answer.strip() or "the process has ended") from None
-
-    def close(self) -> None:
-        """Let the process end."""
-        self.process.communicate()
+@cache
+def all_rows() -> dict[str, Row]:
+    """Return the rows of all parts by name."""
+    found: dict[str, Row] = {}
+    for part in PARTS:
+        found.update(import_module(f"benchmarks.{part}").rows())
+    return found
 
 
 @contextmanager
@@ -100,7 +42,8 @@ def workers(
 ) -> Iterator[list[Worker]]:
     """One process for each library, on one core together so that they see the same machine.
 
-    With the directory of an installed accelerator, there is one more that uses it, at the end.
+    With the directory of an installed accelerator, there is one more that uses it, at the end: for
+    calls and trees.
     """
     started = [Worker(library, core) for library in libraries]
     if accelerator:
@@ -112,55 +55,99 @@ def workers(
             worker.close()
 
 
-def alternate(started: list[Worker], name: str, rounds: int) -> list[Ratios]:
-    """Take turns, each time in the other direction; the ratios are to the second process."""
+def alternate(started: list[Worker], name: str, rounds: int, patience: float) -> list[Ratios]:
+    """Take turns, each time in the other direction; the ratios are to the second process.
+
+    After ``patience`` seconds no further round begins, but for the fewest that ratios need.
+    """
+    row = all_rows()[name]
+    started = started if row.is_call else started[:2]
     times: list[list[float]] = [[] for _ in started]
     for worker in started:
         worker.burst(name)
-        worker.burst(name)
+    began = time.monotonic()
     for number in range(rounds):
+        if number >= FEWEST and time.monotonic() - began > patience:
+            break
         order = range(len(started))
         for which in order if number % 2 else reversed(order):
             times[which].append(started[which].burst(name))
     first, other, *more = times
     return [
-        Ratios(name, min(own), min(other), [a / b for a, b in zip(own, other, strict=True)])
-        for own in (first, *more)
+        Ratios(
+            name + added,
+            min(own),
+            min(other),
+            [a / b for a, b in zip(own, other, strict=True)],
+            row.most,
+            row.unit,
+        )
+        for own, added in zip((first, *more), ("", ", accelerator"), strict=False)
     ]
 
 
+def chosen(only: tuple[str, ...], everything: bool) -> list[str]:
+    """Return the names of the rows to measure: named ones, or those of the selection."""
+    if only:
+        return [name for name in all_rows() if any(word in name for word in only)]
+    return [name for name, row in all_rows().items() if everything or not row.is_long]
+
+
 @click.command()
-@click.option("--only", multiple=True, help="Only tasks whose name contains this; repeatable.")
-@click.option("--rounds", default=40, show_default=True, help="Bursts of each library.")
+@click.option("--only", multiple=True, help="Only rows whose name contains this; repeatable.")
+@click.option("--all", "everything", is_flag=True, help="All rows, which takes half an hour.")
+@click.option("--rounds", default=40, show_default=True, help="The most bursts of each library.")
+@click.option("--patience", type=float, help="Seconds for a row; by default 0.6, with --all 20.")
 @click.option("--core", type=int, default=None, help="The processor core of both.")
 @click.option("--beside", default="jax", show_default=True, help="The library to compare with.")
 @click.option("--accelerator", help="A directory with bindax-accelerator, for rows with it.")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("benchmarks/results"),
+    show_default=True,
+    help="The directory for the picture.",
+)
+@click.option("--page", is_flag=True, help="Write docs/performance.md and its picture as well.")
 @click.option("--serve", "served", hidden=True)
 def main(
     only: tuple[str, ...],
+    everything: bool,
     rounds: int,
+    patience: float | None,
     core: int | None,
     beside: str,
     accelerator: str | None,
+    output: Path,
+    page: bool,
     served: str,
 ) -> None:
-    """Measure the calls of everyday use beside JAX."""
+    """Measure calls, growth, whole programs and starts beside JAX, for two minutes."""
     if served:
-        serve(served)
+        serve(served, all_rows() | dict(stage_rows()))
         return
-    click.echo(
-        f"{'':45} {'bindax µs':>9} {beside + ' µs':>9} {'minima':>7} {'median':>7} (quartiles)"
-    )
+    seconds = (20.0 if everything else 0.6) if patience is None else patience
+    columns = f"{'bindax':>11} {beside:>11} {'minima':>7} {'median':>7} (quartiles)  asked for"
+    click.echo(f"{'µs, MB':45} {columns}")
+    measured: list[Ratios] = []
+    failed = False
     with workers(("bindax", beside), core, accelerator) as started:
-        for name in TASKS:
-            if not only or any(word in name for word in only):
-                try:
-                    rows = alternate(started, name, rounds)
-                except RuntimeError as error:
-                    click.echo(f"{name:45} failed: {error}")
-                    continue
-                for row, added in zip(rows, ("", ", accelerator"), strict=False):
-                    click.echo(row.line(added))
+        for name in chosen(only, everything):
+            try:
+                found = alternate(started, name, rounds, seconds)
+            except RuntimeError as error:
+                click.echo(f"{name:45} failed: {error}")
+                failed = True
+                continue
+            measured += found
+            for ratios in found:
+                click.echo(ratios.line())
+    if measured:
+        output.mkdir(parents=True, exist_ok=True)
+        (output / "alternating.svg").write_text(picture(measured), encoding="utf-8")
+    if page and measured:
+        write_page(measured, beside, stages(core))
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

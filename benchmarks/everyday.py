@@ -5,16 +5,15 @@ Each takes the package (``bindax`` or ``jax``), prepares itself, and returns wha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-Task: TypeAlias = Callable[[], Any]
-Prepare: TypeAlias = Callable[[ModuleType], Task]
+from benchmarks.rows import Prepare, Row, Task, warm
 
 EIGHT = np.linspace(0.1, 0.8, 8, dtype=np.float32)
 SQUARE = np.linspace(0.1, 0.9, 64, dtype=np.float32).reshape(8, 8)
@@ -217,3 +216,9 @@ TASKS: dict[str, tuple[Prepare, float]] = {
 }
 """The tasks by name, each with the ratio that it should not exceed."""
 TASKS["eager softmax"] = (TASKS["eager softmax"][0], 1.3)
+
+
+def rows() -> Iterator[tuple[str, Row]]:
+    """Yield all tasks."""
+    for name, (prepare, most) in TASKS.items():
+        yield name, warm(prepare, most, is_call=not name.startswith("eager"))

@@ -18,11 +18,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from benchmarks.measure import Result
+from benchmarks.units import difference, quantity
 
-UNITS = {
-    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
-    "B": ((1e6, "MB"), (1e3, "kB"), (1.0, "B")),
-}
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 DISTRIBUTIONS = ("bindax", "jax", "jaxlib", "numpy")
 
@@ -46,26 +43,6 @@ def _processor() -> str:
         return platform.processor()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()
-
-
-def quantity(value: float, unit: str = "s") -> str:
-    """Print a time or a number of bytes in a unit that suits it.
-
-    >>> quantity(0.0000123), quantity(640_516, "B")
-    ('12.3 µs', '641 kB')
-    """
-    units = UNITS[unit]
-    scale, name = next((u for u in units if value >= u[0]), units[-1])
-    return f"{value / scale:.3g} {name}"
-
-
-def difference(seconds: float) -> str:
-    """Print a difference of times, with its sign.
-
-    >>> difference(-0.0021)
-    '-2.1 ms'
-    """
-    return f"{'-' if seconds < 0 else '+'}{quantity(abs(seconds))}"
 
 
 def table(results: Sequence[Result], failures: dict[str, str], cores: int) -> Table:

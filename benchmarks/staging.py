@@ -7,24 +7,10 @@ from types import ModuleType
 from typing import Any
 
 import jax
-import numpy as np
 
 import bindax
+from benchmarks.growth import SCALAR, long_function
 from benchmarks.measure import Case, repeated
-
-SCALAR = np.float32(0.5)
-
-
-def long_function(library: ModuleType, equations: int) -> Callable[[Any], Any]:
-    """Make a function of so many equations; a new one, which no cache knows."""
-    lax = library.lax
-
-    def function(x: Any) -> Any:
-        for _ in range(equations // 2):
-            x = lax.mul(lax.sin(x), x)
-        return x
-
-    return function
 
 
 def traced(library: ModuleType, equations: int) -> Callable[[], Any]:
