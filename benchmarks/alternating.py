@@ -95,7 +95,7 @@ def chosen(only: tuple[str, ...], everything: bool) -> list[str]:
 
 @click.command()
 @click.option("--only", multiple=True, help="Only rows whose name contains this; repeatable.")
-@click.option("--all", "everything", is_flag=True, help="All rows, which takes half an hour.")
+@click.option("--all", "everything", is_flag=True, help="All sizes and programs: much longer.")
 @click.option("--rounds", default=40, show_default=True, help="The most bursts of each library.")
 @click.option("--patience", type=float, help="Seconds for a row; by default 0.6, with --all 20.")
 @click.option("--core", type=int, default=None, help="The processor core of both.")
@@ -122,7 +122,7 @@ def main(
     page: bool,
     served: str,
 ) -> None:
-    """Measure calls, growth, whole programs and starts beside JAX, for two minutes."""
+    """Measure calls, growth, whole programs and starts beside JAX."""
     if served:
         serve(served, all_rows() | dict(stage_rows()))
         return

@@ -105,7 +105,7 @@ FAMILIES: tuple[tuple[str, Callable[..., Row], Any, tuple[int, ...], int], ...] 
     ("lower, {:,} equations", first, lower, (100, 1_000, 10_000), 1_000),
     ("compile, {:,} equations", first, compile_, (100, 1_000), 100),
     ("trace, jit nested {} deep", first, nested_jit, (1, 10, 50), 10),
-    ("trace, derivative of order {}", warm, nested_grad, (1, 2, 3), 2),
+    ("trace, derivative of order {}", first, nested_grad, (1, 2, 3), 2),
     ("flatten, dicts nested {} deep", warm, nested_tree, (10, 100), 100),
     ("call, {:,} leaves", warm, call_of_tree, (1, 10, 100, 1_000, 10_000), 100),
     ("call, {} functions alive", warm, call_while_alive, (1, 10, 100), 100),
