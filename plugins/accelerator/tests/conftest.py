@@ -71,7 +71,7 @@ def run_python(site: Path) -> Callable[..., str]:
         path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
         done = subprocess.run(
             [sys.executable, *arguments],
-            env={**os.environ, "PYTHONPATH": path, **variables},
+            env={**os.environ, "PYTHONPATH": path, "BINDAX_PART": "1/1", **variables},
             capture_output=True,
             text=True,
             timeout=seconds,
