@@ -37,6 +37,10 @@ class Mismatch(AssertionError):
         self.rule = rule
 
 
+class Kept(Mismatch):
+    """Something outlives its use, whatever its size, so that no smaller case is looked for."""
+
+
 class NotApplicable(Exception):
     """A check has nothing to do for a case; the message says why.
 

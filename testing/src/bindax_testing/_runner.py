@@ -15,7 +15,7 @@ from bindax_core.extend import Primitive, describe_rule
 from bindax_testing._blame import EVALUATION, Culprit, codes_of, culprit_of, own_frames
 from bindax_testing._cases import Case
 from bindax_testing._checks import CHECKS, Check
-from bindax_testing._compare import Mismatch, NotApplicable
+from bindax_testing._compare import Kept, Mismatch, NotApplicable
 from bindax_testing._containers import container_results
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._plan import Plan, checking, made_check, make_plan
@@ -163,7 +163,7 @@ class Group:
             result.traceback = own_frames(error)
         if case is None:
             return
-        if not isinstance(error, TimeLimitExceeded):
+        if not isinstance(error, TimeLimitExceeded | Kept):
             smaller = self._shrunk(case, error)
             if smaller is not case:
                 case, result.reason = smaller, self._reason_anew(smaller, result.reason)

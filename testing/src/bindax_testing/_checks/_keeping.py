@@ -12,7 +12,7 @@ import numpy as np
 from bindax_core.extend import RuleKind, Tracer
 from bindax_testing._cases import Call, Case
 from bindax_testing._checks._types import host_operands, run_impl
-from bindax_testing._compare import Mismatch
+from bindax_testing._compare import Kept
 
 
 def require_forgotten(case: Call, kind: RuleKind, run: Callable[[], Any]) -> None:
@@ -31,7 +31,7 @@ def require_forgotten(case: Call, kind: RuleKind, run: Callable[[], Any]) -> Non
     with kind.wrapped(case.primitive, watched):
         run()
     if _alive(given):
-        raise Mismatch(
+        raise Kept(
             "keeps an operand after its call: a traced value that it was given is still held, so "
             "memory leaks, and its use is an error. Return what is needed later.",
             kind.name,
@@ -49,7 +49,7 @@ def require_forgotten_arrays(case: Case) -> None:
     run_impl(case, operands)
     operands.clear()
     if _alive(given):
-        raise Mismatch("keeps an operand after its call, whose memory is never freed.", "impl")
+        raise Kept("keeps an operand after its call, whose memory is never freed.", "impl")
 
 
 def _tracers(x: Any) -> Iterator[Tracer]:

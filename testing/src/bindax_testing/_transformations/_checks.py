@@ -15,6 +15,7 @@ from bindax_testing._checks._batching import batched
 from bindax_testing._checks._compositions import same_values
 from bindax_testing._checks._derivatives import tangents_of
 from bindax_testing._compare import (
+    Kept,
     Mismatch,
     NotApplicable,
     host,
@@ -124,7 +125,7 @@ def _tracers(program: Program) -> None:
         with checking_leaks():
             program.leaves(*program.operands)
     except UnexpectedTracerError as error:
-        raise Mismatch(f"it keeps traced values: {error}") from error
+        raise Kept(f"it keeps traced values: {error}") from error
 
 
 class _OfTheFunction(Exception):

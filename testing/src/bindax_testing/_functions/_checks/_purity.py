@@ -19,7 +19,7 @@ from bindax_testing._checks._purity import (
     identical,
     require_unchanged,
 )
-from bindax_testing._compare import Mismatch, NotApplicable, host, require_same
+from bindax_testing._compare import Kept, Mismatch, NotApplicable, host, require_same
 from bindax_testing._functions._call import FunctionCall
 from bindax_testing._functions._checks._base import check
 from bindax_transforms import checking_leaks, make_jaxpr
@@ -60,7 +60,7 @@ def _leaks(call: FunctionCall) -> None:
         with checking_leaks():
             make_jaxpr(call.fresh())(*call.avals)
     except UnexpectedTracerError as error:
-        raise Mismatch(f"keeps a traced value after its call: {error}") from error
+        raise Kept(f"keeps a traced value after its call: {error}") from error
 
 
 @check("pickle", rank=4, as_given=True)
