@@ -73,9 +73,17 @@ def with_extra_args_support(tx: Any) -> GradientTransformationExtraArgs:
 
     Args:
         tx: a transformation, of this package or of another one with the same protocol.
+
+    Raises:
+        TypeError: it has no ``init`` and ``update``.
     """
     if isinstance(tx, GradientTransformationExtraArgs):
         return tx
+    if not (hasattr(tx, "init") and hasattr(tx, "update")):
+        raise TypeError(
+            f"an optimizer or another transformation of gradients has the functions init and "
+            f"update, but got {tx!r:.60}."
+        )
     kinds = [p.kind for p in inspect.signature(tx.update).parameters.values()]
     if inspect.Parameter.VAR_KEYWORD in kinds:
         return GradientTransformationExtraArgs(tx.init, tx.update)
