@@ -64,7 +64,7 @@ def _rows(measured: Sequence[Ratios]) -> Iterator[str]:
 def ratio_table(measured: Sequence[Ratios], beside: str) -> str:
     """Tabulate the smallest samples and the ratios, in Markdown."""
     lines = [
-        f"| | bindax | {beside} | ratio of minima | median (quartiles) |",
+        f"| what is timed | bindax | {beside} | ratio of minima | median (quartiles) |",
         "|---|---:|---:|---:|---:|",
     ]
     for row in measured:
