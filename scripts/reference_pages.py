@@ -20,7 +20,7 @@ import source_pages
 from primitive_facts import fact_lines, families, family_of
 from reference import Entry
 
-LARGE = 130
+LARGE = 180
 """The number of names from which on a module has several pages."""
 FOLDER = "reference"
 NAMES = re.compile(r"^<!-- names: ([\w.]+) -->$", re.MULTILINE)
