@@ -412,7 +412,8 @@ def product_rule(x: Any, y: Any) -> list[Any]:
     return [x + y]  # wrong
 
 
-exam_kind.install(bindax.find_primitive("mul"), exam_kind(product_rule))
+PRODUCT = bindax.find_primitive("mul"), exam_kind(product_rule)
+exam_kind.install(*PRODUCT)  # the tests take it back, programs that repeat a failure need it
 
 
 def wrong_rule(function: Callable[..., Any]) -> Callable[..., Any]:
