@@ -15,7 +15,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -29,6 +29,8 @@ import jax_answers as stored_answers  # noqa: E402
 from process_state import leaves_no_traces as leaves_no_traces  # noqa: E402
 
 NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
+finished = count(1)
+"""The tests that have run in this process."""
 if importlib.util.find_spec("hypothesis"):
     from hypothesis import HealthCheck, settings
 
@@ -128,15 +130,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item in kept]
 
 
-def pytest_collection_finish() -> None:
-    """Keep the suite out of sight of the searches for garbage in its tests, which take long."""
+def hide_from_collector() -> None:
+    """Keep what there is out of sight of the searches for garbage in tests, which take long."""
     gc.collect()
     gc.freeze()
 
 
+def pytest_collection_finish() -> None:
+    """Hide the suite."""
+    hide_from_collector()
+
+
+def pytest_runtest_logfinish() -> None:
+    """Hide what the last hundred tests put into caches."""
+    if next(finished) % 100 == 0:
+        hide_from_collector()
+
+
 def pytest_sessionfinish() -> None:
     """Search once for what the last tests left, and spare pytest its ten searches at the end."""
-    pytest_collection_finish()
+    hide_from_collector()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
