@@ -15,6 +15,7 @@ def load(name):
     return module
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("name", "options", "limit"),
     [

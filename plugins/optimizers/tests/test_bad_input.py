@@ -32,11 +32,6 @@ MISTAKES = {
         r"lookahead needs LookaheadParams as parameters, but got dict; make them with",
     ),
     "period": (lambda: o.lookahead(o.sgd(0.1), 0, 0.5), "sync_period must be at least 1, but is 0"),
-    "no optimizer": (
-        lambda: o.chain(o.sgd(0.1), 3),
-        "an optimizer or another transformation of gradients has the functions init and update, "
-        "but got 3",
-    ),
     "names": (
         lambda: o.named_chain(("a", o.sgd(0.1)), ("a", o.sgd(0.1))),
         r"the names must differ, but are \['a', 'a'\]",
@@ -141,6 +136,11 @@ MISTAKES = {
         r"predictions of shape \(1, 2\) need targets of the same, but they have \(1, 3\)",
     ),
 }
+
+
+def test_what_is_no_optimizer_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"has the functions init and update, but got 3\.$"):
+        o.chain(o.sgd(0.1), 3)
 
 
 @pytest.mark.parametrize("name", MISTAKES)
