@@ -37,17 +37,15 @@ def _is_variable(x: Any) -> bool:
 
 
 def _wrapped(x: Any) -> Any:
-    if isinstance(x, Variable):
-        return OptVariable(x.raw_value, **{**x.get_metadata(), "source_type": type(x)})
-    return OptArray(jnp.asarray(x))
+    """Variables for the arrays of a state; what stands for no array stays as it is."""
+    if not isinstance(x, Variable):
+        return OptArray(jnp.asarray(x))
+    return tree_map(lambda leaf: OptVariable(leaf, **x.get_metadata()), x.raw_value)
 
 
-def _unwrapped(x: Any) -> Any:
-    if not isinstance(x, OptVariable):
-        return x.raw_value
-    metadata = x.get_metadata()
-    source: type[Variable[Any]] = metadata.pop("source_type")
-    return source(x.raw_value, **metadata)
+def _raw(tree: Any) -> Any:
+    """A tree with the values of its variables in their place."""
+    return tree_map(lambda x: x.raw_value if _is_variable(x) else x, tree, is_leaf=_is_variable)
 
 
 class Optimizer(Object):
@@ -108,9 +106,9 @@ class Optimizer(Object):
                 f"{sorted(ours - theirs, key=str)}, and with {sorted(theirs - ours, key=str)} too "
                 f"many. Pass what grad returns for the same model and the same filter."
             )
-        former = tree_map(_unwrapped, self.opt_state, is_leaf=_is_variable)
-        updates, new = self.tx.update(grads, former, params, **extra)
-        changed = tree_map(lambda p, u: jnp.asarray(p + u).astype(typeof(p).dtype), params, updates)
+        values = _raw(params)
+        updates, new = self.tx.update(_raw(grads), _raw(self.opt_state), values, **_raw(extra))
+        changed = tree_map(lambda p, u: jnp.asarray(p + u).astype(typeof(p).dtype), values, updates)
         update(model, changed)
         variables = tree_flatten(self.opt_state, is_leaf=_is_variable)[0]
         for variable, value in zip(variables, tree_leaves(new), strict=True):
