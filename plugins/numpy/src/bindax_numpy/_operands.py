@@ -105,6 +105,21 @@ def promoted(name: str, *operands: Any) -> tuple[Any, ...]:
     return broadcast_arrays(*promote_dtypes(*values(name, *operands)))
 
 
+def together(name: str, *operands: Any) -> tuple[Any, ...]:
+    """Operands of a function that rearranges, in one dtype: numbers take that of the arrays."""
+    made = promote_dtypes(*values(name, *operands))
+    arrays = [aval for aval in map(typeof, made) if aval.shape or not aval.weak_type]
+    if not arrays:
+        return tuple(map(settled, made))
+    wanted, weak = arrays[0].dtype, all(aval.weak_type for aval in arrays)
+    return tuple([as_operand(convert(x, wanted, weak)) for x in made])
+
+
+def put_into(name: str, x: Any, dtype: Any) -> Any:
+    """An operand that becomes elements of an array of a dtype."""
+    return as_operand(convert(checked(name, x), dtype, False))
+
+
 def inexact(name: str, *operands: Any) -> tuple[Any, ...]:
     """Like ``promoted``, and booleans and integers as floats; the results have operators."""
     made = broadcast_arrays(*promote_inexact(*values(name, *operands)))

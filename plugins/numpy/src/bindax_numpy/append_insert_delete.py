@@ -11,7 +11,11 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axes_argument, shape_argument
-from bindax_numpy._operands import array_operand, known
+from bindax_numpy._operands import (
+    array_operand,
+    known,
+    put_into,
+)
 from bindax_numpy.concatenate import concatenate, split
 from bindax_numpy.indexing import take
 from bindax_numpy.reshaping import along, broadcast_to, moveaxis, ravel, reshape
@@ -201,7 +205,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     size = shape[place]
     traced = isinstance(obj, Tracer) and dtypes.is_integer(typeof(obj).dtype)
     at = obj if traced else _positions("insert", obj, size)
-    new = lax.convert_element_type(array_operand("insert", values), typeof(x).dtype)
+    new = put_into("insert", values, typeof(x).dtype)
     new = lax.broadcast_to_rank(new, len(shape))
     if at.size == 1:
         # One place, to which all values go; the first axis counts them if obj is a scalar.

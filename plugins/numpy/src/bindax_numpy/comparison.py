@@ -12,12 +12,12 @@ from bindax_core.extend import Array, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import broadcast_to, comparisons, convert, refuse_out
 from bindax_numpy._operands import (
-    array_operand,
     as_operand,
     checked,
     operand,
     promoted,
     require_real,
+    together,
     values,
 )
 from bindax_numpy.creation import asarray
@@ -272,13 +272,16 @@ def where(
         )
     if size is not None or fill_value is not None:
         raise ValueError("where with x and y has their shape; it takes no size and fill_value.")
-    return choice(condition, array_operand("where", x), array_operand("where", y))
+    return _chosen(condition, *together("where", x, y))
 
 
 def choice(condition: Any, x: Any, y: Any) -> Any:
     """``where`` inside of formulas, whose numbers of double precision do not settle."""
+    return _chosen(condition, *promoted("where", x, y))
+
+
+def _chosen(condition: Any, x: Any, y: Any) -> Any:
     holds = convert(checked("where", condition), dtypes.bool_, False)
-    x, y = promoted("where", x, y)
     shape = lax.broadcast_shapes(typeof(holds).shape, typeof(x).shape, typeof(y).shape)
     holds, x, y = broadcast_to(holds, shape), broadcast_to(x, shape), broadcast_to(y, shape)
     return lax.select_n_p.bind(holds, y, x)

@@ -23,7 +23,10 @@ from bindax_lax_basic.extend import (
     static_ints,
 )
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
-from bindax_numpy._operands import array_operand, require_values, settled
+from bindax_numpy._operands import (
+    array_operand,
+    together,
+)
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 
 _MOST_PARTS = 2**24
@@ -44,8 +47,7 @@ def _arrays(name: str, arrays: Any) -> list[Any]:
     operands = list(arrays)
     if not operands:
         raise ValueError(f"{name} needs at least one array.")
-    require_values(name, *operands)
-    return [settled(x) for x in operands]
+    return list(together(name, *operands))
 
 
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:

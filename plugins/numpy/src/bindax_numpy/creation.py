@@ -12,6 +12,8 @@ from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_lax_basic.extend import scalar as scalar_of_dtype
 from bindax_numpy._operands import (
     array_operand,
+    as_operand,
+    checked,
     placed,
 )
 
@@ -126,7 +128,7 @@ def _in_dtype(name: str, value: Any, dtype: DType, weak_type: bool) -> Any:
             f"{name}: {value!r} cannot have the dtype {dtype.name}, which has no imaginary part; "
             f"take the real part first."
         )
-    return convert(array_operand(name, value), dtype, weak_type)
+    return as_operand(convert(checked(name, value), dtype, weak_type))
 
 
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:

@@ -11,11 +11,13 @@ from bindax_lax_basic.extend import (
     broadcast_to,
     canonical_dtype,
     convert,
-    promote_dtypes,
     refuse_out,
     static_int,
 )
-from bindax_numpy._operands import array_operand, listed_axes
+from bindax_numpy._operands import (
+    listed_axes,
+    together,
+)
 from bindax_numpy.arithmetic import conj, multiply
 from bindax_numpy.reshaping import ravel
 from bindax_transforms import evaluated
@@ -25,7 +27,7 @@ Axes = tuple[int, ...]
 
 def operands(name: str, a: Any, b: Any) -> tuple[Any, Any]:
     """Two arrays in the one dtype that they promote to."""
-    a, b = promote_dtypes(array_operand(name, a), array_operand(name, b))
+    a, b = together(name, a, b)
     return a, b
 
 

@@ -15,10 +15,12 @@ from bindax_lax_basic.extend import (
     canonical_dtype,
     constant,
     convert,
-    promote_dtypes,
     refuse_out,
 )
-from bindax_numpy._operands import array_operand
+from bindax_numpy._operands import (
+    array_operand,
+    together,
+)
 from bindax_numpy.dot_matmul import contract
 from bindax_transforms import evaluated
 
@@ -68,7 +70,7 @@ def einsum(
         )
     if not operands:
         raise ValueError("einsum needs at least one array beside the subscripts.")
-    arrays = promote_dtypes(*(array_operand("einsum", x) for x in operands))
+    arrays = together("einsum", *operands)
     inputs, output = _parse(subscripts, [typeof(x).ndim for x in arrays])
     sizes = _sizes(subscripts, arrays, inputs)
     terms = [

@@ -10,7 +10,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import convert, default_dtype, larger, static_int
-from bindax_numpy._operands import array_operand, inexact, require_real, strong_operand
+from bindax_numpy._operands import array_operand, inexact, put_into, require_real, strong_operand
 from bindax_numpy.arithmetic import clip, maximum
 from bindax_numpy.comparison import equal, where
 from bindax_numpy.concatenate import concatenate
@@ -258,6 +258,8 @@ def interp(
             f"interp: xp and fp must be vectors of one size that is not 0, but they are "
             f"{own.str_short()} and {other.str_short()}."
         )
+    if type(x) in (int, float):
+        x = put_into("interp", x, dtypes.inexact_dtype(own.dtype))
     at, places = inexact_operands("interp", x, places)
     require_real("interp", at)
     (values,) = inexact("interp", values)

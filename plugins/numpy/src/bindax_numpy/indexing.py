@@ -19,7 +19,11 @@ from bindax_lax_basic.extend import (
     shape_argument,
     static_int,
 )
-from bindax_numpy._operands import array_operand, known
+from bindax_numpy._operands import (
+    array_operand,
+    checked,
+    known,
+)
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.reductions import sum
 from bindax_numpy.reshaping import along, moveaxis, ravel, reshape
@@ -339,9 +343,12 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False
     end = size if wrap or len(shape) > 2 else builtins.min(size, shape[1] ** 2)
     step = builtins.sum(math.prod(shape[i + 1 :]) for i in range(len(shape)))
     flat = np.arange(0, end, step)
-    values = ravel(array_operand("fill_diagonal", val))
-    chosen = np.arange(len(flat)) % max(typeof(values).size, 1)
-    changed = ravel(x).at[flat.astype(np.int32)].set(values[chosen.astype(np.int32)])
+    values = checked("fill_diagonal", val)
+    if typeof(values).shape:
+        values = ravel(values)
+        chosen = np.arange(len(flat)) % max(typeof(values).size, 1)
+        values = values[chosen.astype(np.int32)]
+    changed = ravel(x).at[flat.astype(np.int32)].set(values)
     return reshape(changed, shape)
 
 

@@ -12,7 +12,11 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, Dimension, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axis_argument, convert, static_int
-from bindax_numpy._operands import array_operand
+from bindax_numpy._operands import (
+    array_operand,
+    as_operand,
+    checked,
+)
 from bindax_numpy.arithmetic import clip, maximum, round
 from bindax_numpy.comparison import where
 from bindax_numpy.concatenate import concatenate
@@ -130,7 +134,7 @@ def _value_per_side(name: str, x: Any, given: Any) -> Any:
     """Values of the dtype of the array: one for each side of each axis, or a scalar for all."""
     aval = typeof(x)
     host = np.asarray(given) if isinstance(given, (list, tuple)) else given
-    values = convert(array_operand("pad", host), aval.dtype, aval.weak_type)
+    values = as_operand(convert(checked("pad", host), aval.dtype, aval.weak_type))
     shape, ndim = typeof(values).shape, aval.ndim
     if not shape:
         return values

@@ -11,7 +11,12 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import convert, promote_dtypes, result_type, static_int
-from bindax_numpy._operands import array_operand, inexact, strong_operand
+from bindax_numpy._operands import (
+    array_operand,
+    inexact,
+    strong_operand,
+    together,
+)
 from bindax_numpy.arithmetic import abs
 from bindax_numpy.comparison import where
 from bindax_numpy.concatenate import concatenate, stack
@@ -28,7 +33,7 @@ from bindax_numpy.sorting import argsort
 
 
 def _coefficients(name: str, *operands: Any) -> tuple[Any, ...]:
-    made = promote_dtypes(*(atleast_1d(array_operand(name, p)) for p in operands))
+    made = tuple([atleast_1d(p) for p in together(name, *operands)])
     for p in made:
         if typeof(p).ndim != 1:
             raise ValueError(
@@ -48,7 +53,7 @@ def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Array:
     >>> jnp.polyval(jnp.array([2.0, 0.0, 1.0]), jnp.array([1.0, 3.0]))
     Array([ 3., 19.], dtype=float32)
     """
-    factors, points = promote_dtypes(array_operand("polyval", p), array_operand("polyval", x))
+    factors, points = together("polyval", p, x)
     shape = lax.broadcast_shapes(typeof(factors).shape[1:], typeof(points).shape)
     out = lax.full(shape, 0, typeof(points).dtype)
     for i in range(typeof(factors).shape[0]):

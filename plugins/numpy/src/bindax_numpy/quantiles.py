@@ -10,7 +10,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axes_argument, convert, refuse_out
-from bindax_numpy._operands import constant, require_real, strong_operand
+from bindax_numpy._operands import constant, put_into, require_real, strong_operand
 from bindax_numpy.comparison import isnan, where
 from bindax_numpy.indexing import take_along_axis
 from bindax_numpy.reductions import all, any, argmax, sum
@@ -170,11 +170,12 @@ def _quantile(
     ignore_nan = name.startswith("nan")
     if method not in _METHODS:
         raise ValueError(f"{name}: method must be one of {_METHODS}, but it is {method!r}.")
-    x, part = strong_operand(name, a), strong_operand(name, q)
+    x = strong_operand(name, a)
+    dtype = dtypes.inexact_dtype(typeof(x).dtype)
+    part = put_into(name, q, dtype) if type(q) in (int, float) else strong_operand(name, q)
     require_real(name, x, part)
     if typeof(part).ndim > 1:
         raise ValueError(f"{name}: q must be a scalar or a vector, not {typeof(part).str_short()}.")
-    dtype = dtypes.inexact_dtype(typeof(x).dtype)
     axes = axes_argument(name, axis, typeof(x).ndim, "axis")
     rows = as_last_axis(convert(x, dtype, False), axes)
     heavy = None if weights is None else _weights(name, weights, x, axes, method)

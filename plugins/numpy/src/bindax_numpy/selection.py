@@ -10,8 +10,15 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, Tracer, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import broadcast_to, convert, promote_dtypes, refuse_out
-from bindax_numpy._operands import array_operand, strong_operand
+from bindax_lax_basic.extend import broadcast_to, convert, refuse_out
+from bindax_numpy._operands import (
+    array_operand,
+    as_operand,
+    checked,
+    put_into,
+    strong_operand,
+    together,
+)
 from bindax_numpy.arithmetic import clip
 from bindax_numpy.comparison import where
 from bindax_numpy.indexing import bounded, index_operand, refuse_in_place
@@ -37,7 +44,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
             f"select takes one array for each condition, but there are {len(choicelist)} arrays "
             f"for {len(condlist)} conditions."
         )
-    *choices, out = promote_dtypes(*(array_operand("select", x) for x in (*choicelist, default)))
+    *choices, out = together("select", *choicelist, default)
     for condition, choice in reversed(list(zip(condlist, choices, strict=True))):
         out = where(condition, choice, out)
     return out
@@ -63,7 +70,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     if mode not in ("raise", "clip", "wrap"):
         raise ValueError(f"choose: mode must be 'raise', 'clip' or 'wrap', but it is {mode!r}.")
     index = index_operand("choose", a)
-    arrays = list(promote_dtypes(*(array_operand("choose", x) for x in choices)))
+    arrays = list(together("choose", *choices))
     arrays = [convert(x, typeof(x).dtype, False) for x in arrays]
     n = len(arrays)
     index = bounded("choose", "a", index, n, mode, f"{n} arrays; see mode")
@@ -127,7 +134,7 @@ def _is_one_condition(condlist: Any, ndim: int) -> bool:
 
 def _value(function: Any, x: Any, args: Any, kw: Any) -> Any:
     value: Any = function(x, *args, **kw) if callable(function) else function
-    return convert(array_operand("piecewise", value), typeof(x).dtype, False)
+    return put_into("piecewise", value, typeof(x).dtype)
 
 
 def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = False) -> Array:
@@ -143,7 +150,8 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = False) -> Array:
     Array([8, 2, 9], dtype=int32)
     """
     refuse_in_place("place", inplace)
-    x, values = array_operand("place", arr), array_operand("place", vals)
+    x = array_operand("place", arr)
+    values = put_into("place", vals, typeof(x).dtype)
     holds = convert(array_operand("place", mask), dtypes.bool_, False)
     if typeof(holds).size != typeof(x).size or not typeof(values).size:
         raise ValueError(
@@ -153,7 +161,6 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = False) -> Array:
     flat = holds.ravel()
     number = lax.cumsum(convert(flat, np.dtype(np.int32), False), 0) - 1
     chosen = values.ravel()[number % typeof(values).size]
-    chosen = convert(chosen, typeof(x).dtype, False)
     return where(flat, chosen, x.ravel()).reshape(typeof(x).shape)
 
 
@@ -171,7 +178,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Fa
     Array([5., 0., 6.], dtype=float32)
     """
     refuse_in_place("put", inplace)
-    x, values = array_operand("put", a), array_operand("put", v).ravel()
+    x, values = array_operand("put", a), checked("put", v)
     index = index_operand("put", ind).ravel()
     if mode not in (None, "clip", "wrap"):
         raise ValueError(f"put: mode must be None, 'clip' or 'wrap', but it is {mode!r}.")
@@ -182,5 +189,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Fa
         raise ValueError("put: v must have one element or more.")
     if mode is not None:
         index = index % size if mode == "wrap" else clip(index, 0, size - 1)
-    values = values[np.arange(count, dtype=np.int32) % typeof(values).size]
+    if typeof(values).shape:
+        values = as_operand(values).ravel()
+        values = values[np.arange(count, dtype=np.int32) % typeof(values).size]
     return x.ravel().at[index].set(values, mode="drop").reshape(typeof(x).shape)
