@@ -18,7 +18,8 @@ MODULES = {
     "bindax.numpy": 2.4,
     "bindax.random": 2.4,
     "bindax.nn": 2.4,
-    "bindax.optimizers": 2.0,
+    "bindax.tree_util": 1.8,
+    "bindax.optimizers": 1.2,
     "bindax.debug": 2.0,
     "bindax.nnx": 1.8,
     "bindax.extend": 0.6,
@@ -38,7 +39,7 @@ FOLDERS = {
     "reference/": 0.3,
 }
 TABLES = 0.2
-"""The weight of the tables of JAX's names, which have every name, too."""
+"""The weight of tables that have every name, too."""
 SAME, PRIMITIVE, LONGER = 0.7, 0.25, 0.5
 
 
@@ -57,7 +58,7 @@ def weight(location: str) -> float:
     page, _, anchor = location.partition("#")
     entry = reference.entries().get(anchor)
     if entry is None:
-        if page.endswith("_names/"):
+        if page.endswith(("_names/", "_table/")):
             return TABLES
         return next((w for folder, w in FOLDERS.items() if page.startswith(folder)), GUIDES)
     found = MODULES.get(entry.module, 1.5)
