@@ -226,3 +226,37 @@ def test_a_package_brings_checks_for_its_primitive() -> None:
     (rule,) = extend(sin_p, checkify.checked(small)).rules
     with checkify.checked.scoped(sin_p, rule):
         assert message(jnp.cos, F(10.0), errors=checkify.user_checks) == "the cosine of 10.0"
+
+
+@custom_vjp
+def checked_log(x: Any) -> Any:
+    checkify.check(x > 0, "not positive")
+    return lax.log(x)
+
+
+checked_log.defvjp(lambda x: (checked_log(x), x), lambda x, t: (t / x,))
+
+
+@custom_jvp
+def checked_square(x: Any) -> Any:
+    checkify.check(x > 0, "not positive")
+    return x * x
+
+
+checked_square.defjvp(lambda xs, ts: (checked_square(*xs), 2 * xs[0] * ts[0]))
+
+
+@pytest.mark.parametrize("function", [checked_log, checked_square])
+def test_batches_of_functions_with_their_own_rules(function: Any) -> None:
+    vector, matrix = np.full(3, 2, F), np.full((2, 3), 2, F)
+    batched = [
+        (vmap(function), vector),
+        (vmap(vmap(function)), matrix),
+        (vmap(grad(function)), vector),
+        (vmap(jit(function)), vector),
+        (vmap(lambda x: vmap(function)(x)), matrix),
+    ]
+    for transformed, x in batched:
+        np.testing.assert_allclose(checkify.checkify(transformed)(x)[1], transformed(x))
+        assert message(transformed, x) is None
+        assert "not positive" in (message(transformed, -x) or "")

@@ -25,6 +25,7 @@ from bindax_core.extend import (
     bind_flat,
     call_rule,
     full_raise,
+    is_active,
     is_value,
     new_main,
     trace_state,
@@ -47,6 +48,7 @@ class Checks:
         code: the number of the first failure, 0 as long as there is none.
         payload: the values of messages, by place.
         found_any: whether the program has a check at all.
+        main: the interpreter that applies the rules.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Checks:
         self.code: Any = np.int32(0) if code is None else code
         self.payload: dict[Slot, list[Any]] = dict(payload or {})
         self.found_any: bool = False
+        self.main: MainTrace | None = None
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -173,19 +176,48 @@ def run_checked(
     function: Callable[..., Any],
     operands: Sequence[Any],
     origin: DebugInfo | None = None,
+    main: MainTrace | None = None,
 ) -> Any:
-    """The results of a function of flat values; failures are noted in ``checks``."""
-    data = checks, trace_state.dynamic
-    with new_main(CheckTrace, data, origin=origin or DebugInfo("checkify"), dynamic=True) as main:
+    """The results of a function of flat values; failures are noted in ``checks``.
+
+    Args:
+        checks: what they are noted in.
+        function: the function.
+        operands: its operands.
+        origin: what is run, for messages.
+        main: the interpreter at work, for a function that later interpreters have prepared.
+    """
+    with _interpreter(checks, origin or DebugInfo("checkify"), main) as main:
         boxed = [full_raise(main.trace, x) for x in operands]
         return _unboxed(main, function(*boxed))
 
 
-def run_silently(function: Callable[..., Any], args: Sequence[Any]) -> Any:
+def run_silently(
+    function: Callable[..., Any], args: Sequence[Any], main: MainTrace | None = None
+) -> Any:
     """The results of a function, which may be nested, of any arguments, without its checks."""
-    data = Checks(frozenset()), trace_state.dynamic
-    with new_main(CheckTrace, data, origin=DebugInfo("checkify"), dynamic=True) as main:
+    with _interpreter(Checks(frozenset()), DebugInfo("checkify"), main) as main:
         return _unboxed(main, function(*args))
+
+
+@contextmanager
+def _interpreter(checks: Checks, origin: DebugInfo, main: MainTrace | None) -> Iterator[MainTrace]:
+    """A new interpreter on the stack, or one that is at work, which notes in ``checks``."""
+    data, previous = (checks, trace_state.dynamic), checks.main
+    try:
+        if main is None or not is_active(main):
+            with new_main(CheckTrace, data, origin=origin, dynamic=True) as new:
+                checks.main = new
+                yield new
+        else:
+            kept, main.global_data, checks.main = main.global_data, data, main
+            try:
+                with _dynamic(main):
+                    yield main
+            finally:
+                main.global_data = kept
+    finally:
+        checks.main = previous
 
 
 def _unboxed(main: MainTrace, result: Any) -> Any:

@@ -14,6 +14,7 @@ from bindax_core.extend import (
     ClosedJaxpr,
     DebugInfo,
     Extension,
+    MainTrace,
     ShapedArray,
     convert_constvars,
     extend,
@@ -197,15 +198,15 @@ def _custom_call(primitive: Any) -> Callable[..., list[Any]]:
     """
 
     def rule(checks: Checks, *operands: Any, call: Any, jaxpr: ClosedJaxpr | None) -> list[Any]:
-        run_checked(checks, call.function, operands)
-        silent = call.guarded(_silent)
+        run_checked(checks, call.function, operands, main=checks.main)
+        silent = call.guarded(partial(_silent, main=checks.main))
         return primitive.bind(*operands, call=silent, jaxpr=jaxpr and _silent_program(jaxpr))  # type: ignore[no-any-return]
 
     return rule
 
 
-def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args: run_silently(function, args)
+def _silent(function: Callable[..., Any], main: MainTrace | None = None) -> Callable[..., Any]:
+    return lambda *args: run_silently(function, args, main)
 
 
 def _silent_program(program: ClosedJaxpr) -> ClosedJaxpr:
