@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import bindax
+from bindax.experimental import checkify
 from bindax_testing import (
     TransformationReport,
     check_function_of_file,
@@ -22,7 +23,7 @@ from bindax_testing import (
 from bindax_testing.extend import subject_of
 from bindax_transforms import make_jaxpr
 
-for needed in ("bindax_callbacks", "bindax_control_flow", "jaxlib"):
+for needed in ("bindax_callbacks", "bindax_control_flow", "bindax_experimental", "jaxlib"):
     pytest.importorskip(needed, reason="the functions that are transformed are made of it")
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -88,6 +89,11 @@ def evaluated(function: Any) -> Any:
     return lambda *xs: bindax.extend.jaxpr_as_fun(make_jaxpr(function)(*xs))(*xs)
 
 
+def value_of_checkify(function: Any) -> Any:
+    run = checkify.checkify(function)
+    return lambda *args: run(*args)[1]
+
+
 RIGHT = {
     "counted": (exam.counted, True),
     "replayed": (exam.replayed, False),
@@ -95,6 +101,7 @@ RIGHT = {
     "checkpoint": (bindax.checkpoint, False),
     "jvp": (primal_of_jvp, False),
     "evaluated": (evaluated, False),
+    "checkify": (value_of_checkify, False),
 }
 
 
