@@ -116,3 +116,11 @@ def test_arrays_of_the_facade_are_traced_ones_too() -> None:
     assert not isinstance(np.ones(2), bindax.Array)
     with pytest.raises(TypeError, match="a type to ask for; make arrays with"):
         bindax.Array(1.0)
+
+
+def test_names_do_not_depend_on_what_was_imported() -> None:
+    command = (
+        "import bindax; a = bindax.__all__; import bindax.jax_names; print(a == bindax.__all__)"
+    )
+    ran = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True)
+    assert ran.stdout == "True\n", ran.stderr

@@ -226,4 +226,6 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, *_SETTINGS, *_ELSEWHERE, *transformation_names()})
+    # Modules that somebody imported, such as the command `bindax.jax`, are no names of this one.
+    own = {name for name, value in globals().items() if not isinstance(value, type(_typing))}
+    return sorted({*own, *_MODULES, *_SETTINGS, *_ELSEWHERE, *transformation_names()})
