@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import io
 import re
 from typing import Any
@@ -80,3 +81,12 @@ def test_mistakes() -> None:
         debug.breakpoint(token=3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="ordered"):
         session("", vmap, np.ones(2, np.float32), ordered=True)
+
+
+def test_variables_that_contain_themselves_are_kept_whole() -> None:
+    answers = io.StringIO()
+    cyclic: dict[str, Any] = dict(vars(builtins))
+    cyclic["__builtins__"] = cyclic
+    names = {"__builtins__": cyclic, "debug": debug, "stdin": io.StringIO("y"), "stdout": answers}
+    exec("y = 41 + 1\ndebug.breakpoint(stdin=stdin, stdout=stdout)", names)
+    assert "42" in answers.getvalue()

@@ -8,11 +8,13 @@ import pprint
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType
 from typing import IO, Any
 
 import attrs
 
+from bindax_core.errors import TreeError
 from bindax_core.extend import Tracer, is_internal, tree_flatten, tree_unflatten
 
 __all__ = ["Prompt", "Stop", "stops"]
@@ -48,6 +50,19 @@ class Stop:
         )
 
 
+def _is_one_of(values: list[Any], x: Any) -> bool:
+    return any(x is value for value in values)
+
+
+def _is_tree(x: Any) -> bool:
+    """Tell whether a value does not contain itself, as the builtins of a module may."""
+    try:
+        tree_flatten(x)
+    except TreeError:
+        return False
+    return True
+
+
 def stops(
     filter_frames: bool, num_frames: int | None
 ) -> tuple[list[Any], Callable[..., list[Stop]]]:
@@ -62,7 +77,9 @@ def stops(
         if num_frames is not None and len(kept) >= num_frames:
             break
         code = frame.f_code
-        leaves, tree = tree_flatten(dict(frame.f_locals))
+        own = dict(frame.f_locals)
+        cyclic = [x for x in own.values() if not _is_tree(x)]
+        leaves, tree = tree_flatten(own, is_leaf=partial(_is_one_of, cyclic))
         flags = [isinstance(x, Tracer) and x._trace.main.alive for x in leaves]
         traced += [x for x, flag in zip(leaves, flags, strict=True) if flag]
         leaves = [None if flag else x for x, flag in zip(leaves, flags, strict=True)]
