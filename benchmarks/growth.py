@@ -1,4 +1,4 @@
-"""What grows with a program or a process: equations, nesting, leaves, functions and plugins."""
+"""Rows of growth: more equations, nesting, leaves, functions and plugins."""
 
 from __future__ import annotations
 

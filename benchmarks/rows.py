@@ -1,4 +1,4 @@
-"""What a row of the alternating benchmark is: a task, written once for either library."""
+"""Rows of the alternating benchmark: a task, written once for either library."""
 
 from __future__ import annotations
 

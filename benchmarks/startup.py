@@ -22,7 +22,7 @@ STARTS = {
     "import": "import {0}",
     "import and first jit": "import {0}; {0}.jit(lambda x: {0}.lax.sin(x) + 1.0)(2.0)",
 }
-"""What is measured of a start, for the name of either library."""
+"""Programs that start, for the name of either library."""
 
 
 def fresh_process(statements: str, path: Path | None = None, *, is_cold: bool = False) -> Sampler:

@@ -122,7 +122,7 @@ def test_what_is_kept_is_seen(leak: Callable[[int], None]) -> None:
 
 
 kept: list[Any] = []
-"""What the functions of the last test keep."""
+"""Values that the functions of the last test keep."""
 
 
 @pytest.mark.nightly

@@ -210,7 +210,7 @@ def evaluate(jaxpr: Any, known: dict[Any, Any], eqns: Sequence[Any]) -> list[Any
 
 
 def start(closed: Any, args: Sequence[Any]) -> dict[Any, Any]:
-    """What is known before the first equation."""
+    """The knowledge before the first equation."""
     consts = zip(closed.jaxpr.constvars, closed.consts, strict=True)
     return {**dict(consts), **dict(zip(closed.jaxpr.invars, args, strict=True))}
 

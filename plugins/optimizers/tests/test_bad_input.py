@@ -1,4 +1,4 @@
-"""What users do wrong with optimizers: the texts of errors."""
+"""Mistakes of users with optimizers: the texts of errors."""
 
 from __future__ import annotations
 

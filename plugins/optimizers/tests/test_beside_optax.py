@@ -19,7 +19,7 @@ optax = pytest.importorskip("optax")
 from _comparisons import assert_close, leaves_of_ours, leaves_of_theirs, types  # noqa: E402
 
 BY_DAY = ("adafactor", "lookahead, reset", "schedule_free")
-"""What is compared in ordinary runs; the rest takes minutes."""
+"""The cases of ordinary runs; the rest takes minutes."""
 CHOSEN = OPTIMIZERS if os.environ.get("BINDAX_NIGHTLY") else BY_DAY
 LEFT_OUT = {
     *("assignment", "experimental", "microbatching", "perturbations", "second_order"),

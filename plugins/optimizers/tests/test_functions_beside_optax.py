@@ -108,7 +108,7 @@ def _key(o: Any) -> Any:
 
 
 BY_DAY = ("masked entropy", "integers, axes", "smooth, masked", "kl", "norm 1", "clipped by layer")
-"""What is compared in ordinary runs; each of the rest takes JAX some time."""
+"""The cases of ordinary runs; each of the rest takes JAX some time."""
 CHOSEN = [*LOSSES, *TREES] if os.environ.get("BINDAX_NIGHTLY") else BY_DAY
 
 
