@@ -41,6 +41,7 @@ BOUND_BY = {
     "custom_jvp_call_p": "bindax.custom_jvp",
     "custom_vjp_call_p": "bindax.custom_vjp",
     "custom_vmap_call_p": "bindax.custom_batching.custom_vmap",
+    "linear_call_p": "bindax.custom_derivatives.linear_call",
     "linear_solve_p": "bindax.lax.custom_linear_solve",
     "not_p": "bindax.lax.bitwise_not",
     "or_p": "bindax.lax.bitwise_or",

@@ -64,6 +64,8 @@ from bindax_transforms.custom.custom_vjp import custom_vjp as custom_vjp
 from bindax_transforms.custom.custom_vjp import custom_vjp_call_p as custom_vjp_call_p
 from bindax_transforms.custom.custom_vmap import custom_vmap as custom_vmap
 from bindax_transforms.custom.custom_vmap import custom_vmap_call_p as custom_vmap_call_p
+from bindax_transforms.custom.linear_call import linear_call as linear_call
+from bindax_transforms.custom.linear_call import linear_call_p as linear_call_p
 from bindax_transforms.remat import checkpoint_policies as checkpoint_policies
 from bindax_transforms.remat._name import checkpoint_name as checkpoint_name
 from bindax_transforms.remat.checkpoint import checkpoint as checkpoint

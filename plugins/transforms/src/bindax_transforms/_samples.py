@@ -18,6 +18,8 @@ from bindax_transforms import (
     custom_vmap,
     jit,
     jvp,
+    linear_call,
+    linear_transpose,
     vjp,
     vmap,
     with_sharding_constraint,
@@ -74,6 +76,21 @@ def _with_vmap(fun: Any) -> Any:
     return made
 
 
+def _with_transpose(x: Any, y: Any) -> Any:
+    """A function of two linear arguments that is given its transpose."""
+    return linear_call(
+        lambda _, given: _linear(*given),
+        lambda _, cts: linear_transpose(_linear, x, y)(cts),
+        (),
+        (x, y),
+    )
+
+
+def _with_residual(x: Any, y: Any) -> Any:
+    """A product, linear in the first factor."""
+    return linear_call(lambda r, x: x * r, lambda r, ct: ct * r, y, x)
+
+
 WRAPPERS: Mapping[str, Any] = {
     "jit": jit,
     "checkpoint": checkpoint,
@@ -94,5 +111,7 @@ def samples() -> Iterator[Sample]:
                 yield sample(wrap(fun), operand, operand, label=label, skip=skip)
     for shape, dtype in SHAPES:
         yield sample(_kept, *[array(shape, dtype)] * 2)
+        yield sample(_with_transpose, *[array(shape, dtype)] * 2)
+        yield sample(_with_residual, *[array(shape, dtype)] * 2)
         if shape:
             yield sample(_divided, *[array(shape, dtype)] * 2)

@@ -23,6 +23,7 @@ from bindax_transforms import (
     custom_vjp_call_p,
     custom_vmap_call_p,
     jit_p,
+    linear_call_p,
     trace_to_jaxpr,
 )
 
@@ -38,11 +39,17 @@ def extensions() -> Iterator[Extension]:
     yield extend(scan_p, taylor(_scan))
     for primitive in (custom_vjp_call_p, custom_vmap_call_p):
         yield extend(primitive, taylor(_call))
+    yield extend(linear_call_p, taylor(_linear_call))
 
 
 def _call(*operands: Taylor, call: Any, jaxpr: Any) -> list[Taylor]:
     """Apply the function itself: its rules speak of other transformations."""
     return jet_flat(call.function, operands, DebugInfo("jet"))
+
+
+def _linear_call(*operands: Taylor, jaxpr: ClosedJaxpr, **params: Any) -> list[Taylor]:
+    """Apply the function itself, which its transpose has no say in."""
+    return jet_flat(jaxpr_as_fun(jaxpr), operands, DebugInfo("jet"))
 
 
 def moving(operands: Sequence[Taylor]) -> Flags:
