@@ -397,3 +397,20 @@ def test_values_alone_of_empty_matrices_compile(function, shape):
     x = np.zeros(shape)
     for found, expected in zip(bt.jit(function)(x), function(x), strict=True):
         assert found.aval == expected.aval
+
+
+def test_derivatives_of_solutions_use_the_factors_that_there_are() -> None:
+    a, b = matrix("float64", 4, 4), matrix("float64", 4, 2)
+    x = np.linalg.solve(a, b)
+    da, db = a**2, np.cos(b)
+    tangents = {
+        "both": (da, db, db - da @ x),
+        "the matrix": (da, np.zeros_like(b), -da @ x),
+    }
+    for name, (one, two, right) in tangents.items():
+        _, tangent = bt.jvp(solve, (a, b), (one, two))
+        np.testing.assert_allclose(tangent, np.linalg.solve(a, right), err_msg=name)
+    pulled = bt.make_jaxpr(lambda a, ct: bt.vjp(lambda a: solve(a, b), a)[1](ct))(a, b)
+    names = [eqn.primitive.name for eqn in pulled.jaxpr.eqns]
+    assert (names.count("lu"), names.count("dot_general")) == (1, 1)
+    assert names.count("triangular_solve") == 2

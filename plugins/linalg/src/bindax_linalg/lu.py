@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,15 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic import broadcast_in_dim_p, eq_p, ge_p, iota_p, select_n_p
+from bindax_lax_basic import (
+    broadcast_in_dim_p,
+    eq_p,
+    ge_p,
+    iota_p,
+    neg_p,
+    select_n_p,
+    stop_gradient,
+)
 from bindax_lax_basic.extend import (
     NumPyArray,
     compare,
@@ -31,6 +40,7 @@ from bindax_lax_basic.extend import (
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import solve_array, triangular_solve
+from bindax_transforms import SymbolicZero, custom_jvp
 
 __all__ = ["lu", "lu_p", "lu_pivots_to_permutation", "lu_pivots_to_permutation_p"]
 
@@ -146,12 +156,31 @@ lu_p: Primitive = primitive(
 
 
 def solve(a: Any, b: Any) -> Any:
-    """Solve ``a x = b`` for square matrices ``a`` and stacks of columns ``b``."""
-    packed, _, permutation = lu(a)
+    """Solve ``a x = b`` for square matrices ``a`` and stacks of columns ``b``.
+
+    The derivative ``a dx = db - da x`` is solved with the factors of ``a``, which need none.
+    """
+    packed, _, permutation = lu(stop_gradient(a))
+    return _solve_factored(a, packed, permutation, b)
+
+
+@custom_jvp
+def _solve_factored(a: Any, packed: Any, permutation: Any, b: Any) -> Any:
+    """Solve linear systems whose matrices have been factored."""
     y = triangular_solve(
         packed, m.take_rows(b, permutation), left_side=True, lower=True, unit_diagonal=True
     )
     return triangular_solve(packed, y, left_side=True)
+
+
+@partial(_solve_factored.defjvp, symbolic_zeros=True)
+def _solve_factored_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    (a, packed, permutation, b), (da, _, _, right) = primals, tangents
+    x = _solve_factored(a, packed, permutation, b)
+    if type(da) is not SymbolicZero:
+        product = m.matmul(da, x)
+        right = neg_p.bind(product) if type(right) is SymbolicZero else m.sub(right, product)
+    return x, _solve_factored(a, packed, permutation, right)
 
 
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Array:
