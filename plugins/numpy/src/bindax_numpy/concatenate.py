@@ -23,17 +23,17 @@ from bindax_lax_basic.extend import (
     static_ints,
 )
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
-from bindax_numpy._operands import (
-    array_operand,
-    together,
-)
+from bindax_numpy._operands import array_operand, put_into, together
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
 
 _MOST_PARTS = 2**24
 
 
-def _arrays(name: str, arrays: Any) -> list[Any]:
-    """The arrays to join: a sequence of them, or the slices of one along its first axis."""
+def _arrays(name: str, arrays: Any, dtype: Any = None) -> list[Any]:
+    """The arrays to join: a sequence of them, or the slices of one along its first axis.
+
+    Their dtype is the one that is asked for, or what they promote to.
+    """
     if not isinstance(arrays, list | tuple) and is_value(arrays):
         aval = typeof(arrays)
         if not aval.shape:
@@ -47,7 +47,9 @@ def _arrays(name: str, arrays: Any) -> list[Any]:
     operands = list(arrays)
     if not operands:
         raise ValueError(f"{name} needs at least one array.")
-    return list(together(name, *operands))
+    if dtype is None:
+        return list(together(name, *operands))
+    return [put_into(name, x, canonical_dtype(dtype)) for x in operands]
 
 
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
@@ -61,7 +63,7 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
     >>> jnp.concatenate([jnp.arange(2), jnp.array([0.5])])
     Array([0. , 1. , 0.5], dtype=float32)
     """
-    operands = _arrays("concatenate", arrays)
+    operands = _arrays("concatenate", arrays, dtype)
     if axis is None:
         operands, axis = [ravel(x) for x in operands], 0
     if not typeof(operands[0]).shape:
@@ -70,8 +72,6 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
         )
     if dtype is None:
         operands = list(promote_dtypes(*operands))
-    else:
-        operands = [convert(x, canonical_dtype(dtype), False) for x in operands]
     place = axis_argument("concatenate", axis, typeof(operands[0]).ndim)
     return operands[0] if len(operands) == 1 else lax.concatenate(operands, place)
 
@@ -102,7 +102,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
            [1, 1]], dtype=int32)
     """
     refuse_out("stack", out)
-    operands = _arrays("stack", arrays)
+    operands = _arrays("stack", arrays, dtype)
     first = typeof(operands[0])
     for i, x in enumerate(operands):
         if typeof(x).shape != first.shape:
@@ -121,7 +121,7 @@ def vstack(tup: Any, dtype: Any = None) -> Array:
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
-    return concatenate([atleast_2d(x) for x in _arrays("vstack", tup)], 0, dtype)
+    return concatenate([atleast_2d(x) for x in _arrays("vstack", tup, dtype)], 0, dtype)
 
 
 def hstack(tup: Any, dtype: Any = None) -> Array:
@@ -130,7 +130,7 @@ def hstack(tup: Any, dtype: Any = None) -> Array:
     >>> jnp.hstack([jnp.arange(2), jnp.arange(2)])
     Array([0, 1, 0, 1], dtype=int32)
     """
-    operands = [atleast_1d(x) for x in _arrays("hstack", tup)]
+    operands = [atleast_1d(x) for x in _arrays("hstack", tup, dtype)]
     return concatenate(operands, 0 if typeof(operands[0]).ndim == 1 else 1, dtype)
 
 
@@ -140,7 +140,7 @@ def dstack(tup: Any, dtype: Any = None) -> Array:
     >>> jnp.dstack([jnp.arange(2), jnp.arange(2)]).shape
     (1, 2, 2)
     """
-    return concatenate([atleast_3d(x) for x in _arrays("dstack", tup)], 2, dtype)
+    return concatenate([atleast_3d(x) for x in _arrays("dstack", tup, dtype)], 2, dtype)
 
 
 def column_stack(tup: Any) -> Array:

@@ -12,7 +12,7 @@ from bindax_core.errors import clause
 from bindax_core.extend import Array, Tracer, is_extended, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import canonical_dtype, convert, default_dtype, named_dtype
-from bindax_numpy._operands import array_operand, placed
+from bindax_numpy._operands import placed, put_into
 from bindax_numpy.creation import asarray
 from bindax_numpy.index_grids import indices
 
@@ -39,10 +39,9 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     >>> jnp.astype(jnp.array([1.7, -1.7]), int)
     Array([ 1, -1], dtype=int32)
     """
-    operand = array_operand("astype", x)
     wanted = default_dtype("float") if dtype is None else canonical_dtype(dtype)
-    out = convert(operand, wanted, False)
-    if copy and out is operand:
+    out = put_into("astype", x, wanted)
+    if copy and out is x:
         out = lax.copy(out)
     return placed("astype", out, device)
 
