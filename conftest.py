@@ -32,10 +32,16 @@ NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
 finished = count(1)
 """The tests that have run in this process."""
 if importlib.util.find_spec("hypothesis"):
-    from hypothesis import HealthCheck, settings
+    from hypothesis import HealthCheck, Phase, settings
 
-    # How fast examples are made is decided by the machine, and by what else it does.
-    settings.register_profile("bindax", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    # How fast examples are made is decided by the machine, and by what else it does. To explain a
+    # failure each line is traced: minutes where something is compiled, and Python 3.11 has crashed.
+    settings.register_profile(
+        "bindax",
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        phases=[phase for phase in Phase if phase is not Phase.explain],
+    )
     settings.load_profile("bindax")
 # Where Python is told to write nothing beside the sources, this and the processes that tests start
 # keep what they compile here; to compile all modules in each of them takes minutes.
