@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import signal
+import sys
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -26,6 +29,32 @@ def test_a_check_that_does_not_end_is_stopped() -> None:
 
     with pytest.raises(TimeLimitExceeded, match=r"did not end within 0\.2 s"):
         run_limited(endless, 0.2)
+
+
+def test_a_check_that_collects_garbage_is_stopped_where_it_is_noticed() -> None:
+    def endless() -> None:
+        while True:
+            cycle: list[Any] = []
+            cycle.append(cycle)
+
+    def slow(phase: str, info: dict[str, int]) -> None:
+        for _ in range(100):
+            pass
+
+    threshold = gc.get_threshold()
+    gc.set_threshold(2)
+    gc.callbacks.append(slow)
+    unraised: list[Any] = []
+    hook, sys.unraisablehook = sys.unraisablehook, unraised.append
+    try:
+        for _ in range(5):
+            with pytest.raises(TimeLimitExceeded):
+                run_limited(endless, 0.02)
+    finally:
+        gc.callbacks.remove(slow)
+        gc.set_threshold(*threshold)
+        sys.unraisablehook = hook
+    assert not unraised
 
 
 def test_an_interrupted_check_is_stopped() -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import gc
 import sys
 import threading
+import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from contextvars import copy_context
 from types import CodeType
 from typing import TypeVar
@@ -18,6 +21,7 @@ import numpy as np
 T = TypeVar("T")
 
 _GRACE = 5.0  # seconds that a thread has to end before the process does
+_COLLECTION = 0.02  # seconds that a collection of garbage has to end
 
 
 class TimeLimitExceeded(Exception):
@@ -75,9 +79,23 @@ def _interrupt(thread: threading.Thread, outcome: Future[T]) -> None:
     for _ in range(3):  # code that handles the exception and goes on is asked again
         if outcome.done() or thread.ident is None:
             return
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop)
-        )
-        wait([outcome], 0.5)
+        with _no_collections():  # what is raised in what they call goes nowhere
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop)
+            )
+            wait([outcome], 0.5)
     # A thread that is inside a compiler when the interpreter ends would abort the process.
     atexit.register(wait, [outcome], _GRACE)
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Collect no garbage meanwhile, and let a collection that has begun end."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        time.sleep(_COLLECTION)
+        yield
+    finally:
+        if enabled:
+            gc.enable()
