@@ -53,8 +53,6 @@ from bindax_transforms.compilation.sharding_constraint import (
     with_sharding_constraint as with_sharding_constraint,
 )
 from bindax_transforms.composition import composition as composition
-from bindax_transforms.custom._arguments import SymbolicZero as SymbolicZero
-from bindax_transforms.custom._arguments import zero_from_primal as zero_from_primal
 from bindax_transforms.custom.closure_convert import closure_convert as closure_convert
 from bindax_transforms.custom.closure_convert import custom_gradient as custom_gradient
 from bindax_transforms.custom.custom_jvp import custom_jvp as custom_jvp
@@ -66,6 +64,8 @@ from bindax_transforms.custom.custom_vmap import custom_vmap as custom_vmap
 from bindax_transforms.custom.custom_vmap import custom_vmap_call_p as custom_vmap_call_p
 from bindax_transforms.custom.linear_call import linear_call as linear_call
 from bindax_transforms.custom.linear_call import linear_call_p as linear_call_p
+from bindax_transforms.custom.symbolic_zeros import SymbolicZero as SymbolicZero
+from bindax_transforms.custom.symbolic_zeros import zero_from_primal as zero_from_primal
 from bindax_transforms.remat import checkpoint_policies as checkpoint_policies
 from bindax_transforms.remat._name import checkpoint_name as checkpoint_name
 from bindax_transforms.remat.checkpoint import checkpoint as checkpoint

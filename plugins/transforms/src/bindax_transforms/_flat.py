@@ -21,6 +21,7 @@ from bindax_core.extend import (
     tree_unflatten,
     unknown_type_message,
 )
+from bindax_transforms.staging.reference import Reference, argument_error, returned_error
 from bindax_transforms.zeros import Zero
 
 T = TypeVar("T")
@@ -57,6 +58,8 @@ def flatten_function(
         for i, x in enumerate(out):
             if origin is not None and not is_value(x):
                 path = argument_names(result, "output")[i]
+                if isinstance(x, Reference):
+                    raise returned_error(x, origin, path)
                 raise TypeError(f"{origin} returned at {path} {unknown_type_message(x)}")
         store.append(out_tree)
         return out
@@ -68,6 +71,8 @@ def check_values(leaves: Iterable[Any], names: Callable[[], list[str]], before: 
     """Raise when a leaf is no array; the message begins with some words and the leaf's name."""
     for i, x in enumerate(leaves):
         if not is_value(x):
+            if isinstance(x, Reference):
+                raise argument_error(x, f"{before} {names()[i]}: it")
             raise TypeError(f"{before} {names()[i]}: {unknown_type_message(x)}")
 
 

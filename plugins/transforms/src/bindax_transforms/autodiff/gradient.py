@@ -25,6 +25,7 @@ from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function, parameter_roots, partition
 from bindax_transforms.autodiff.jvp import lower_aux, split_aux
 from bindax_transforms.autodiff.linearize import filled, linearize_flat, pull_back
+from bindax_transforms.staging.reference import Reference, argument_error
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -90,7 +91,9 @@ def differentiated(
     return dynamic, leaves, in_tree, partial
 
 
-def _input_error(name: str, where: str, x: Any, holomorphic: bool) -> TypeError:
+def _input_error(name: str, where: str, x: Any, holomorphic: bool) -> Exception:
+    if isinstance(x, Reference):
+        return argument_error(x, f"{name} with respect to {where}: it")
     if not is_value(x):
         return TypeError(f"{name} with respect to {where}: {unknown_type_message(x)}")
     aval = typeof(x)

@@ -39,8 +39,10 @@ from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, parameter_names
 from bindax_transforms._rule_checks import check_batch_result, check_counts
 from bindax_transforms.batching.axis_sizes import NamedSize, mesh_axes_tuple
+from bindax_transforms.batching.mapped_references import MappedReferences
 from bindax_transforms.staging.effects import check_unordered
 from bindax_transforms.staging.names import VMAP, enter_name
+from bindax_transforms.staging.reference import has_references
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -214,15 +216,15 @@ def vmap(
         _check_entries(in_axes, args)
         in_dims = _flat_axes(in_axes, args, "in_axes") + [0] * len(tree_flatten(kwargs)[0])
         names = partial(parameter_names, fun, args, kwargs)
+        mapped = None
+        if has_references(operands):
+            mapped = MappedReferences(operands, in_dims, names)
+            operands = mapped.values
         in_dims = _checked_dims(in_dims, operands, names)
         size = _axis_size(in_dims, operands, axis_size, names)
         origin, axis = DebugInfo("vmap", fun), AxisData(size, axis_name, mesh_axes)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
-        outer = enter_name(VMAP)
-        try:
-            outs, out_dims = vmap_flat(flat_function, axis, operands, in_dims, origin)
-        finally:
-            current_source.info = outer
+        outs, out_dims = _named(flat_function, axis, operands, in_dims, origin, mapped)
         wanted = _flat_axes(out_axes, out_tree(), "out_axes")
         moved = [
             as_array(_placed(size, d, w, x, i))
@@ -231,6 +233,25 @@ def vmap(
         return tree_unflatten(out_tree(), moved)
 
     return batched
+
+
+def _named(
+    function: Callable[..., Sequence[Any]],
+    axis: AxisData,
+    operands: Sequence[Any],
+    in_dims: Sequence[BatchDim],
+    origin: DebugInfo,
+    mapped: MappedReferences | None,
+) -> tuple[list[Any], list[BatchDim]]:
+    """``vmap_flat`` with the name that operations have, and with references among the operands."""
+    outer = enter_name(VMAP)
+    try:
+        if mapped is None:
+            return vmap_flat(function, axis, operands, in_dims, origin)
+        outs, dims = vmap_flat(mapped.function(function), axis, operands, in_dims, origin)
+        return mapped.store(outs, dims, partial(move_batch_axis, axis.size))
+    finally:
+        current_source.info = outer
 
 
 def _check_entries(in_axes: Any, args: tuple[Any, ...]) -> None:

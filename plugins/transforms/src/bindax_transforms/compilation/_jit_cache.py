@@ -19,6 +19,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_transforms.compilation._known_calls import KnownCalls
+from bindax_transforms.compilation._references import CarriedReferences
 from bindax_transforms.compilation.recompilation import Compilations
 from bindax_transforms.staging.static_arguments import JitOptions
 
@@ -52,11 +53,15 @@ class Entry(CacheEntry):
         params: dict[str, Any],
         shared: Shared,
         key: Any,
+        references: CarriedReferences | None = None,
     ) -> None:
         super().__init__()
+        self.references = references
         self.jaxpr = jaxpr
         self.consts = consts
         self.closes_over_tracers: bool = any(isinstance(c, Tracer) for c in consts)
+        if references is not None and not all(x.is_lasting for x in references.captured):
+            self.closes_over_tracers = True
         self.tree = tree
         self.out_tree = out_tree
         self.out_is_leaf: bool = out_tree.num_leaves == out_tree.num_nodes == 1
@@ -67,6 +72,22 @@ class Entry(CacheEntry):
         self.shared: weakref.ref[Shared] = weakref.ref(shared)
         self.key = key
         self.forms: list[tuple[weakref.ref[CallForm], Any]] = []  # that have it, with their keys
+
+    @property
+    def num_closed_over(self) -> int:
+        """The number of operands before the arguments."""
+        return len(self.consts) + (len(self.references.captured) if self.references else 0)
+
+    @property
+    def out_avals(self) -> list[Any]:
+        """The types of the results, which values of references come after."""
+        return self.jaxpr.out_avals[: self.out_tree.num_leaves]
+
+    def operands(self, leaves: Sequence[Any], names: Callable[[], list[str]]) -> list[Any]:
+        """The operands of the program: what it closes over, and the arguments."""
+        if self.references is not None:
+            leaves = self.references.operands(leaves, names)
+        return [*self.consts, *leaves]
 
     def drop(self) -> None:
         """Remove it from the cache of its function."""

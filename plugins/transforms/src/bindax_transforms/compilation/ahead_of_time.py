@@ -28,6 +28,8 @@ from bindax_core.extend import (
 )
 from bindax_core.sharding import named
 from bindax_transforms._flat import split
+from bindax_transforms.compilation._references import leaf_names
+from bindax_transforms.staging.reference import Reference
 from bindax_transforms.staging.static_arguments import argument_paths
 
 if TYPE_CHECKING:
@@ -141,22 +143,22 @@ class _Stage:
     @property
     def out_info(self) -> Any:
         """The types of the results, in their structure."""
-        return tree_unflatten(self.out_tree, self._entry.jaxpr.out_avals)
+        return tree_unflatten(self.out_tree, self._entry.out_avals)
 
     out_avals = out_info
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:
         """The positions, among the leaves of the arguments, of those that are donated."""
-        donated = self._entry.params["donated"][len(self._entry.consts) :]
+        donated = self._entry.params["donated"][self._entry.num_closed_over :]
         return tuple(i for i, flag in enumerate(donated) if flag)
 
     def _flat_avals(self) -> list[Any]:
-        return list(self._entry.jaxpr.in_avals[len(self._entry.consts) :])
+        return list(self._entry.jaxpr.in_avals[self._entry.num_closed_over :])
 
     def _arguments(self, values: Sequence[Any]) -> Any:
         """Values for all operands, as ``(args, kwargs)``."""
-        return tree_unflatten(self.in_tree, values[len(self._entry.consts) :])
+        return tree_unflatten(self.in_tree, values[self._entry.num_closed_over :])
 
     def _ask(self, what: str) -> Any:
         method = getattr(self._made, what, None)
@@ -182,7 +184,7 @@ class Traced(_Stage):
     def argument_shardings(self) -> list[Any] | None:
         """Where each leaf of the arguments was, or None; None when nothing is known of any."""
         known = self._made
-        return None if known is None else known[len(self._entry.consts) :]
+        return None if known is None else known[self._entry.num_closed_over :]
 
     @api_boundary
     def lower(self, *, lowering_platforms: tuple[str, ...] | None = None) -> Lowered:
@@ -337,8 +339,11 @@ class Compiled(_Stage):
         expected = self._flat_avals()
         aval_of = self._function._operand_aval
         typed = zip(leaves, expected, strict=True)
-        leaves = [_yielding(x, aval_of(x, args, kwargs), aval) for x, aval in typed]
-        given = [aval_of(x, args, kwargs) for x in leaves]
+        leaves = [
+            x if isinstance(x, Reference) else _yielding(x, aval_of(x, args, kwargs), aval)
+            for x, aval in typed
+        ]
+        given = [x.aval if isinstance(x, Reference) else aval_of(x, args, kwargs) for x in leaves]
         if [a.strip_weak_type() for a in given] != [a.strip_weak_type() for a in expected]:
             named = not self._function._has_static  # a position is a parameter only then
             fun: Any = self._function._fun if named else None
@@ -354,7 +359,9 @@ class Compiled(_Stage):
                 f"{', '.join(wrong)}. Compile again for these types, or call the jitted function "
                 f"itself."
             )
-        outs = self._made(*entry.consts, *leaves)
+        outs = self._made(*entry.operands(leaves, leaf_names(self._function, args, kwargs)))
+        if entry.references is not None:
+            outs = entry.references.store(leaves, outs)
         return tree_unflatten(entry.out_tree, outs)
 
 

@@ -64,7 +64,7 @@ def _debugged_call(jitted: Any, *args: Any, **kwargs: Any) -> Any:
         if not (config.debug_nans or config.debug_infs):  # but in another thread
             return _plain["__call__"](jitted, *args, **kwargs)
         entry, leaves, traced = jitted._lookup(args, kwargs)
-        if traced or entry.closes_over_tracers:
+        if traced or entry.closes_over_tracers or entry.references is not None:
             return jitted._call(args, kwargs)
         outs = jit_p.bind(*entry.consts, *leaves, **entry.params)
         return tree_unflatten(entry.out_tree, outs)

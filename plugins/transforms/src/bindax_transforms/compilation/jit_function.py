@@ -25,17 +25,16 @@ from bindax_core.extend import (
     find_backend,
     global_name,
     hide_internal_frames,
-    is_value,
     trace_state,
     tree_flatten,
     tree_map,
     tree_unflatten,
-    typeof,
     unknown_type_message,
     unwrapped,
 )
 from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
+from bindax_transforms.compilation import _references as carrying
 from bindax_transforms.compilation._bound_jit import BoundJit
 from bindax_transforms.compilation._jit_cache import (
     NO_FORM,
@@ -55,7 +54,6 @@ from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.compilation.recompilation import note_compilation
 from bindax_transforms.compilation.sharding_constraint import shardings_of, with_shardings
 from bindax_transforms.staging import static_arguments as arguments
-from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.staging.static_arguments import JitOptions
 
 P = ParamSpec("P")
@@ -166,6 +164,12 @@ class JittedFunction(Generic[P, R]):
 
     def _call(self, args: Any, kwargs: Any) -> R:
         entry, leaves, traced = self._lookup(args, kwargs)
+        if entry.references is not None:
+            return carrying.call_with_references(self, entry, leaves, args, kwargs)  # type: ignore[no-any-return]
+        operands = [*entry.consts, *leaves] if entry.consts else leaves
+        return entry.unflatten(self._outs(entry, operands, traced))  # type: ignore[no-any-return]
+
+    def _outs(self, entry: Entry, operands: Sequence[Any], traced: bool) -> Sequence[Any]:
         if traced or entry.closes_over_tracers:
             if self._options.compiler_options:
                 raise ValueError(
@@ -173,15 +177,10 @@ class JittedFunction(Generic[P, R]):
                     f"{dict(self._options.compiler_options)} was called while another function is "
                     f"traced; that one compiles the whole program: give its jit the options."
                 )
-            outs: Sequence[Any]
             if self._options.inline and traced:
-                outs = eval_jaxpr(entry.jaxpr.jaxpr, [], *entry.consts, *leaves)
-            else:
-                outs = jit_p.bind(*entry.consts, *leaves, **entry.params)
-        else:
-            leaves = [*entry.consts, *leaves] if entry.consts else leaves
-            outs = (entry.run or self._compile(entry, leaves))(leaves)
-        return entry.unflatten(outs)  # type: ignore[no-any-return]
+                return eval_jaxpr(entry.jaxpr.jaxpr, [], *operands)
+            return jit_p.bind(*operands, **entry.params)  # type: ignore[no-any-return]
+        return (entry.run or self._compile(entry, operands))(operands)
 
     def _compile(
         self, entry: Entry, operands: Sequence[Any]
@@ -236,7 +235,7 @@ class JittedFunction(Generic[P, R]):
             entry.used = executable_cache.time
             if entry.tree is not tree:
                 shared.rename(entry, key, tree)
-        if not traced and not entry.closes_over_tracers:
+        if not traced and not entry.closes_over_tracers and entry.references is None:
             form_key = (statics, *dynamic_kwargs) if dynamic_kwargs else statics
             given = [*dynamic_args, *dynamic_kwargs.values()]
             is_flat = len(given) == len(leaves) and all(map(is_, given, leaves))
@@ -246,8 +245,9 @@ class JittedFunction(Generic[P, R]):
         return entry, leaves, traced
 
     def _operand_aval(self, x: Any, args: Any, kwargs: Any) -> Any:
-        if is_value(x):
-            return typeof(x)
+        aval = carrying.operand_type(x)
+        if aval is not None:
+            return aval
         for path, leaf in arguments.argument_paths(self._fun, args, kwargs):
             if leaf is x:
                 raise TypeError(
@@ -292,11 +292,11 @@ class JittedFunction(Generic[P, R]):
             flat_function = with_shardings(
                 flat_function, out_tree, self._fun, tree, options.shardings
             )
-        closed = trace_to_jaxpr(flat_function, avals, origin)
-        jaxpr, consts = convert_constvars(closed)
-        donated = (False,) * (len(consts) + len(avals))
+        staged, references = carrying.stage_function(flat_function, avals, origin)
+        jaxpr, consts = convert_constvars(staged.program)
+        donated = (False,) * len(jaxpr.in_avals)
         if options.donate_argnums or options.donate_argnames:
-            donated = (False,) * len(consts) + arguments.donated_leaves(options, args, kwargs)
+            donated = donated[len(avals) :] + arguments.donated_leaves(options, args, kwargs)
         params = {
             "jaxpr": jaxpr,
             "name": getattr(self._fun, "__name__", type(self._fun).__name__),
@@ -305,7 +305,7 @@ class JittedFunction(Generic[P, R]):
             "keep_unused": options.keep_unused,
             "backend": options.backend,
         }
-        return Entry(jaxpr, consts, tree, out_tree(), params, self._shared, key)
+        return Entry(jaxpr, consts, tree, out_tree(), params, self._shared, key, references)
 
     @api_boundary
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
@@ -315,8 +315,10 @@ class JittedFunction(Generic[P, R]):
             args: arrays, or types in their place: ``ShapeDtypeStruct(shape, dtype)``.
             kwargs: the same, by name.
         """
-        entry, leaves, _ = self._lookup(*abstract_arguments(args, kwargs))
-        return Traced(entry, self, shardings_of_operands([*entry.consts, *leaves]))
+        args, kwargs = abstract_arguments(args, kwargs)
+        entry, leaves, _ = self._lookup(args, kwargs)
+        operands = entry.operands(leaves, carrying.leaf_names(self, args, kwargs))
+        return Traced(entry, self, shardings_of_operands(operands))
 
     @api_boundary
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -330,7 +332,7 @@ class JittedFunction(Generic[P, R]):
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The types of the results, in their structure."""
         entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
-        return tree_unflatten(entry.out_tree, entry.jaxpr.out_avals)
+        return tree_unflatten(entry.out_tree, entry.out_avals)
 
     def cache_info(self) -> CacheInfo:
         """The number of times that the function was traced."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from bindax_core.errors import TreeError, clause
 from bindax_core.extend import (
+    DebugInfo,
     PyTreeDef,
     Tracer,
     api_boundary,
@@ -22,82 +23,26 @@ from bindax_core.extend import (
     operations_for,
     tree_flatten,
     tree_leaves,
-    tree_map,
     tree_structure,
     tree_unflatten,
     typeof,
     unknown_type_message,
-    zeros_like_aval,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, check_values, merge, parameter_roots
+from bindax_transforms.custom.symbolic_zeros import SymbolicZero as SymbolicZero
+from bindax_transforms.custom.symbolic_zeros import zero_from_primal as zero_from_primal
+from bindax_transforms.staging.reference import (
+    Reference,
+    argument_error,
+    check_distinct,
+    returned_error,
+)
 from bindax_transforms.staging.static_arguments import positions, words
 from bindax_transforms.zeros import Zero, instantiate_zeros
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class SymbolicZero:
-    """A tangent or cotangent that is known to be zero, as rules with ``symbolic_zeros`` get it.
-
-    It has the type of the value it stands for and no value; a rule may also return it.
-
-    >>> from bindax_transforms import custom_jvp, grad
-    >>> @custom_jvp
-    ... def product(x, y):
-    ...     return x * y
-    >>> def rule(primals, tangents):
-    ...     print(isinstance(tangents[1], SymbolicZero))
-    ...     return product(*primals), tangents[0] * primals[1]
-    >>> _ = product.defjvp(rule, symbolic_zeros=True)
-    >>> float(grad(product)(2.0, 3.0))
-    True
-    3.0
-    """
-
-    __slots__ = ("aval",)
-
-    def __init__(self, aval: Any) -> None:
-        self.aval: Any = aval
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.aval.shape  # type: ignore[no-any-return]
-
-    @property
-    def dtype(self) -> Any:
-        return self.aval.dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return int(self.aval.size)
-
-    def __repr__(self) -> str:
-        return f"SymbolicZero({self.aval.str_short()})"
-
-
-def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
-    """The zero tangent, or cotangent, at a value, or at each leaf of a tree.
-
-    Args:
-        val: the value, or a tree of values.
-        symbolic_zeros: whether to give a ``SymbolicZero`` object.
-
-    >>> from bindax_transforms import zero_from_primal
-    >>> zero_from_primal(2.0, symbolic_zeros=True)
-    SymbolicZero(float64[])
-    """
-
-    def zero(x: Any) -> Any:
-        aval = typeof(x).tangent_aval()
-        return SymbolicZero(aval) if symbolic_zeros else zeros_like_aval(aval)
-
-    return tree_map(zero, val)
 
 
 class Arguments:
@@ -111,6 +56,7 @@ class Arguments:
         nondiff_argnames: Sequence[str] | str = (),
     ) -> None:
         check_function(kind, "fun", function)
+        self.kind = kind
         self.name = f"{kind} function {describe_function(function)}"
         self.function = function
         try:
@@ -166,11 +112,18 @@ class Arguments:
         count = len(nondiff) + len(others)
         return merge([i in self.nondiff for i in range(count)], others, nondiff)
 
-    def flatten(self, others: Sequence[Any]) -> tuple[list[Any], PyTreeDef]:
+    def flatten(
+        self, others: Sequence[Any], *, takes_references: bool = False
+    ) -> tuple[list[Any], PyTreeDef]:
         """The leaves of the arguments that rules differentiate, checked, and their structure."""
         leaves, tree = tree_flatten(tuple(others))
         for i, x in enumerate(leaves):
             if not is_value(x):
+                if isinstance(x, Reference):
+                    if takes_references:
+                        continue
+                    place = f"the argument {self.paths(others)[i]} of the {self.name}"
+                    raise argument_error(x, place)
                 raise TypeError(
                     f"the argument {self.paths(others)[i]} of the {self.name}: "
                     f"{unknown_type_message(x)} Pass arguments that are no arrays in a position "
@@ -227,7 +180,9 @@ class FlatCall:
         num_lifted: int,
         restore: Callable[[Sequence[Any]], Any],
         in_tree: PyTreeDef,
+        references: Sequence[Reference | None] = (),
     ) -> None:
+        self.references = references  # for each leaf of the arguments, if there are any
         self.arguments, self.name = arguments, arguments.name
         self.num_lifted, self.restore, self.in_tree = num_lifted, restore, in_tree
         self._tree: PyTreeDef | None = None
@@ -235,13 +190,26 @@ class FlatCall:
 
     @classmethod
     def of(
-        cls, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]
+        cls,
+        arguments: Arguments,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        takes_references: bool = False,
     ) -> tuple[FlatCall, list[Any]]:
-        """The call, and its operands: traced values in arguments of ``nondiff_argnums`` first."""
+        """The call, and its operands: traced values in arguments of ``nondiff_argnums`` first.
+
+        References among the arguments are no operands: the function and its rules get themselves.
+        """
         nondiff, others = arguments.split(arguments.resolve(args, kwargs))
         lifted, restore = lift_tracers(nondiff)
-        leaves, in_tree = arguments.flatten(others)
-        return cls(arguments, len(lifted), restore, in_tree), [*lifted, *leaves]
+        leaves, in_tree = arguments.flatten(others, takes_references=takes_references)
+        references = [x if isinstance(x, Reference) else None for x in leaves]
+        if all(x is None for x in references):
+            return cls(arguments, len(lifted), restore, in_tree), [*lifted, *leaves]
+        check_distinct(leaves, lambda: arguments.paths(others))
+        values = [x for x in leaves if not isinstance(x, Reference)]
+        return cls(arguments, len(lifted), restore, in_tree, references), [*lifted, *values]
 
     @property
     def tree(self) -> PyTreeDef:
@@ -253,7 +221,14 @@ class FlatCall:
     def split(self, operands: Sequence[Any]) -> tuple[Sequence[Any], Any]:
         """The arguments that rules take as they are, and the tuple of the others."""
         count = self.num_lifted
-        return self.restore(operands[:count]), tree_unflatten(self.in_tree, operands[count:])
+        return self.restore(operands[:count]), self.unflatten(operands[count:])
+
+    def unflatten(self, values: Sequence[Any]) -> Any:
+        """The tuple of the arguments with these values and the references."""
+        if self.references:
+            given = iter(values)
+            values = [next(given) if x is None else x for x in self.references]
+        return tree_unflatten(self.in_tree, values)
 
     def function(self, *operands: Any) -> list[Any]:
         """Call the function; returns the leaves of its output."""
@@ -292,11 +267,25 @@ class FlatCall:
     def cotangents(self, given: Any, in_avals: Sequence[Any], rule: str) -> list[Any]:
         """The cotangents of the operands, from the tuple of cotangents that a rule returned."""
         leaves = match_leaves(given, self.in_tree, rule, "the tuple of cotangents")
-        full = tree_unflatten(self.in_tree, in_avals)
+        full = self.unflatten(in_avals)
+        if self.references:
+            for i, (x, reference) in enumerate(zip(leaves, self.references, strict=True)):
+                if reference is not None and x is not None:
+                    raise ValueError(
+                        f"the {rule} returned a cotangent for {self.arguments.paths(full)[i]}, "
+                        f"which is a mutable array reference. Return None for it, and write to "
+                        f"the reference."
+                    )
+            pairs = zip(leaves, self.references, strict=True)
+            leaves = [x for x, reference in pairs if reference is None]
         return as_tangents(leaves, in_avals, lambda: self.arguments.paths(full), rule)
 
     def _flatten(self, result: Any, what: str) -> tuple[list[Any], PyTreeDef]:
         leaves, tree = tree_flatten(result)
+        for i, x in enumerate(leaves):
+            if isinstance(x, Reference):
+                origin = DebugInfo(self.arguments.kind, self.arguments.function)
+                raise returned_error(x, origin, argument_names(result, "output")[i])
         check_values(leaves, lambda: argument_names(result, "output"), f"{what} at")
         return leaves, tree
 

@@ -43,6 +43,8 @@ from bindax_transforms.custom._linear import (
     apply_linear_map,
     batched_backward,
 )
+from bindax_transforms.staging.reference import Reference, has_references
+from bindax_transforms.staging.staged_program import kept_apart
 from bindax_transforms.zeros import Zero
 
 P = ParamSpec("P")
@@ -204,7 +206,7 @@ class custom_vjp(CustomFunction[P, R]):
                 f"the {self._arguments.name} has no derivative rules; define them with defvjp "
                 f"before calling it."
             )
-        call, operands = FlatCall.of(self._arguments, args, kwargs)
+        call, operands = FlatCall.of(self._arguments, args, kwargs, takes_references=True)
         if call.num_lifted:
             raise UnexpectedTracerError(
                 f"the {call.name} was called with a traced value in a position of "
@@ -232,6 +234,10 @@ def _apply_forward(
     check_pair(pair, name, "(output, residuals)")
     outs = call.of_rule(pair[0], name)
     residuals, residual_tree = tree_flatten(pair[1])
+    restored: Callable[[Sequence[Any]], Sequence[Any]] = list
+    if has_references(residuals):
+        _check_references(call, describe_function(fwd), pair[1])
+        residuals, restored = kept_apart(residuals)
     check_values(
         residuals, partial(argument_names, pair[1], "residuals"), f"the {name} returned at"
     )
@@ -239,11 +245,24 @@ def _apply_forward(
 
     def backward(residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         given = [as_given(ct, symbolic_zeros) for ct in cotangents]
-        kept = tree_unflatten(residual_tree, residuals)
+        kept = tree_unflatten(residual_tree, restored(residuals))
         cts = bwd(*call.restore(()), kept, tree_unflatten(call.tree, given))
         return _flat_cotangents(call, describe_function(bwd), cts, in_avals)
 
     return outs, residuals, backward
+
+
+def _check_references(call: FlatCall, fwd: str, residuals: Any) -> None:
+    """Raise when a residual is a reference that is none of the arguments."""
+    for x, name in zip(
+        tree_flatten(residuals)[0], argument_names(residuals, "residuals"), strict=True
+    ):
+        if isinstance(x, Reference) and not any(x is given for given in call.references):
+            raise ValueError(
+                f"the custom_vjp fwd function {fwd} of the {call.name} returned at {name} a "
+                f"mutable array reference of type {x.aval.str_short()} that is none of its "
+                f"arguments. Pass it as an argument, or let the bwd rule close over it."
+            )
 
 
 def _flat_cotangents(

@@ -21,12 +21,17 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import flatten_function
+from bindax_transforms._flat import flatten_function, parameter_names
 from bindax_transforms.remat._primitive import checkpoint_p
 from bindax_transforms.remat.checkpoint_policies import POLICY, Policy
 from bindax_transforms.staging import static_arguments as arguments
 from bindax_transforms.staging.interning import has_functions, intern_jaxpr
-from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
+from bindax_transforms.staging.reference import check_distinct, has_references
+from bindax_transforms.staging.staged_program import (
+    StagedProgram,
+    kept_apart,
+    stage_with_references,
+)
 from bindax_transforms.staging.static_arguments import JitOptions
 from bindax_transforms.staging.trace_cache import traced_once
 
@@ -34,8 +39,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _LIMIT = 256
-_Traced = tuple[ClosedJaxpr, list[Any], PyTreeDef]
-"""A function's jaxpr, what it closes over, and the structure of its result."""
+_Traced = tuple[ClosedJaxpr, list[Any], StagedProgram, PyTreeDef]
+"""A function's jaxpr, what it closes over, its references, and the structure of its result."""
 
 
 @dataclass(eq=False)
@@ -53,17 +58,22 @@ class _Checkpointed:
             self.fun, self.options, args, kwargs, "checkpoint"
         )
         leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
+        restored: Callable[[Sequence[Any]], Sequence[Any]] | None = None
+        if has_references(leaves):
+            check_distinct(leaves, partial(parameter_names, self.fun, dynamic_args, dynamic_kwargs))
+            leaves, restored = kept_apart(leaves)
         avals = [self._aval(x, args, kwargs) for x in leaves]
-        jaxpr, consts, out_tree = self._remembered(args, kwargs, tree, avals)
+        jaxpr, consts, staged, out_tree = self._remembered(args, kwargs, tree, avals, restored)
         outs = checkpoint_p.bind(
             *consts,
+            *staged.load(),
             *leaves,
             jaxpr=jaxpr,
             prevent_cse=self.prevent_cse,
             policy=self.policy,
             differentiated=False,
         )
-        return tree_unflatten(out_tree, outs)
+        return tree_unflatten(out_tree, staged.store(outs))
 
     def traced_parts(self) -> tuple[Any, ...]:
         """The parts that jaxprs with this depend on, for ``traced_once``."""
@@ -80,7 +90,14 @@ class _Checkpointed:
             f"{unknown_type_message(x, hint)}"
         )
 
-    def _remembered(self, args: Any, kwargs: Any, tree: PyTreeDef, avals: Sequence[Any]) -> _Traced:
+    def _remembered(
+        self,
+        args: Any,
+        kwargs: Any,
+        tree: PyTreeDef,
+        avals: Sequence[Any],
+        restored: Callable[[Sequence[Any]], Sequence[Any]] | None,
+    ) -> _Traced:
         """The jaxpr, traced anew if what the function closes over may have changed.
 
         That may be the parameters of a model that is trained, or the tracers of a transformation.
@@ -90,10 +107,14 @@ class _Checkpointed:
             origin = DebugInfo("checkpoint", self.fun)
             dynamic = arguments.with_static(self.fun, self.options, args, kwargs)
             flat_function, out_tree = flatten_function(dynamic, tree, origin)
-            jaxpr, consts = convert_constvars(trace_to_jaxpr(flat_function, avals, origin))
-            return (self._shared(jaxpr), consts, out_tree()), consts
+            function = flat_function
+            if restored is not None:  # references among the arguments are closed over
+                function = lambda *values: flat_function(*restored(values))  # noqa: E731
+            staged = stage_with_references(function, avals, origin)
+            jaxpr, consts = convert_constvars(staged.program)
+            return (self._shared(jaxpr), consts, staged, out_tree()), consts
 
-        if self.options.static_argnums or self.options.static_argnames:
+        if restored is not None or self.options.static_argnums or self.options.static_argnames:
             return trace()[0]
         return traced_once([self.fun], ("checkpoint", tree, tuple(avals)), trace)
 

@@ -64,7 +64,15 @@ class JaxprBuilder:
     Where its constants are ``residuals`` of a derivative, arrays of one number are variables, too,
     so that the derivative is a tree that has them as leaves. ``names_around`` counts the names that
     are around the jaxpr, which names of its equations do not begin with.
+
+    ``references`` from outside have an argument each for the values that they hold at first, and
+    ``values_of`` has their current ones; it is None where the jaxpr carries no references. A
+    function that is staged in the middle of another jaxpr has that one ``around`` it.
     """
+
+    values_of: dict[Any, JaxprTracer] | None = None
+    references: dict[Any, Var] | None = None
+    around: JaxprBuilder | None = None
 
     def __init__(self, *, residuals: bool = False) -> None:
         self._residuals = residuals
@@ -186,13 +194,30 @@ def trace_to_jaxpr(
       let b:float32[3] = mul a 2.0
       in ( b ) }
     """
-    builder = JaxprBuilder()
+    return stage(JaxprBuilder(), function, in_avals, origin, dynamic=dynamic)
+
+
+def stage(
+    builder: JaxprBuilder,
+    function: Callable[..., Sequence[Any]],
+    in_avals: Sequence[Any],
+    origin: DebugInfo,
+    *,
+    dynamic: bool = True,
+) -> ClosedJaxpr:
+    """The jaxpr of a function of flat values, collected by a builder.
+
+    The values of references from outside come before its arguments, and after its results.
+    """
     own_lines = origin.function is not None
     staging = new_main(JaxprTrace, builder, origin=origin, dynamic=dynamic)
     with own_names(own_lines=own_lines), staging as main:
         trace = main.trace
         tracers = [JaxprTracer(trace, aval, builder.new_arg(aval)) for aval in in_avals]
         outs = [full_raise(trace, out) for out in function(*tracers)]
+        if builder.references:
+            builder.invars[:0] = builder.references.values()
+            outs += (builder.values_of or {}).values()
         return builder.build([out.atom for out in outs])
 
 
@@ -207,7 +232,7 @@ def trace_inside(
     """
     trace: Any = main.trace
     around, builder = main.global_data, JaxprBuilder()
-    main.global_data = builder
+    main.global_data, builder.around = builder, around
     try:
         with own_names(own_lines=True):
             tracers = [JaxprTracer(trace, aval, builder.new_arg(aval)) for aval in in_avals]

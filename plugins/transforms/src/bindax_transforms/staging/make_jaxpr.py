@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Literal, overload
 
 from bindax_core.extend import (
@@ -23,9 +23,14 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import check_function
-from bindax_transforms._flat import flatten_function
+from bindax_transforms._flat import flatten_function, parameter_names
 from bindax_transforms.staging import static_arguments as arguments
-from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
+from bindax_transforms.staging.reference import Reference, check_distinct
+from bindax_transforms.staging.staged_program import (
+    on_values,
+    stage_with_references,
+    with_constants,
+)
 from bindax_transforms.staging.static_arguments import JitOptions
 
 
@@ -46,12 +51,16 @@ def _staged(
     options = JitOptions(static_argnums=static_argnums)
     dynamic_args, dynamic_kwargs, _ = arguments.split_static(fun, options, args, kwargs)
     leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
-    avals = [abstractify(x, name) for x in leaves]
+    kinds = [x.kind if isinstance(x, Reference) else None for x in leaves]
+    avals = [x.aval if isinstance(x, Reference) else abstractify(x, name) for x in leaves]
     origin = DebugInfo(name, fun)
     dynamic = arguments.with_static(fun, options, args, kwargs)
     flat_function, out_tree = flatten_function(dynamic, tree, origin)
-    jaxpr = trace_to_jaxpr(flat_function, avals, origin)
-    return jaxpr, out_tree()
+    if any(kinds):
+        check_distinct(leaves, partial(parameter_names, fun, dynamic_args, dynamic_kwargs))
+        flat_function = on_values(flat_function, kinds)
+    staged = stage_with_references(flat_function, avals, origin)
+    return with_constants(staged.program, staged.load()), out_tree()
 
 
 @overload
@@ -87,7 +96,8 @@ def make_jaxpr(
         return_shape: whether to return also the types of the results in their structure.
 
     Returns:
-        A function from arguments, or their types, to a ``ClosedJaxpr``.
+        A function from arguments, or their types, to a ``ClosedJaxpr``. It takes the values of
+        mutable array references, and returns their new ones after the results.
 
     >>> from bindax_transforms import make_jaxpr
     >>> print(make_jaxpr(lambda x: 2.0 * x)(3.0))
@@ -104,7 +114,7 @@ def make_jaxpr(
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
         jaxpr, out_tree = _staged("make_jaxpr", fun, static, args, kwargs)
         if return_shape:
-            return jaxpr, tree_unflatten(out_tree, jaxpr.out_avals)
+            return jaxpr, tree_unflatten(out_tree, jaxpr.out_avals[: out_tree.num_leaves])
         return jaxpr
 
     return jaxpr_of
@@ -139,7 +149,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return tree_unflatten(tree, [0 if i in types else x for i, x in enumerate(leaves)])
 
     jaxpr, out_tree = _staged("eval_shape", with_values, (), args, kwargs)
-    found = [types.get(i, aval) for i, aval in enumerate(jaxpr.out_avals)]
+    found = [types.get(i, aval) for i, aval in enumerate(jaxpr.out_avals[: out_tree.num_leaves])]
     return tree_unflatten(out_tree, found)
 
 

@@ -1,0 +1,17 @@
+"""What packages with functions of users need to carry references through their programs."""
+
+from bindax_core.extend import public_names as _public_names
+from bindax_transforms.staging.reference import Reference as Reference
+from bindax_transforms.staging.reference import argument_error as argument_error
+from bindax_transforms.staging.reference import check_distinct as check_distinct
+from bindax_transforms.staging.reference import has_references as has_references
+from bindax_transforms.staging.reference import returned_error as returned_error
+from bindax_transforms.staging.staged_program import StagedProgram as StagedProgram
+from bindax_transforms.staging.staged_program import joined as joined
+from bindax_transforms.staging.staged_program import kept_apart as kept_apart
+from bindax_transforms.staging.staged_program import (
+    stage_with_references as stage_with_references,
+)
+from bindax_transforms.staging.staged_program import with_constants as with_constants
+
+vars()["__all__"] = _public_names(vars())

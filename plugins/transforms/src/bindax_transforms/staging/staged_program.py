@@ -1,0 +1,208 @@
+"""Programs that carry the values of references which their functions use.
+
+Whoever stages a function applies its jaxpr to the values of the references, and stores the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from bindax_core.extend import ClosedJaxpr, DebugInfo, Var, eval_jaxpr
+from bindax_transforms._flat import merge, partition
+from bindax_transforms.staging.jaxpr_trace import JaxprBuilder, stage
+from bindax_transforms.staging.reference import Reference
+
+
+class StagedProgram(NamedTuple):
+    """A jaxpr that carries the values of references.
+
+    It takes the values of all ``references`` before its arguments, and returns the values of those
+    that are ``written`` after its results.
+    """
+
+    program: ClosedJaxpr
+    references: tuple[Reference, ...] = ()
+    written: tuple[bool, ...] = ()
+
+    @property
+    def reads(self) -> list[Reference]:
+        """The references that it reads and does not write."""
+        if not self.references:
+            return []
+        return partition(self.written, self.references)[0]
+
+    @property
+    def targets(self) -> list[Reference]:
+        """The references that it writes."""
+        if not self.references:
+            return []
+        return partition(self.written, self.references)[1]
+
+    def with_program(self, program: ClosedJaxpr) -> StagedProgram:
+        """Another jaxpr that carries the same references."""
+        if program is self.program:
+            return self
+        return StagedProgram(program, self.references, self.written)
+
+    def load(self) -> list[Any]:
+        """The values of the references."""
+        if not self.references:
+            return []
+        return [reference.load() for reference in self.references]
+
+    def store(self, outs: Sequence[Any]) -> Sequence[Any]:
+        """Store what it returned for references; gives its other results."""
+        if not self.references:
+            return outs
+        return store_last(self.targets, outs)
+
+    def store_first(self, outs: Sequence[Any]) -> Sequence[Any]:
+        """Store what it returned for references where that comes first; gives the other results."""
+        if not self.references:
+            return outs
+        targets = self.targets
+        for reference, value in zip(targets, outs, strict=False):
+            reference.store(value)
+        return outs[len(targets) :]
+
+    def apply(self, *args: Any) -> Sequence[Any]:
+        """Apply the jaxpr to arguments, and store the values of references."""
+        jaxpr, consts = self.program.jaxpr, self.program.consts
+        return self.store(eval_jaxpr(jaxpr, consts, *self.load(), *args))
+
+    def for_loop(self) -> ClosedJaxpr:
+        """The jaxpr of one step, which carries what it writes.
+
+        It takes the values of the references that it reads alone, of those that it writes, and the
+        arguments; it returns the values of the written ones, and the results.
+        """
+        if not self.references:
+            return self.program
+        jaxpr, count = self.program.jaxpr, len(self.references)
+        reads, writes = partition(self.written, jaxpr.invars[:count])
+        cut = len(jaxpr.outvars) - len(writes)
+        changed = jaxpr.replace(
+            invars=[*reads, *writes, *jaxpr.invars[count:]],
+            outvars=[*jaxpr.outvars[cut:], *jaxpr.outvars[:cut]],
+        )
+        return ClosedJaxpr(changed, self.program.consts)
+
+
+def store_last(references: Sequence[Reference], outs: Sequence[Any]) -> Sequence[Any]:
+    """Store the last results in references; gives the others."""
+    if not references:
+        return outs
+    cut = len(outs) - len(references)
+    for reference, value in zip(references, outs[cut:], strict=True):
+        reference.store(value)
+    return outs[:cut]
+
+
+def stage_with_references(
+    function: Callable[..., Sequence[Any]], in_avals: Sequence[Any], origin: DebugInfo
+) -> StagedProgram:
+    """The jaxpr of a function of flat values, which may use references from outside.
+
+    Args:
+        function: takes one value for each type, and returns a sequence of values.
+        in_avals: the types of the arguments.
+        origin: what is traced and for what, for messages.
+
+    >>> import numpy as np
+    >>> from bindax_core.extend import ShapedArray
+    >>> total = Reference(np.float32(0.0))
+    >>> def add(x):
+    ...     total.store(total.load() + x)
+    ...     return [x]
+    >>> staged = stage_with_references(add, [ShapedArray((), np.float32)], DebugInfo("example"))
+    >>> staged.program
+    { lambda a:float32[], b:float32[] .
+      let c:float32[] = add a b
+      in ( b, c ) }
+    >>> staged.references == (total,), staged.written
+    (True, (True,))
+    """
+    builder = JaxprBuilder()
+    builder.values_of, builder.references = {}, {}
+    closed = stage(builder, function, in_avals, origin)
+    references = builder.references
+    if not references:
+        return StagedProgram(closed)
+    jaxpr, first = closed.jaxpr, list(references.values())
+    cut = len(jaxpr.outvars) - len(first)
+    last = jaxpr.outvars[cut:]
+    written = tuple(x is not v for x, v in zip(last, first, strict=True))
+    outs = [*jaxpr.outvars[:cut], *partition(written, last)[1]]
+    return StagedProgram(
+        ClosedJaxpr(jaxpr.replace(outvars=outs), closed.consts), tuple(references), written
+    )
+
+
+def joined(programs: Sequence[StagedProgram]) -> list[StagedProgram]:
+    """Programs that all take the values of the same references, and return those of the same."""
+    if all(not staged.references for staged in programs):
+        return list(programs)
+    references = list(dict.fromkeys(r for staged in programs for r in staged.references))
+    targets = {r for staged in programs for r in staged.targets}
+    written = tuple(r in targets for r in references)
+    return [_widened(staged, references, written) for staged in programs]
+
+
+def _widened(
+    staged: StagedProgram, references: Sequence[Reference], written: tuple[bool, ...]
+) -> StagedProgram:
+    jaxpr, count = staged.program.jaxpr, len(staged.references)
+    cut = len(jaxpr.outvars) - len(staged.targets)
+    own = dict(zip(staged.references, jaxpr.invars[:count], strict=True))
+    first = [own.get(r) or Var(r.aval) for r in references]
+    new: dict[Any, Any] = dict(zip(references, first, strict=True))
+    new.update(zip(staged.targets, jaxpr.outvars[cut:], strict=True))
+    last = [new[r] for r in partition(written, references)[1]]
+    jaxpr = jaxpr.replace(
+        invars=[*first, *jaxpr.invars[count:]], outvars=[*jaxpr.outvars[:cut], *last]
+    )
+    closed = ClosedJaxpr(jaxpr, staged.program.consts)
+    return StagedProgram(closed, tuple(references), written)
+
+
+def with_constants(program: ClosedJaxpr, values: Sequence[Any]) -> ClosedJaxpr:
+    """A jaxpr whose leading arguments are constants of these values."""
+    if not values:
+        return program
+    jaxpr, count = program.jaxpr, len(values)
+    jaxpr = jaxpr.replace(
+        constvars=[*jaxpr.constvars, *jaxpr.invars[:count]], invars=jaxpr.invars[count:]
+    )
+    return ClosedJaxpr(jaxpr, [*program.consts, *values])
+
+
+def kept_apart(leaves: Sequence[Any]) -> tuple[list[Any], Callable[[Sequence[Any]], list[Any]]]:
+    """The leaves that are no references, and a function that puts others in their places."""
+    flags = [isinstance(x, Reference) for x in leaves]
+    values, references = partition(flags, leaves)
+    return values, lambda others: merge(flags, others, references)
+
+
+def on_values(
+    function: Callable[..., Sequence[Any]], kinds: Sequence[type[Reference] | None]
+) -> Callable[..., list[Any]]:
+    """A function of values for one some of whose arguments are references.
+
+    Args:
+        function: a function of flat arguments.
+        kinds: for each argument the class of the reference, or None.
+
+    Returns:
+        A function of the values that references hold, which returns their new ones after the
+        results.
+    """
+
+    def of_values(*values: Any) -> list[Any]:
+        args = [
+            x if kind is None else kind.stand_in(x) for x, kind in zip(values, kinds, strict=True)
+        ]
+        outs = list(function(*args))
+        return [*outs, *(x.load() for x, kind in zip(args, kinds, strict=True) if kind)]
+
+    return of_values
