@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_control_flow.shared.arguments import check_values, structure_difference, structure_paths
+from bindax_control_flow.shared.arguments import (
+    check_values,
+    structure_difference,
+    structure_paths,
+)
 from bindax_control_flow.shared.programs import Programs, with_results
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -26,6 +30,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.extend import is_integer, kind_of
 from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
+from bindax_transforms.extend import StagedProgram, joined, stage_with_references
 
 
 def trace_branches(
@@ -33,21 +38,28 @@ def trace_branches(
     functions: Sequence[Callable[..., Any]],
     operands: tuple[Any, ...],
     avals: Sequence[Any],
-) -> tuple[list[ClosedJaxpr], PyTreeDef]:
-    """The programs of the branch functions, whose results agree in structure and type."""
+) -> tuple[list[StagedProgram], PyTreeDef]:
+    """The programs of the branch functions, whose results agree in structure and type.
+
+    All take the values of the same references, and return those of the same.
+    """
     _, in_tree = tree_flatten(operands)
     traced = []
     trees: list[PyTreeDef] = []
     for function in functions:
+        origin = DebugInfo(name, function)
 
-        def flat(*leaves: Any, function: Callable[..., Any] = function) -> list[Any]:
+        def flat(
+            *leaves: Any, function: Callable[..., Any] = function, origin: DebugInfo = origin
+        ) -> list[Any]:
             result = function(*tree_unflatten(in_tree, leaves))
-            check_values(f"{describe_function(function)} in {name}", "output", result)
+            what = f"{describe_function(function)} in {name}"
+            check_values(what, "output", result, origin)
             outs, tree = tree_flatten(result)
             trees.append(tree)
             return outs
 
-        traced.append(trace_to_jaxpr(flat, avals, DebugInfo(name, function)))
+        traced.append(stage_with_references(flat, avals, origin))
     for function, tree in zip(functions[1:], trees[1:], strict=True):
         if tree != trees[0]:
             raise TypeError(
@@ -56,13 +68,14 @@ def trace_branches(
                 f"{describe_function(function)} returns {tree}"
                 f"{structure_difference('output', trees[0], tree)}."
             )
-    return _agreeing_results(name, functions, traced, trees[0]), trees[0]
+    return joined(_agreeing_results(name, functions, traced, trees[0])), trees[0]
 
 
 def _agreeing_results(
-    name: str, functions: Sequence[Any], traced: Sequence[ClosedJaxpr], tree: PyTreeDef
-) -> list[ClosedJaxpr]:
-    rows = list(zip(*[program.out_avals for program in traced], strict=True))
+    name: str, functions: Sequence[Any], traced: Sequence[StagedProgram], tree: PyTreeDef
+) -> list[StagedProgram]:
+    count = tree.num_leaves  # values of references come after the results
+    rows = list(zip(*[staged.program.out_avals[:count] for staged in traced], strict=True))
     wanted = []
     for i, row in enumerate(rows):
         common = _common_type(row)
@@ -77,7 +90,13 @@ def _agreeing_results(
                 f"{listed}. Convert with .astype, or broadcast, in one of them."
             )
         wanted.append(common)
-    return [with_results(program, wanted) for program in traced]
+    return [_with_results(staged, wanted) for staged in traced]
+
+
+def _with_results(staged: StagedProgram, avals: list[Any]) -> StagedProgram:
+    """A program whose results, without the values of references, have the given types."""
+    carried = staged.program.out_avals[len(avals) :] if staged.references else []
+    return staged.with_program(with_results(staged.program, avals + carried))
 
 
 def _common_type(avals: Sequence[Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -22,7 +23,8 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_lax_basic import clamp, convert_element_type, ne
-from bindax_transforms import check_function, traced_once
+from bindax_transforms import check_function, parameter_names, traced_once
+from bindax_transforms.extend import check_distinct, has_references, kept_apart
 
 __all__ = ["cond", "switch"]
 
@@ -191,6 +193,8 @@ def bind_branches(
 ) -> Any:
     """Apply the function of an index to operands; ``which`` may hold ``platforms``."""
     leaves, in_tree = tree_flatten(operands)
+    if has_references(leaves):
+        return _with_references(name, index, functions, operands, **which)
     for x in leaves:
         if not is_value(x):
             raise TypeError(f"an operand of {name}: {unknown_type_message(x)}")
@@ -198,9 +202,32 @@ def bind_branches(
 
     def trace() -> tuple[Any, list[Any]]:
         traced, out_tree = trace_branches(name, functions, operands, avals)
-        branches, consts = join_consts(traced)
-        return (branches, consts, out_tree), consts
+        branches, consts = join_consts([staged.program for staged in traced])
+        return (branches, traced[0], consts, out_tree), consts
 
-    branches, consts, out_tree = traced_once(functions, (name, in_tree, tuple(avals)), trace)
-    outs = cond_p.bind(index, *consts, *leaves, branches=branches, **which)
-    return tree_unflatten(out_tree, outs)
+    key = (name, in_tree, tuple(avals))
+    branches, first, consts, out_tree = traced_once(functions, key, trace)
+    outs = cond_p.bind(index, *consts, *first.load(), *leaves, branches=branches, **which)
+    return tree_unflatten(out_tree, first.store(outs))
+
+
+def _with_references(
+    name: str,
+    index: Any,
+    functions: list[Callable[..., Any]],
+    operands: tuple[Any, ...],
+    **which: Any,
+) -> Any:
+    """Apply functions that close over the references among their operands."""
+    leaves, tree = tree_flatten(operands)
+    check_distinct(leaves, lambda: parameter_names(functions[0], operands, {}))
+    values, restored = kept_apart(leaves)
+
+    def closed(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def call(*values: Any) -> Any:
+            return function(*tree_unflatten(tree, restored(values)))
+
+        return call
+
+    return bind_branches(name, index, list(map(closed, functions)), tuple(values), **which)

@@ -23,7 +23,8 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_transforms import argument_names, split, trace_to_jaxpr, traced_once
+from bindax_transforms import argument_names, split, traced_once
+from bindax_transforms.extend import StagedProgram, stage_with_references
 
 
 def common_length(name: str, xs: Any) -> int | None:
@@ -87,11 +88,11 @@ def checked_unroll(unroll: Any, length: int) -> int:
 
 def trace_step(
     f: Callable[..., Any], init: Any, xs: Any
-) -> tuple[ClosedJaxpr, list[Any], Carry, PyTreeDef]:
+) -> tuple[ClosedJaxpr, list[Any], StagedProgram, Carry, PyTreeDef]:
     """Trace one step, if ``f`` may see other values of what it closes over than before.
 
-    Gives the step, its constants, the carry to begin with, of the types that a step keeps, and the
-    structure of the stacked results.
+    Gives the step, its constants, its program with references, the carry to begin with, of the
+    types that a step keeps, and the structure of the stacked results.
     """
     carry = Carry.of("scan", "init", init)
     sequences, xs_tree = tree_flatten(xs)
@@ -109,19 +110,20 @@ def trace_step(
             )
         carry_out, y = result
         leaves = carry.flatten(f, carry_out)
-        check_values(f"what {describe_function(f)} returned to scan", "y", y)
+        what = f"what {describe_function(f)} returned to scan"
+        check_values(what, "y", y, DebugInfo("scan", f))
         ys, y_tree = tree_flatten(y)
         y_trees.append(y_tree)
         return [*leaves, *ys]
 
     def trace() -> tuple[Any, Sequence[Any]]:
         origin = DebugInfo("scan", f)
-        settled, closed = carry.settled(
-            f, lambda avals: trace_to_jaxpr(flat, [*avals, *x_avals], origin)
+        settled, staged = carry.settled(
+            f, lambda avals: stage_with_references(flat, [*avals, *x_avals], origin)
         )
-        jaxpr, consts = convert_constvars(closed)
-        return (jaxpr, consts, settled.avals, y_trees[-1]), consts
+        jaxpr, consts = convert_constvars(staged.for_loop())
+        return (jaxpr, consts, staged, settled.avals, y_trees[-1]), consts
 
     key = ("scan", carry.tree, xs_tree, tuple(carry.avals), tuple(x_avals))
-    jaxpr, consts, avals, y_tree = traced_once([f], key, trace)
-    return jaxpr, list(consts), attrs.evolve(carry, avals=avals), y_tree
+    jaxpr, consts, staged, avals, y_tree = traced_once([f], key, trace)
+    return jaxpr, list(consts), staged, attrs.evolve(carry, avals=avals), y_tree

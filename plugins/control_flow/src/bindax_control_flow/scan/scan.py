@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex, TypeVar
 from bindax_control_flow.scan.arguments import checked_length, checked_unroll, trace_step
 from bindax_control_flow.scan.loop import Loop
 from bindax_control_flow.scan.primitive import scan_p
+from bindax_control_flow.scan.references import by_element
 from bindax_core.extend import api_boundary, config, tree_flatten, tree_unflatten
 from bindax_lax_basic import index_in_dim, stack
 from bindax_transforms import check_function
@@ -57,8 +58,7 @@ def scan(
     Raises:
         TypeError: when ``f`` returns no pair, or a carry of another structure or type; the message
             names the component.
-        ValueError: when an array of ``xs`` has no first axis, lengths disagree, or ``unroll`` is
-            less than 1.
+        ValueError: when an array of ``xs`` has no first axis, lengths disagree, or ``unroll`` < 1.
         ConcretizationTypeError: when ``length`` is traced.
 
     >>> import numpy as np
@@ -68,15 +68,18 @@ def scan(
     (6.0, Array([0., 1., 3., 6.], dtype=float64))
     """
     check_function("scan", "f", f)
+    f, xs = by_element(f, xs)
     steps = checked_length(xs, length)
     rounds = checked_unroll(unroll, steps)
     if config.disable_jit and steps:
         return _untraced(f, init, xs, steps, bool(reverse))
-    jaxpr, consts, carry, y_tree = trace_step(f, init, xs)
-    loop = Loop(jaxpr, len(consts), len(carry.leaves), steps, bool(reverse), rounds)
-    outs = scan_p.bind(*consts, *carry.operands(), *tree_flatten(xs)[0], **loop.params)
+    jaxpr, consts, staged, carry, y_tree = trace_step(f, init, xs)
+    consts += [reference.load() for reference in staged.reads]
+    first = [*[reference.load() for reference in staged.targets], *carry.operands()]
+    loop = Loop(jaxpr, len(consts), len(first), steps, bool(reverse), rounds)
+    outs: Any = scan_p.bind(*consts, *first, *tree_flatten(xs)[0], **loop.params)
     carry_out, ys = loop.results(outs)
-    return tree_unflatten(carry.tree, carry_out), tree_unflatten(y_tree, ys)
+    return tree_unflatten(carry.tree, staged.store_first(carry_out)), tree_unflatten(y_tree, ys)
 
 
 def _untraced(

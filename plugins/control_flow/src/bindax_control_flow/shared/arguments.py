@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 from bindax_core.extend import (
+    DebugInfo,
     PyTreeDef,
     is_value,
     tree_flatten,
@@ -13,13 +14,18 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms import argument_names
+from bindax_transforms.extend import Reference, argument_error, returned_error
 
 
-def check_values(name: str, argument: str, tree: Any) -> None:
-    """Raise when a leaf of an argument is no array."""
+def check_values(name: str, argument: str, tree: Any, returned: DebugInfo | None = None) -> None:
+    """Raise when a leaf of an argument, or of what a function returned, is no array."""
     for i, x in enumerate(tree_flatten(tree)[0]):
         if not is_value(x):
             place = argument_names(tree, argument)[i]
+            if isinstance(x, Reference) and returned is not None:
+                raise returned_error(x, returned, place)
+            if isinstance(x, Reference):
+                raise argument_error(x, f"{place} of {name}")
             raise TypeError(f"{place} of {name}: {unknown_type_message(x)}")
 
 

@@ -7,10 +7,13 @@ from typing import Any
 
 import attrs
 
-from bindax_control_flow.shared.arguments import check_values, describe_type, structure_difference
+from bindax_control_flow.shared.arguments import (
+    check_values,
+    describe_type,
+    structure_difference,
+)
 from bindax_control_flow.shared.programs import converted, with_results
 from bindax_core.extend import (
-    ClosedJaxpr,
     DebugInfo,
     PyTreeDef,
     config,
@@ -20,7 +23,8 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic.extend import kind_of, promote_avals
-from bindax_transforms import argument_names, trace_to_jaxpr, traced_once
+from bindax_transforms import argument_names, traced_once
+from bindax_transforms.extend import StagedProgram, stage_with_references
 
 
 @attrs.frozen(eq=False)
@@ -54,12 +58,13 @@ class Carry:
                 f"{structure_difference('carry', self.tree, tree)}. Return the carry as it came "
                 f"in, with other values."
             )
-        check_values(f"what {describe_function(body)} returned to {self.name}", "carry", returned)
+        what = f"what {describe_function(body)} returned to {self.name}"
+        check_values(what, "carry", returned, DebugInfo(self.name, body))
         return leaves
 
     def settled(
-        self, body: Callable[..., Any], trace: Callable[[Sequence[Any]], ClosedJaxpr]
-    ) -> tuple[Carry, ClosedJaxpr]:
+        self, body: Callable[..., Any], trace: Callable[[Sequence[Any]], StagedProgram]
+    ) -> tuple[Carry, StagedProgram]:
         """The carry of the types that a body keeps, and the program of the body.
 
         A component that starts weakly typed takes the type that the body promotes it to, so that a
@@ -68,7 +73,8 @@ class Carry:
         """
         avals = self.avals
         while True:
-            program = trace(avals)
+            staged = trace(avals)
+            program = staged.program
             returned = program.out_avals[: len(avals)]
             wider = [promoted(a, b) for a, b in zip(avals, returned, strict=True)]
             if wider == avals:
@@ -77,7 +83,7 @@ class Carry:
         settled = attrs.evolve(self, avals=avals)
         settled._check_types(body, returned)
         wanted = [*avals, *program.out_avals[len(avals) :]]
-        return settled, with_results(program, wanted)
+        return settled, staged.with_program(with_results(program, wanted))
 
     def _check_types(self, body: Callable[..., Any], returned: Sequence[Any]) -> None:
         paths = argument_names(self.initial, "carry")
@@ -96,7 +102,7 @@ class Carry:
 
 def trace_body(
     carry: Carry, body: Callable[..., Any], leading: Sequence[Any] = ()
-) -> tuple[Carry, ClosedJaxpr]:
+) -> tuple[Carry, StagedProgram]:
     """The carry as a body keeps it, and the program of the body on leaves.
 
     The body takes operands of the ``leading`` types and the carry, and returns the carry.
@@ -106,16 +112,16 @@ def trace_body(
         inner = tree_unflatten(carry.tree, values[len(leading) :])
         return carry.flatten(body, body(*values[: len(leading)], inner))
 
-    def trace() -> tuple[tuple[list[Any], ClosedJaxpr], Sequence[Any]]:
+    def trace() -> tuple[tuple[list[Any], StagedProgram], Sequence[Any]]:
         origin = DebugInfo(carry.name, body)
-        settled, program = carry.settled(
-            body, lambda avals: trace_to_jaxpr(flat, [*leading, *avals], origin)
+        settled, staged = carry.settled(
+            body, lambda avals: stage_with_references(flat, [*leading, *avals], origin)
         )
-        return (settled.avals, program), program.consts
+        return (settled.avals, staged), staged.program.consts
 
     key = (carry.name, carry.tree, tuple(carry.avals), tuple(leading))
-    avals, program = traced_once([body], key, trace)
-    return attrs.evolve(carry, avals=avals), program
+    avals, staged = traced_once([body], key, trace)
+    return attrs.evolve(carry, avals=avals), staged
 
 
 def promoted(taken: Any, returned: Any) -> Any:

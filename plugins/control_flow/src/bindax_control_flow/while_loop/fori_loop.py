@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,21 +14,20 @@ from bindax_control_flow.shared.carry import Carry, trace_body
 from bindax_control_flow.while_loop.while_loop import run_loop
 from bindax_core.extend import (
     Array,
-    ClosedJaxpr,
     DebugInfo,
     Dimension,
     ShapedArray,
     Tracer,
     api_boundary,
     config,
-    eval_jaxpr,
     operations_for,
     tree_unflatten,
     typeof,
 )
 from bindax_lax_basic import add, lt
 from bindax_lax_basic.extend import is_complex, is_inexact, is_integer, promote_avals
-from bindax_transforms import check_function, trace_to_jaxpr
+from bindax_transforms import check_function
+from bindax_transforms.extend import StagedProgram, stage_with_references
 
 __all__ = ["fori_loop"]
 
@@ -130,7 +129,7 @@ def _last_carry(
     index: ShapedArray,
     lower: Any,
     upper: Any,
-    body: ClosedJaxpr,
+    body: StagedProgram,
     carry: Carry,
     unroll: Any,
 ) -> list[Any]:
@@ -138,15 +137,16 @@ def _last_carry(
     one = _of_type(index, 1)
 
     def step(i: Any, *leaves: Any) -> list[Any]:
-        return [add(i, one), *eval_jaxpr(body.jaxpr, body.consts, i, *leaves)]
+        return [add(i, one), *body.apply(i, *leaves)]
 
-    state = [_of_type(index, lower), *carry.operands()]
+    state: Sequence[Any] = [_of_type(index, lower), *carry.operands()]
     if unroll is None:
         last, avals = _of_type(index, upper), [index, *carry.avals]
-        condition = trace_to_jaxpr(lambda i, *_: [lt(i, last)], avals, DebugInfo("fori_loop"))
-        state = run_loop(condition, trace_to_jaxpr(step, avals, DebugInfo("fori_loop")), state)
+        origin = DebugInfo("fori_loop")
+        condition = stage_with_references(lambda i, *_: [lt(i, last)], avals, origin)
+        state = run_loop(condition, stage_with_references(step, avals, origin), state)
     else:
         number: Any = int if is_integer(index.dtype) else float
         length = max(0, math.ceil(number(upper) - number(lower)))
         state, _ = scan(lambda s, _: (step(*s), None), state, None, length=length, unroll=unroll)
-    return state[1:]
+    return list(state[1:])

@@ -26,7 +26,8 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
-from bindax_transforms import check_function, trace_to_jaxpr, traced_once
+from bindax_transforms import check_function, traced_once
+from bindax_transforms.extend import StagedProgram, joined, stage_with_references, with_constants
 
 __all__ = ["while_loop"]
 
@@ -72,12 +73,19 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], R], ini
     return tree_unflatten(carry.tree, run_loop(condition, body, carry.operands()))  # type: ignore[no-any-return]
 
 
-def run_loop(condition: ClosedJaxpr, body: ClosedJaxpr, carry: Sequence[Any]) -> list[Any]:
-    """The loop of two programs on the carry, which may close over values."""
-    return bind_while(derived(condition, step_of(body)), carry)
+def run_loop(condition: StagedProgram, body: StagedProgram, carry: Sequence[Any]) -> Sequence[Any]:
+    """The loop of two programs on the carry, which may close over values and use references."""
+    condition, body = joined([condition, body])
+    reads, writes = ([r.load() for r in found] for found in (body.reads, body.targets))
+    holds = with_constants(condition.for_loop(), reads)
+    if writes:  # which the condition returns as they are
+        outvars = holds.jaxpr.outvars[len(writes) :]
+        holds = ClosedJaxpr(holds.jaxpr.replace(outvars=outvars), holds.consts)
+    step = step_of(with_constants(body.for_loop(), reads))
+    return body.store_first(bind_while(derived(holds, step), [*writes, *carry]))
 
 
-def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> ClosedJaxpr:
+def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> StagedProgram:
     def flat(*leaves: Any) -> list[Any]:
         result = cond_fun(tree_unflatten(carry.tree, leaves))
         outs, tree = tree_flatten(result)
@@ -90,9 +98,15 @@ def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> ClosedJaxp
             raise TypeError(_not_a_predicate(cond_fun, describe_type(aval)))
         return outs
 
-    def trace() -> tuple[ClosedJaxpr, Sequence[Any]]:
-        program = trace_to_jaxpr(flat, carry.avals, DebugInfo("while_loop", cond_fun))
-        return program, program.consts
+    def trace() -> tuple[StagedProgram, Sequence[Any]]:
+        staged = stage_with_references(flat, carry.avals, DebugInfo("while_loop", cond_fun))
+        if staged.targets:
+            raise ValueError(
+                f"cond_fun of while_loop, {describe_function(cond_fun)}, writes to a mutable array "
+                f"reference of type {staged.targets[0].aval.str_short()}. A condition only reads: "
+                f"write in body_fun."
+            )
+        return staged, staged.program.consts
 
     return traced_once([cond_fun], ("condition", carry.tree, tuple(carry.avals)), trace)
 
