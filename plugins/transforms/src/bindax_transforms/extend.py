@@ -1,4 +1,4 @@
-"""What packages with functions of users need to carry references through their programs."""
+"""Names for packages that trace functions of users, and carry references through the programs."""
 
 from bindax_core.extend import public_names as _public_names
 from bindax_transforms.staging.reference import Reference as Reference

@@ -18,6 +18,7 @@ from bindax_core.extend import (
     describe_function,
     full_lower,
     full_raise,
+    operations_for,
     trace_state,
     typeof,
 )
@@ -46,10 +47,11 @@ class Reference:
     __bindax_remedy__ = "It is a mutable array reference: read its value with ref[...]."
 
     def __init__(self, value: Any) -> None:
-        self.aval: Any = typeof(value).strip_weak_type()
+        value = strong(full_lower(value))
+        self.aval: Any = typeof(value)
         self._main: MainTrace = trace_state.stack[-1]
         self._builder: JaxprBuilder | None = _staging()[1]
-        self._value: Any = full_lower(value)
+        self._value: Any = value
         self._ended: str = ""
 
     def load(self) -> Any:
@@ -72,8 +74,8 @@ class Reference:
                 the one that the reference was made in, or is of another type.
         """
         builder = self._checked()
-        value = full_lower(value)
-        aval = typeof(value).strip_weak_type()
+        value = strong(full_lower(value))
+        aval = typeof(value)
         if aval != self.aval:
             raise ValueError(
                 f"a mutable array reference of type {self.aval.str_short()} cannot hold a value "
@@ -116,7 +118,7 @@ class Reference:
 
     @property
     def is_lasting(self) -> bool:
-        """Whether it outlives all transformations that run."""
+        """True if it outlives all transformations that run."""
         return self._main.level == 0
 
     @classmethod
@@ -153,6 +155,14 @@ class Reference:
 
     def __reduce__(self) -> Any:
         raise TypeError("a mutable array reference cannot be pickled. Store its value: ref[...].")
+
+
+def strong(value: Any) -> Any:
+    """The value, with a type that is not weak: a reference keeps one type."""
+    aval = typeof(value)
+    if not getattr(aval, "weak_type", False):
+        return value
+    return operations_for(aval).convert(value, aval.dtype, False)
 
 
 def _staging() -> tuple[Any, Any]:
