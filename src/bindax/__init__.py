@@ -86,6 +86,7 @@ if _typing.TYPE_CHECKING:
     from bindax import optimizers as optimizers
     from bindax import profiler as profiler
     from bindax import random as random
+    from bindax import ref as ref
     from bindax import scipy as scipy
     from bindax import sharding as sharding
     from bindax import tree as tree
@@ -117,6 +118,11 @@ if _typing.TYPE_CHECKING:
     from bindax_parallel import process_count as process_count
     from bindax_parallel import process_index as process_index
     from bindax_parallel import shard_map as shard_map
+    from bindax_refs import Ref as Ref
+    from bindax_refs import empty_ref as empty_ref
+    from bindax_refs import free_ref as free_ref
+    from bindax_refs import freeze as freeze
+    from bindax_refs import new_ref as new_ref
     from bindax_text import display as display
     from bindax_text import jaxpr_from_text as jaxpr_from_text
     from bindax_text import jaxpr_to_text as jaxpr_to_text
@@ -170,8 +176,8 @@ __version__ = "0.1.0"
 _MODULES = (
     *("ad_checkpoint", "custom_batching", "custom_derivatives", "debug", "distributed", "dlpack"),
     *("dtypes", "errors", "experimental", "export", "extend", "ffi", "flatten_util", "image"),
-    *("lax", "meta", "nn", "nnx", "numpy", "ops", "optimizers", "profiler", "random", "scipy"),
-    *("sharding", "tree", "tree_util"),
+    *("lax", "meta", "nn", "nnx", "numpy", "ops", "optimizers", "profiler", "random", "ref"),
+    *("scipy", "sharding", "tree", "tree_util"),
 )
 _SETTINGS = (
     *("check_tracer_leaks", "debug_infs", "debug_key_reuse", "debug_nans"),
@@ -194,6 +200,7 @@ _ELSEWHERE = {
     "make_array_from_single_device_arrays": "bindax_parallel",
     "pmap": "bindax_parallel",
     **dict.fromkeys(_PROCESSES, "bindax_parallel"),
+    **dict.fromkeys(("Ref", "empty_ref", "free_ref", "freeze", "new_ref"), "bindax_refs"),
     "shard_map": "bindax_parallel",
     "checking_leaks": "bindax_transforms",
     "clear_caches": "bindax_transforms",

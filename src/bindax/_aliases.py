@@ -43,6 +43,7 @@ ALIASES = {
         )
     },
     "bindax.random": "bindax_random",
+    "bindax.ref": "bindax_refs",
     "bindax.tree": "bindax_core.tree",
     "bindax.tree_util": "bindax_core.tree_util",
     **{
