@@ -279,6 +279,43 @@ def test_backward_rules_write_statistics() -> None:
         np.testing.assert_allclose(slope, np.cos(np.sin(1.0)) * np.cos(1.0))
 
 
+def test_cotangents_are_added_to_references() -> None:
+    def gradients(w: Any, xs: Any) -> Any:
+        total = new_ref(0.0 * w)
+
+        def one(_: Any, x: Any) -> Any:
+            y, f_vjp = bindax.vjp(lambda w: (w * x).sum() ** 2, w)
+            f_vjp.with_refs(total)(bnp.ones_like(y))
+            return None, y
+
+        lax.scan(one, None, xs)
+        return bindax.freeze(total)
+
+    xs = np.outer(np.arange(4.0), X)
+    expected = (2.0 * xs * (xs @ X)[:, None]).sum(0)
+    np.testing.assert_allclose(gradients(X, xs), expected)
+    np.testing.assert_allclose(bindax.jit(gradients)(X, xs), expected)
+
+    ref = new_ref(2.0)
+    y, f_vjp = bindax.vjp(lambda x, r: x * r[...], 3.0, ref)
+    assert (float(y), f_vjp(1.0)) == (6.0, (2.0, None))
+    y, f_vjp = bindax.vjp(lambda x, w: (x * w).sum(), X, X + 1.0)
+    assert [x is not None for x in f_vjp.args_res] == [True, True]
+    assert f_vjp.opaque_residuals == []
+    other = f_vjp.replace(args_res=[f_vjp.args_res[0], 5.0 * X])
+    np.testing.assert_array_equal(other(1.0)[0], 5.0 * X)
+    leaves, tree = bindax.tree.flatten(f_vjp)
+    np.testing.assert_array_equal(bindax.tree.unflatten(tree, leaves)(1.0)[1], X)
+
+
+def wrong_structure_of_references() -> Any:
+    return bindax.vjp(lambda x, w: x * w, 1.0, 2.0)[1].with_refs(new_ref(0.0))
+
+
+def wrong_type_of_a_reference() -> Any:
+    return bindax.vjp(lambda x: x, 1.0)[1].with_refs(new_ref(X))
+
+
 def test_statistics_are_kept_without_derivatives() -> None:
     seen = new_ref(0.0, kind="no_grad_no_remat")
 
@@ -381,6 +418,8 @@ def cotangent_of_a_reference() -> Any:
 
 
 WRONG = {
+    wrong_structure_of_references: r"one entry for each argument, in the structure .*\(\*, \*\)",
+    wrong_type_of_a_reference: r"type float64\[3\] was given for an .* is float64\[\]. Make",
     aliased_argument: "appeared at both x and y: only one reference to a mutable array may be",
     closed_over_and_passed: "closed over and passed as the argument y: .* Remove one of the two",
     written_without_batch: r"a batch of vmap of .* was written to an unbatched array reference",

@@ -69,10 +69,11 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None)
 
 def _strong(value: Any) -> Any:
     """A value of the type of a reference, which is not weak."""
-    aval = typeof(value)
+    aval: Any = typeof(value)
     if not getattr(aval, "weak_type", False):
         return as_array(value)
-    return convert_element_type(value, canonicalize_aval(aval).dtype)
+    wanted: Any = canonicalize_aval(aval)
+    return convert_element_type(value, wanted.dtype)
 
 
 @api_boundary

@@ -23,6 +23,7 @@ from bindax_transforms.autodiff.jacobian import jacobian as jacobian
 from bindax_transforms.autodiff.jacobian import jacrev as jacrev
 from bindax_transforms.autodiff.jvp import jvp as jvp
 from bindax_transforms.autodiff.jvp import jvp_jaxpr as jvp_jaxpr
+from bindax_transforms.autodiff.linear_program import VJP as VJP
 from bindax_transforms.autodiff.linearize import linear_transpose as linear_transpose
 from bindax_transforms.autodiff.linearize import linearize as linearize
 from bindax_transforms.autodiff.linearize import vjp as vjp

@@ -12,11 +12,9 @@ from bindax_jax_names.shims.sharding import reshard as reshard
 
 __all__ = [
     "Device",
-    "Ref",
     "host_count",
     "host_id",
     "memory",
-    "new_ref",
     "process_indices",
     "reshard",
 ]
@@ -44,19 +42,3 @@ host_id: Final = bindax.process_index
 def transfer_guard_device_to_device(*levels: str) -> Iterator[None]:
     """Do nothing inside the block: there is one device."""
     yield
-
-
-class Ref:
-    """The type of mutable arrays, of which there are none."""
-
-
-def new_ref(init_val: Any, **options: Any) -> Any:
-    """Refuse: arrays of bindax do not change.
-
-    Raises:
-        TypeError: always.
-    """
-    raise TypeError(
-        "jax.new_ref: bindax has no mutable arrays. Return the changed array instead, or carry it "
-        "through jax.lax.scan."
-    )

@@ -24,7 +24,8 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function, parameter_roots, partition
 from bindax_transforms.autodiff.jvp import lower_aux, split_aux
-from bindax_transforms.autodiff.linearize import filled, linearize_flat, pull_back
+from bindax_transforms.autodiff.linear_program import filled, pull_back
+from bindax_transforms.autodiff.linearize import linearize_flat
 from bindax_transforms.staging.reference import Reference, argument_error
 
 P = ParamSpec("P")

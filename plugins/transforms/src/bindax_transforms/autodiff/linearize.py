@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Literal, NamedTuple, TypeVar, overload
 
-from bindax_core.errors import ShapeError
 from bindax_core.extend import (
     ClosedJaxpr,
     DebugInfo,
-    Jaxpr,
     Partial,
-    PyTreeDef,
     api_boundary,
     current_source,
     describe_function,
-    eval_jaxpr,
     float0,
     full_lower,
     full_raise,
@@ -27,139 +23,27 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import (
-    argument_names,
     check_values,
     flatten_function,
     own_value,
     parameter_names,
-    partition,
-    with_zeros,
 )
-from bindax_transforms.autodiff.jvp import check_tangent, jvp_flat, lower_aux, split_aux
+from bindax_transforms.autodiff.jvp import jvp_flat, lower_aux, split_aux
+from bindax_transforms.autodiff.linear_program import VJP as VJP
+from bindax_transforms.autodiff.linear_program import LinearProgram as LinearProgram
+from bindax_transforms.autodiff.linear_program import Pullback as Pullback
+from bindax_transforms.autodiff.linear_program import Pushforward as Pushforward
+from bindax_transforms.autodiff.linear_program import Transposed as Transposed
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, dce_closed
-from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.staging.jaxpr_trace import JaxprBuilder, trace_to_jaxpr
 from bindax_transforms.staging.make_jaxpr import abstractify
-from bindax_transforms.staging.names import JVP, TRANSPOSE, enter_name
-from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
+from bindax_transforms.staging.names import JVP, enter_name
+from bindax_transforms.staging.reference import Reference, check_distinct, has_references
+from bindax_transforms.staging.staged_program import kept_apart
+from bindax_transforms.zeros import Zero
 
 R = TypeVar("R")
 Aux = TypeVar("Aux")
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class LinearProgram:
-    """A linear jaxpr from tangents of arguments to tangents of results.
-
-    ``jaxpr`` goes from the nonzero tangents in to the nonzero tangents out; its constants are the
-    residuals. ``in_tree`` is the structure of ``(arguments, {})``.
-
-    With the residuals it is a tree, whose leaves these are, so that it may leave ``jit``, be
-    carried by ``scan`` and be a residual itself. The jaxpr is metadata, equal to itself only.
-    """
-
-    name: str
-    jaxpr: Jaxpr
-    in_tree: PyTreeDef
-    out_tree: PyTreeDef
-    in_avals: Sequence[Any]
-    out_avals: Sequence[Any]
-    nonzeros_in: Sequence[bool]
-    nonzeros_out: Sequence[bool]
-
-    def __repr__(self) -> str:
-        return f"<{self.name}>"
-
-
-class Pushforward(LinearProgram):
-    """The result of ``linearize``: a map of tangents."""
-
-    @api_boundary
-    def __call__(self, residuals: Sequence[Any], *tangents: Any) -> Any:
-        """Return the tangents of the results, one tangent given for each argument."""
-        flat, tree = tree_flatten((tangents, {}))
-        if tree != self.in_tree:
-            raise TypeError(
-                f"the tangents must have the structure of the arguments, "
-                f"{self.in_tree.children()[0]}, but they have {tree.children()[0]}."
-            )
-        checked = _checked(
-            self.in_avals,
-            flat,
-            lambda: argument_names(tree_unflatten(self.in_tree, self.in_avals)[0], "primals"),
-            "tangent",
-        )
-        used = [instantiate_zeros(t) for t in partition(self.nonzeros_in, checked)[1]]
-        outs = eval_jaxpr(self.jaxpr, residuals, *used)
-        found = filled(self.nonzeros_out, outs, self.out_avals)
-        return tree_unflatten(self.out_tree, found)
-
-
-class Pullback(LinearProgram):
-    """The result of ``vjp``: a map of cotangents."""
-
-    @api_boundary
-    def __call__(self, residuals: Sequence[Any], cotangent: Any) -> tuple[Any, ...]:
-        """Return the cotangents of the arguments, for one of the structure of the results."""
-        flat, tree = tree_flatten(cotangent)
-        if tree != self.out_tree:
-            raise ShapeError(
-                f"the cotangent must have the structure of the output, {self.out_tree}, but it "
-                f"has {tree}."
-            )
-        checked = _checked(
-            self.out_avals,
-            flat,
-            lambda: argument_names(tree_unflatten(self.out_tree, self.out_avals), "output"),
-            "cotangent",
-            self.kept,
-        )
-        found = pull_back(self.jaxpr, residuals, partition(self.nonzeros_out, checked)[1])
-        args, _ = tree_unflatten(self.in_tree, filled(self.nonzeros_in, found, self.in_avals))
-        return args  # type: ignore[no-any-return]
-
-    @staticmethod
-    def kept(aval: Any, cotangent: Any) -> bool:
-        """Tell whether a cotangent is taken as it is."""
-        return False
-
-
-class Transposed(Pullback):
-    """The result of ``linear_transpose``: integers are numbers there, and no constants."""
-
-    @staticmethod
-    def kept(aval: Any, cotangent: Any) -> bool:
-        """Tell whether a cotangent is of the integer type of a result."""
-        is_integer = aval.tangent_aval().dtype == float0
-        return is_integer and bool(typeof(cotangent).strip_weak_type() == aval.strip_weak_type())
-
-
-def pull_back(jaxpr: Jaxpr, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
-    """The cotangents, or ``Zero``, of a linear jaxpr's arguments, from those of its results."""
-    operands = [UndefPrimal(v.aval) for v in jaxpr.invars]
-    outer = enter_name(TRANSPOSE)
-    try:
-        return eval_jaxpr_transposed(jaxpr, residuals, operands, cotangents)
-    finally:
-        current_source.info = outer
-
-
-def filled(flags: Sequence[bool], found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
-    """Arrays for all, from what a linear jaxpr gives where the flags say that there is one."""
-    return [own_value(instantiate_zeros(x)) for x in with_zeros(flags, found, avals)]
-
-
-def _checked(
-    avals: Sequence[Any],
-    given: Sequence[Any],
-    names: Callable[[], list[str]],
-    what: str,
-    kept: Callable[[Any, Any], bool] = lambda aval, x: False,
-) -> list[Any]:
-    pairs = enumerate(zip(avals, given, strict=True))
-    return [
-        x if kept(aval, x) else check_tangent(aval, x, i, names, what) for i, (aval, x) in pairs
-    ]
 
 
 class Linearized(NamedTuple):
@@ -264,12 +148,31 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
     return _with_derivative("vjp", Pullback, fun, primals, has_aux)
 
 
+def _closing_over_references(
+    fun: Callable[..., Any], primals: tuple[Any, ...]
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """A function that has the references among its arguments, and arguments with None for them."""
+    leaves, tree = tree_flatten(primals)
+    check_distinct(leaves, lambda: parameter_names(fun, primals, {}))
+    _, restored = kept_apart(leaves)
+    without = [None if isinstance(x, Reference) else x for x in leaves]
+
+    @wraps(fun)
+    def closed(*args: Any) -> Any:
+        return fun(*tree_unflatten(tree, restored(tree_flatten(args)[0])))
+
+    return closed, tree_unflatten(tree, without)
+
+
 def _with_derivative(
     name: str, kind: type[LinearProgram], fun: Callable[..., Any], primals: Any, has_aux: bool
 ) -> tuple[Any, ...]:
     """The value of a function, its derivative there as a linear jaxpr, and what else it gives."""
     check_function(name, "fun", fun)
     flat, in_tree = tree_flatten((primals, {}))
+    if has_references(flat):
+        fun, primals = _closing_over_references(fun, primals)
+        flat, in_tree = tree_flatten((primals, {}))
     check_values(flat, lambda: parameter_names(fun, primals, {}), f"{name} with respect to")
     flat = [own_value(x) for x in flat]
     aux: list[Any] = []
@@ -278,6 +181,7 @@ def _with_derivative(
     flat_function, out_tree = flatten_function(fun_main, in_tree, origin)
     lin = linearize_flat(flat_function, flat, origin)
     out = tree_unflatten(out_tree(), lin.primals_out)
+    positions = {id(x): i for i, x in enumerate(flat)}
     program: Any = kind(
         name=f"{name} of {describe_function(fun)}",
         jaxpr=lin.jaxpr.jaxpr,
@@ -287,8 +191,10 @@ def _with_derivative(
         out_avals=tuple([typeof(x) for x in lin.primals_out]),
         nonzeros_in=tuple(lin.nonzeros_in),
         nonzeros_out=tuple(lin.nonzeros_out),
+        of_arguments=tuple([positions.get(id(x)) for x in lin.jaxpr.consts]),
     )
-    derivative = Partial(program, tuple(lin.jaxpr.consts))
+    residuals = tuple(lin.jaxpr.consts)
+    derivative: Any = (VJP if kind is Pullback else Partial)(program, residuals)
     return (out, derivative, lower_aux(aux[-1])) if has_aux else (out, derivative)
 
 
