@@ -106,6 +106,11 @@ policy = jax.checkpoint_policies.save_and_offload_only_these_names(
     offload_src="device", offload_dst="pinned_host",
 )
 print(policy)
+ref = jax.new_ref(jnp.zeros(2))
+jax.jit(lambda r: jax.ref.addupdate(r, 0, 1.0))(ref)
+assert isinstance(ref, jax.Ref) and isinstance(jax.typeof(ref), jax.ref.AbstractRef)
+assert repr(jax.typeof(ref)) == "Ref{float32[2]}" and jax.typeof(ref).shape == (2,)
+assert jax.freeze(ref)[0] == 1.0
 """
 
 

@@ -29,6 +29,7 @@ _SPECIAL: dict[str, tuple[str, ...]] = {
     "jax.interpreters.xla": (f"{_SHIMS}.xla",),
     "jax.lib.xla_bridge": (f"{_SHIMS}.extend_backend",),
     "jax.monitoring": (f"{_SHIMS}.monitoring",),
+    "jax.ref": ("bindax.ref", f"{_SHIMS}.ref"),
     "jax.sharding": ("bindax.sharding", f"{_SHIMS}.sharding"),
     "jax.stages": (f"{_SHIMS}.stages", "bindax_transforms.compilation.ahead_of_time"),
     "jax.lax": (f"{_SHIMS}.lax", "bindax.lax"),

@@ -10,6 +10,7 @@ from typing import Any, Final
 from bindax_core.extend import AbstractValue as AbstractValue
 from bindax_core.extend import ShapedArray as ShapedArray
 from bindax_jax_names.shims._primitive import Primitive
+from bindax_jax_names.shims.ref import AbstractRef as AbstractRef
 from bindax_transforms.zeros import Zero as Zero
 from bindax_transforms.zeros import instantiate_zeros as instantiate_zeros
 from bindax_transforms.zeros import is_undef_primal as is_undefined_primal
@@ -31,10 +32,6 @@ __all__ = [
     "is_undefined_primal",
     "register_hitype",
 ]
-
-
-class AbstractRef:
-    """The type of mutable arrays, of which there are none."""
 
 
 class HiType(AbstractValue):

@@ -13,6 +13,7 @@ import bindax.sharding
 from bindax_jax_names.shims import checkpoint_policies
 from bindax_jax_names.shims._arguments import ignoring
 from bindax_jax_names.shims.config import JaxConfig, follow_environment
+from bindax_jax_names.shims.ref import AbstractRef
 from bindax_jax_names.shims.sharding import get_abstract_mesh, use_abstract_mesh
 from bindax_jax_names.shims.some_arguments import linearize, vjp
 from bindax_jax_names.shims.staging import make_jaxpr
@@ -55,6 +56,8 @@ def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
 
 def typeof(x: Any) -> Any:
     """The type of an operand; a ``ShapeDtypeStruct`` is one itself."""
+    if isinstance(x, bindax.Ref):
+        return AbstractRef(x.aval)
     return x if isinstance(x, bindax.ShapeDtypeStruct) else bindax.typeof(x)
 
 
