@@ -279,6 +279,45 @@ def test_backward_rules_write_statistics() -> None:
         np.testing.assert_allclose(slope, np.cos(np.sin(1.0)) * np.cos(1.0))
 
 
+def test_backward_rules_write_from_programs() -> None:
+    sums = new_ref(0.0)
+
+    @bindax.custom_vjp
+    def stash(ref: Any, x: Any) -> Any:
+        return x
+
+    def backward(ref: Any, cotangent: Any) -> Any:
+        ref[...] += cotangent
+        return None, cotangent
+
+    stash.defvjp(lambda ref, x: (x, ref), backward)
+
+    def once(x: Any) -> Any:
+        return bnp.sin(stash(sums, bnp.sin(x)))
+
+    def looped(x: Any) -> Any:
+        return lax.scan(lambda c, _: (once(c), None), x, length=2)[0]
+
+    x1, x2, x3 = np.sin(1.0), np.sin(np.sin(1.0)), np.sin(np.sin(np.sin(1.0)))
+    inner = np.cos(x1) * np.cos(x2) * np.cos(x3)
+    for f, total in ((once, np.cos(x1)), (looped, np.cos(x3) + inner)):
+        for form in (bindax.jit, bindax.checkpoint, lambda f: bindax.jit(bindax.checkpoint(f))):
+            sums[...] = 0.0
+            bindax.grad(form(f))(1.0)
+            np.testing.assert_allclose(sums[...], total)
+
+
+def in_a_branch() -> Any:
+    ref = new_ref(0.0)
+
+    @bindax.custom_vjp
+    def f(ref: Any, x: Any) -> Any:
+        return x
+
+    f.defvjp(lambda ref, x: (x, ref), lambda ref, ct: (ref.set(ct), ct))
+    return bindax.grad(lambda x: lax.cond(x > 0, lambda: f(ref, x), lambda: x))(1.0)
+
+
 def test_cotangents_are_added_to_references() -> None:
     def gradients(w: Any, xs: Any) -> Any:
         total = new_ref(0.0 * w)
@@ -418,6 +457,7 @@ def cotangent_of_a_reference() -> Any:
 
 
 WRONG = {
+    in_a_branch: r"in a backward rule of a custom function. .* jit\(grad\(f\)\) in place of",
     wrong_structure_of_references: r"one entry for each argument, in the structure .*\(\*, \*\)",
     wrong_type_of_a_reference: r"type float64\[3\] was given for an .* is float64\[\]. Make",
     aliased_argument: "appeared at both x and y: only one reference to a mutable array may be",

@@ -26,9 +26,10 @@ from bindax_transforms.autodiff.partial_eval import (
     dce_jaxpr,
     partial_eval_jaxpr,
 )
-from bindax_transforms.autodiff.transposition import transpose_jaxpr
+from bindax_transforms.autodiff.transposition import transpose_with_references
 from bindax_transforms.batching.batched_jaxpr import vmap_jaxpr
 from bindax_transforms.batching.vmap import BatchDim
+from bindax_transforms.staging.staged_program import StagedProgram
 from bindax_transforms.zeros import Zero, is_undef_primal
 
 Params = dict[str, Any]
@@ -60,9 +61,9 @@ class ClosedCallRules:
 
     def transposed(
         self, jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
-    ) -> tuple[ClosedJaxpr, list[bool]]:
-        """The transpose of the jaxpr, as of ``transpose_jaxpr``."""
-        return transpose_jaxpr(jaxpr, linear, nonzero_cts)
+    ) -> tuple[StagedProgram, list[bool]]:
+        """The transpose of the jaxpr, as of ``transpose_with_references``."""
+        return transpose_with_references(jaxpr, linear, nonzero_cts)
 
     def bind(self, jaxpr: ClosedJaxpr, operands: Sequence[Any], params: Params) -> list[Any]:
         """Bind with a derived jaxpr, whose constants become leading operands."""
@@ -129,10 +130,11 @@ class ClosedCallRules:
     def transpose(self, cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
         linear = [is_undef_primal(x) for x in operands]
         nonzero_cts = [type(ct) is not Zero for ct in cotangents]
-        jaxpr, nonzero_out = self.transposed(params["jaxpr"], linear, nonzero_cts)
+        staged, nonzero_out = self.transposed(params["jaxpr"], linear, nonzero_cts)
         known, undefined = partition(linear, operands)
-        given = partition(nonzero_cts, cotangents)[1]
-        outs = self.bind(jaxpr, [*known, *given], self.later_params(params, jaxpr))
+        given = [*staged.load(), *known, *partition(nonzero_cts, cotangents)[1]]
+        later = self.later_params(params, staged.program)
+        outs = staged.store(self.bind(staged.program, given, later))
         cts = with_zeros(nonzero_out, outs, [x.aval for x in undefined])
         return merge(linear, [None] * len(known), cts)
 

@@ -123,21 +123,25 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
 def _transpose_linear(
     loop: Loop, linear: list[bool], cotangents: Sequence[Any], operands: Sequence[Any]
 ) -> list[Any]:
-    new, values, flags = transposed(loop, linear, [type(ct) is not Zero for ct in cotangents])
+    new, values, flags, staged = transposed(
+        loop, linear, [type(ct) is not Zero for ct in cotangents]
+    )
     consts, _, xs = loop.operands(operands)
     has_const, carry, _ = loop.operands(flags)
     carry_cts, y_cts = loop.results(cotangents)
     sums = [Zero(x.aval.tangent_aval()) for x in kept(consts, has_const)]
     outs = scan_p.bind(
         *values,
+        *[reference.load() for reference in staged.reads],
         *[x for x in consts if not is_undef_primal(x)],
+        *[reference.load() for reference in staged.targets],
         *[instantiate_zeros(ct) for ct in (*sums, *kept(carry_cts, carry))],
         *[x for x in xs if not is_undef_primal(x)],
         *_nonzero(y_cts),
         **new.params,
     )
     avals = [x.aval if is_undef_primal(x) else typeof(x) for x in operands]
-    cts = with_zeros(flags, outs, avals)
+    cts = with_zeros(flags, staged.store_first(outs), avals)
     # The first carry has cotangents also where it is not linear, as an initial zero.
     return [ct if is_undef_primal(x) else None for x, ct in zip(operands, cts, strict=True)]
 

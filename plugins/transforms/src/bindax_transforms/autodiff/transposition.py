@@ -20,7 +20,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._flat import cached_on_jaxpr, merge, partition, split, with_zeros
 from bindax_transforms._rule_checks import check_cotangents
-from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
+from bindax_transforms.staging.staged_program import StagedProgram, stage_with_references
 from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents
 
 
@@ -108,6 +108,21 @@ def transpose_jaxpr(
       let c:float64[] = mul a b
       in ( c ) }, [True])
     """
+    staged, nonzero_out = transpose_with_references(jaxpr, linear, nonzero_cts)
+    if staged.references:
+        raise ValueError(
+            f"the transpose of a program uses a mutable array reference of type "
+            f"{staged.references[0].aval.str_short()}, in a backward rule of a custom function. "
+            f"Differentiate the function before it is traced: jit(grad(f)) in place of "
+            f"grad(jit(f))."
+        )
+    return staged.program, nonzero_out
+
+
+def transpose_with_references(
+    jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
+) -> tuple[StagedProgram, list[bool]]:
+    """The transpose of a jaxpr whose backward rules may use references; see ``transpose_jaxpr``."""
     flags, nonzeros = tuple(linear), tuple(nonzero_cts)
     key = ("transpose", flags, nonzeros)
     return cached_on_jaxpr(jaxpr, key, lambda: _transpose_jaxpr(jaxpr, flags, nonzeros))
@@ -115,7 +130,7 @@ def transpose_jaxpr(
 
 def _transpose_jaxpr(
     jaxpr: ClosedJaxpr, linear: tuple[bool, ...], nonzero_cts: tuple[bool, ...]
-) -> tuple[ClosedJaxpr, list[bool]]:
+) -> tuple[StagedProgram, list[bool]]:
     residual_avals, linear_avals = partition(linear, jaxpr.in_avals)
     ct_avals = [aval.tangent_aval() for aval in partition(nonzero_cts, jaxpr.out_avals)[1]]
     nonzero_out: list[bool] = []
@@ -128,5 +143,5 @@ def _transpose_jaxpr(
         nonzero_out.extend(type(ct) is not Zero for ct in outs)
         return [ct for ct in outs if type(ct) is not Zero]
 
-    made = trace_to_jaxpr(function, [*residual_avals, *ct_avals], DebugInfo("transpose"))
-    return made, nonzero_out
+    origin = DebugInfo("transpose")
+    return stage_with_references(function, [*residual_avals, *ct_avals], origin), nonzero_out

@@ -30,11 +30,11 @@ from bindax_core.extend import (
 from bindax_transforms._closed_call_rules import ClosedCallRules, Params
 from bindax_transforms._flat import cached_on_jaxpr, partition, split
 from bindax_transforms.autodiff.partial_eval import SplitProgram, Splitting, partial_eval_jaxpr
-from bindax_transforms.autodiff.transposition import transpose_jaxpr
+from bindax_transforms.autodiff.transposition import transpose_with_references
 from bindax_transforms.compilation.jit_primitive import jit_p, jit_rules
 from bindax_transforms.remat.checkpoint_policies import Policy, nothing_saveable
-from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.staging.names import enter_name
+from bindax_transforms.staging.staged_program import StagedProgram, stage_with_references
 
 
 class _CheckpointRules(ClosedCallRules):
@@ -51,7 +51,7 @@ class _CheckpointRules(ClosedCallRules):
 
     def transposed(
         self, jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
-    ) -> tuple[ClosedJaxpr, list[bool]]:
+    ) -> tuple[StagedProgram, list[bool]]:
         key = ("recompute and transpose", tuple(linear), tuple(nonzero_cts))
         return cached_on_jaxpr(jaxpr, key, lambda: _recomputed(jaxpr, linear, nonzero_cts))
 
@@ -123,19 +123,19 @@ def _is_saved(policy: Policy, eqn: JaxprEqn) -> bool:
 
 def _recomputed(
     jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
-) -> tuple[ClosedJaxpr, list[bool]]:
+) -> tuple[StagedProgram, list[bool]]:
     """The jaxpr that computes again what is not linear, then runs the rest backwards."""
     parts = partial_eval_jaxpr(jaxpr, linear)
     num_residuals = len(parts.residual_avals)
     num_linear = len(parts.unknown.in_avals) - num_residuals
     _, nonzero_unknown = partition(parts.out_unknowns, nonzero_cts)
-    backward, nonzero_out = transpose_jaxpr(
+    backward, nonzero_out = transpose_with_references(
         parts.unknown, [False] * num_residuals + [True] * num_linear, nonzero_unknown
     )
     # A result that is not linear has no cotangent that matters.
     used = partition(nonzero_cts, parts.out_unknowns)[1]
 
-    def recompute_and_transpose(*values: Any) -> list[Any]:
+    def recompute_and_transpose(*values: Any) -> Sequence[Any]:
         known, given = split(values, len(parts.known.in_avals))
         outer = enter_name("rematted_computation")
         try:
@@ -144,12 +144,12 @@ def _recomputed(
             current_source.info = outer
         _, residuals = parts.residual_values(known, outs)
         _, cts = partition(used, given)
-        return eval_jaxpr(backward.jaxpr, backward.consts, *residuals, *cts)
+        return backward.apply(*residuals, *cts)
 
     ct_avals = [aval.tangent_aval() for aval in partition(nonzero_cts, jaxpr.out_avals)[1]]
     origin = DebugInfo("transpose")
-    made = trace_to_jaxpr(recompute_and_transpose, [*parts.known.in_avals, *ct_avals], origin)
-    return made, nonzero_out
+    in_avals = [*parts.known.in_avals, *ct_avals]
+    return stage_with_references(recompute_and_transpose, in_avals, origin), nonzero_out
 
 
 def _impl(*operands: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
