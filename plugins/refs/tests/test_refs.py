@@ -272,7 +272,13 @@ def test_backward_rules_write_statistics() -> None:
     def f(ref: Any, x: Any) -> Any:
         return bnp.sin(stash(ref, bnp.sin(x)))
 
-    for transformed in (bindax.grad(f, 1), bindax.jit(bindax.grad(f, 1))):
+    forms = (
+        bindax.grad(f, 1),
+        bindax.jit(bindax.grad(f, 1)),
+        bindax.grad(bindax.jit(f), 1),
+        bindax.jit(bindax.grad(bindax.jit(bindax.jit(f)), 1)),
+    )
+    for transformed in (*forms, forms[2]):  # another reference in the second call
         ref = new_ref(0.0)
         slope = transformed(ref, 1.0)
         np.testing.assert_allclose(ref[...], np.cos(np.sin(1.0)))

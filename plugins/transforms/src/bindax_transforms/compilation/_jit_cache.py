@@ -57,6 +57,7 @@ class Entry(CacheEntry):
     ) -> None:
         super().__init__()
         self.references = references
+        self.closing: dict[Any, Any] = {}  # functions that close over references, by those
         self.jaxpr = jaxpr
         self.consts = consts
         self.closes_over_tracers: bool = any(isinstance(c, Tracer) for c in consts)

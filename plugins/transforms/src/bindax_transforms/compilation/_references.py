@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, update_wrapper
 from typing import Any, NamedTuple
 
-from bindax_core.extend import DebugInfo, Tracer, is_value, trace_state, typeof
+from bindax_core.extend import (
+    DebugInfo,
+    Tracer,
+    is_value,
+    trace_state,
+    tree_unflatten,
+    typeof,
+)
 from bindax_transforms._flat import parameter_names
 from bindax_transforms.staging.reference import Reference, check_distinct
 from bindax_transforms.staging.staged_program import (
     StagedProgram,
+    kept_apart,
     on_values,
     stage_with_references,
     store_last,
 )
+from bindax_transforms.staging.static_arguments import JitOptions, with_static
+
+_MOST_CLOSING = 16
+"""Programs of a function for different references."""
 
 
 class ReferenceType(NamedTuple):
@@ -38,11 +50,13 @@ def operand_type(x: Any) -> Any:
 class CarriedReferences(NamedTuple):
     """The references of a traced function: those from outside, and which are written.
 
-    ``written`` has a flag for each of those from outside, then for each among the arguments.
+    ``written`` has a flag for each of those from outside, then for each among the arguments. Where
+    rules of custom functions have ``kept`` arguments, there is a program for each reference.
     """
 
     captured: tuple[Reference, ...]
     written: tuple[bool, ...]
+    kept: bool = False
 
     def operands(self, leaves: Sequence[Any], names: Callable[[], list[str]]) -> list[Any]:
         """The values of the references from outside, and the arguments without references."""
@@ -101,11 +115,14 @@ def stage_function(
         origin: what is traced and for what, for messages.
     """
     kinds = [x.kind if type(x) is ReferenceType else None for x in avals]
-    count = len(kinds) - kinds.count(None)
+    count, kept = len(kinds) - kinds.count(None), list[bool]()
     if count:
-        function = on_values(function, kinds)
+        function = on_values(function, kinds, kept)
         avals = [x.aval if type(x) is ReferenceType else x for x in avals]
-    return carried(stage_with_references(function, avals, origin), count)
+    staged, references = carried(stage_with_references(function, avals, origin), count)
+    if references is not None and any(kept):
+        references = references._replace(kept=True)
+    return staged, references
 
 
 def leaf_names(jitted: Any, args: Any, kwargs: Any) -> Callable[[], list[str]]:
@@ -118,6 +135,35 @@ def leaf_names(jitted: Any, args: Any, kwargs: Any) -> Callable[[], list[str]]:
 def call_with_references(jitted: Any, entry: Any, leaves: list[Any], args: Any, kwargs: Any) -> Any:
     """Call a traced function with the values of references, and store their new ones."""
     operands = entry.operands(leaves, leaf_names(jitted, args, kwargs))
+    if entry.references.kept:
+        return _closing_over(jitted, entry, leaves, args, kwargs)
     traced = trace_state.dynamic is not None or any(isinstance(x, Tracer) for x in operands)
     outs = jitted._outs(entry, operands, traced)
     return entry.unflatten(entry.references.store(leaves, outs))
+
+
+def _closing_over(jitted: Any, entry: Any, leaves: list[Any], args: Any, kwargs: Any) -> Any:
+    """Call a function that closes over the references among the arguments, traced for these.
+
+    A rule that runs after the call has the reference itself, and not what stood for it in a trace
+    that has ended.
+    """
+    values, restored = kept_apart(leaves)
+    key = tuple(id(x) for x in leaves if isinstance(x, Reference))
+    made = entry.closing.get(key)
+    if made is None:
+        function = with_static(jitted._fun, jitted._options, args, kwargs)
+
+        def closed(*values: Any) -> Any:
+            given, by_name = tree_unflatten(entry.tree, restored(values))
+            return function(*given, **by_name)
+
+        options = jitted._options
+        plain = JitOptions(
+            keep_unused=options.keep_unused, inline=options.inline, backend=options.backend
+        )
+        made = type(jitted)(update_wrapper(closed, jitted._fun), plain)
+        while len(entry.closing) >= _MOST_CLOSING:
+            del entry.closing[next(iter(entry.closing))]
+        entry.closing[key] = made
+    return made(*values)

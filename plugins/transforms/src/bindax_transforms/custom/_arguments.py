@@ -208,6 +208,9 @@ class FlatCall:
         if all(x is None for x in references):
             return cls(arguments, len(lifted), restore, in_tree), [*lifted, *leaves]
         check_distinct(leaves, lambda: arguments.paths(others))
+        for reference in references:
+            if reference is not None:
+                reference.is_kept = True
         values = [x for x in leaves if not isinstance(x, Reference)]
         return cls(arguments, len(lifted), restore, in_tree, references), [*lifted, *values]
 

@@ -33,6 +33,11 @@ class Reference:
     ``load`` and ``store``, to refer to a part of another reference, and has no equality but
     identity.
 
+    Attributes:
+        aval: the type of the values.
+        is_kept: whether a rule of a custom function has it, which runs when the function that it
+            was passed to has ended.
+
     >>> from bindax_transforms import jit
     >>> counter = Reference(1.0)
     >>> @jit
@@ -53,6 +58,7 @@ class Reference:
         self._builder: JaxprBuilder | None = _staging()[1]
         self._value: Any = value
         self._ended: str = ""
+        self.is_kept: bool = False
 
     def load(self) -> Any:
         """Return the value that it holds.

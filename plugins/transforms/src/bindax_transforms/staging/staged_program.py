@@ -185,13 +185,16 @@ def kept_apart(leaves: Sequence[Any]) -> tuple[list[Any], Callable[[Sequence[Any
 
 
 def on_values(
-    function: Callable[..., Sequence[Any]], kinds: Sequence[type[Reference] | None]
+    function: Callable[..., Sequence[Any]],
+    kinds: Sequence[type[Reference] | None],
+    kept: list[bool] | None = None,
 ) -> Callable[..., list[Any]]:
     """A function of values for one some of whose arguments are references.
 
     Args:
         function: a function of flat arguments.
         kinds: for each argument the class of the reference, or None.
+        kept: gets for each call whether a reference is kept by a rule.
 
     Returns:
         A function of the values that references hold, which returns their new ones after the
@@ -203,6 +206,9 @@ def on_values(
             x if kind is None else kind.stand_in(x) for x, kind in zip(values, kinds, strict=True)
         ]
         outs = list(function(*args))
-        return [*outs, *(x.load() for x, kind in zip(args, kinds, strict=True) if kind)]
+        references = [x for x, kind in zip(args, kinds, strict=True) if kind]
+        if kept is not None:
+            kept.append(any(x.is_kept for x in references))
+        return [*outs, *(x.load() for x in references)]
 
     return of_values
