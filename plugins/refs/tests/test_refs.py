@@ -462,7 +462,18 @@ def cotangent_of_a_reference() -> Any:
     return bindax.grad(f, 1)(new_ref(0.0), 1.0)
 
 
+def exported() -> Any:
+    ref = new_ref(0.0)
+    return bindax.export.export(bindax.jit(lambda x: x * ref[...]))(1.0)
+
+
+def exported_with_an_argument() -> Any:
+    return bindax.export.export(bindax.jit(lambda ref: ref[...]))(new_ref(1.0))
+
+
 WRONG = {
+    exported: r"export of <lambda>: the function uses a mutable array reference of type f",
+    exported_with_an_argument: "which a file does not hold. Take its value as an argument, and",
     in_a_branch: r"in a backward rule of a custom function. .* jit\(grad\(f\)\) in place of",
     wrong_structure_of_references: r"one entry for each argument, in the structure .*\(\*, \*\)",
     wrong_type_of_a_reference: r"type float64\[3\] was given for an .* is float64\[\]. Make",

@@ -88,6 +88,12 @@ def export(
     @api_boundary
     def exporting(*args: Any, **kwargs: Any) -> Exported:
         traced = fun_jit.trace(*args, **kwargs)
+        if traced.references:
+            raise ValueError(
+                f"export of {traced.fun_name}: the function uses a mutable array reference of type "
+                f"{traced.references[0].aval.str_short()}, which a file does not hold. Take its "
+                f"value as an argument, and return the new one."
+            )
         return _exported(traced.jaxpr, traced, chosen, checks)
 
     return exporting

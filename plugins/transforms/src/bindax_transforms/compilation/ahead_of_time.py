@@ -28,7 +28,7 @@ from bindax_core.extend import (
 )
 from bindax_core.sharding import named
 from bindax_transforms._flat import split
-from bindax_transforms.compilation._references import leaf_names
+from bindax_transforms.compilation._references import ReferenceType, leaf_names
 from bindax_transforms.staging.reference import Reference
 from bindax_transforms.staging.static_arguments import argument_paths
 
@@ -172,6 +172,15 @@ class _Stage:
 
 class Traced(_Stage):
     """A function traced for one type of arguments: what ``jit(f).trace(...)`` gives."""
+
+    @property
+    def references(self) -> list[Any]:
+        """The mutable array references that the function uses, and types of those that it takes."""
+        carried = self._entry.references
+        if carried is None:
+            return []
+        taken = [x for x in self._entry.key[1] if type(x) is ReferenceType]
+        return [*carried.captured, *taken]
 
     @property
     def jaxpr(self) -> ClosedJaxpr:
