@@ -20,6 +20,7 @@ ALIASES = {
     "bindax.errors": "bindax_core.errors",
     "bindax.experimental.checkify": "bindax_experimental.checkify",
     "bindax.experimental.jet": "bindax_experimental.jet",
+    "bindax.experimental.mesh_utils": "bindax_parallel.mesh_utils",
     "bindax.experimental.multihost_utils": "bindax_parallel.multihost_utils",
     "bindax.experimental.ode": "bindax_scipy.ode",
     "bindax.experimental.sparse": "bindax_experimental.sparse",

@@ -245,14 +245,6 @@ def test_an_entry_of_the_private_registry_takes_a_container_apart():
     assert int not in node_registry
 
 
-def test_a_mesh_of_devices_has_the_shape_that_is_asked_for():
-    from bindax_jax_names.shims.mesh_utils import create_device_mesh
-
-    assert create_device_mesh((1, 1), bindax.devices()[:1]).shape == (1, 1)
-    with pytest.raises(ValueError, match=r"mesh_shape=\(3,\) takes 3 devices, but there are 1"):
-        create_device_mesh((3,), bindax.devices()[:1])
-
-
 def test_scalar_arrays_that_a_function_closes_over_are_constants_of_its_program():
     jax, jnp = alias_module("jax"), alias_module("jax.numpy")
     scale, shift, rows = (jnp.asarray(x, "float32") for x in (2.0, 3.0, [1.0, 1.0, 1.0]))

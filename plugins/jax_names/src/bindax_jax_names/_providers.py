@@ -56,7 +56,7 @@ _SPECIAL: dict[str, tuple[str, ...]] = {
     "jax.experimental.colocated_python.serialization": (f"{_SHIMS}.colocated",),
     "jax.experimental.hijax": (f"{_SHIMS}.hijax",),
     "jax.experimental.layout": (f"{_SHIMS}.layout",),
-    "jax.experimental.mesh_utils": (f"{_SHIMS}.mesh_utils",),
+    "jax.experimental.mesh_utils": ("bindax.experimental.mesh_utils",),
     "jax.experimental.multihost_utils": ("bindax.experimental.multihost_utils",),
     "jax.distributed": ("bindax.distributed", f"{_SHIMS}.distributed"),
 }

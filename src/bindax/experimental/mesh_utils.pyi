@@ -1,0 +1,1 @@
+from bindax_parallel.mesh_utils import *
