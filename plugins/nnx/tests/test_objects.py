@@ -195,8 +195,6 @@ def test_display_shows_nested_and_shared_parts(block, capsys):
     assert "PReLU(\n" in text
     assert "State({\n  'norm': State({\n    'mean': BatchStat(" in text
     assert "linear=Linear(<shared>)" in repr(block)
-    table = nnx.tabulate(nnx.Linear(2, 3, rngs=nnx.Rngs(0)), np.ones((1, 2), "f4"))
-    assert "float32[1,2] | float32[1,3] | Param: 9 (36 B)" in table
 
 
 def test_a_model_of_many_layers_is_shown_shortly():

@@ -1,96 +1,147 @@
-"""Tables of the modules of a model, with what they take, give and hold."""
+"""Tables of the calls of a model, with what its modules take, give and hold."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from bindax_core.extend import is_value, tree_leaves, typeof
+from bindax_core.extend import tree_leaves, typeof
+from bindax_nnx._recorded_calls import CallInfo, Recorder, described
+from bindax_nnx._tables import centered, table
 from bindax_nnx.filters import Path
-from bindax_nnx.lift.remat_eval_shape import eval_shape
-from bindax_nnx.module import Module, iter_modules
-from bindax_nnx.split_merge import clone
+from bindax_nnx.graph import children_of, is_reference
+from bindax_nnx.rngs import RngState
 from bindax_nnx.variables import Variable
 
-Calls = dict[Path, tuple[str, str]]
+Size = tuple[int, int]
+"""A count of numbers, and of their bytes."""
 
 
-def tabulate(model: Module, *args: Any, **kwargs: Any) -> str:
-    """A table with a row for each module: path, type, inputs, outputs and its own variables.
+def tabulate(
+    model: Any,
+    *input_args: Any,
+    depth: int | None = None,
+    method: str = "__call__",
+    row_filter: Callable[[CallInfo], bool] = lambda call: True,
+    table_kwargs: Mapping[str, Any] | None = None,
+    column_kwargs: Mapping[str, Any] | None = None,
+    console_kwargs: Mapping[str, Any] | None = None,
+    compute_flops: bool = False,
+    compute_vjp_flops: bool = False,
+    **input_kwargs: Any,
+) -> str:
+    """A table of a call of a model: a row for each call of a method, and what its object holds.
 
     Args:
         model: the model, which is not changed.
-        args: arguments of a call, or their types; nothing is computed.
-        kwargs: keyword arguments.
+        input_args: arguments of the call, or their types; nothing is computed.
+        depth: how long the paths in the table are at most; all are there when omitted.
+        method: the name of the method that is called.
+        row_filter: a function of a call, with attributes ``path``, ``type``, ``inputs``,
+            ``outputs``, ``flops``, ``vjp_flops``, that tells whether it has a row.
+        table_kwargs: accepted for programs that say it; the table is plain text.
+        column_kwargs: likewise.
+        console_kwargs: likewise; the table is as wide as what it shows.
+        compute_flops: whether to show how many floating-point operations each call takes.
+        compute_vjp_flops: whether to show how many it takes with its derivative.
+        input_kwargs: keyword arguments of the call.
 
     >>> import numpy as np
     >>> from bindax_nnx.layers.linear import Linear
     >>> from bindax_nnx.rngs import Rngs
     >>> print(tabulate(Linear(3, 4, rngs=Rngs(0)), np.ones((2, 3), np.float32)))
-    path | type   | inputs       | outputs      | variables
-    -----+--------+--------------+--------------+-----------------
-    .    | Linear | float32[2,3] | float32[2,4] | Param: 16 (64 B)
-    total Param: 16 (64 B)
+                                Linear Summary
+    ┏━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━┓
+    ┃ path ┃ type   ┃ inputs       ┃ outputs      ┃ Param                ┃
+    ┡━━━━━━╇━━━━━━━━╇━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━┩
+    │      │ Linear │ float32[2,3] │ float32[2,4] │ bias: float32[4]     │
+    │      │        │              │              │ kernel: float32[3,4] │
+    │      │        │              │              │                      │
+    │      │        │              │              │ 16 (64 B)            │
+    ├──────┼────────┼──────────────┼──────────────┼──────────────────────┤
+    │      │        │              │ Total        │ 16 (64 B)            │
+    └──────┴────────┴──────────────┴──────────────┴──────────────────────┘
+    <BLANKLINE>
+                         Total Parameters: 16 (64 B)
     """
-    calls: Calls = {}
-    copy = clone(model)
-    for path, module in list(iter_modules(copy)):
-        object.__setattr__(module, "__class__", _recording(type(module), path, calls))
-    eval_shape(lambda model, *args, **kwargs: model(*args, **kwargs), copy, *args, **kwargs)
-    rows = []
-    for path, module in sorted(iter_modules(model), key=lambda pair: tuple(map(str, pair[0]))):
-        taken, given = calls.get(path, ("", ""))
-        own = [x for x in module.__dict__.values() if isinstance(x, Variable)]
-        name = ".".join(map(str, path)) or "."
-        rows.append((name, type(module).__name__, taken, given, _sizes(own)))
-    held = {id(x): x for _, m in iter_modules(model) for x in m.__dict__.values()}
-    total = _sizes([x for x in held.values() if isinstance(x, Variable)])
-    return _text([("path", "type", "inputs", "outputs", "variables"), *rows], total)
+    calls = Recorder(compute_flops, compute_vjp_flops).run(model, method, input_args, input_kwargs)
+    holdings: dict[Path, _Holding] = {}
+    total = _collect(model, (), set(), holdings)
+    counts = {"flops": compute_flops, "vjp_flops": compute_vjp_flops}
+    columns = [name for name, is_shown in counts.items() if is_shown]
+    kinds = sorted(total.sizes)
+    rows = [
+        [
+            *("/".join(map(str, call.path)), call.type.__name__, call.inputs, call.outputs),
+            *[str(getattr(call, name)) for name in columns],
+            *[holdings[call.owner].shown(kind) for kind in kinds],
+        ]
+        for call in calls
+        if (depth is None or len(call.path) <= depth) and row_filter(call)
+    ]
+    head = ["path", "type", "inputs", "outputs", *columns, *kinds]
+    empty = [""] * (3 + len(columns))
+    foot = [*empty, "Total", *[_size(total.sizes[kind]) for kind in kinds]]
+    text = table(f"{type(model).__name__} Summary", head, rows, foot)
+    numbers, size = map(sum, zip((0, 0), *total.sizes.values(), strict=True))
+    caption = f"Total Parameters: {_size((numbers, size))}"
+    return f"{text}\n\n{centered(caption, len(text.splitlines()[1]))}"
 
 
-def _recording(kind: Any, path: Path, calls: Calls) -> type:
-    """A class like another one whose calls are noted."""
+class _Holding:
+    """The variables of an object, by kind: its own by name, and the sizes with those below it.
 
-    class Recording(kind):  # type: ignore[misc]
-        __slots__ = ()
+    A variable that several objects have counts for the first.
+    """
 
-        def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            out = super().__call__(*args, **kwargs)
-            calls.setdefault(path, (_types((args, kwargs)), _types(out)))
-            return out
+    def __init__(self) -> None:
+        self.own: dict[str, dict[str, Any]] = {}
+        self.sizes: dict[str, Size] = {}
 
-    Recording.__name__ = kind.__name__
-    return Recording
+    def add(self, kind: str, size: Size) -> None:
+        """Count numbers and bytes of a kind."""
+        here = self.sizes.get(kind, (0, 0))
+        self.sizes[kind] = (here[0] + size[0], here[1] + size[1])
+
+    def shown(self, kind: str) -> str:
+        """The cell of a kind."""
+        parts = [described(self.own[kind])] if kind in self.own else []
+        sizes = [_size(self.sizes[kind])] if kind in self.sizes else []
+        return "\n\n".join([*parts, *sizes])
 
 
-def _types(tree: Any) -> str:
-    return ", ".join(typeof(x).str_short() for x in tree_leaves(tree) if is_value(x))
+def _collect(node: Any, path: Path, met: set[int], found: dict[Path, _Holding]) -> _Holding:
+    """What a node and those below it hold, noted by path; gives that of the node."""
+    holding = found[path] = _Holding()
+    for key, value in children_of(node):
+        if is_reference(value):
+            if id(value) in met:
+                continue
+            met.add(id(value))
+        if isinstance(value, Variable):
+            kind = "RngState" if isinstance(value, RngState) else type(value).__name__
+            metadata = value.get_metadata()
+            if kind != "RngState":
+                shown = {"value": value.raw_value, **metadata} if metadata else value.raw_value
+                holding.own.setdefault(kind, {})[str(key)] = shown
+            holding.add(kind, _measured(value))
+        else:
+            for kind, size in _collect(value, (*path, key), met, found).sizes.items():
+                holding.add(kind, size)
+    return holding
 
 
-def _sizes(variables: Sequence[Variable[Any]]) -> str:
-    """The count of numbers that variables hold, and of their bytes, for each kind."""
-    found: dict[str, list[int]] = {}
-    for variable in variables:
-        counts = found.setdefault(type(variable).__name__, [0, 0])
-        for x in tree_leaves(variable.raw_value):
-            aval = typeof(x)
-            counts[0] += aval.size
-            counts[1] += aval.size * aval.dtype.itemsize
-    return ", ".join(f"{kind}: {n:,} ({_bytes(size)})" for kind, (n, size) in sorted(found.items()))
+def _measured(variable: Variable[Any]) -> Size:
+    avals = [typeof(x) for x in tree_leaves(variable.raw_value)]
+    return sum(a.size for a in avals), sum(a.size * a.dtype.itemsize for a in avals)
+
+
+def _size(size: Size) -> str:
+    return f"{size[0]:,} ({_bytes(size[1])})"
 
 
 def _bytes(size: int) -> str:
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
         if size >= factor:
-            return f"{size / factor:.1f} {unit}"
+            return f"{size / factor:,.1f} {unit}"
     return f"{size} B"
-
-
-def _text(rows: Sequence[tuple[str, ...]], total: str) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    lines.insert(1, "-+-".join("-" * width for width in widths))
-    return "\n".join([*lines, f"total {total}"])
