@@ -234,12 +234,21 @@ def test_views_refuse_what_no_module_has():
 
 
 def test_sharding_of_a_variable_without_it():
-    with pytest.raises(AttributeError, match=r"traced float32\[2\], lies on no device.* sharding="):
+    lies = r"traced float32\[2\], lies on no device.* metadata `out_sharding`"
+    with pytest.raises(AttributeError, match=lies):
         nnx.jit(lambda x: x.sharding)(nnx.Param(jnp.ones(2)))
     with pytest.raises(
         AttributeError, match=r"Param has no metadata 'sharding', and its value, a fl"
     ):
         nnx.Param(1.0).sharding
+
+
+def test_streams_make_initializers():
+    rngs = nnx.Rngs(0, params=1)
+    for name in ("lecun_normal", "glorot_uniform", "he_normal", "xavier_uniform"):
+        found = getattr(rngs.params, name)()((3, 4))
+        key = bindax.random.fold_in(bindax.random.key(1), int(rngs.params.count) - 1)
+        np.testing.assert_array_equal(found, getattr(bindax.nn.initializers, name)()(key, (3, 4)))
 
 
 def test_safetensors_say_which_argument_is_wrong(tmp_path):
@@ -358,7 +367,7 @@ def test_programs_of_states_and_variables_are_exported():
     out, negative = read.call(state, X)
     np.testing.assert_allclose(out, model(X), rtol=1e-5)
     np.testing.assert_array_equal(negative.kernel.value, -model.kernel.value)
-    kernel = nnx.Param(jnp.ones((4, 2)), sharding=("data", None))
+    kernel = nnx.Param(jnp.ones((4, 2)), sharding=("data", None), eager_sharding=False)
     read = deserialize(export(bindax.jit(lambda k, x: x @ k.value))(kernel, X).serialize())
     np.testing.assert_allclose(read.call(kernel, X), X @ np.ones((4, 2)), rtol=1e-5)
     with pytest.raises(ExportError, match=r"exported for arguments of the structure"):

@@ -65,8 +65,8 @@ def test_metadata_and_hooks():
             return abs(value)
 
     assert Positive(-1.0).value == 1.0
-    init = nnx.with_partitioning(lambda: np.ones(2), ("a",))
-    assert nnx.Param(init()).sharding == ("a",)
+    init = nnx.with_partitioning(lambda: np.ones(2), ("a",), eager_sharding=False)
+    assert nnx.Param(init()).out_sharding == ("a",)
     x = nnx.Param(1.0, list=[1])
     with pytest.raises(TypeError, match="must be hashable"):
         nnx.split({"x": x})

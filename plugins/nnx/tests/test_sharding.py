@@ -19,8 +19,10 @@ P = PartitionSpec
 class Dense(nnx.Module):
     def __init__(self, rngs):
         init = nnx.initializers.lecun_normal()
-        self.wide = nnx.Param(nnx.with_partitioning(init, (None, "model"))(rngs.params(), (4, 8)))
-        self.narrow = nnx.Param(init(rngs.params(), (8, 4)), sharding_names=("model", None))
+        wide = nnx.with_partitioning(init, (None, "model"), eager_sharding=False)
+        self.wide = nnx.Param(wide(rngs.params(), (4, 8)))
+        narrow = init(rngs.params(), (8, 4))
+        self.narrow = nnx.Param(narrow, sharding_names=("model", None), eager_sharding=False)
         self.count = nnx.Variable(jnp.array(0))
 
     def __call__(self, x):
@@ -39,7 +41,7 @@ def test_specs_come_from_metadata():
     assert type(specs["wide"]) is nnx.Param
     assert nnx.get_partition_spec(model).to_pure_dict() == specs.to_pure_dict()
     assert nnx.get_partition_spec({"a": np.ones(2)}) == {"a": P()}
-    out_sharding = nnx.Param(jnp.ones((2, 2)), out_sharding=P("model"))
+    out_sharding = nnx.Param(jnp.ones((2, 2)), out_sharding=P("model"), eager_sharding=False)
     assert nnx.get_partition_spec(out_sharding).raw_value == P("model")
     mesh = AbstractMesh((4,), ("model",))
     shardings = nnx.get_named_sharding(nnx.state(model), mesh)
@@ -100,9 +102,73 @@ def test_programs_on_four_devices():
     assert done.returncode == 0, done.stderr[-4000:]
 
 
+def test_a_sharding_without_a_mesh_is_refused():
+    with pytest.raises(ValueError, match=r"Param: out_sharding=\('a',\) .* none is set\. Make"):
+        nnx.Param(np.ones(2), out_sharding=("a",))
+    with nnx.use_eager_sharding(False):
+        tree = {"w": nnx.Param(np.ones(2), out_sharding=("a",))}
+    abstract = nnx.eval_shape(lambda: tree)
+    with pytest.raises(ValueError, match=r"as_abstract: w has out_sharding=\('a',\), but no mesh"):
+        nnx.as_abstract(abstract)
+    types = (bindax.sharding.AxisType.Auto, bindax.sharding.AxisType.Explicit)
+    mesh = bindax.make_mesh((1, 1), ("a", "b"), types)
+    with pytest.raises(ValueError, match=r"Param: the axes of the mesh .* all be Explicit, but"):
+        nnx.Param(np.ones(2), out_sharding=("a",), mesh=mesh)
+    with (
+        nnx.logical_axis_rules([("in", "a")]),
+        pytest.raises(ValueError, match=r"say 'b' for 'in', but the rules in force say 'a'"),
+    ):
+        nnx.Param(np.ones(2), out_sharding=("in",), sharding_rules=(("in", "b"),), mesh=mesh)
+    with pytest.raises(ValueError, match="pairs of a logical name and the name of a mesh axis"):
+        nnx.logical_axis_rules([("a", "b", "c")]).__enter__()
+
+
+def test_rules_translate_names_of_axes():
+    with nnx.use_eager_sharding(False):
+        w = nnx.Param(np.ones((2, 2)), sharding=("in", ("out", "z")), sharding_rules=(("in", "x"),))
+    assert w.eager_sharding is False
+    assert w.get_metadata("sharding") == w.sharding_names == w.out_sharding
+    assert nnx.get_partition_spec(w).raw_value == P("x", ("out", "z"))
+    nnx.set_logical_axis_rules([("out", "y")])
+    try:
+        assert nnx.get_logical_axis_rules() == (("out", "y"),)
+        assert nnx.get_partition_spec(w).raw_value == P("x", ("y", "z"))
+    finally:
+        nnx.set_logical_axis_rules(())
+
+
+def check_new_variables():
+    """Make variables that are divided over four devices."""
+    mesh = bindax.make_mesh((2, 2), ("row", "col"))
+    whole = NamedSharding(mesh, P("row", "col"))
+    value = jnp.ones((4, 2))
+    assert nnx.Param(value, out_sharding=("row", "col"), mesh=mesh).sharding == whole
+    assert nnx.Param(value, out_sharding=whole).sharding == whole
+
+    def make():
+        rules = {"sharding_rules": (("in", "row"),)}
+        init = nnx.with_partitioning(nnx.initializers.ones, ("in", "col"), **rules)
+        return nnx.LinearGeneral(4, (2,), kernel_init=init, rngs=nnx.Rngs(0))
+
+    with bindax.set_mesh(mesh):
+        for model in (make(), nnx.jit(make)()):
+            assert model.kernel.sharding == whole
+        abstract = nnx.as_abstract(nnx.eval_shape(make))
+        stacked = nnx.vmap(lambda x: nnx.Param(x, out_sharding=("col",)))(value)
+        optimizer = nnx.Optimizer(make(), bindax.optimizers.adam(0.1))
+    assert abstract.kernel.sharding == whole
+    assert stacked.shape == (4, 2)
+    assert optimizer.opt_state[0].mu["kernel"].sharding == whole
+    assert jnp.zeros_like(model.kernel.value).sharding == whole
+    graphdef, state = nnx.get_abstract_model(make, mesh)
+    assert state["kernel"].value.sharding == whole
+    assert nnx.merge(graphdef, state).bias.value.sharding == NamedSharding(mesh, P())
+
+
 def check_devices():
     """Train a model whose parameters are divided over four devices."""
     bindax.config.num_cpu_devices = 4
+    check_new_variables()
     mesh = bindax.make_mesh((2, 2), ("data", "model"))
 
     @nnx.jit

@@ -48,6 +48,8 @@ from bindax_nnx import compat as compat
 from bindax_nnx import initializers as initializers
 from bindax_nnx import metrics as metrics
 from bindax_nnx import traversals as traversals
+from bindax_nnx.abstract_models import as_abstract as as_abstract
+from bindax_nnx.abstract_models import get_abstract_model as get_abstract_model
 from bindax_nnx.annotations import Data as Data
 from bindax_nnx.annotations import Static as Static
 from bindax_nnx.annotations import data as data
@@ -67,6 +69,11 @@ from bindax_nnx.copies_with_changes import pure as pure
 from bindax_nnx.copies_with_changes import set_metadata as set_metadata
 from bindax_nnx.copies_with_changes import with_attributes as with_attributes
 from bindax_nnx.duplicates import find_duplicates as find_duplicates
+from bindax_nnx.eager_sharding import get_logical_axis_rules as get_logical_axis_rules
+from bindax_nnx.eager_sharding import logical_axis_rules as logical_axis_rules
+from bindax_nnx.eager_sharding import set_logical_axis_rules as set_logical_axis_rules
+from bindax_nnx.eager_sharding import use_eager_sharding as use_eager_sharding
+from bindax_nnx.eager_sharding import using_eager_sharding as using_eager_sharding
 from bindax_nnx.ema import EMA as EMA
 from bindax_nnx.errors import AliasingError as AliasingError
 from bindax_nnx.errors import CheckpointError as CheckpointError

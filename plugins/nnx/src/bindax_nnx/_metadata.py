@@ -10,8 +10,18 @@ from bindax_nnx._mutation_counter import mutation_counter
 _MISSING = object()
 _set = object.__setattr__
 
-AXIS_NAMES = ("sharding", "out_sharding", "sharding_names")
-"""The metadata that name the axes of the value."""
+_FORMER_NAMES = ("sharding", "sharding_names")
+"""Older names of the metadata ``out_sharding``, which names the axes of the value."""
+
+
+def current_names(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata with the present name where an older one was used."""
+    return {current_name(name): value for name, value in metadata.items()}
+
+
+def current_name(name: str) -> str:
+    """The present name for an older one."""
+    return "out_sharding" if name in _FORMER_NAMES else name
 
 
 def _with_axis(names: Any, index: int, name: Any) -> tuple[Any, ...]:
@@ -41,13 +51,14 @@ class HasMetadata:
         """
         if name is None:
             return dict(self._metadata)
+        name = current_name(name)
         if name not in self._metadata and default is not _MISSING:
             return default
         return self._metadata[name]
 
     def has_metadata(self, name: str) -> bool:
         """Tell whether there is metadata of a name."""
-        return name in self._metadata
+        return current_name(name) in self._metadata
 
     def set_metadata(self, *given: Any, **metadata: Any) -> None:
         """Add metadata, or replace some.
@@ -86,16 +97,15 @@ class HasMetadata:
 
     def _change_metadata(self, metadata: dict[str, Any]) -> None:
         self._require_context()
-        _set(self, "_metadata", metadata)
+        _set(self, "_metadata", current_names(metadata))
         _set(self, "_token", None)
         mutation_counter.advance_variables()
 
     def add_axis(self, index: int, name: Any) -> None:
         """Tell the variable that its value has a new axis; the sharding metadata get the name."""
-        for field in AXIS_NAMES:
-            names = self._metadata.get(field)
-            if names is not None:
-                self.set_metadata(**{field: _with_axis(names, index, name)})
+        names = self._metadata.get("out_sharding")
+        if names is not None:
+            self.set_metadata(out_sharding=self.with_axis("out_sharding", index, name))
         if (hook := self._hook("on_add_axis")) is not None:
             hook(index, name)
 
@@ -105,15 +115,23 @@ class HasMetadata:
         Raises:
             ValueError: the axis has another name in the sharding metadata.
         """
-        for field in AXIS_NAMES:
-            names = self._metadata.get(field)
-            if names is not None:
-                self.set_metadata(**{field: self._without_axis(field, names, index, name)})
+        names = self._metadata.get("out_sharding")
+        if names is not None:
+            self.set_metadata(out_sharding=self.without_axis("out_sharding", index, name))
         if (hook := self._hook("on_remove_axis")) is not None:
             hook(index, name)
 
-    def _without_axis(self, field: str, names: Any, index: int, name: Any) -> tuple[Any, ...]:
-        names = tuple(names)
+    def with_axis(self, field: str, index: int, name: Any) -> tuple[Any, ...]:
+        """The metadata of a name, which name axes, with an axis more."""
+        return _with_axis(self._metadata[field], index, name)
+
+    def without_axis(self, field: str, index: int, name: Any) -> tuple[Any, ...]:
+        """The metadata of a name, which name axes, with an axis less.
+
+        Raises:
+            ValueError: the axis has another name.
+        """
+        names = tuple(self._metadata[field])
         if not 0 <= index < len(names) or names[index] != name:
             found = repr(names[index]) if 0 <= index < len(names) else "no name"
             raise ValueError(

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import bindax_random as random
+from bindax_nn import initializers
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -20,13 +21,30 @@ def _drawing(function: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate
     return draw
 
 
+def _initializing(
+    make: Callable[P, Callable[..., R]],
+) -> Callable[Concatenate[Any, P], Callable[..., R]]:
+    """A method that makes an initializer, which takes the next key where it is called."""
+
+    @wraps(make)
+    def method(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> Callable[..., R]:
+        init = make(*args, **kwargs)
+        return lambda *shape, **options: init(self(), *shape, **options)
+
+    return method
+
+
 class Draws:
     """Base of streams: each method draws with the next key, and takes what comes after the key.
+
+    Those with the names of initializers make one, without the key.
 
     >>> from bindax_nnx import Rngs
     >>> rngs = Rngs(0)
     >>> rngs.normal((2,)).shape, int(rngs.default.count)
     ((2,), 1)
+    >>> rngs.lecun_normal()((3, 2)).shape, int(rngs.default.count)
+    ((3, 2), 2)
     """
 
     __slots__ = ()
@@ -69,3 +87,16 @@ class Draws:
     uniform: Final = _drawing(random.uniform)
     wald: Final = _drawing(random.wald)
     weibull_min: Final = _drawing(random.weibull_min)
+
+    delta_orthogonal: Final = _initializing(initializers.delta_orthogonal)
+    glorot_normal: Final = _initializing(initializers.glorot_normal)
+    glorot_uniform: Final = _initializing(initializers.glorot_uniform)
+    he_normal: Final = _initializing(initializers.he_normal)
+    he_uniform: Final = _initializing(initializers.he_uniform)
+    kaiming_normal: Final = _initializing(initializers.kaiming_normal)
+    kaiming_uniform: Final = _initializing(initializers.kaiming_uniform)
+    lecun_normal: Final = _initializing(initializers.lecun_normal)
+    lecun_uniform: Final = _initializing(initializers.lecun_uniform)
+    variance_scaling: Final = _initializing(initializers.variance_scaling)
+    xavier_normal: Final = _initializing(initializers.xavier_normal)
+    xavier_uniform: Final = _initializing(initializers.xavier_uniform)

@@ -132,15 +132,26 @@ def with_metadata(init: Callable[..., Any], **metadata: Any) -> Callable[..., Va
 
 
 def with_partitioning(
-    init: Callable[..., Any], sharding: tuple[str | None, ...], **metadata: Any
+    init: Callable[..., Any], sharding: Any, mesh: Any = None, **metadata: Any
 ) -> Callable[..., VariableMetadata]:
     """An initializer whose variable names the mesh axis along which each axis is divided.
 
-    >>> from bindax_nnx import Linear, Rngs
-    >>> from bindax_nnx import initializers
-    >>> init = with_partitioning(initializers.zeros, ("rows", "columns"))
+    Args:
+        init: the initializer.
+        sharding: what becomes ``out_sharding`` of the variable: a tuple of names of mesh axes, a
+            ``PartitionSpec`` or a ``Sharding``.
+        mesh: the mesh; the one that is set when omitted.
+        metadata: more metadata.
+
+    >>> from bindax_core.sharding import make_mesh
+    >>> from bindax_nnx import Linear, Rngs, initializers
+    >>> mesh = make_mesh((1, 1), ("rows", "columns"))
+    >>> init = with_partitioning(initializers.zeros, ("rows", "columns"), mesh)
     >>> layer = Linear(2, 3, kernel_init=init, rngs=Rngs(0))
-    >>> layer.kernel.sharding
+    >>> layer.kernel.out_sharding
     ('rows', 'columns')
     """
-    return with_metadata(init, sharding=tuple(sharding), **metadata)
+    if isinstance(sharding, list):
+        sharding = tuple(sharding)
+    own = {} if mesh is None else {"mesh": mesh}
+    return with_metadata(init, out_sharding=sharding, **own, **metadata)

@@ -139,7 +139,7 @@ def _plain(name: str, leaf: Any) -> tuple[Any, dict[str, Any]]:
     note: dict[str, Any] = {}
     if isinstance(leaf, Variable):
         note["kind"] = _kind(leaf)
-        if names := leaf.get_metadata().get("sharding"):
+        if names := leaf.get_metadata("out_sharding", None):
             note["sharding"] = list(names)
         leaf._require_live(leaf.raw_value)
         leaf = leaf.raw_value
@@ -278,7 +278,7 @@ def _check(
         kind = note.get("kind")
         if kind and isinstance(leaf, Variable) and kind != _kind(leaf):
             wrong.append(f"{name!r} is a {kind}, but a {_kind(leaf)} is expected")
-        sharding = leaf.get_metadata().get("sharding") if isinstance(leaf, Variable) else None
+        sharding = leaf.get_metadata("out_sharding", None) if isinstance(leaf, Variable) else None
         if "sharding" in note and sharding and note["sharding"] != list(sharding):
             wrong.append(
                 f"{name!r} has the sharding {note['sharding']}, but {list(sharding)} is expected"

@@ -6,6 +6,7 @@ from collections.abc import Callable as _Callable
 from functools import partial as _partial
 from typing import Any
 
+from bindax_nnx.abstract_models import get_abstract_model as _get_abstract_model
 from bindax_nnx.lift.checkify import checkify as _checkify
 from bindax_nnx.lift.control_flow import cond as _cond
 from bindax_nnx.lift.control_flow import fori_loop as _fori_loop
@@ -44,6 +45,7 @@ _updates: dict[str, Any] = {"graph": True, "graph_updates": True}
 
 split: _Callable[..., Any] = _partial(_split, **_graph)
 state: _Callable[..., Any] = _partial(_state, **_graph)
+get_abstract_model: _Callable[..., Any] = _partial(_get_abstract_model, **_graph)
 clone: _Callable[..., Any] = _partial(_clone, **_graph)
 graphdef: _Callable[..., Any] = _partial(_graphdef, **_graph)
 iter_graph: _Callable[..., Any] = _partial(_iter_graph, **_graph)

@@ -89,7 +89,7 @@ def set_metadata(node: Any, /, *, only: Filter = Variable, **metadata: Any) -> N
 
     >>> from bindax_nnx import Linear, Rngs
     >>> layer = Linear(2, 3, rngs=Rngs(0))
-    >>> set_metadata(layer, only="kernel", sharding=("data", None))
+    >>> set_metadata(layer, only="kernel", role="weights")
     """
     takes = to_predicate(only)
     for path, variable in iter_variables(node):

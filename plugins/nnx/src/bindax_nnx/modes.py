@@ -22,7 +22,7 @@ from bindax_nnx.settings import nnx_graph_mode, nnx_graph_updates
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _Switch:
+class Switch:
     """A setting that is changed at once, and back at the end of a block or of a function.
 
     Args:
@@ -64,7 +64,7 @@ class _Switch:
         return inside  # type: ignore[return-value]
 
 
-class set_graph_mode(_Switch):
+class set_graph_mode(Switch):
     """Say whether objects are graphs, which may share variables, or trees.
 
     It is the value of the parameter ``graph`` of the functions and transformations where that is
@@ -78,7 +78,7 @@ class set_graph_mode(_Switch):
     _setting = nnx_graph_mode
 
 
-class set_graph_updates(_Switch):
+class set_graph_updates(Switch):
     """Say whether all changes of objects come out of transformations, or those of variables alone.
 
     It is the value of the parameter ``graph_updates`` of the transformations where that is None.
@@ -109,7 +109,7 @@ def is_graph(graph: bool | None) -> bool:
     return _chosen("graph", graph, set_graph_mode)
 
 
-def _chosen(name: str, value: Any, switch: type[_Switch]) -> bool:
+def _chosen(name: str, value: Any, switch: type[Switch]) -> bool:
     """The value of a parameter, or of its setting where it is None."""
     if value is None:
         return switch.current_value()

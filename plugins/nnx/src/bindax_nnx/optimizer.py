@@ -40,7 +40,10 @@ def _wrapped(x: Any) -> Any:
     """Variables for the arrays of a state; what stands for no array stays as it is."""
     if not isinstance(x, Variable):
         return OptArray(jnp.asarray(x))
-    return tree_map(lambda leaf: OptVariable(leaf, **x.get_metadata()), x.raw_value)
+    metadata = x.get_metadata()
+    if "optimizer_sharding" in metadata:
+        metadata["out_sharding"] = metadata.pop("optimizer_sharding")
+    return tree_map(lambda leaf: OptVariable(leaf, **metadata), x.raw_value)
 
 
 def _raw(tree: Any) -> Any:
@@ -55,7 +58,8 @@ class Optimizer(Object):
         model: the model.
         tx: anything with ``init(params)`` and ``update(gradients, state, params)``, such as what
             ``bindax.optimizers`` and optax make.
-        wrt: which variables of the model are its parameters.
+        wrt: which variables of the model are its parameters. Their metadata are those of the
+            arrays of the state that belong to them, ``optimizer_sharding`` as ``out_sharding``.
 
     >>> import numpy as np
     >>> from bindax_nnx import Module, grad

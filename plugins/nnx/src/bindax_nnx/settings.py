@@ -1,6 +1,8 @@
-"""The settings of modules: the mode of what says none."""
+"""The settings of modules: the mode of what says none, and how variables are divided."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from bindax_core.extend import Setting
 
@@ -16,4 +18,28 @@ nnx_graph_updates: Setting = Setting(
     """all changes of objects come out of the transformations of ``bindax.nnx``; otherwise the
     values and metadata of variables alone""",
     traced=True,
+)
+nnx_eager_sharding: Setting = Setting(
+    "nnx_eager_sharding",
+    True,
+    """variables of ``bindax.nnx`` with the metadata ``out_sharding`` are divided over the devices
+    of the mesh when they are made""",
+    traced=True,
+)
+
+
+def _checked_rules(value: Any) -> tuple[tuple[Any, Any], ...]:
+    rules = tuple([tuple(pair) for pair in value])
+    if not all(len(pair) == 2 for pair in rules):
+        raise ValueError("pairs of a logical name and the name of a mesh axis")
+    return rules
+
+
+nnx_logical_axis_rules: Setting = Setting(
+    "nnx_logical_axis_rules",
+    (),
+    "pairs of a name in the sharding metadata of variables and the mesh axis it stands for",
+    check=_checked_rules,
+    traced=True,
+    variables=(),
 )

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 from bindax_core.errors import UnexpectedTracerError, clause
 from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
-from bindax_nnx._metadata import AXIS_NAMES as AXIS_NAMES
-from bindax_nnx._metadata import HasMetadata
+from bindax_nnx._metadata import HasMetadata, current_names
 from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation_counter
 from bindax_nnx._operators import VariableOperators
 from bindax_nnx._paths import Place, full_name
 from bindax_nnx._tokens import VariableToken, variable_token
+from bindax_nnx.eager_sharding import divided, using_eager_sharding
 from bindax_nnx.errors import TraceContextError
 from bindax_text import Displayed, Parts
 
@@ -55,17 +55,21 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         metadata: hashable values by name, which are attributes. The names ``on_get_value``,
             ``on_set_value``, ``on_create_value`` ``(variable, value) -> value``, and
             ``on_add_axis``, ``on_remove_axis`` ``(variable, index, name)`` are hooks; subclasses
-            may define them as methods.
+            may define them as methods. ``out_sharding``, a ``PartitionSpec``, a tuple of names of
+            mesh axes, or a ``Sharding``, divides the value over the devices of ``mesh`` or of the
+            mesh that is set, unless ``eager_sharding`` is False; ``sharding_rules`` translate its
+            names. ``sharding`` and ``sharding_names`` are older names of it.
 
     Raises:
         TypeError: a metadata name is that of an attribute of variables.
+        ValueError: there is ``out_sharding``, and no mesh.
 
     >>> import numpy as np
-    >>> kernel = Param(np.ones(2, np.float32), sharding=("data",))
+    >>> kernel = Param(np.ones(2, np.float32), role="scale")
     >>> kernel * 2
     array([2., 2.], dtype=float32)
-    >>> kernel.shape, kernel.sharding
-    ((2,), ('data',))
+    >>> kernel.shape, kernel.role
+    ((2,), 'scale')
     """
 
     __slots__ = ("__weakref__", "_context", "_metadata", "_nnx_place", "_token", "_value")
@@ -99,6 +103,17 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         hook = self._hook("on_create_value")
         if hook is not None:
             _set(self, "_value", hook(value))
+        if metadata:
+            self._divide()
+
+    def _divide(self) -> None:
+        """Lay a new value out as the metadata say, unless ``eager_sharding`` is off."""
+        metadata = self._metadata
+        if metadata.get("out_sharding"):
+            if metadata.get("eager_sharding", using_eager_sharding()):
+                _set(self, "_value", divided(type(self).__name__, self._value, metadata))
+            else:
+                metadata["eager_sharding"] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -265,6 +280,8 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         metadata = object.__getattribute__(self, "_metadata")
         if name in metadata:
             return metadata[name]
+        if name == "sharding_names" and "out_sharding" in metadata:
+            return metadata["out_sharding"]
         try:
             return getattr(self.value, name)
         except AttributeError as error:
@@ -274,8 +291,8 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
                 shown = type(self._value).__name__ if aval is None else f"traced {aval.str_short()}"
                 reason = (
                     f"and its value, a {shown}, lies on no device. Look at it outside of the "
-                    f"traced function, or give the variable metadata, as in "
-                    f"{type(self).__name__}(value, sharding=('data', None))."
+                    f"traced function, or at the metadata `out_sharding`, which say how the "
+                    f"variable was divided."
                 )
             raise AttributeError(f"{self._describe()} has no metadata {name!r}, {reason}") from None
 
@@ -322,7 +339,7 @@ _set_value, _set_metadata, _set_context, _set_place, _set_token = (
 
 def _fill(variable: Variable[Any], value: Any, metadata: Mapping[str, Any]) -> None:
     _set(variable, "_value", value)
-    _set(variable, "_metadata", dict(metadata))
+    _set(variable, "_metadata", current_names(metadata) if metadata else {})
     _set(variable, "_context", current_trace())
     _set(variable, "_nnx_place", None)
     _set(variable, "_token", None)
@@ -394,7 +411,7 @@ def _checked_pairs(pairs: Any) -> tuple[tuple[str, Any], ...]:
     """Metadata as they were written."""
     if not (type(pairs) is tuple and all(type(p) is tuple and len(p) == 2 for p in pairs)):
         raise ValueError(f"metadata of a variable are pairs of names and values, not {pairs!r:.60}")
-    return tuple([(str(name), value) for name, value in pairs])
+    return tuple(sorted(current_names({str(name): x for name, x in pairs}).items()))
 
 
 _register(Variable)

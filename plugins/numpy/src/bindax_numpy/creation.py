@@ -6,6 +6,7 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, float0, is_extended, is_value, typeof
+from bindax_core.sharding import NamedSharding
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import DType, canonical_dtype, convert, from_value, shape_argument
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
@@ -173,7 +174,7 @@ def full_like(
         fill_value: a scalar, or an array that broadcasts to the shape.
         dtype: another dtype.
         shape: another shape.
-        device: where the bytes are put.
+        device: where the bytes are put; an array divided over several devices is followed.
 
     >>> jnp.full_like(jnp.arange(2), 5)
     Array([5, 5], dtype=int32)
@@ -189,6 +190,9 @@ def full_like(
         return lax.full_like(a, 0, shape=shape)
     value = _in_dtype("full_like", fill_value, wanted, weak)
     made = lax_broadcast_to(value, shape_argument("full_like", sizes if shape is None else shape))
+    if isinstance(a, Array) and a.committed and device is None and shape is None:
+        # A part on each device, so that no device must hold the whole.
+        device = a.sharding if isinstance(a.sharding, NamedSharding) else None
     return placed("full_like", made, device)
 
 

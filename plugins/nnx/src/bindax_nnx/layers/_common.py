@@ -14,7 +14,7 @@ from bindax_nn import initializers
 from bindax_nnx._paths import layer_name
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs, stream_for
-from bindax_nnx.variables import Param, Variable
+from bindax_nnx.variables import Param, Variable, VariableMetadata
 from bindax_transforms import with_sharding_constraint
 
 Initializer = Callable[..., Any]
@@ -87,10 +87,18 @@ def parameter(
     shape: Sequence[int],
     dtype: Any,
     metadata: Metadata = None,
+    *,
+    flat: Sequence[int] | None = None,
 ) -> Param[Any]:
-    """A parameter with initial values of a new key of the stream ``params``."""
-    value = init(params_key(rngs, layer, name), tuple(shape), dtype)
-    return Param(value, **(metadata or {}))
+    """A parameter with initial values of a new key of the stream ``params``.
+
+    The initializer makes the shape ``flat``, if that is given, with as many elements.
+    """
+    value = init(params_key(rngs, layer, name), tuple(shape if flat is None else flat), dtype)
+    given = {**(metadata or {})}
+    if isinstance(value, VariableMetadata):
+        given, value = {**value.metadata, **given}, value.raw_value
+    return Param(value if flat is None else jnp.reshape(value, tuple(shape)), **given)
 
 
 def params_key(rngs: Any, layer: Any, name: str) -> Any:

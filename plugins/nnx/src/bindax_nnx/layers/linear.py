@@ -192,19 +192,17 @@ class LinearGeneral(Layer):
                 f"{self.in_features!r} and axis={self.axis!r}."
             )
         ins, outs = math.prod(self.in_features), math.prod(self.out_features)
-        flat = parameter(
-            self, "kernel", kernel_init, rngs, (math.prod(batch) * ins, outs), param_dtype
-        )
         shape = (*batch, *self.in_features, *self.out_features)
-        self.kernel: Param[Any] = Param(
-            jnp.reshape(flat.value, shape), **{**flat.get_metadata(), **(kernel_metadata or {})}
+        flat = (math.prod(batch) * ins, outs)
+        self.kernel: Param[Any] = parameter(
+            self, "kernel", kernel_init, rngs, shape, param_dtype, kernel_metadata, flat=flat
         )
         self.bias: Param[Any] | None = None
         if use_bias:
-            flat = parameter(self, "bias", bias_init, rngs, (math.prod(batch) * outs,), param_dtype)
-            self.bias = Param(
-                jnp.reshape(flat.value, (*batch, *self.out_features)),
-                **{**flat.get_metadata(), **(bias_metadata or {})},
+            shape = (*batch, *self.out_features)
+            self.bias = parameter(
+                *(self, "bias", bias_init, rngs, shape, param_dtype, bias_metadata),
+                flat=(math.prod(batch) * outs,),
             )
         self.use_bias, self.dtype, self.param_dtype = use_bias, dtype, param_dtype
         self.precision, self.promote_dtype = precision, promote_dtype

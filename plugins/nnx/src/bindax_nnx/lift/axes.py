@@ -200,7 +200,10 @@ def remove_axes(scope: CallScope, axes: Sequence[Any], metadata: Mapping[str, An
     if PARTITION_NAME in metadata:
         for variable, axis in zip(scope.variables, axes, strict=True):
             if isinstance(axis, int):
-                variable.remove_axis(_positive(axis, variable), metadata[PARTITION_NAME])
+                index = _positive(axis, variable)
+                for field, name in _named(variable, metadata):
+                    variable.set_metadata(field, variable.without_axis(field, index, name))
+                variable.remove_axis(index, metadata[PARTITION_NAME])
 
 
 def restore_axes(
@@ -224,10 +227,21 @@ def restore_axes(
             new.update(fresh)
             add_occurrences(found, root, prefix)
     pairs += [(x, found[key][0][1]) for key, x in new.items()]
-    name = metadata[PARTITION_NAME]
     for variable, axis in pairs:
         if isinstance(axis, int):
-            variable.add_axis(_positive(axis, variable), name)
+            index = _positive(axis, variable)
+            for field, name in _named(variable, metadata):
+                variable.set_metadata(field, variable.with_axis(field, index, name))
+            variable.add_axis(index, metadata[PARTITION_NAME])
+
+
+def _named(variable: Variable[Any], metadata: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The names of an axis in metadata of a variable that name axes, but the sharding."""
+    return [
+        (field, name)
+        for field, name in metadata.items()
+        if field != PARTITION_NAME and isinstance(variable.get_metadata(field, None), tuple)
+    ]
 
 
 def _positive(axis: int, variable: Variable[Any]) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import bindax_transforms
 from bindax_core.extend import api_boundary, tree_map
 from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec
+from bindax_nnx.eager_sharding import spec_of
 from bindax_nnx.errors import GraphError
 from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift._names import named_after
@@ -19,7 +20,7 @@ from bindax_nnx.lift.prefixes import check_prefixes
 from bindax_nnx.lift.structure import CallScope
 from bindax_nnx.object import Object
 from bindax_nnx.split_merge import state
-from bindax_nnx.variables import AXIS_NAMES, Variable
+from bindax_nnx.variables import Variable
 
 
 def get_partition_spec(tree: Any) -> Any:
@@ -30,12 +31,12 @@ def get_partition_spec(tree: Any) -> Any:
 
     Returns:
         The tree with a ``PartitionSpec`` as the value of each variable and for each array: of the
-        names in its metadata ``sharding``, ``out_sharding`` or ``sharding_names``, or else one
-        that divides nothing.
+        names in its metadata ``out_sharding``, after ``logical_axis_rules``, or else one that
+        divides nothing.
 
     >>> import numpy as np
     >>> from bindax_nnx import Param, State
-    >>> kernel = Param(np.ones((2, 4)), sharding=(None, "data"))
+    >>> kernel = Param(np.ones((2, 4)), out_sharding=(None, "data"), eager_sharding=False)
     >>> get_partition_spec(State({"kernel": kernel}))["kernel"].raw_value
     P(None, 'data')
     """
@@ -46,9 +47,8 @@ def get_partition_spec(tree: Any) -> Any:
 def _spec_of(x: Any) -> Any:
     if not isinstance(x, Variable):
         return PartitionSpec()
-    metadata = x.get_metadata()
-    given = next((metadata[name] for name in AXIS_NAMES if metadata.get(name)), ())
-    return x.replace(given if isinstance(given, PartitionSpec) else PartitionSpec(*given))
+    given = spec_of(x.get_metadata())
+    return x.replace(given.spec if isinstance(given, NamedSharding) else given)
 
 
 def get_named_sharding(tree: Any, mesh: AbstractMesh) -> Any:
@@ -69,7 +69,7 @@ def get_named_sharding(tree: Any, mesh: AbstractMesh) -> Any:
     >>> from bindax_core.sharding import Mesh
     >>> from bindax_nnx import Param, State
     >>> mesh = Mesh(np.array(devices()[:1]), ("rows",))
-    >>> state = State({"w": Param(np.ones((2, 3)), out_sharding=("rows", None))})
+    >>> state = State({"w": Param(np.ones((2, 3)), out_sharding=("rows", None), mesh=mesh)})
     >>> get_named_sharding(state, mesh)["w"].value.spec
     P('rows', None)
     """

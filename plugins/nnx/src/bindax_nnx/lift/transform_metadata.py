@@ -40,8 +40,8 @@ def transform_metadata(
     >>> @vmap(graph_updates=False)
     ... @transform_metadata(partition="layers")
     ... def make(x):
-    ...     return Param(x, sharding=("data",))
-    >>> make(np.ones((3, 2))).sharding
+    ...     return Param(x, out_sharding=("data",), eager_sharding=False)
+    >>> make(np.ones((3, 2))).out_sharding
     ('layers', 'data')
     """
     lift = lift_of("transform_metadata", "f", f, graph, False)
