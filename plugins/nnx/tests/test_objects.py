@@ -93,7 +93,11 @@ def test_split_and_merge_are_inverse(block):
     other = nnx.merge(graphdef, params, stats, rest)
     x = np.ones((2, 2), "f4")
     np.testing.assert_array_equal(other.linear(x), block.linear(x))
-    assert other.linear.kernel is not block.linear.kernel
+    assert other.linear is not block.linear
+    assert other.linear.kernel is params["linear"]["kernel"] is block.linear.kernel
+    separate = nnx.merge(graphdef, params, stats, rest, copy=True)
+    assert separate.linear.kernel is not block.linear.kernel
+    assert nnx.state(block)["linear"]["kernel"] is block.linear.kernel
     with pytest.raises(nnx.GraphError, match="merge: the states have no norm/mean, norm/var"):
         nnx.merge(graphdef, params, rest)
     with pytest.raises(ValueError, match="no filter takes norm/mean, a BatchStat"):

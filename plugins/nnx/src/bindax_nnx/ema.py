@@ -6,7 +6,7 @@ from typing import Any
 
 from bindax_nnx.filters import Filter
 from bindax_nnx.object import Object
-from bindax_nnx.split_merge import merge, split, state
+from bindax_nnx.split_merge import clone, merge, split, state
 from bindax_nnx.state import merge_state
 from bindax_nnx.variables import Variable
 
@@ -37,7 +37,7 @@ class EMA(Object):
 
     def __init__(self, params: Any, decay: float, *, only: Filter = ...) -> None:
         self.decay, self.filter = decay, only
-        self.params: Any = state(params, only)
+        self.params: Any = clone(state(params, only))
 
     def update(self, updates: Any) -> None:
         """Move the averages towards the values of a model."""
@@ -47,6 +47,6 @@ class EMA(Object):
             average.value = self.decay * average.value + (1.0 - self.decay) * value.value
 
     def apply_to(self, model: Any) -> Any:
-        """A copy of a model with the averages for values."""
+        """A copy of a model around the averages; later updates of these change it, too."""
         graphdef, values = split(model)
         return merge(graphdef, merge_state(values, self.params))

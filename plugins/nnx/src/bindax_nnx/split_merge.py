@@ -130,7 +130,7 @@ def split(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
 
     Returns:
         ``(graphdef, state, ...)``; one state with all variables where no filter is given. The
-        variables in it are copies. Arrays that are in no variable stand for themselves.
+        variables in it are those of the graph. Arrays that are in no variable stand for themselves.
 
     Raises:
         ValueError: no filter takes a variable, or a tree has one twice; the message names its path.
@@ -146,8 +146,8 @@ def split(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
     2.0
     """
     graphdef, found = taken_apart("split", node, graph)
-    copies = dict(zip(graphdef.paths, map(_copied, found), strict=True))
-    parts = split_flat(copies, filters or (...,), everything=True)
+    present = dict(zip(graphdef.paths, found, strict=True))
+    parts = split_flat(present, filters or (...,), everything=True)
     return (graphdef, *map(state_of_part, parts))
 
 
@@ -160,20 +160,16 @@ def taken_apart(function: str, node: Any, graph: bool | None) -> tuple[GraphDef,
     return graphdef, data_of(traversal)
 
 
-def _copied(x: Any) -> Any:
-    return x.copy() if isinstance(x, Variable) else x
-
-
 def merge(
-    graphdef: Any, /, *states: Any, copy: bool = False, recreate_variables: bool = True
+    graphdef: Any, /, *states: Any, copy: bool = False, recreate_variables: bool = False
 ) -> Any:
     """The graph of a structure and the states that have its variables; the inverse of ``split``.
 
     Args:
         graphdef: the structure; or the first of the states that ``unpack`` returned.
         states: variables or values by path.
-        copy: accepted for programs that say it; variables are copies unless they are not made anew.
-        recreate_variables: whether variables are made anew, or those of the states are taken.
+        copy: whether the graph has copies of the variables in the states.
+        recreate_variables: the same, by its former name.
 
     Raises:
         GraphError: the states lack a variable, or have one too many; the message names its path.
@@ -209,7 +205,8 @@ def merge(
         raise GraphError(f"merge: the graph has no {_named(extra)}, which the states have.")
     given = [flat[path] for path in graphdef.paths]
     values = iter([_content(x) for x in given])
-    build = Build(graphdef.tokens, values, reused=None if recreate_variables or copy else given)
+    anew = copy or recreate_variables or not any(isinstance(x, Variable) for x in given)
+    build = Build(graphdef.tokens, values, reused=None if anew else given)
     node = build.next()
     for variable, x in zip(build.variables, given, strict=True):
         if isinstance(x, Variable) and x.token != variable.token:
@@ -284,7 +281,7 @@ def state(
     node: Any, first: Filter, second: Filter, /, *filters: Filter, graph: bool | None = None
 ) -> tuple[State, ...]: ...
 def state(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
-    """The variables of a graph that filters take, as states of copies.
+    """The variables of a graph that filters take, by path in states.
 
     Args:
         node: an object, or a container of objects.
@@ -300,8 +297,8 @@ def state(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
     ['bias', 'kernel']
     """
     graphdef, found = taken_apart("state", node, graph)
-    copies = dict(zip(graphdef.paths, map(_copied, found), strict=True))
-    return states_of(split_flat(copies, filters or (...,), everything=False))
+    present = dict(zip(graphdef.paths, found, strict=True))
+    return states_of(split_flat(present, filters or (...,), everything=False))
 
 
 @overload
