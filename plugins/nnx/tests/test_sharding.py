@@ -165,10 +165,34 @@ def check_new_variables():
     assert nnx.merge(graphdef, state).bias.value.sharding == NamedSharding(mesh, P())
 
 
+def check_arguments():
+    """Find arguments where the functions needed them, though these change nothing."""
+    mesh = bindax.make_mesh((4,), ("x",))
+    wide, x = NamedSharding(mesh, P(None, "x")), np.ones((2, 4), "f4")
+    spec = nnx.StateSharding({nnx.PathContains("kernel"): P(None, "x"), ...: P()})
+    model = nnx.Linear(4, 8, rngs=nnx.Rngs(0))
+    seen = nnx.shard_map(lambda m: None, mesh=mesh, in_specs=(spec,), out_specs=None)
+    assert seen(model) is None
+    assert model.kernel.sharding == wide
+    shardings = nnx.StateSharding({nnx.PathContains("kernel"): wide, ...: None})
+    compiled = nnx.jit(lambda m, n, x: None, in_shardings=(shardings, None), static_argnames="n")
+    for other in (nnx.Linear(4, 8, rngs=nnx.Rngs(0)) for _ in range(2)):
+        assert compiled(other, 2, x) is None
+        assert other.kernel.sharding == wide
+    rows = nnx.StateSharding({nnx.PathContains("kernel"): P("x"), ...: P()})
+    partial = nnx.Linear(4, 8, use_bias=False, rngs=nnx.Rngs(0))
+    summed = nnx.shard_map(
+        lambda m, x: lax.psum(m(x), "x"), mesh=mesh, in_specs=(rows, P(None, "x")), out_specs=P()
+    )
+    expected = partial(x)
+    np.testing.assert_allclose(summed(partial, x), expected, rtol=1e-5)
+
+
 def check_devices():
     """Train a model whose parameters are divided over four devices."""
     bindax.config.num_cpu_devices = 4
     check_new_variables()
+    check_arguments()
     mesh = bindax.make_mesh((2, 2), ("data", "model"))
 
     @nnx.jit

@@ -226,6 +226,7 @@ from bindax_nnx.state import to_flat_state as to_flat_state
 from bindax_nnx.tabulate import tabulate as tabulate
 from bindax_nnx.train_state import TrainState as TrainState
 from bindax_nnx.variables import PARTITION_NAME as PARTITION_NAME
+from bindax_nnx.variables import A as A
 from bindax_nnx.variables import BatchStat as BatchStat
 from bindax_nnx.variables import Cache as Cache
 from bindax_nnx.variables import Intermediate as Intermediate

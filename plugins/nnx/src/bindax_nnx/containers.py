@@ -32,7 +32,7 @@ class List(Module, MutableSequence[Any]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return List([self[i] for i in range(*index.indices(len(self)))])
+            return [self[i] for i in range(*index.indices(len(self)))]
         return self.__dict__[self._name(index)]
 
     def __setitem__(self, index: Any, item: Any) -> None:

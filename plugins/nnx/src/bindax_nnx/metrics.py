@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,9 +112,19 @@ class Average(Metric):
         self.remainder.value = _zero()
 
     def update(self, **kwargs: Any) -> None:
-        """Take numbers into account; with ``mask``, those where it is true."""
-        values = jnp.asarray(self._argument(self.argname, kwargs))
-        mask = kwargs.get("mask")
+        """Take numbers into account; with ``mask``, those where it is true, or not zero.
+
+        Raises:
+            ValueError: there is a mask for a number of Python.
+        """
+        given, mask = self._argument(self.argname, kwargs), kwargs.get("mask")
+        if mask is not None and isinstance(given, bool | int | float | complex):
+            raise ValueError(
+                f"{type(self).__name__}.update: {self.argname} should be a jax array where there "
+                f"is a mask, that is an array of the shape of the mask, but it is {given!r}."
+            )
+        values = jnp.asarray(given)
+        mask = None if mask is None else jnp.asarray(mask) != 0
         _add(self.total, self.remainder, _sum(values, mask))
         if mask is None:
             self.count.value += values.size
@@ -147,14 +158,19 @@ class Accuracy(Average):
         """Take ``logits`` and ``labels`` into account; with ``mask``, those where it is true."""
         logits = jnp.asarray(self._argument("logits", kwargs))
         labels = jnp.asarray(self._argument("labels", kwargs))
-        if self.threshold is not None:
-            guesses = logits >= self.threshold
-            hits = guesses == (labels > 0)
-        elif logits.ndim != labels.ndim + 1:
+        is_binary, shapes = self.threshold is not None, f"{logits.shape} and {labels.shape}"
+        if is_binary and logits.shape != labels.shape:
             raise ValueError(
-                f"Accuracy needs logits with one axis more than labels, but got the shapes "
-                f"{logits.shape} and {labels.shape}."
+                f"Accuracy: For binary classification, with a threshold, logits have the shape of "
+                f"labels, but the shapes are {shapes}."
             )
+        if not is_binary and logits.ndim != labels.ndim + 1:
+            raise ValueError(
+                f"Accuracy: For multi-class classification, logits have one axis more than "
+                f"labels, but the shapes are {shapes}."
+            )
+        if is_binary:
+            hits = (logits >= self.threshold) == (labels > 0)
         else:
             hits = jnp.argmax(logits, axis=-1) == labels
         super().update(values=hits, mask=kwargs.get("mask"))
@@ -238,14 +254,18 @@ class MultiMetric(Metric):
     {'loss': 2.0}
     """
 
+    _names: tuple[str, ...] = ()
+
     def __init__(self, **metrics: Metric) -> None:
+        self._names = tuple(metrics)
         for name, metric in metrics.items():
             if hasattr(type(self), name):
                 raise ValueError(f"MultiMetric cannot have a metric of the name {name!r}.")
             setattr(self, name, metric)
 
     def _metrics(self) -> dict[str, Metric]:
-        return {name: x for name, x in self.__dict__.items() if isinstance(x, Metric)}
+        found = {name: x for name, x in self.__dict__.items() if isinstance(x, Metric)}
+        return {name: found[name] for name in (*self._names, *found) if name in found}
 
     def reset(self) -> None:
         """Forget what all have gathered."""
@@ -253,9 +273,13 @@ class MultiMetric(Metric):
             metric.reset()
 
     def update(self, **kwargs: Any) -> None:
-        """Take a batch into account in all."""
-        for metric in self._metrics().values():
-            metric.update(**kwargs)
+        """Take a batch into account in all; ``mask`` may be a dictionary with one for each."""
+        mask = kwargs.get("mask")
+        masks = mask if isinstance(mask, Mapping) else None
+        shared = kwargs if masks is None else {k: x for k, x in kwargs.items() if k != "mask"}
+        for name, metric in self._metrics().items():
+            own = None if masks is None else masks.get(name)
+            metric.update(**shared, **({} if own is None else {"mask": own}))
 
     def compute(self) -> dict[str, Any]:
         """The results by name."""

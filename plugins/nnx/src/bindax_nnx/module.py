@@ -144,18 +144,25 @@ class Module(Object):
         return iter_children(self)
 
     def set_attributes(
-        self, *filters: Filter, raise_if_not_found: bool = True, **attributes: Any
+        self,
+        *filters: Filter,
+        raise_if_not_found: bool = True,
+        graph: bool | None = None,
+        **attributes: Any,
     ) -> None:
         """Set attributes of this module and all below it, where they have them.
 
         Args:
             filters: which modules; all of them where none is given.
             raise_if_not_found: whether an attribute must be found somewhere.
+            graph: whether variables may be shared; by default as ``set_graph_mode`` says.
             attributes: values by name.
 
         Raises:
-            ValueError: no module has an attribute of a name.
+            ValueError: no module has an attribute of a name, or a tree has a variable twice.
         """
+        if not is_graph(graph):
+            require_tree("set_attributes", self)
         missing = set_where_present(self, filters or ..., attributes)
         if missing and raise_if_not_found:
             raise ValueError(

@@ -9,6 +9,7 @@ import numpy as np
 import bindax_numpy as jnp
 from bindax_core.extend import tree_flatten, tree_leaves, tree_map, tree_structure, typeof
 from bindax_nnx.filters import Filter
+from bindax_nnx.graph_state import GraphState
 from bindax_nnx.object import Object
 from bindax_nnx.split_merge import state, update
 from bindax_nnx.variables import Param, Variable
@@ -91,7 +92,7 @@ class Optimizer(Object):
         self.tx, self.wrt = tx, wrt
         self.opt_state: Any = tree_map(_wrapped, tx.init(state(model, wrt)), is_leaf=_is_variable)
 
-    def update(self, model: Any, grads: Any, **extra: Any) -> None:
+    def update(self, model: Any, grads: Any, **extra: Any) -> Any:
         """Make a step: change the parameters of the model and the state in place.
 
         Args:
@@ -99,10 +100,13 @@ class Optimizer(Object):
             grads: the gradients of its parameters, as ``grad`` gives them.
             extra: more keyword arguments of the update.
 
+        Returns:
+            What was added to the parameters.
+
         Raises:
             ValueError: the gradients are not those of the parameters.
         """
-        params = state(model, self.wrt)
+        params, grads = state(model, self.wrt), self._as_state(grads)
         if tree_structure(grads) != tree_structure(params):
             ours, theirs = set(params.flat_state()), set(getattr(grads, "flat_state", dict)())
             raise ValueError(
@@ -118,6 +122,13 @@ class Optimizer(Object):
         for variable, value in zip(variables, tree_leaves(new), strict=True):
             variable.value = value
         self.step.value += jnp.ones((), np.uint32)
+        return updates
+
+    def _as_state(self, grads: Any) -> Any:
+        """Gradients as a state; those of a function of trees are of the class of the model."""
+        if isinstance(grads, GraphState):
+            return grads.state
+        return state(grads, self.wrt) if isinstance(grads, Object) else grads
 
 
 class ModelAndOptimizer(Optimizer):
@@ -133,6 +144,6 @@ class ModelAndOptimizer(Optimizer):
         super().__init__(model, tx, wrt=wrt)
         self.model = model
 
-    def update(self, grads: Any, /, **extra: Any) -> None:  # type: ignore[override]
+    def update(self, grads: Any, /, **extra: Any) -> Any:  # type: ignore[override]
         """Make a step with the gradients of the parameters of the model."""
-        super().update(self.model, grads, **extra)
+        return super().update(self.model, grads, **extra)

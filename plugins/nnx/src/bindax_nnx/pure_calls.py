@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bindax_nnx.split_merge import Call, GraphDef, merge
 from bindax_nnx.state import State
 
-PureState = tuple[GraphDef, State]
-"""The pair that ``split`` returns and ``call`` takes."""
+M = TypeVar("M")
+
+if TYPE_CHECKING:
+    PureState = tuple[GraphDef, State]
+else:
+    PureState = tuple[GraphDef[M], State]
+"""The pair that ``split`` returns and ``call`` takes; in annotations, of a class of objects."""
 
 
 def call(pure_state: PureState, /) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import GenericAlias
 from typing import Any, TypeVar, overload
 
 import bindax_numpy as jnp
@@ -85,7 +86,7 @@ class GraphDef:
         return Call(root, root)
 
     def __class_getitem__(cls, kind: Any) -> Any:
-        return cls
+        return GenericAlias(cls, kind)
 
 
 class Call:

@@ -117,10 +117,13 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "get_value" in vars(cls) or "set_value" in vars(cls):
+            # Operators, items and layers read and write through the methods, too.
+            kind: Any = cls
+            kind.value = property(lambda x: x.get_value(), lambda x, new: x.set_value(new))
         _register(cls)
 
-    @property
-    def value(self) -> Any:
+    def _read(self) -> Any:
         """The content of the variable."""
         value = self._value
         if isinstance(value, Tracer) and not value._trace.main.alive:
@@ -129,8 +132,7 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
             return value  # as most variables are, for the speed of tracing
         return value if (hook := self._hook("on_get_value")) is None else hook(value)
 
-    @value.setter
-    def value(self, value: Any) -> None:
+    def _write(self, value: Any) -> None:
         self._require_context()
         if isinstance(value, Variable):
             value = value._value
@@ -140,6 +142,8 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         if type(value) is not Array and not isinstance(value, Tracer):
             mutation_counter.advance_variables()  # it may be a tree, which is structure
         _set(self, "_value", value)
+
+    value: Any = property(_read, _write)
 
     @property
     def raw_value(self) -> Any:
@@ -157,15 +161,14 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         return type(self)
 
     def get_value(self, *, index: Any = None) -> Any:
-        """The content of the variable, or a part of it."""
-        return self.value if index is None else self[index]
+        """The content of the variable, or a part of it; subclasses may define it anew."""
+        return self._read() if index is None else self._read()[index]
 
     def set_value(self, value: Any, *, index: Any = None) -> None:
-        """Replace what the variable holds, or a part of it."""
-        if index is None:
-            self.value = value
-        else:
-            self[index] = value
+        """Replace what the variable holds, or a part of it; subclasses may define it anew."""
+        if isinstance(value, Variable):
+            value = value.value
+        self._write(value if index is None else self._read().at[index].set(value))
 
     def get_raw_value(self) -> Any:
         """The content of the variable, without the hooks."""
@@ -311,9 +314,14 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         return self.value if index is Ellipsis else self.value[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if isinstance(value, Variable):
-            value = value.value
-        self.value = value if index is Ellipsis else self.value.at[index].set(value)
+        if index is Ellipsis:
+            self.value = value
+        else:
+            self.set_value(value, index=index)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call what the variable holds."""
+        return self.value(*args, **kwargs)
 
     def __bindax_parts__(self) -> Parts:
         shown = [("value=", self._value), *((f"{k}=", v) for k, v in self._metadata.items())]

@@ -106,10 +106,10 @@ class Linear(Layer):
 
     def __call__(self, inputs: Any, out_sharding: Any = None) -> Array:
         """Apply the layer to an array whose last axis has the features."""
-        check_features(self, inputs, self.in_features)
         x, kernel, bias = promoted(
             inputs, self.kernel, self.bias, dtype=self.dtype, by=self.promote_dtype
         )
+        check_features(self, x, kernel.shape[0])  # of which shard_map gives each device a part
         options = {"precision": self.precision, **of_products(self.preferred_element_type)}
         if self.dot_general is None:
             y = jnp.matmul(x, kernel, **options)

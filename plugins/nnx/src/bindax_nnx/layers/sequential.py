@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from bindax_nnx.containers import List
@@ -13,33 +14,61 @@ class Sequential(Module):
     """Applies functions and modules one after the other.
 
     What one returns is the argument of the next; a tuple its arguments, a dictionary its keyword
-    arguments.
+    arguments. Of the keyword arguments of the call, each gets those that it has parameters for.
 
     Args:
         layers: the functions and modules. Without any, the arguments are the result.
 
-    >>> Sequential(lambda x: x + 1, lambda x: x * 2)(3)
-    8
+    >>> layers = Sequential(lambda x: x + 1, lambda x, by: x * by)
+    >>> layers(3, by=2), len(list(layers))
+    (8, 2)
     """
 
     def __init__(self, *layers: Callable[..., Any]) -> None:
         self.layers: Any = List(layers)
 
+    def __iter__(self) -> Iterator[Callable[..., Any]]:
+        return iter(self.layers)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply all layers."""
-        output: Any = args[0] if len(args) == 1 else args
+        """Apply all layers.
+
+        Raises:
+            TypeError: a layer cannot be called, or is given a keyword argument twice.
+        """
+        if not len(self.layers):
+            return args[0] if len(args) == 1 else args or kwargs or None
+        output: Any = None
         for number, layer in enumerate(self.layers):
             if not callable(layer):
                 raise TypeError(
                     f"Sequential.layers[{number}] is a {type(layer).__name__}, which cannot be "
                     f"called."
                 )
-            if number == 0:
-                output = layer(*args, **kwargs)
-            elif isinstance(output, tuple):
-                output = layer(*output)
-            elif isinstance(output, dict):
-                output = layer(**output)
-            else:
-                output = layer(output)
+            if number:
+                args = output if isinstance(output, tuple) else (output,)
+            named: dict[str, Any] = {}
+            if number and isinstance(output, dict):
+                args, named = (), output
+            more = _accepted(layer, len(args), kwargs) if kwargs else {}
+            if twice := sorted(named.keys() & more.keys()):
+                raise TypeError(
+                    f"Sequential.layers[{number}] is given {twice} twice: by the layer before it, "
+                    f"and by the call."
+                )
+            output = layer(*args, **named, **more)
         return output
+
+
+def _accepted(layer: Callable[..., Any], count: int, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keyword arguments that a layer has parameters for, besides so many positions."""
+    try:
+        parameters = list(inspect.signature(layer).parameters.values())
+    except (TypeError, ValueError):
+        return kwargs  # of what is written in C
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return kwargs
+    named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    named += [p for p in parameters[count:] if p.kind is p.POSITIONAL_OR_KEYWORD]
+    names = {p.name for p in named}
+    return {name: x for name, x in kwargs.items() if name in names}

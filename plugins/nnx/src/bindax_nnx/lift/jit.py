@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial, update_wrapper
+from functools import update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 import bindax_transforms
@@ -28,7 +28,7 @@ from bindax_nnx.lift.ahead_of_time import Lowered, trace_with_states, with_stati
 from bindax_nnx.lift.axes import Axes, value_axes
 from bindax_nnx.lift.cached_structure import plan_of
 from bindax_nnx.lift.prefixes import check_prefixes
-from bindax_nnx.lift.sharding import Placement
+from bindax_nnx.lift.sharding import Placement, lay_out_arguments
 from bindax_nnx.lift.structure import Arguments, CallScope, Form, Lift, Returned, finish
 from bindax_nnx.object import Object
 
@@ -91,6 +91,7 @@ class JitFunction(Generic[P, R]):
         self._is_plain = not any((*static, *donated))
         self._programs: dict[Any, Callable[..., Returned]] = {}
         self._quick: dict[Any, Callable[..., Returned]] = {}
+        self._layouts: dict[Callable[..., Returned], list[Any]] = {}
 
     def __repr__(self) -> str:
         return f"<nnx.jit of {getattr(self._fun, '__qualname__', self._fun)!s}>"
@@ -137,6 +138,8 @@ class JitFunction(Generic[P, R]):
         returned = program(*values, *arrays) if arrays else program(*values)
         outcome, size = returned.outcome
         outs = returned.outs
+        if self._layouts:
+            lay_out_arguments(variables, self._layouts[program])
         if outcome.is_plain:
             return tree_unflatten(outcome.tree, outs)  # type: ignore[no-any-return]
         return finish(outcome, variables, plan.references, outs[:size], outs[size:])  # type: ignore[no-any-return]
@@ -150,6 +153,8 @@ class JitFunction(Generic[P, R]):
         returned = program(*arguments.values, *arguments.arrays)
         outcome, size = returned.outcome
         outs = returned.outs
+        if self._layouts:
+            lay_out_arguments(arguments.variables, self._layouts[program])
         return finish(outcome, arguments.variables, arguments.references, outs[:size], outs[size:])  # type: ignore[no-any-return]
 
     def _mark_static(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -172,13 +177,16 @@ class JitFunction(Generic[P, R]):
             donated = self._donated(arguments, args, kwargs)
             entry, shardings = None, None
             if self._placement.is_there:
-                entry = self._placement.of_arguments(arguments, args)
+                static = [i for i, x in enumerate(args) if type(x) is _Static]
+                entry = self._placement.of_arguments(arguments, args, static)
                 shardings = (*value_axes(arguments, entry.variables), *entry.arrays)
             flat = _flat_function(self, form, bool(donated), self._placement, entry)
             program = bindax_transforms.jit(
                 flat, donate_argnums=donated or None, in_shardings=shardings, **self._options
             )
             self._programs[form] = program
+            if entry is not None:
+                self._layouts[program] = entry.variables
         return program
 
     def _donated(self, arguments: Arguments, args: Any, kwargs: Any) -> tuple[int, ...]:
@@ -267,23 +275,23 @@ def _flat_function(
 
 
 class _Bound(Generic[P, R]):
-    """A compiled function as a method: the object is the first argument."""
+    """A compiled function with its first arguments given, as a method has its object."""
 
-    def __init__(self, function: JitFunction[Any, Any], instance: Any) -> None:
+    def __init__(self, function: JitFunction[Any, Any], *given: Any) -> None:
         self._function = function
-        self._instance = instance
+        self._given = given
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._function(self._instance, *args, **kwargs)  # type: ignore[no-any-return]
+        return self._function(*self._given, *args, **kwargs)  # type: ignore[no-any-return]
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        """The method's program in the backend's language."""
-        return self._function.lower(self._instance, *args, **kwargs)
+        """The program in the backend's language."""
+        return self._function.lower(*self._given, *args, **kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        """The method's program as a function of states in the place of objects."""
-        return self._function.trace(self._instance, *args, **kwargs)
+        """The program as a function of states in the place of objects."""
+        return self._function.trace(*self._given, *args, **kwargs)
 
 
 def _several(given: Any, parameter: str) -> tuple[Any, ...]:
@@ -306,7 +314,7 @@ def jit_partial(fun: Callable[..., Any], *given: Any, **options: Any) -> Callabl
     >>> float(jit_partial(lambda x, y: x * y, 2.0)(3.0))
     6.0
     """
-    return partial(jit(fun, **options), *given)
+    return _Bound(jit(fun, **options), *given)
 
 
 @overload
@@ -396,7 +404,7 @@ def jit(
     static = _several(static_argnums, "static_argnums")
     donated = _several(donate_argnums, "donate_argnums")
     statics = static, _several(static_argnames, "static_argnames")
-    placement = Placement(in_shardings, out_shardings, static)
+    placement = Placement(in_shardings, out_shardings)
     options = {"keep_unused": keep_unused, "backend": backend, "inline": inline}
     donated_names = _several(donate_argnames, "donate_argnames")
     return JitFunction(fun, statics, (donated, donated_names), placement, options, lift)

@@ -8,8 +8,9 @@ from importlib import import_module
 from typing import Any
 
 import bindax_transforms
-from bindax_core.extend import api_boundary, tree_map
-from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec
+from bindax_core import device_put
+from bindax_core.extend import Array, api_boundary, tree_map
+from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec, get_mesh
 from bindax_nnx.eager_sharding import spec_of
 from bindax_nnx.errors import GraphError
 from bindax_nnx.lift._decorators import lift_of, preserving
@@ -20,7 +21,7 @@ from bindax_nnx.lift.prefixes import check_prefixes
 from bindax_nnx.lift.structure import CallScope
 from bindax_nnx.object import Object
 from bindax_nnx.split_merge import state
-from bindax_nnx.variables import Variable
+from bindax_nnx.variables import Variable, store_value
 
 
 def get_partition_spec(tree: Any) -> Any:
@@ -92,21 +93,20 @@ def get_named_sharding(tree: Any, mesh: AbstractMesh) -> Any:
 class Placement:
     """The shardings of the positional arguments of a call, but the static, and of its results."""
 
-    def __init__(self, in_shardings: Any, out_shardings: Any, static: Sequence[int]) -> None:
+    def __init__(self, in_shardings: Any, out_shardings: Any) -> None:
         self._given = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings
         self._out = out_shardings
-        self._static = static
 
     @property
     def is_there(self) -> bool:
         """True if any sharding is given."""
         return self._given is not None or self._out is not None
 
-    def of_arguments(self, arguments: Any, args: Sequence[Any]) -> Axes:
-        """The sharding of each variable and each array of a call."""
+    def of_arguments(self, arguments: Any, args: Sequence[Any], static: Sequence[int]) -> Axes:
+        """The sharding of each variable and each array of a call; static positions have none."""
         given = self._given
         if isinstance(given, tuple):
-            dynamic = [i for i in range(len(args)) if i not in self._static]
+            dynamic = [i for i in range(len(args)) if i not in static]
             if len(given) != len(dynamic):
                 raise ValueError(
                     f"in_shardings of jit has {len(given)} entries for {len(dynamic)} positional "
@@ -124,6 +124,15 @@ class Placement:
             x if target is None else place(x, target)
             for x, target in zip(outs, targets, strict=True)
         ]
+
+
+def lay_out_arguments(variables: Sequence[Any], shardings: Sequence[Any]) -> None:
+    """Leave the variables of arguments where a transformation needed them, changed or not."""
+    for variable, sharding in zip(variables, shardings, strict=True):
+        value = variable._value
+        has_devices = isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, Mesh)
+        if has_devices and isinstance(value, Array) and value.sharding != sharding:
+            store_value(variable, device_put(value, sharding))
 
 
 @preserving
@@ -210,4 +219,9 @@ def _divide(
 
     given = [*value_axes(call.arguments, entry.variables), *entry.arrays]
     named = named_after(flat, call.fun)
-    return call.finish(plain(named, in_specs=(given,), out_specs=exits, **options)(call.leaves))
+    outs = plain(named, in_specs=(given,), out_specs=exits, **options)(call.leaves)
+    mesh = get_mesh() if options["mesh"] is None else options["mesh"]
+    if isinstance(mesh, Mesh):
+        places = [NamedSharding(mesh, PartitionSpec() if x is None else x) for x in entry.variables]
+        lay_out_arguments(call.arguments.variables, places)
+    return call.finish(outs)

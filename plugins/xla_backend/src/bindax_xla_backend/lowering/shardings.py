@@ -79,6 +79,8 @@ def chosen(protos: Sequence[Any] | None, mesh: Mesh, arrays: Sequence[Any]) -> l
     """The shardings that XLA chose for parameters or results; None where it copies all of them."""
     if protos is None:
         return [NamedSharding(mesh, PartitionSpec())] * len(arrays)
+    if not arrays:
+        return []  # the compiler tells the sharding of the empty tuple
     return [named_sharding(proto, mesh, x.ndim) for proto, x in zip(protos, arrays, strict=True)]
 
 

@@ -1,0 +1,118 @@
+"""Small parts of programs that were written for Flax."""
+
+import flax.nnx as flax_nnx
+import numpy as np
+import pytest
+
+import bindax
+import bindax_numpy as jnp
+from bindax import nnx, optimizers
+
+BOTH = pytest.mark.parametrize("library", [nnx, flax_nnx])
+
+
+@BOTH
+def test_subclasses_define_what_is_read_and_written(library):
+    class Shifted(library.Param):
+        def get_value(self, **kwargs):
+            return super().get_value(**kwargs) + 3
+
+        def set_value(self, value, **kwargs):
+            super().set_value(value * 2, **kwargs)
+
+    x = Shifted(np.array([1.0, 2.0], np.float32) if library is flax_nnx else jnp.array([1.0, 2.0]))
+    assert np.asarray(x + 0).tolist() == np.asarray(x[...]).tolist() == [4.0, 5.0]
+    x[...] = np.array([5.0, 5.0], np.float32)
+    assert np.asarray(x.get_raw_value()).tolist() == [10.0, 10.0]
+    assert float(x[0]) == 13.0
+
+
+@BOTH
+def test_variables_call_what_they_hold(library):
+    assert library.Variable(abs)(-3) == 3
+
+
+def test_sequential_passes_keywords_to_the_layers_that_take_them():
+    empty = nnx.Sequential()
+    assert (empty(1), empty(1, 2), empty(), empty(k=2)) == (1, (1, 2), None, {"k": 2})
+    layers = nnx.Sequential(
+        lambda x, by: x * by, lambda x: (x, x), lambda x, y, *, plus: {"a": x, "b": y + plus}, dict
+    )
+    assert layers(3, by=2, plus=1) == {"a": 6, "b": 7, "by": 2, "plus": 1}
+    assert len(list(layers)) == 4
+    with pytest.raises(TypeError, match=r"Sequential\.layers\[1\] is given \['by'\] twice"):
+        nnx.Sequential(lambda x: {"by": x}, lambda by: by)(1, by=2)
+
+
+@BOTH
+def test_masks_of_metrics_may_be_numbers_or_one_for_each(library):
+    average = library.metrics.Average()
+    values, weights = np.float32([1.0, 2.0, 4.0]), np.float32([0.0, 1.0, 1.0])
+    average.update(values=bindax_or_jax(library, values), mask=bindax_or_jax(library, weights))
+    assert float(average.compute()) == 3.0
+    both = library.MultiMetric(z=library.metrics.Average("z"), a=library.metrics.Average("a"))
+    both = library.merge(*library.split(both))
+    numbers, mask = (bindax_or_jax(library, x) for x in (values, np.array([True, False, True])))
+    both.update(z=numbers, a=numbers, mask={"a": mask})
+    assert {k: float(x) for k, x in both.compute().items()} == pytest.approx({"z": 7 / 3, "a": 2.5})
+    assert list(both.compute()) == ["z", "a"]
+
+
+def bindax_or_jax(library, x):
+    import jax.numpy
+
+    return jnp.asarray(x) if library is nnx else jax.numpy.asarray(x)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "shapes", "message"),
+    [
+        (None, ((2, 2, 2), (4,)), r"For multi-class classification, .* \(2, 2, 2\) and \(4,\)"),
+        (0.5, ((4,), (2, 2)), r"For binary classification, with a threshold, .* \(4,\) and"),
+    ],
+)
+def test_shapes_of_accuracy(threshold, shapes, message):
+    logits, labels = map(np.zeros, shapes)
+    with pytest.raises(ValueError, match=message):
+        nnx.metrics.Accuracy(threshold).update(logits=logits, labels=labels)
+    with pytest.raises(ValueError, match="values should be a jax array where there is a mask"):
+        nnx.metrics.Average().update(values=2, mask=np.ones(2))
+
+
+def test_updates_of_an_optimizer_are_returned_and_gradients_may_be_modules():
+    model = nnx.Linear(2, 3, rngs=nnx.Rngs(0))
+    optimizer = nnx.Optimizer(model, optimizers.sgd(0.5))
+    before = np.asarray(model.kernel.value)
+    grads = nnx.grad(lambda m: (m(np.ones((1, 2), "f4")) ** 2).sum(), graph=False)(model)
+    assert type(grads) is nnx.Linear
+    updates = optimizer.update(model, grads)
+    np.testing.assert_allclose(updates["kernel"], -0.5 * grads.kernel.value, rtol=1e-6)
+    np.testing.assert_allclose(model.kernel.value, before + updates["kernel"], rtol=1e-6)
+    params, rest = nnx.unpack(model, nnx.Param, ...)
+
+    def loss(params, rest):
+        return (nnx.merge(params, rest)(np.ones((1, 2), "f4")) ** 2).sum()
+
+    updates = optimizer.update(model, nnx.grad(loss, graph=False)(params, rest))
+    assert params["kernel"] is model.kernel
+    assert updates["kernel"].shape == (2, 3)
+
+
+def test_attributes_are_set_in_a_mode_and_slices_are_lists():
+    model = nnx.Dict(a=nnx.Dropout(0.5, rngs=nnx.Rngs(0)))
+    model.set_attributes(deterministic=True, graph=True)
+    assert model.a.deterministic
+    model.b = model.a
+    with pytest.raises(ValueError, match="Duplicate"):
+        model.set_attributes(deterministic=False, graph=False)
+    assert nnx.List([1, 2, 3])[1:] == [2, 3]
+    assert nnx.PureState[nnx.Linear]
+    assert nnx.GraphDef[nnx.Linear]
+    assert isinstance(bindax.tree.leaves(nnx.split(model)[1]), list)
+
+
+def test_partial_compiled_functions_are_lowered():
+    model = nnx.Linear(2, 3, rngs=nnx.Rngs(0))
+    function = nnx.jit_partial(lambda m, x: m(x), model)
+    x = np.ones((1, 2), np.float32)
+    np.testing.assert_allclose(function.lower(x).compile()(model, x), function(x), rtol=1e-6)
