@@ -16,6 +16,11 @@ from bindax_nnx.graph import GraphTraversal
 from bindax_nnx.lift.cached_structure import plan_of
 
 COUNT = int(os.environ.get("BINDAX_RANDOM_GRAPHS", "200"))
+MODES: dict[str, dict[str, bool]] = {
+    "updates": {"graph": True, "graph_updates": True},
+    "graph": {"graph": True, "graph_updates": False},
+    "tree": {"graph": False, "graph_updates": False},
+}
 TRANSFORMATIONS = ("plain", "jit", "vmap", "scan", "cond", "grad", "remat")
 
 
@@ -27,8 +32,8 @@ class Cell(nnx.Variable):
     pass
 
 
-def make_graph(rng):
-    """A graph of nodes and cells with shared parts and cycles; all that is made in a list."""
+def make_graph(rng, shared=True):
+    """A graph of nodes and cells with shared parts and cycles, or a tree."""
     nodes = [Node() for _ in range(rng.randint(1, 4))]
     cells = [Cell(np.full(2, float(i), "f4")) for i in range(rng.randint(1, 4))]
     for i, node in enumerate(nodes[1:], 1):
@@ -36,9 +41,11 @@ def make_graph(rng):
     for i, cell in enumerate(cells):
         setattr(rng.choice(nodes), f"cell{i}", cell)
     for i in range(rng.randint(0, 3)):
-        setattr(rng.choice(nodes), f"extra{i}", rng.choice(nodes + cells))
+        extra = rng.choice(nodes + cells) if shared else Cell(np.full(2, 0.5, "f4"))
+        setattr(rng.choice(nodes), f"extra{i}", extra)
     if rng.random() < 0.4:
-        rng.choice(nodes).items = [rng.choice(nodes + cells), rng.randint(0, 3), "text"]
+        item = rng.choice(nodes + cells) if shared else Node()
+        rng.choice(nodes).items = [item, rng.randint(0, 3), "text"]
     return nodes[0]
 
 
@@ -100,18 +107,22 @@ def signature(root):
     return walk.tokens, [np.asarray(x) for _, x in nnx.iter_graph(root) if isinstance(x, Cell)]
 
 
-def apply(name, program, root, x):
+def apply(name, program, root, x, mode):
     """Run a program under a transformation."""
     if name == "plain":
         return run(program, root, x)
     if name == "jit":
-        compiled = nnx.jit(lambda root, x: run(program, root, x))
+        compiled = nnx.jit(lambda root, x: run(program, root, x), **mode)
         return compiled(root, x)
     if name == "remat":
-        return nnx.remat(lambda root, x: run(program, root, x))(root, x)
+        return nnx.remat(lambda root, x: run(program, root, x), **mode)(root, x)
     if name == "vmap":
         mapped = nnx.vmap(
-            lambda root, x: run(program, root, x), in_axes=(None, None), out_axes=None, axis_size=2
+            lambda root, x: run(program, root, x),
+            in_axes=(None, None),
+            out_axes=None,
+            axis_size=2,
+            **mode,
         )
         return mapped(root, x)
     if name == "scan":
@@ -119,6 +130,7 @@ def apply(name, program, root, x):
             lambda root, x: (root, run(program, root, x)),
             in_axes=(nnx.Carry, 0),
             out_axes=(nnx.Carry, 0),
+            **mode,
         )
         return step(root, x[None])[1][0]
     if name == "cond":
@@ -128,6 +140,7 @@ def apply(name, program, root, x):
             lambda root, x: run(program, root, x),
             root,
             x,
+            **mode,
         )
     holder = []
 
@@ -136,27 +149,29 @@ def apply(name, program, root, x):
         holder.append(None)
         return out, out
 
-    _, out = nnx.grad(loss, argnums=1, has_aux=True)(root, x)
+    _, out = nnx.grad(loss, argnums=1, has_aux=True, **mode)(root, x)
     return out
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_transformed_programs_change_graphs_as_plain_ones_do(part):
-    for seed in range(part, COUNT, 4):
-        check(seed)
+@pytest.mark.parametrize("mode", MODES)
+def test_transformed_programs_change_graphs_as_plain_ones_do(mode, part):
+    count = COUNT if mode == "updates" or COUNT > 200 else COUNT // 10  # all by night
+    for seed in range(part, count, 4):
+        check(seed, mode)
 
 
-def check(seed):
+def check(seed, mode):
     rng = random.Random(seed)
-    root = make_graph(rng)
+    root = make_graph(rng, shared=mode != "tree")
     expected = nnx.clone(root)
     assert_same(root, expected)
     outer, _ = reachable(root)
     x = np.float32(rng.random())
     for _ in range(2):
         name = rng.choice(TRANSFORMATIONS)
-        program = make_program(rng, graph_changes=name != "scan")
-        found = apply(name, program, root, x)
+        program = make_program(rng, graph_changes=mode == "updates" and name != "scan")
+        found = apply(name, program, root, x, MODES[mode])
         np.testing.assert_allclose(found, run(program, expected, x), rtol=1e-4)
         assert_same(root, expected)
         x = np.float32(rng.random())

@@ -115,4 +115,4 @@ def test_partial_compiled_functions_are_lowered():
     model = nnx.Linear(2, 3, rngs=nnx.Rngs(0))
     function = nnx.jit_partial(lambda m, x: m(x), model)
     x = np.ones((1, 2), np.float32)
-    np.testing.assert_allclose(function.lower(x).compile()(model, x), function(x), rtol=1e-6)
+    np.testing.assert_allclose(function.lower(x).compile()(x), function(x), rtol=1e-6)

@@ -30,6 +30,7 @@ class _Stage:
     ) -> None:
         self._made, self._form = made, arguments.form
         self._statics, self._function = statics, function
+        self._given: tuple[Any, ...] = ()  # the first arguments, which calls leave out
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -57,7 +58,7 @@ class Compiled(_Stage):
         Raises:
             TypeError: the arguments have another structure, or other types.
         """
-        arguments = Arguments(with_statics(self._statics, args, kwargs))
+        arguments = Arguments(with_statics(self._statics, (*self._given, *args), kwargs))
         if arguments.form != self._form:
             raise TypeError(
                 f"{self._function!r} was compiled for other objects: arguments are passed as to "

@@ -294,6 +294,16 @@ class _Bound(Generic[P, R]):
         return self._function.trace(*self._given, *args, **kwargs)
 
 
+class _Partial(_Bound[P, R]):
+    """A compiled function with its first arguments given, which its programs remember."""
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        """The program in the backend's language."""
+        lowered = super().lower(*args, **kwargs)
+        lowered._given = self._given
+        return lowered
+
+
 def _several(given: Any, parameter: str) -> tuple[Any, ...]:
     """One position or name, several or none, as a tuple."""
     if given is None or isinstance(given, (int, str)):
@@ -314,7 +324,7 @@ def jit_partial(fun: Callable[..., Any], *given: Any, **options: Any) -> Callabl
     >>> float(jit_partial(lambda x, y: x * y, 2.0)(3.0))
     6.0
     """
-    return _Bound(jit(fun, **options), *given)
+    return _Partial(jit(fun, **options), *given)
 
 
 @overload
