@@ -116,3 +116,58 @@ def test_partial_compiled_functions_are_lowered():
     function = nnx.jit_partial(lambda m, x: m(x), model)
     x = np.ones((1, 2), np.float32)
     np.testing.assert_allclose(function.lower(x).compile()(x), function(x), rtol=1e-6)
+
+
+def test_changes_inside_of_update_contexts_come_out():
+    class Part(nnx.Module):
+        def __init__(self):
+            self.x = 1
+            self.count = nnx.Param(jnp.zeros(2))
+
+    model = nnx.Dict(a=Part())
+    model.b, part, variable = model.a, model.a, model.a.count
+
+    @bindax.jit
+    def step(graphdef, state):
+        with nnx.merge_context("graph", inner=True) as ctx:
+            model = ctx.merge(graphdef, state)
+        model.a.x, model.new, model.c = 2, Part(), model.a
+        model.me = model
+        model.a.count.value += 1
+        del model.b
+        with nnx.split_context("graph") as ctx:
+            return ctx.split(model)
+
+    for expected in (1.0, 2.0):
+        with nnx.update_context("graph"):
+            with nnx.split_context("graph") as ctx:
+                parts = ctx.split(model)
+            with nnx.merge_context("graph", inner=False) as ctx:
+                assert ctx.merge(*step(*parts)) is model
+        assert model.a is model.c is part
+        assert model.a.count is variable
+        assert variable.value.tolist() == [expected] * 2
+        assert (part.x, model.new.x, model.me is model) == (2, 1, True)
+        model.b = model.a
+
+
+def test_contexts_are_refused_by_their_tags():
+    with pytest.raises(ValueError, match=r"split_context: there is no open block .* tag 'a'"):
+        nnx.split_context("a").__enter__()
+    with nnx.update_context("a"):
+        with pytest.raises(ValueError, match="merge_context: inner must be True or False for the"):
+            nnx.merge_context("a").__enter__()
+        with pytest.raises(ValueError, match="a block of the tag 'a' is open; choose another"):
+            nnx.update_context("a").__enter__()
+
+
+def test_trees_of_objects_become_trees_of_states():
+    layer = nnx.Linear(2, 3, rngs=nnx.Rngs(0))
+    pure = nnx.to_tree((layer, 1, {"b": layer}), prefix=(0, None, 0))
+    assert isinstance(pure[0], nnx.NodeStates)
+    assert len(bindax.tree.leaves(pure)) == 3
+    doubled = nnx.from_tree(bindax.tree.map(lambda x: x * 2, pure))
+    assert doubled[0] is doubled[2]["b"]
+    np.testing.assert_array_equal(doubled[0].kernel.value, layer.kernel.value * 2)
+    with pytest.raises(ValueError, match="Inconsistent aliasing detected"):
+        nnx.to_tree((layer, 1, {"b": layer}), prefix=(0, None, 1))

@@ -189,6 +189,9 @@ from bindax_nnx.optimizer import OptState as OptState
 from bindax_nnx.optimizer import OptVariable as OptVariable
 from bindax_nnx.pure_calls import PureState as PureState
 from bindax_nnx.pure_calls import call as call
+from bindax_nnx.pure_trees import NodeStates as NodeStates
+from bindax_nnx.pure_trees import from_tree as from_tree
+from bindax_nnx.pure_trees import to_tree as to_tree
 from bindax_nnx.recursion import iter_graph as iter_graph
 from bindax_nnx.recursion import recursive_map as recursive_map
 from bindax_nnx.rng_changes import backup_keys as backup_keys
@@ -225,6 +228,11 @@ from bindax_nnx.state import split_state as split_state
 from bindax_nnx.state import to_flat_state as to_flat_state
 from bindax_nnx.tabulate import tabulate as tabulate
 from bindax_nnx.train_state import TrainState as TrainState
+from bindax_nnx.update_contexts import MergeContext as MergeContext
+from bindax_nnx.update_contexts import SplitContext as SplitContext
+from bindax_nnx.update_contexts import merge_context as merge_context
+from bindax_nnx.update_contexts import split_context as split_context
+from bindax_nnx.update_contexts import update_context as update_context
 from bindax_nnx.variables import PARTITION_NAME as PARTITION_NAME
 from bindax_nnx.variables import A as A
 from bindax_nnx.variables import BatchStat as BatchStat

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import GenericAlias
 from typing import Any, TypeVar, overload
@@ -194,6 +194,19 @@ def merge(
         raise TypeError(
             f"merge: graphdef must be the GraphDef that split returned, but it is {graphdef!r:.60}."
         )
+    given = content_by_path(graphdef, states)
+    values = iter([_content(x) for x in given])
+    anew = copy or recreate_variables or not any(isinstance(x, Variable) for x in given)
+    build = Build(graphdef.tokens, values, reused=None if anew else given)
+    node = build.next()
+    for variable, x in zip(build.variables, given, strict=True):
+        if isinstance(x, Variable) and x.token != variable.token:
+            store_metadata(variable, x.token)
+    return node
+
+
+def content_by_path(graphdef: GraphDef, states: Sequence[Any]) -> list[Any]:
+    """What states have for each variable of a structure, in the order of these."""
     flat = values_by_path(states)
     missing = [path for path in graphdef.paths if path not in flat]
     if missing:
@@ -204,15 +217,7 @@ def merge(
     if len(flat) > len(graphdef.paths):
         extra = sorted(flat.keys() - set(graphdef.paths), key=str)
         raise GraphError(f"merge: the graph has no {_named(extra)}, which the states have.")
-    given = [flat[path] for path in graphdef.paths]
-    values = iter([_content(x) for x in given])
-    anew = copy or recreate_variables or not any(isinstance(x, Variable) for x in given)
-    build = Build(graphdef.tokens, values, reused=None if anew else given)
-    node = build.next()
-    for variable, x in zip(build.variables, given, strict=True):
-        if isinstance(x, Variable) and x.token != variable.token:
-            store_metadata(variable, x.token)
-    return node
+    return [flat[path] for path in graphdef.paths]
 
 
 def _content(x: Any) -> Any:
