@@ -171,3 +171,19 @@ def test_trees_of_objects_become_trees_of_states():
     np.testing.assert_array_equal(doubled[0].kernel.value, layer.kernel.value * 2)
     with pytest.raises(ValueError, match="Inconsistent aliasing detected"):
         nnx.to_tree((layer, 1, {"b": layer}), prefix=(0, None, 1))
+
+
+def test_modules_of_functions_are_pickled_by_value():
+    cloudpickle = pytest.importorskip("cloudpickle")
+
+    class Model(nnx.Module):
+        def __init__(self):
+            self.linear = nnx.Linear(2, 3, rngs=nnx.Rngs(0))
+
+        def __call__(self, x):
+            return self.linear(x)
+
+    x = np.ones((1, 2), np.float32)
+    model = Model()
+    copy = cloudpickle.loads(cloudpickle.dumps(model))
+    np.testing.assert_array_equal(copy(x), model(x))

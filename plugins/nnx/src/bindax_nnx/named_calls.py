@@ -29,17 +29,22 @@ def named_call(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(call)
     def called(module: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if len(trace_state.stack) == 1:
-            return call(module, *args, **kwargs)
-        outer = _calls.module
-        names = names_below(module, outer)
-        _calls.module = module
-        try:
-            if not names:
-                return call(module, *args, **kwargs)
-            with named_scope("/".join(names)):
-                return call(module, *args, **kwargs)
-        finally:
-            _calls.module = outer
+        # All else is in a function that pickles of classes by value refer to by its name.
+        return _call_by_name(call, module, args, kwargs)
 
     return called
+
+
+def _call_by_name(call: Callable[..., Any], module: Any, args: Any, kwargs: Any) -> Any:
+    if len(trace_state.stack) == 1:
+        return call(module, *args, **kwargs)
+    outer = _calls.module
+    names = names_below(module, outer)
+    _calls.module = module
+    try:
+        if not names:
+            return call(module, *args, **kwargs)
+        with named_scope("/".join(names)):
+            return call(module, *args, **kwargs)
+    finally:
+        _calls.module = outer
