@@ -187,3 +187,11 @@ def test_modules_of_functions_are_pickled_by_value():
     model = Model()
     copy = cloudpickle.loads(cloudpickle.dumps(model))
     np.testing.assert_array_equal(copy(x), model(x))
+
+
+@BOTH
+def test_values_stay_without_variables_where_none_are_asked_for(library):
+    rngs = library.map(lambda path, x: 0, library.Rngs(0), recreate_variables=False)
+    assert rngs.default.count == rngs.default.key == 0
+    assert not isinstance(rngs.default.count, library.Variable)
+    assert isinstance(library.map(lambda p, x: 0, library.Rngs(0)).default.count, library.Variable)

@@ -29,6 +29,26 @@ def _with_axis(names: Any, index: int, name: Any) -> tuple[Any, ...]:
     return (*names[:index], name, *names[index:])
 
 
+class VariableMetadata:
+    """A value with the metadata that the variable made of it is to have.
+
+    Attributes:
+        raw_value: the value.
+        metadata: metadata by name.
+
+    >>> from bindax_nnx import Param
+    >>> variable = Param(VariableMetadata(1.0, metadata={"role": "scale"}))
+    >>> variable.role, float(variable)
+    ('scale', 1.0)
+    """
+
+    __slots__ = ("metadata", "raw_value")
+
+    def __init__(self, raw_value: Any, metadata: Mapping[str, Any]) -> None:
+        self.raw_value: Any = raw_value
+        self.metadata: dict[str, Any] = dict(metadata)
+
+
 class HasMetadata:
     """Methods of variables for their metadata."""
 

@@ -162,7 +162,7 @@ def taken_apart(function: str, node: Any, graph: bool | None) -> tuple[GraphDef,
 
 
 def merge(
-    graphdef: Any, /, *states: Any, copy: bool = False, recreate_variables: bool = False
+    graphdef: Any, /, *states: Any, copy: bool = False, recreate_variables: bool = True
 ) -> Any:
     """The graph of a structure and the states that have its variables; the inverse of ``split``.
 
@@ -170,17 +170,14 @@ def merge(
         graphdef: the structure; or the first of the states that ``unpack`` returned.
         states: variables or values by path.
         copy: whether the graph has copies of the variables in the states.
-        recreate_variables: the same, by its former name.
+        recreate_variables: whether values that are in no variable get one.
 
     Raises:
         GraphError: the states lack a variable, or have one too many; the message names its path.
 
-    >>> import numpy as np
-    >>> from bindax_nnx import Linear, Param, Rngs, state
-    >>> layer = Linear(2, 3, rngs=Rngs(0))
-    >>> graph, variables = split(layer)
-    >>> merge(graph, variables)(np.ones((4, 2))).shape
-    (4, 3)
+    >>> from bindax_nnx import Linear, Rngs
+    >>> merge(*split(Linear(2, 3, rngs=Rngs(0)))).out_features
+    3
     """
     if not isinstance(graphdef, GraphDef) and hasattr(graphdef, "graphdef"):
         states = (graphdef, *states)
@@ -196,8 +193,9 @@ def merge(
         )
     given = content_by_path(graphdef, states)
     values = iter([_content(x) for x in given])
-    anew = copy or recreate_variables or not any(isinstance(x, Variable) for x in given)
-    build = Build(graphdef.tokens, values, reused=None if anew else given)
+    shares = not copy and any(isinstance(x, Variable) for x in given)
+    reused, bare = (given if shares or not recreate_variables else None), not recreate_variables
+    build = Build(graphdef.tokens, values, reused=reused, bare=bare)
     node = build.next()
     for variable, x in zip(build.variables, given, strict=True):
         if isinstance(x, Variable) and x.token != variable.token:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bindax_core.extend import tree_leaves, typeof
@@ -67,22 +67,33 @@ def tabulate(
     calls = Recorder(compute_flops, compute_vjp_flops).run(model, method, input_args, input_kwargs)
     holdings: dict[Path, _Holding] = {}
     total = _collect(model, (), set(), holdings)
+    shown = [x for x in calls if (depth is None or len(x.path) <= depth) and row_filter(x)]
     counts = {"flops": compute_flops, "vjp_flops": compute_vjp_flops}
     columns = [name for name, is_shown in counts.items() if is_shown]
+    return _shown(type(model).__name__, shown, columns, holdings, total)
+
+
+def _shown(
+    name: str,
+    calls: Sequence[CallInfo],
+    columns: Sequence[str],
+    holdings: Mapping[Path, _Holding],
+    total: _Holding,
+) -> str:
+    """The table of calls with some of their counts."""
     kinds = sorted(total.sizes)
     rows = [
         [
             *("/".join(map(str, call.path)), call.type.__name__, call.inputs, call.outputs),
-            *[str(getattr(call, name)) for name in columns],
+            *[str(getattr(call, column)) for column in columns],
             *[holdings[call.owner].shown(kind) for kind in kinds],
         ]
         for call in calls
-        if (depth is None or len(call.path) <= depth) and row_filter(call)
     ]
     head = ["path", "type", "inputs", "outputs", *columns, *kinds]
     empty = [""] * (3 + len(columns))
     foot = [*empty, "Total", *[_size(total.sizes[kind]) for kind in kinds]]
-    text = table(f"{type(model).__name__} Summary", head, rows, foot)
+    text = table(f"{name} Summary", head, rows, foot)
     numbers, size = map(sum, zip((0, 0), *total.sizes.values(), strict=True))
     caption = f"Total Parameters: {_size((numbers, size))}"
     return f"{text}\n\n{centered(caption, len(text.splitlines()[1]))}"

@@ -40,10 +40,12 @@ class Build:
         originals: the nodes and variables that ``Known`` tokens are about.
         expand: whether known nodes are written with their attributes, which they then get.
         reused: variables to take in the place of new ones, where they are of the same kind.
+        bare: whether what is no variable in ``reused`` stays without one.
     """
 
     __slots__ = (
         "arrays",
+        "bare",
         "context",
         "expand",
         "originals",
@@ -63,6 +65,7 @@ class Build:
         originals: Sequence[Any] = (),
         expand: bool = False,
         reused: Sequence[Any] | None = None,
+        bare: bool = False,
     ) -> None:
         self.tokens: Sequence[Any] = tokens
         self.values: Iterator[Any] = values
@@ -70,6 +73,7 @@ class Build:
         self.originals: Sequence[Any] = originals
         self.expand: bool = expand
         self.reused: Sequence[Any] | None = reused
+        self.bare: bool = bare
         self.context: Any = current_trace()
         self.position: int = 0
         self.references: list[Any] = []
@@ -108,8 +112,12 @@ class Build:
             return self._variable(token, value)
         raise GraphError(f"{token!r} is no word of a structure.")
 
-    def _variable(self, token: VariableToken, value: Any) -> Variable[Any]:
+    def _variable(self, token: VariableToken, value: Any) -> Any:
         found = None if self.reused is None else self.reused[len(self.variables)]
+        if self.bare and not isinstance(found, Variable):
+            self.references.append(value)
+            self.variables.append(array_attribute(value))
+            return value
         if isinstance(found, Variable) and type(found) is token.type:
             variable: Variable[Any] = found
         else:

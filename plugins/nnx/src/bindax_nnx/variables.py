@@ -9,6 +9,7 @@ from bindax_core.errors import UnexpectedTracerError, clause
 from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
 from bindax_nnx._metadata import HasMetadata, current_names
+from bindax_nnx._metadata import VariableMetadata as VariableMetadata
 from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation_counter
 from bindax_nnx._operators import VariableOperators
 from bindax_nnx._paths import Place, full_name
@@ -23,25 +24,6 @@ V = TypeVar("V", bound="Variable[Any]")
 PARTITION_NAME = "partition_name"
 """The entry of ``transform_metadata`` that names the axis which a transformation adds."""
 _HOOKS = ("on_add_axis", "on_create_value", "on_get_value", "on_remove_axis", "on_set_value")
-
-
-class VariableMetadata:
-    """A value with the metadata that the variable made of it is to have.
-
-    Attributes:
-        raw_value: the value.
-        metadata: metadata by name.
-
-    >>> variable = Param(VariableMetadata(1.0, metadata={"role": "scale"}))
-    >>> variable.role, float(variable)
-    ('scale', 1.0)
-    """
-
-    __slots__ = ("metadata", "raw_value")
-
-    def __init__(self, raw_value: Any, metadata: Mapping[str, Any]) -> None:
-        self.raw_value: Any = raw_value
-        self.metadata: dict[str, Any] = dict(metadata)
 
 
 class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
