@@ -96,6 +96,7 @@ def test_updates_of_an_optimizer_are_returned_and_gradients_may_be_modules():
     updates = optimizer.update(model, nnx.grad(loss, graph=False)(params, rest))
     assert params["kernel"] is model.kernel
     assert updates["kernel"].shape == (2, 3)
+    assert bindax.tree.structure(updates) == bindax.tree.structure(nnx.as_pure(params))
 
 
 def test_attributes_are_set_in_a_mode_and_slices_are_lists():
@@ -195,3 +196,28 @@ def test_values_stay_without_variables_where_none_are_asked_for(library):
     assert rngs.default.count == rngs.default.key == 0
     assert not isinstance(rngs.default.count, library.Variable)
     assert isinstance(library.map(lambda p, x: 0, library.Rngs(0)).default.count, library.Variable)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (((2, 6, 4, 8), (6, 4, 8), (6, 4, 8)), "must have the same rank"),
+        (((2, 6, 4, 8), (3, 6, 4, 8), (3, 6, 4, 8)), "batch dims of query, key and value must"),
+        (((2, 6, 4, 8), (2, 6, 4, 8), (2, 5, 4, 8)), "lengths must match of key and value"),
+        (((2, 6, 4, 8), (2, 6, 4, 7), (2, 6, 4, 8)), "depths must match of query and key"),
+        (((2, 6, 4, 8), (2, 6, 4, 8), (2, 6, 2, 8)), "key and value must have as many heads"),
+        (((2, 6, 5, 8), (2, 6, 2, 8), (2, 6, 2, 8)), "heads of query must be a multiple of that"),
+    ],
+)
+def test_shapes_of_attention_that_do_not_fit_are_refused(shapes, message):
+    with pytest.raises(ValueError, match=rf"dot_product_attention: .*{message}.* but the shapes"):
+        nnx.dot_product_attention(*(np.ones(shape, np.float32) for shape in shapes))
+
+
+def test_states_are_compared_with_dictionaries_and_biases_of_einsum_have_a_size():
+    layer = nnx.Einsum("ik,kj->ij", (5, 4), 4, rngs=nnx.Rngs(0))
+    assert layer.bias.shape == layer.bias_shape == (4,)
+    _, params, rest = nnx.split(layer, nnx.Param, ...)
+    assert rest == {}
+    assert params != {}
+    assert params == {"kernel": params["kernel"], "bias": params["bias"]}

@@ -158,7 +158,7 @@ def described(value: Any) -> str:
     if isinstance(value, Variable):
         return described(value.raw_value)
     if is_value(value) and not _is_constant(value):
-        return typeof(value).str_short()
+        return str(typeof(value).str_short())
     if isinstance(value, ShapeDtypeStruct):
         return f"{value.dtype}[{','.join(map(str, value.shape))}]"
     if isinstance(value, Object):

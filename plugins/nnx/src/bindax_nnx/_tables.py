@@ -52,5 +52,5 @@ def _row(row: Sequence[str], widths: Sequence[int], bar: str) -> str:
 
 
 def _rule(widths: Sequence[int], pieces: str) -> str:
-    left, line, cross, right = list(pieces)
+    left, line, cross, right = tuple(pieces)
     return left + cross.join(line * (width + 2) for width in widths) + right

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from bindax_core import ShapeDtypeStruct
 from bindax_core.extend import tree_map
-from bindax_core.sharding import AbstractMesh, set_mesh
+from bindax_core.sharding import Mesh, set_mesh
 from bindax_nnx.copies_with_changes import map
 from bindax_nnx.eager_sharding import sharding_of
 from bindax_nnx.lift.remat_eval_shape import eval_shape
@@ -42,7 +42,8 @@ def as_abstract(tree: T, graph: bool | None = None) -> T:
     >>> model.kernel.sharding.spec
     P(None, 'model')
     """
-    return map(_with_sharding, tree, graph=graph)
+    copy: T = map(_with_sharding, tree, graph=graph)
+    return copy
 
 
 def _with_sharding(path: Any, x: Any) -> Any:
@@ -66,7 +67,7 @@ def _with_sharding(path: Any, x: Any) -> Any:
 
 
 def get_abstract_model(
-    init_fn: Callable[[], Any], mesh: AbstractMesh, *, graph: bool | None = None
+    init_fn: Callable[[], Any], mesh: Mesh, *, graph: bool | None = None
 ) -> tuple[GraphDef, State]:
     """The structure of a model that a function makes, and the types of its variables.
 

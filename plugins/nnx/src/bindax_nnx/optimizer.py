@@ -12,6 +12,7 @@ from bindax_nnx.filters import Filter
 from bindax_nnx.graph_state import GraphState
 from bindax_nnx.object import Object
 from bindax_nnx.split_merge import state, update
+from bindax_nnx.state import State
 from bindax_nnx.variables import Param, Variable
 
 
@@ -74,7 +75,7 @@ class Optimizer(Object):
     ...         return tree_map(lambda g: -0.5 * g, gradients), state
     >>> model = Scale()
     >>> optimizer = Optimizer(model, Descent())
-    >>> optimizer.update(model, grad(lambda model: model.factor * 2.0)(model))
+    >>> _ = optimizer.update(model, grad(lambda model: model.factor * 2.0)(model))
     >>> float(model.factor), int(optimizer.step)
     (1.0, 1)
     """
@@ -101,7 +102,7 @@ class Optimizer(Object):
             extra: more keyword arguments of the update.
 
         Returns:
-            What was added to the parameters.
+            What was added to the parameters, as nested dictionaries.
 
         Raises:
             ValueError: the gradients are not those of the parameters.
@@ -122,7 +123,7 @@ class Optimizer(Object):
         for variable, value in zip(variables, tree_leaves(new), strict=True):
             variable.value = value
         self.step.value += jnp.ones((), np.uint32)
-        return updates
+        return updates.to_pure_dict() if isinstance(updates, State) else updates
 
     def _as_state(self, grads: Any) -> Any:
         """Gradients as a state; those of a function of trees are of the class of the model."""

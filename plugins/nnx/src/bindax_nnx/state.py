@@ -69,7 +69,9 @@ class State(Displayed, MutableMapping[Any, Any]):
         del self[name]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, State) and self._mapping == other._mapping
+        if not isinstance(other, State):
+            return isinstance(other, Mapping) and self == State(other)
+        return self._mapping == other._mapping
 
     __hash__ = None  # type: ignore[assignment]
 

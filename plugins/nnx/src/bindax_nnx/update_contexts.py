@@ -16,8 +16,8 @@ from bindax_nnx.errors import GraphError
 from bindax_nnx.filters import Filter, Path
 from bindax_nnx.graph import GraphTraversal, data_of
 from bindax_nnx.object import Object
-from bindax_nnx.split_merge import GraphDef, content_by_path, state_of_part
-from bindax_nnx.state import split_flat
+from bindax_nnx.split_merge import GraphDef, content_by_path
+from bindax_nnx.state import split_flat, state_of_part
 from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Variable, store_metadata, store_value
 

@@ -118,6 +118,28 @@ def check_features(layer: Any, x: Any, expected: int, axis: int = -1) -> None:
         )
 
 
+def check_attention(query: Any, key: Any, value: Any) -> None:
+    """Raise unless queries, keys and values fit."""
+    if not len(query) == len(key) == len(value):
+        wrong = "query, key and value must have the same rank"
+    elif not query[:-3] == key[:-3] == value[:-3]:
+        wrong = "batch dims of query, key and value must be the same"
+    elif key[-3] != value[-3]:
+        wrong = "the lengths must match of key and value"
+    elif query[-1] != key[-1]:
+        wrong = "the depths must match of query and key"
+    elif key[-2] != value[-2]:
+        wrong = "key and value must have as many heads"
+    elif query[-2] % key[-2]:
+        wrong = "the number of heads of query must be a multiple of that of key"
+    else:
+        return
+    raise ValueError(
+        f"dot_product_attention: {wrong}, but the shapes [..., length, heads, depth] are {query}, "
+        f"{key} and {value}."
+    )
+
+
 def positive(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
     """Axes counted from the front, sorted."""
     given = (axes,) if isinstance(axes, int) else tuple(axes)

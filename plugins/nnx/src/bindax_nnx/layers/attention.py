@@ -17,6 +17,7 @@ from bindax_nnx.layers._common import (
     Initializer,
     Metadata,
     PromoteDtype,
+    check_attention,
     check_features,
     default_kernel_init,
     first_given,
@@ -72,15 +73,9 @@ def dot_product_attention(
     if query is None or key is None or value is None:
         raise TypeError("dot_product_attention: query, key and value must be arrays, not None.")
     query, key, value = promoted(query, key, value, dtype=dtype, by=promote_dtype)
-    if key.shape[-1] != query.shape[-1] or key.shape[-3:-1] != value.shape[-3:-1]:
-        raise ValueError(
-            f"attention needs queries and keys of one size, and as many keys as values, but got "
-            f"the shapes {query.shape}, {key.shape} and {value.shape}."
-        )
+    check_attention(query.shape, key.shape, value.shape)
     heads = query.shape[-2], key.shape[-2]
     if heads[0] != heads[1]:
-        if heads[0] % heads[1]:
-            raise ValueError(f"attention cannot divide {heads[0]} heads among {heads[1]} of keys.")
         key, value = (jnp.repeat(x, heads[0] // heads[1], axis=-2) for x in (key, value))
     if is_causal:
         causal = jnp.tri(query.shape[-3], key.shape[-3], dtype=np.bool_)

@@ -248,7 +248,7 @@ class Einsum(Layer):
         einsum_str: the sum, with two operands; the kernel is the second. Ellipses stand for any
             further axes. None where each call gives one.
         kernel_shape: the shape of the kernel.
-        bias_shape: the shape of the bias; None for none.
+        bias_shape: the shape of the bias, or its size; None for none.
         dtype: the dtype of the computation; by default that of inputs and parameters together.
         param_dtype: the dtype of the parameters.
         precision: of the multiplication.
@@ -277,7 +277,7 @@ class Einsum(Layer):
         self,
         einsum_str: str | None,
         kernel_shape: Sequence[int],
-        bias_shape: Sequence[int] | None = None,
+        bias_shape: int | Sequence[int] | None = None,
         *,
         dtype: Any = None,
         param_dtype: Any = np.float32,
@@ -296,12 +296,13 @@ class Einsum(Layer):
             self, "kernel", kernel_init, rngs, kernel_shape, param_dtype, kernel_metadata
         )
         self.bias: Param[Any] | None = None
+        bias_shape = None if bias_shape is None else _sizes(bias_shape)
         if bias_shape is not None:
             self.bias = parameter(
                 self, "bias", bias_init, rngs, bias_shape, param_dtype, bias_metadata
             )
         self.kernel_shape: tuple[int, ...] = tuple(kernel_shape)
-        self.bias_shape: tuple[int, ...] | None = None if bias_shape is None else tuple(bias_shape)
+        self.bias_shape: tuple[int, ...] | None = bias_shape
         self.dtype, self.param_dtype, self.precision = dtype, param_dtype, precision
         self.promote_dtype, self.einsum_op = promote_dtype, einsum_op
         self.preferred_element_type = preferred_element_type
