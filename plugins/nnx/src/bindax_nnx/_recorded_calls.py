@@ -1,4 +1,4 @@
-"""What the methods of a model are called with, and what they return, while it is traced."""
+"""Arguments and results of the methods of a model, noted while it is traced."""
 
 from __future__ import annotations
 
@@ -191,14 +191,14 @@ def _split(jaxpr: ClosedJaxpr, xs: tuple[Any, ...]) -> Any:
 
 
 def _flops(jaxpr: ClosedJaxpr, function: Callable[..., Any]) -> int:
-    """How many operations a function of the constants and arguments of a jaxpr takes."""
+    """The number of operations of a function of the constants and arguments of a jaxpr."""
     types = [*map(typeof, jaxpr.consts), *jaxpr.in_avals]
     lowered = bindax_transforms.jit(function).lower(*types)
     return int(lowered.cost_analysis().get("flops", 0))
 
 
 def _with_derivative(jaxpr: ClosedJaxpr, xs: tuple[Any, ...]) -> Any:
-    """What the pullback of a jaxpr gives, at cotangents that are its results."""
+    """The pullback of a jaxpr, at cotangents that are its results."""
     places = [i for i, x in enumerate(xs) if typeof(x).dtype.kind in "fcV"]
 
     def inexact(*values: Any) -> list[Any]:

@@ -78,7 +78,7 @@ def get_logical_axis_rules() -> tuple[tuple[str, Any], ...]:
 
 
 def spec_of(metadata: Mapping[str, Any]) -> Any:
-    """What ``out_sharding`` says after the rules: a ``PartitionSpec``, or a sharding with a mesh.
+    """The ``out_sharding`` after the rules: a ``PartitionSpec``, or a sharding with a mesh.
 
     Raises:
         ValueError: the metadata ``sharding_rules`` contradict those in force.

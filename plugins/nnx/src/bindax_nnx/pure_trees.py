@@ -31,7 +31,7 @@ class NodeStates:
 
     @classmethod
     def from_split(cls, graphdef: GraphDef, *states: State) -> NodeStates:
-        """What a ``SplitContext`` returns, as one value."""
+        """The structure and the states that a ``SplitContext`` returns, as one value."""
         return cls(graphdef, states)
 
     @property

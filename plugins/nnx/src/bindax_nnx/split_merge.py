@@ -204,7 +204,7 @@ def merge(
 
 
 def content_by_path(graphdef: GraphDef, states: Sequence[Any]) -> list[Any]:
-    """What states have for each variable of a structure, in the order of these."""
+    """The content of states for each variable of a structure, in the order of these."""
     flat = values_by_path(states)
     missing = [path for path in graphdef.paths if path not in flat]
     if missing:

@@ -122,7 +122,7 @@ class _Holding:
 
 
 def _collect(node: Any, path: Path, met: set[int], found: dict[Path, _Holding]) -> _Holding:
-    """What a node and those below it hold, noted by path; gives that of the node."""
+    """Note by path the variables of a node and of those below it; gives those of the node."""
     holding = found[path] = _Holding()
     for key, value in children_of(node):
         if is_reference(value):

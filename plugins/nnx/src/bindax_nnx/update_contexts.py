@@ -23,7 +23,7 @@ from bindax_nnx.variables import Variable, store_metadata, store_value
 
 
 class _Update:
-    """What a block of ``update_context`` knows of a graph: its parts outside, and those inside."""
+    """The parts of the graph of an ``update_context``, outside and inside."""
 
     def __init__(self) -> None:
         self.outer: list[Any] = []
