@@ -49,6 +49,7 @@ TAKEN = {
     "compiled_programs": (2, 10**30),
     "compilation_cache_bytes": (2, 10**30),
     "compilation_cache_dir": ("bogus value", "Explicit"),
+    "nnx_logical_axis_rules": ([],),
     "platforms": ("Explicit",),  # it is known when the first program is compiled
 }
 """Those of the hostile values that are legal."""
@@ -75,6 +76,7 @@ LEGAL: dict[str, tuple[Any, ...]] = {
     "transfer_guard_device_to_host": ("allow", "log", "disallow_explicit"),
     "default_device": (None,),
     "mesh": (None,),
+    "nnx_logical_axis_rules": ((), (("embed", "model"),)),
 }
 FLAGS = [name for name in SETTINGS if name not in LEGAL]
 

@@ -36,8 +36,10 @@ class Settings(Config):
     jax_release: str
     log_compiles: bool
     mesh: Any
+    nnx_eager_sharding: bool
     nnx_graph_mode: bool
     nnx_graph_updates: bool
+    nnx_logical_axis_rules: tuple[tuple[str, Any], ...]
     num_cpu_devices: int
     numpy_dtype_promotion: Literal["standard", "strict"]
     numpy_rank_promotion: Literal["allow", "warn", "raise"]

@@ -29,10 +29,11 @@ nnx_eager_sharding: Setting = Setting(
 
 
 def _checked_rules(value: Any) -> tuple[tuple[Any, Any], ...]:
-    rules = tuple([tuple(pair) for pair in value])
-    if not all(len(pair) == 2 for pair in rules):
+    pairs = value if isinstance(value, list | tuple) else [None]
+    if not all(isinstance(x, list | tuple) and len(x) == 2 and type(x[0]) is str for x in pairs):
         raise ValueError("pairs of a logical name and the name of a mesh axis")
-    return rules
+    rules = tuple([(name, tuple(x) if isinstance(x, list) else x) for name, x in pairs])
+    return value if rules == value else rules
 
 
 nnx_logical_axis_rules: Setting = Setting(
