@@ -29,7 +29,7 @@ nnx_eager_sharding: Setting = Setting(
 
 
 def _checked_rules(value: Any) -> tuple[tuple[Any, Any], ...]:
-    pairs = value if isinstance(value, list | tuple) else [None]
+    pairs: Any = value if isinstance(value, list | tuple) else [None]
     if not all(isinstance(x, list | tuple) and len(x) == 2 and type(x[0]) is str for x in pairs):
         raise ValueError("pairs of a logical name and the name of a mesh axis")
     rules = tuple([(name, tuple(x) if isinstance(x, list) else x) for name, x in pairs])
