@@ -367,7 +367,7 @@ def test_programs_of_states_and_variables_are_exported():
     out, negative = read.call(state, X)
     np.testing.assert_allclose(out, model(X), rtol=1e-5)
     np.testing.assert_array_equal(negative.kernel.value, -model.kernel.value)
-    kernel = nnx.Param(jnp.ones((4, 2)), sharding=("data", None), eager_sharding=False)
+    kernel = nnx.Param(jnp.ones((4, 2)), sharding=("data", None))
     read = deserialize(export(bindax.jit(lambda k, x: x @ k.value))(kernel, X).serialize())
     np.testing.assert_allclose(read.call(kernel, X), X @ np.ones((4, 2)), rtol=1e-5)
     with pytest.raises(ExportError, match=r"exported for arguments of the structure"):

@@ -262,7 +262,7 @@ def test_inconsistent_aliasing_is_an_error():
 def test_axis_metadata_follow_the_axes():
     class Sharded(nnx.Module):
         def __init__(self, array, sharding):
-            self.param = nnx.Param(array, sharding=sharding, eager_sharding=False)
+            self.param = nnx.Param(array, sharding=sharding)
 
     m = Sharded(jnp.ones((3, 4, 5)), sharding=("a", "b", None))
     lines = []
@@ -270,17 +270,17 @@ def test_axis_metadata_follow_the_axes():
     @nnx.vmap(in_axes=1, transform_metadata={nnx.PARTITION_NAME: "b"})
     def f(m):
         lines.append(f"Inner {m.param.shape = }")
-        lines.append(f"Inner {m.param.out_sharding = }")
+        lines.append(f"Inner {m.param.sharding = }")
 
     f(m)
-    outer = [f"Outter {m.param.shape = }", f"Outter {m.param.out_sharding = }"]
+    outer = [f"Outter {m.param.shape = }", f"Outter {m.param.sharding = }"]
     assert lines == [
         "Inner m.param.shape = (3, 5)",
-        "Inner m.param.out_sharding = ('a', None)",
+        "Inner m.param.sharding = ('a', None)",
     ]
     assert outer == [
         "Outter m.param.shape = (3, 4, 5)",
-        "Outter m.param.out_sharding = ('a', 'b', None)",
+        "Outter m.param.sharding = ('a', 'b', None)",
     ]
 
     @nnx.vmap(out_axes=1, axis_size=4, transform_metadata={nnx.PARTITION_NAME: "b"})
@@ -288,7 +288,7 @@ def test_axis_metadata_follow_the_axes():
         return Sharded(jnp.ones((3, 5)), sharding=("a", None))
 
     m = init_vmap()
-    assert [f"Outter {m.param.shape = }", f"Outter {m.param.out_sharding = }"] == outer
+    assert [f"Outter {m.param.shape = }", f"Outter {m.param.sharding = }"] == outer
     with pytest.raises(ValueError, match="with 'b' for axis 1, but the transformation"):
         nnx.vmap(lambda m: None, in_axes=1, transform_metadata={nnx.PARTITION_NAME: "c"})(m)
 
@@ -296,14 +296,14 @@ def test_axis_metadata_follow_the_axes():
 def test_axis_metadata_follow_the_axes_of_scan():
     class Sharded(nnx.Module):
         def __init__(self, array, sharding):
-            self.param = nnx.Param(array, sharding=sharding, eager_sharding=False)
+            self.param = nnx.Param(array, sharding=sharding)
 
     m = Sharded(jnp.ones((3, 4, 5)), sharding=("a", "b", None))
     inner = []
 
     def step(carry, m):
-        inner.append((m.param.shape, m.param.out_sharding))
-        return carry, Sharded(m.param.value, m.param.out_sharding)
+        inner.append((m.param.shape, m.param.sharding))
+        return carry, Sharded(m.param.value, m.param.sharding)
 
     _, out = nnx.scan(
         step,
@@ -313,8 +313,8 @@ def test_axis_metadata_follow_the_axes_of_scan():
     )(0.0, m)
     assert inner == [((3, 5), ("a", None))]
     assert out.param.shape == (4, 3, 5)
-    assert out.param.out_sharding == ("b", "a", None)
-    assert m.param.out_sharding == ("a", "b", None)
+    assert out.param.sharding == ("b", "a", None)
+    assert m.param.sharding == ("a", "b", None)
 
 
 def test_modules_of_the_enclosing_scope_can_be_read():

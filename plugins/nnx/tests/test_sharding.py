@@ -123,6 +123,16 @@ def test_a_sharding_without_a_mesh_is_refused():
         nnx.logical_axis_rules([("a", "b", "c")]).__enter__()
 
 
+def test_names_are_kept_under_the_older_name_without_a_mesh():
+    w = nnx.Param(jnp.ones((2, 2)), sharding=("a", None))
+    assert w.sharding == w.out_sharding == nnx.Param(w).sharding == ("a", None)
+    mesh = bindax.make_mesh((1,), ("a",))
+    with bindax.set_mesh(mesh):
+        w = nnx.Param(jnp.ones((2, 2)), sharding=("a", None))
+    assert isinstance(w.sharding, NamedSharding)
+    assert w.out_sharding == ("a", None)
+
+
 def test_rules_translate_names_of_axes():
     with nnx.use_eager_sharding(False):
         w = nnx.Param(np.ones((2, 2)), sharding=("in", ("out", "z")), sharding_rules=(("in", "x"),))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from bindax_core.errors import UnexpectedTracerError, clause
 from bindax_core.extend import Array, NodeDefinition, Tracer
+from bindax_core.sharding import NamedSharding
 from bindax_core.tree_util import GetAttrKey, register_node
 from bindax_nnx._metadata import HasMetadata, current_names
 from bindax_nnx._metadata import VariableMetadata as VariableMetadata
@@ -14,7 +15,7 @@ from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation
 from bindax_nnx._operators import VariableOperators
 from bindax_nnx._paths import Place, full_name
 from bindax_nnx._tokens import VariableToken, variable_token
-from bindax_nnx.eager_sharding import divided, using_eager_sharding
+from bindax_nnx.eager_sharding import divided, sharding_of, using_eager_sharding
 from bindax_nnx.errors import TraceContextError
 from bindax_text import Displayed, Parts
 
@@ -40,7 +41,8 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
             may define them as methods. ``out_sharding``, a ``PartitionSpec``, a tuple of names of
             mesh axes, or a ``Sharding``, divides the value over the devices of ``mesh`` or of the
             mesh that is set, unless ``eager_sharding`` is False; ``sharding_rules`` translate its
-            names. ``sharding`` and ``sharding_names`` are older names of it.
+            names. ``sharding`` and ``sharding_names`` are older names of it; the names that
+            ``sharding`` gives are kept where there is no mesh.
 
     Raises:
         TypeError: a metadata name is that of an attribute of variables.
@@ -82,6 +84,8 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
             metadata = {**value._metadata, **metadata}
             value = value._value
         _fill(self, value, metadata)
+        if "sharding" in metadata and sharding_of(self._metadata) is None:
+            self._metadata.setdefault("eager_sharding", False)  # the older name asks for no mesh
         hook = self._hook("on_create_value")
         if hook is not None:
             _set(self, "_value", hook(value))
@@ -265,7 +269,9 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         metadata = object.__getattribute__(self, "_metadata")
         if name in metadata:
             return metadata[name]
-        if name == "sharding_names" and "out_sharding" in metadata:
+        if "out_sharding" in metadata and (
+            name == "sharding_names" or (name == "sharding" and not _is_divided(self._value))
+        ):
             return metadata["out_sharding"]
         try:
             return getattr(self.value, name)
@@ -317,6 +323,11 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
 
     def __reduce__(self) -> Any:
         return make_variable, (type(self), self._value, self._metadata)
+
+
+def _is_divided(value: Any) -> bool:
+    """Tell whether an array lies on a mesh."""
+    return isinstance(getattr(value, "sharding", None), NamedSharding)
 
 
 _set = object.__setattr__
