@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from types import CodeType
@@ -24,6 +24,7 @@ from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._repeat import as_test
 from bindax_testing._results import FAILED, SKIPPED, RuleResult
 from bindax_testing._samples import RuleCheck, Sample
+from bindax_testing._shrink import shrunk
 from bindax_testing._subjects import Subject
 
 _TIMEOUTS = 3
@@ -97,6 +98,10 @@ class Plan:
             installed=subject.installed,
             by_label=check.name not in CHECKS or check.name == "reference",
         )
+
+    def smaller(self, primitive: Any, case: Any, check: Check, fails: Callable[[Any], bool]) -> Any:
+        """The smallest case that fails in the same way, as far as that is found in time."""
+        return shrunk(case, self.cases_for(primitive, check), fails)
 
     def mark(self, groups: Sequence[Any]) -> None:
         """Say of failures which others they follow from."""

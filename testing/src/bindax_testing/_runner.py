@@ -31,7 +31,6 @@ from bindax_testing._results import (
     RuleResult,
 )
 from bindax_testing._samples import ExpectedFailure, RuleCheck
-from bindax_testing._shrink import shrunk
 from bindax_testing._subjects import Subject
 
 SHRINK_SECONDS = 4.0
@@ -206,7 +205,7 @@ class Group:
                 return type(error) is type(original) and str(error) == str(original)
             return False
 
-        return shrunk(case, self.plan.cases_for(self.primitive, self.check), fails)
+        return self.plan.smaller(self.primitive, case, self.check, fails)
 
 
 def groups_of(plan: Plan, primitives: Iterable[Any]) -> list[Group]:

@@ -107,6 +107,7 @@ class FunctionCall(Call):
         seed: what random directions are drawn from.
         no_derivative: the positions of operands that no derivative is taken along.
         linear: the positions of operands in which the function is said to be linear.
+        is_drawn: whether operands are drawn from strategies, whose domain other values may leave.
 
     >>> made, values = flat_function(abs, (-1.5,), abs, (-1.5,))
     >>> call = FunctionCall(made, [values])
@@ -121,6 +122,7 @@ class FunctionCall(Call):
     seed: int = 0
     no_derivative: tuple[int, ...] = ()
     linear: tuple[int, ...] = ()
+    is_drawn: bool = False
 
     def call(self, *operands: Any) -> list[Any]:
         """Call the function with other operands; gives the list of its results."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -25,6 +26,7 @@ class FunctionCheck:
         name: what reports call it.
         run: takes a call; raises AssertionError where the function is wrong.
         in_double: whether it gets the call in double precision, where the function allows that.
+        setup: lines that a program which repeats a failure begins with.
 
     >>> FunctionCheck("nothing", lambda call: None).in_double
     True
@@ -33,6 +35,7 @@ class FunctionCheck:
     name: str
     run: Callable[[FunctionCall], None]
     in_double: bool = True
+    setup: str = ""
 
 
 @attrs.frozen(eq=False)
@@ -50,7 +53,7 @@ class FunctionAdapter:
 
 
 def function_check(
-    name: str, run: Callable[[FunctionCall], None], *, in_double: bool = True
+    name: str, run: Callable[[FunctionCall], None], *, in_double: bool = True, setup: str = ""
 ) -> FunctionCheck:
     """Make a check of functions, for the hook ``bindax_function_checks``.
 
@@ -60,13 +63,14 @@ def function_check(
             a function of flat arrays that gives a list of arrays. It raises ``AssertionError``
             where the function is wrong, and ``NotApplicable`` where it has nothing to say.
         in_double: whether it gets the call in double precision, where the function allows that.
+        setup: lines that a program which repeats a failure begins with, before bindax is imported.
 
     >>> def is_finite(call):
     ...     assert all(abs(x).max() < float("inf") for x in call.call(*call.operands))
     >>> function_check("finite", is_finite).name
     'finite'
     """
-    return FunctionCheck(name, run, in_double)
+    return FunctionCheck(name, run, in_double, setup)
 
 
 def function_adapter(
@@ -134,7 +138,8 @@ def host_functions_of(primitive: str, params: Mapping[str, Any]) -> dict[str, Ca
 
 def _extensions() -> Iterator[Any]:
     """Additions from the hooks; plugins that do not load are left out."""
-    for name in dict.fromkeys(record["plugin"] for record in installed_plugins()):
+    records = [record for record in installed_plugins() if _may_give_checks(record)]
+    for name in dict.fromkeys(record["plugin"] for record in records):
         try:
             contents = plugin_contents(name)
         except PluginError:
@@ -142,3 +147,14 @@ def _extensions() -> Iterator[Any]:
         for plugin in contents:
             for given in plugin.hooks.bindax_function_checks():
                 yield from given
+
+
+def _may_give_checks(record: Mapping[str, Any]) -> bool:
+    """Tell whether a plugin may have the hook: its module shows, without all that it offers."""
+    if record["status"] != "available" or ":" in record["module"]:
+        return True
+    try:
+        module = import_module(record["module"])
+    except Exception:  # to load it says what is wrong
+        return True
+    return hasattr(module, "bindax_function_checks")

@@ -22,6 +22,7 @@ from bindax_testing._functions._checks import FUNCTION, function_checks, is_as_g
 from bindax_testing._functions._extensions import FunctionCheck
 from bindax_testing._functions._parts import Part, parts_of
 from bindax_testing._functions._programs import program_of
+from bindax_testing._functions._source import Source
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._plan import Plan, checking, made_check
 from bindax_testing._results import FAILED
@@ -30,7 +31,7 @@ from bindax_testing._subjects import Subject
 from bindax_transforms import jvp, make_jaxpr, vjp, vmap
 
 FORWARD = ("jvp", "linearize", "second order", "special points")
-SECOND = ("second order", "second order in reverse mode", "special points")
+SECOND = ("second order", "second order in reverse mode", "symmetry", "special points")
 REVERSE = ("reverse", "second order in reverse mode")
 BATCHES = (
     "vmap",
@@ -47,6 +48,7 @@ class FunctionPlan(Plan):
     """The calls of one function in the order in which they are tried."""
 
     function: Function | None = None
+    source: Source | None = None
     doubles: dict[int, Any] = attrs.field(factory=dict)
     own: Sequence[FunctionCheck] = ()
     wanted: Collection[str] | None = None  # the names of checks, None for all
@@ -56,13 +58,14 @@ class FunctionPlan(Plan):
         own: Sequence[FunctionCheck],
         wanted: Collection[str] | None,
         skip: Mapping[str, str],
-        linear: tuple[int, ...],
+        linear: bool | Sequence[int],
     ) -> None:
         """Say which checks run, those of packages among them, and what the function claims."""
         self.own, self.wanted = own, wanted
 
         def made(call: Any) -> Any:
-            return attrs.evolve(call, skip={**call.skip, **skip}, linear=linear)
+            claims = _linear_leaves(call.function, linear)
+            return attrs.evolve(call, skip={**call.skip, **skip}, linear=claims)
 
         self.cases = {function: list(map(made, calls)) for function, calls in self.cases.items()}
         self.doubles = {i: made(call) for i, call in self.doubles.items()}
@@ -76,11 +79,27 @@ class FunctionPlan(Plan):
     def cases_for(self, primitive: Any, check: Check) -> Sequence[Any]:
         """The calls as given, or in double precision where the check asks for that."""
         given = self.cases[primitive]
-        if is_as_given(check.name) or any(
-            one.name == check.name and not one.in_double for one in self.own
-        ):
+        if self._is_as_given(check):
             return given
         return [self.doubles.get(i, call) for i, call in enumerate(given)]
+
+    def _is_as_given(self, check: Check) -> bool:
+        """Tell whether a check gets calls as they are, and not in double precision."""
+        named = [one for one in self.own if one.name == check.name]
+        return is_as_given(check.name) or any(not one.in_double for one in named)
+
+    def smaller(self, primitive: Any, case: Any, check: Check, fails: Callable[[Any], bool]) -> Any:
+        """The smallest call that fails in the same way; of strategies, one that they give."""
+        if not case.is_drawn or self.source is None:
+            return super().smaller(primitive, case, check, fails)
+
+        def tried(call: FunctionCall) -> FunctionCall:
+            with suppress(NotApplicable):
+                return call if self._is_as_given(check) else widened(call)  # type: ignore[return-value]
+            return call
+
+        found = self.source.smallest(case, lambda call: fails(tried(call)))
+        return case if found is None else tried(found)
 
     def why_not(self, primitive: Any, check: Check) -> str | None:
         """The reason why a check says nothing: there is no compiler."""
@@ -111,7 +130,8 @@ class FunctionPlan(Plan):
 
     def program(self, case: Any, check: Check) -> str:
         """A program that repeats a failure."""
-        return program_of(case, check.name)
+        setup = next((one.setup for one in self.own if one.name == check.name), "")
+        return setup + program_of(case, check.name)
 
     def mark(self, groups: Sequence[Any]) -> None:
         """Say that what fails because of the same rule follows from the most basic failure."""
@@ -170,23 +190,17 @@ def _stops(call: Any) -> str:
     return next((p.site for p in parts_of(call) if p.eqn.primitive.name in names), "")
 
 
-def plan_of(
-    function: Function,
-    rows: Iterable[Sequence[Sequence[Any]]],
-    *,
-    seed: int,
-    time_limit: float,
-    budget: float,
-) -> FunctionPlan:
-    """The plan for a function on some lists of draws.
+def plan_of(source: Source, *, seed: int, time_limit: float, budget: float) -> FunctionPlan:
+    """The plan for a function on some calls.
 
     Of a function that does not return in time there are the calls as they are: checks say that.
     """
     backend = find_backend(config.backend).name
+    calls = source.calls()
+    function = calls[0].function
     subject = Subject(function.name, {}, ())
     compiler = None if backend == "numpy" else backend
-    plan = FunctionPlan(subject, seed, time_limit, compiler, function=function)
-    calls = [FunctionCall(function, draws, f"call {i}", {}, seed) for i, draws in enumerate(rows)]
+    plan = FunctionPlan(subject, seed, time_limit, compiler, function=function, source=source)
     doubles: dict[int, Any] = {}
     with checking(), suppress(TimeLimitExceeded):
         for call in calls:
@@ -196,10 +210,21 @@ def plan_of(
     return plan
 
 
+def _linear_leaves(function: Function, linear: bool | Sequence[int]) -> tuple[int, ...]:
+    """The positions of the flat operands in which the function is said to be linear."""
+    if linear is False:
+        return ()
+    numbers = [i for i in range(len(function.paths)) if i not in function.statics]
+    paths = [function.paths[i] for i in numbers]
+    if linear is True:
+        return tuple(range(len(paths)))
+    wanted = tuple(f"args[{i}]" for i in linear)
+    return tuple(i for i, path in enumerate(paths) if path.startswith(wanted))
+
+
 def _prepared(calls: Sequence[FunctionCall]) -> tuple[list[FunctionCall], dict[int, Any]]:
     """The calls without what the function has no rules for, and in double precision."""
-    left_out = dict(left_out_of(calls[0])) if calls else {}
-    made = [_without(call, left_out) for call in calls]
+    made = [_without(call, dict(left_out_of(call))) for call in calls]
     doubles = {}
     for i, call in enumerate(made):
         with suppress(NotApplicable):

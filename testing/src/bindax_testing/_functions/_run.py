@@ -7,12 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from bindax_testing._functions._call import Function, flat_function, varied
 from bindax_testing._functions._checks import function_checks
 from bindax_testing._functions._extensions import FunctionAdapter, FunctionCheck, extensions
 from bindax_testing._functions._plan import FunctionPlan, plan_of
 from bindax_testing._functions._report import FunctionReport
-from bindax_testing._functions._strategies import drawn, is_strategy
+from bindax_testing._functions._source import Source
 from bindax_testing._results import RuleResult
 from bindax_testing._runner import Progress, groups_of, run_and_report
 
@@ -70,13 +69,13 @@ def check_function(
     given: Any = extensions()
     own = [one for one in given if isinstance(one, FunctionCheck)]
     _require_known([*(checks or ()), *(skip or ())], own)
-    rows = drawn(args, seed) if any(map(is_strategy, args)) else [args]
-    flat, draws = _flat(function, rows, [x for x in given if isinstance(x, FunctionAdapter)])
-    plan = plan_of(flat, draws, seed=seed, time_limit=time_limit, budget=budget)
-    plan.restrict(own, checks, skip or {}, _linear_leaves(flat, linear))
+    adapters = [x for x in given if isinstance(x, FunctionAdapter)]
+    source = Source(function, args, seed, adapters)
+    plan = plan_of(source, seed=seed, time_limit=time_limit, budget=budget)
+    plan.restrict(own, checks, skip or {}, linear)
     left = budget - (time.perf_counter() - start)
     report = partial(_report, plan, budget, start)
-    return run_and_report(plan, groups_of(plan, [flat]), left, report, progress=progress)
+    return run_and_report(plan, groups_of(plan, [plan.function]), left, report, progress=progress)
 
 
 def _report(
@@ -84,37 +83,6 @@ def _report(
 ) -> FunctionReport:
     seconds = time.perf_counter() - start
     return FunctionReport(plan.subject.name, plan.seed, budget, seconds, plan.compiler, results)
-
-
-def _flat(
-    function: Any, rows: Sequence[tuple[Any, ...]], adapters: Iterable[FunctionAdapter]
-) -> tuple[Function, list[list[list[Any]]]]:
-    """The function of flat arrays, and some draws for each list of arguments."""
-    made: Function | None = None
-    draws = []
-    for args in rows:
-        pure, pure_args = function, args
-        for adapter in adapters:
-            pure, pure_args = adapter.adapt(pure, pure_args) or (pure, pure_args)
-        flat, values = flat_function(function, args, pure, pure_args)
-        made = made or flat
-        if flat.tree == made.tree:
-            draws.append(varied(values))
-    if made is None:
-        raise ValueError("no arguments were drawn from the strategies.")
-    return made, draws
-
-
-def _linear_leaves(function: Function, linear: bool | Sequence[int]) -> tuple[int, ...]:
-    """The positions of the flat operands in which the function is said to be linear."""
-    if linear is False:
-        return ()
-    numbers = [i for i in range(len(function.paths)) if i not in function.statics]
-    paths = [function.paths[i] for i in numbers]
-    if linear is True:
-        return tuple(range(len(paths)))
-    wanted = tuple(f"args[{i}]" for i in linear)
-    return tuple(i for i, path in enumerate(paths) if path.startswith(wanted))
 
 
 def _require_known(names: Iterable[str], own: Iterable[FunctionCheck]) -> None:

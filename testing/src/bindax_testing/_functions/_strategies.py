@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from random import Random
 from typing import Any
 
-_EXAMPLES = 5
+_EXAMPLES = 15
 
 
 def is_strategy(x: Any) -> bool:
@@ -18,22 +20,47 @@ def is_strategy(x: Any) -> bool:
 def drawn(args: tuple[Any, ...], seed: int) -> list[tuple[Any, ...]]:
     """Some lists of arguments; the same ones for the same seed."""
     import hypothesis
-    from hypothesis import strategies
 
     rows: list[tuple[Any, ...]] = []
-    parts = [x if is_strategy(x) else strategies.just(x) for x in args]
 
     @hypothesis.seed(seed)
-    @hypothesis.settings(
-        max_examples=_EXAMPLES,
-        database=None,
-        deadline=None,
-        phases=[hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
-    @hypothesis.given(strategies.tuples(*parts))
+    @_settings(_EXAMPLES, hypothesis.Phase.generate)
+    @hypothesis.given(_together(args))
     def collect(row: tuple[Any, ...]) -> None:
         rows.append(row)
 
     collect()
     return rows
+
+
+def smallest(
+    args: tuple[Any, ...], seed: int, fails: Callable[[tuple[Any, ...]], bool]
+) -> tuple[Any, ...] | None:
+    """The simplest list of arguments from the strategies that fails; None where none is found."""
+    import hypothesis
+
+    phases = hypothesis.Phase.generate, hypothesis.Phase.shrink
+    try:
+        return hypothesis.find(  # type: ignore[no-any-return]
+            _together(args), fails, settings=_settings(_EXAMPLES, *phases), random=Random(seed)
+        )
+    except hypothesis.errors.NoSuchExample:
+        return None
+
+
+def _together(args: tuple[Any, ...]) -> Any:
+    from hypothesis import strategies
+
+    return strategies.tuples(*[x if is_strategy(x) else strategies.just(x) for x in args])
+
+
+def _settings(count: int, *phases: Any) -> Any:
+    import hypothesis
+
+    return hypothesis.settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=phases,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
