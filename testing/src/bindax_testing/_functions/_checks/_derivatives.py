@@ -25,8 +25,13 @@ from bindax_testing._checks._base import (
     with_operands,
 )
 from bindax_testing._checks._compositions import same_values
-from bindax_testing._checks._derivatives import differences, require_close, tangents_of
-from bindax_testing._compare import Mismatch, NotApplicable, require_same, wide
+from bindax_testing._checks._derivatives import (
+    differences,
+    inner_product,
+    require_close,
+    tangents_of,
+)
+from bindax_testing._compare import Mismatch, NotApplicable, real_size, require_same, wide
 from bindax_testing._functions._call import FunctionCall
 from bindax_testing._functions._checks._base import check
 from bindax_testing._functions._parts import parts_of
@@ -134,6 +139,58 @@ def _second_reverse(call: FunctionCall) -> None:
     require_close(
         "the second derivative in reverse mode", got, by_values, np.array(True), 1e-3, float(scale)
     )
+
+
+@check("symmetry", rank=4)
+def _symmetry(call: FunctionCall) -> None:
+    """Second derivatives are the same in both orders of two directions, in any precision."""
+    positions, keep = require_derivative(call)
+    function = with_operands(call, positions)
+    primals = [call.operands[i] for i in positions]
+    rng = np.random.default_rng(call.seed + 7)
+    first, second = ([direction(rng, call.avals[i]) for i in positions] for _ in range(2))
+    used = [*primals, *(call.call(*call.operands)[i] for i in keep)]
+    if any(real_size(typeof(x).dtype) < 4 for x in used):
+        raise NotApplicable("half precision is too coarse")
+    along = _forward_twice if has_forward_mode(call) else _reverse_twice
+    if along is _reverse_twice and not has_reverse_mode(call):
+        raise NotApplicable("it has no derivative")
+    try:
+        a = along(function, keep, primals, first, second)
+        b = along(function, keep, primals, second, first)
+    except MissingRuleError as error:
+        raise NotApplicable(f"its rules have no derivative: {error!s:.80}") from error
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        if np.all(np.isfinite(wide(x))) and np.all(np.isfinite(wide(y))):
+            text = f"the second derivative of result {keep[i]} along two directions, in one order"
+            require_same(f"{text} and the other,", x, y, types=False, scale=100.0)
+
+
+def _forward_twice(
+    function: Any, keep: Sequence[int], primals: Sequence[Any], first: Any, second: Any
+) -> list[Any]:
+    def tangents(*xs: Any) -> list[Any]:
+        found = jvp(function, xs, first)[1]
+        return [found[i] for i in keep]
+
+    return list(jvp(tangents, primals, second)[1])
+
+
+def _reverse_twice(
+    function: Any, keep: Sequence[int], primals: Sequence[Any], first: Any, second: Any
+) -> list[Any]:
+    """For each result, the cotangents of its gradient along one direction, along the other."""
+    found = []
+    for i in keep:
+
+        def gradient(*xs: Any, i: int = i) -> list[Any]:
+            outs, back = vjp(lambda *ys: [function(*ys)[i]], *xs)
+            ct = value(np.ones(typeof(outs[0]).shape), typeof(outs[0]).tangent_aval())
+            return list(back([ct]))
+
+        cotangents = vjp(gradient, *primals)[1]([value(t, typeof(t)) for t in first])
+        found.append(np.asarray(inner_product(cotangents, second)[0]))
+    return found
 
 
 @check("checkpoint", rank=4)

@@ -1,22 +1,18 @@
-"""Functions of other dtypes, of Python numbers, of short axes and of special values."""
+"""Functions of Python numbers, of short axes and of special values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import (
-    Array,
-    typeof,
-)
+from bindax_core.extend import Array, typeof
 from bindax_testing._cases import replaced
 from bindax_testing._checks._base import (
     differentiable,
     value,
 )
-from bindax_testing._compare import Mismatch, NotApplicable, host, require_same, tolerance, wide
+from bindax_testing._compare import Mismatch, NotApplicable, host, require_same, wide
 from bindax_testing._functions._call import FunctionCall
 from bindax_testing._functions._checks._base import check
 from bindax_transforms import jit, make_jaxpr
@@ -41,71 +37,6 @@ def _weak(call: FunctionCall) -> None:
                 f"result {i} for Python numbers is {typeof(out)!r} eagerly, but {aval!r} staged."
             )
         require_same(f"result {i} for Python numbers", out, wanted[i], types=False, scale=10.0)
-
-
-@check("dtypes", rank=2, as_given=True)
-def _dtypes(call: FunctionCall) -> None:
-    positions = [i for i in differentiable(call.operands) if call.avals[i].dtype.kind in "fV"]
-    if not positions:
-        raise NotApplicable("no argument is of a real floating-point dtype")
-    refused = []
-    for name in ("float64", "float32", "float16"):
-        try:
-            cast = _cast(call, positions, name)
-            outs = cast.call(*cast.operands)
-        except Exception as error:
-            refused.append(f"{name} ({type(error).__name__})")
-            continue
-        for i, (out, aval) in enumerate(zip(outs, cast.out_avals(), strict=True)):
-            if typeof(out) != aval:
-                raise Mismatch(
-                    f"result {i} for {name} is {typeof(out)!r} eagerly, but {aval!r} staged."
-                )
-        if name == "float32":
-            _require_accurate(call, positions, outs)
-    if len(refused) == 3:
-        raise NotApplicable(f"it takes no other dtypes: {', '.join(refused)}")
-
-
-def _cast(call: FunctionCall, positions: Sequence[int], dtype: str) -> FunctionCall:
-    row = list(call.operands)
-    for i in positions:
-        row[i] = np.asarray(row[i]).astype(dtype)
-    return replaced(call, [row])
-
-
-def _require_accurate(call: FunctionCall, positions: list[int], outs: Sequence[Any]) -> None:
-    """Raise when single precision is further from double than rounded operands explain."""
-    try:
-        exact = _cast(_cast(call, positions, "float32"), positions, "float64")
-        wanted = exact.call(*exact.operands)
-        nearby = [exact.call(*row) for row in _rounded_otherwise(exact, positions)]
-    except Exception:
-        return
-    for i, (out, one) in enumerate(zip(outs, wanted, strict=True)):
-        a, b = host(out), host(one)
-        if a.dtype.kind not in "fc" or a.shape != b.shape or not a.size:
-            continue
-        spread = np.max([np.abs(wide(row[i]) - wide(b)) for row in nearby], axis=0)
-        size = np.max(np.abs(wide(b)), where=np.isfinite(wide(b)), initial=0.0)
-        allowed = tolerance(a.dtype) * max(float(size), 1e-3) + 50 * spread
-        wrong = np.isfinite(wide(b)) & ~(np.abs(wide(a) - wide(b)) <= allowed)
-        if np.any(wrong & np.isfinite(spread)):
-            at = tuple(int(k) for k in np.argwhere(np.atleast_1d(wrong))[0])[: a.ndim]
-            raise Mismatch(
-                f"result {i} for float32 should be {b[at]!r} at {at}, as for float64, but is "
-                f"{a[at]!r}, which rounded arguments do not explain."
-            )
-
-
-def _rounded_otherwise(call: FunctionCall, positions: Sequence[int]) -> Iterator[list[Any]]:
-    rng = call.rng()
-    for _ in range(3):
-        row = list(call.operands)
-        for i in positions:
-            x = np.asarray(row[i])
-            row[i] = x * (1.0 + 1.2e-7 * rng.uniform(-1, 1, x.shape))
-        yield row
 
 
 @check("empty and singleton axes", rank=3, as_given=True)
