@@ -17,9 +17,10 @@ from bindax_core.extend import Primitive, Rule, describe_rule, find_backend, rul
 from bindax_testing._blame import Culprit, codes_of, culprit_of, own_frames, rules_by_code
 from bindax_testing._cases import Case, cases_of
 from bindax_testing._checks import CHECKS, Check
-from bindax_testing._checks._base import why_not_called
+from bindax_testing._checks._base import LAST, why_not_called
 from bindax_testing._compare import Mismatch
 from bindax_testing._consequences import mark_consequences, suspect_evaluation
+from bindax_testing._functions._extensions import FunctionCheck, extensions
 from bindax_testing._limits import TimeLimitExceeded, run_limited
 from bindax_testing._repeat import as_test
 from bindax_testing._results import FAILED, SKIPPED, RuleResult
@@ -60,7 +61,7 @@ class Plan:
             for one in self.subject.checks
             if one.kind in rule_kinds and primitive in rule_kinds[one.kind].functions
         ]
-        known = (*CHECKS.values(), *own)
+        known = (*CHECKS.values(), *own, *checks_of_packages())
         checks = [c for c in known if kinds is None or c.kind in kinds]
         if not any(one.reference for one in self.subject.samples):
             checks = [c for c in checks if c.name != "reference"]
@@ -110,7 +111,15 @@ class Plan:
 
     def telling(self, primitive: Primitive) -> list[Check]:
         """The checks that say something about a primitive."""
-        return [c for c in self.checks_of(primitive) if c.why_not(primitive, self.compiler) is None]
+        checks = [c for c in self.checks_of(primitive) if c.rank < LAST]
+        return [c for c in checks if c.why_not(primitive, self.compiler) is None]
+
+
+def checks_of_packages() -> list[Check]:
+    """The checks of packages that are for primitives as well, such as that they can be exported."""
+    given = [one for one in extensions() if isinstance(one, FunctionCheck) and one.rule]
+    made = [made_check(RuleCheck(one.rule, one.name, one.run)) for one in given]
+    return [attrs.evolve(check, rank=LAST) for check in made]
 
 
 def made_check(one: RuleCheck) -> Check:

@@ -15,10 +15,17 @@ from bindax_core.extend import Primitive, describe_rule
 from bindax_testing._blame import EVALUATION, Culprit, codes_of, culprit_of, own_frames
 from bindax_testing._cases import Case
 from bindax_testing._checks import CHECKS, Check
+from bindax_testing._checks._base import LAST
 from bindax_testing._compare import Kept, Mismatch, NotApplicable
 from bindax_testing._containers import container_results
 from bindax_testing._limits import TimeLimitExceeded, run_limited
-from bindax_testing._plan import Plan, checking, made_check, make_plan
+from bindax_testing._plan import (
+    Plan,
+    checking,
+    checks_of_packages,
+    made_check,
+    make_plan,
+)
 from bindax_testing._results import (
     EXPECTED,
     FAILED,
@@ -306,6 +313,8 @@ def _uncovered(plan: Plan, groups: list[Group]) -> Iterator[RuleResult]:
     reasons: dict[tuple[Primitive, str], list[str]] = {}
     for group in groups:
         key = (group.primitive, group.check.kind)
+        if group.check.rank >= LAST:
+            continue
         if group.result.status not in (SKIPPED, UNCHECKED):
             ran.add(key)
         elif group.reasons:
@@ -364,7 +373,8 @@ def run_one(
     subject = Subject("", {case.primitive: None}, ())
     plan = make_plan(subject, seed=case.seed, time_limit=time_limit)
     plan.cases[case.primitive] = [case]
-    known = CHECKS | {one.name: made_check(one) for one in own}
+    packages = {one.name: one for one in checks_of_packages()}
+    known = CHECKS | {one.name: made_check(one) for one in own} | packages
     if check not in known:
         raise ValueError(f"there is no check {check!r}; there are {', '.join(map(repr, known))}.")
     group = Group(plan, case.primitive, known[check])

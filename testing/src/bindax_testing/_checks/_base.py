@@ -25,6 +25,8 @@ from bindax_testing._compare import NotApplicable, host
 from bindax_transforms.rules import physical
 
 Run = Callable[[Any, str | None], None]
+LAST = 5
+"""The rank of checks of what is made of a primitive outside of transformations, such as text."""
 
 
 @attrs.frozen(eq=False)

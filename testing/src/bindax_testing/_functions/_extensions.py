@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import attrs
 
 from bindax_core.errors import PluginError
+from bindax_core.extend import RuleKind
 from bindax_diagnosis import installed_plugins, plugin_contents
-
-if TYPE_CHECKING:
-    from bindax_testing._functions._call import FunctionCall
 
 Adapted = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -27,15 +25,18 @@ class FunctionCheck:
         run: takes a call; raises AssertionError where the function is wrong.
         in_double: whether it gets the call in double precision, where the function allows that.
         setup: lines that a program which repeats a failure begins with.
+        rule: the kind of rule to blame where a single primitive fails; empty where the check is
+            none of primitives.
 
     >>> FunctionCheck("nothing", lambda call: None).in_double
     True
     """
 
     name: str
-    run: Callable[[FunctionCall], None]
+    run: Callable[[Any], None]
     in_double: bool = True
     setup: str = ""
+    rule: str = ""
 
 
 @attrs.frozen(eq=False)
@@ -53,7 +54,12 @@ class FunctionAdapter:
 
 
 def function_check(
-    name: str, run: Callable[[FunctionCall], None], *, in_double: bool = True, setup: str = ""
+    name: str,
+    run: Callable[[Any], None],
+    *,
+    in_double: bool = True,
+    setup: str = "",
+    rule: RuleKind | str = "",
 ) -> FunctionCheck:
     """Make a check of functions, for the hook ``bindax_function_checks``.
 
@@ -64,13 +70,16 @@ def function_check(
             where the function is wrong, and ``NotApplicable`` where it has nothing to say.
         in_double: whether it gets the call in double precision, where the function allows that.
         setup: lines that a program which repeats a failure begins with, before bindax is imported.
+        rule: the kind of rule to blame where a single primitive fails. With it, primitives are
+            checked, too: ``run`` takes a ``Case`` then.
 
     >>> def is_finite(call):
     ...     assert all(abs(x).max() < float("inf") for x in call.call(*call.operands))
     >>> function_check("finite", is_finite).name
     'finite'
     """
-    return FunctionCheck(name, run, in_double, setup)
+    kind = rule if isinstance(rule, str) else rule.name
+    return FunctionCheck(name, run, in_double, setup, kind)
 
 
 def function_adapter(
@@ -150,11 +159,9 @@ def _extensions() -> Iterator[Any]:
 
 
 def _may_give_checks(record: Mapping[str, Any]) -> bool:
-    """Tell whether a plugin may have the hook: its module shows, without all that it offers."""
-    if record["status"] != "available" or ":" in record["module"]:
-        return True
+    """Tell whether a plugin's file names the hook: what need not be loaded is left alone."""
     try:
-        module = import_module(record["module"])
-    except Exception:  # to load it says what is wrong
+        text = Path(record["file"]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
         return True
-    return hasattr(module, "bindax_function_checks")
+    return "bindax_function_checks" in text

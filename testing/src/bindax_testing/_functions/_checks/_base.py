@@ -28,6 +28,7 @@ FROM_PRIMITIVES = (
     "jit with derivatives",
     "vmap of others",
     "derivatives of vmap",
+    "text",
 )
 """The checks of primitives that concern functions as well."""
 
@@ -37,6 +38,7 @@ _AS_GIVEN = {
     "interpreted jit",
     "compiled",
     "threads",
+    "text",
 }
 """The checks of calls as they were given; others get them in double precision where that goes."""
 

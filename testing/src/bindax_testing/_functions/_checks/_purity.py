@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.extend import (
     describe_function,
-    eval_jaxpr,
 )
 from bindax_testing._checks._compositions import same_values
 from bindax_testing._checks._purity import (
@@ -19,7 +16,7 @@ from bindax_testing._checks._purity import (
     identical,
     require_unchanged,
 )
-from bindax_testing._compare import Kept, Mismatch, NotApplicable, host, require_same
+from bindax_testing._compare import Kept, Mismatch, NotApplicable, host
 from bindax_testing._functions._call import FunctionCall
 from bindax_testing._functions._checks._base import check
 from bindax_transforms import checking_leaks, make_jaxpr
@@ -78,24 +75,3 @@ def _pickle(call: FunctionCall) -> None:
     arguments = call.function.arguments(call.operands)
     what = f"the result of {describe_function(given)} out of a pickle"
     same_values(what, again(*arguments), given(*arguments))
-
-
-@check("text", rank=4, as_given=True)
-def _text(call: FunctionCall) -> None:
-    try:
-        from bindax_core import jaxpr_from_text, jaxpr_to_text
-    except ImportError as error:
-        raise NotApplicable("bindax-text is not installed") from error
-    program = make_jaxpr(call.fresh())(*call.avals)
-    try:
-        text = jaxpr_to_text(program)
-    except Exception as error:
-        raise NotApplicable(f"it has no text: {error!s:.100}") from error
-    read = jaxpr_from_text(text)
-    wanted = call.call(*call.operands)
-    for i, (got, one) in enumerate(zip(_evaluate(read, call), wanted, strict=True)):
-        require_same(f"result {i} of the program read from its text", got, one, scale=5.0)
-
-
-def _evaluate(program: Any, call: FunctionCall) -> Sequence[Any]:
-    return list(eval_jaxpr(program.jaxpr, program.consts, *call.operands))
