@@ -48,6 +48,9 @@ from bindax_testing._pytrees._report import PyTreeCheck as PyTreeCheck
 from bindax_testing._pytrees._report import PyTreeConformanceError as PyTreeConformanceError
 from bindax_testing._pytrees._report import PyTreeReport as PyTreeReport
 from bindax_testing._pytrees._run import check_pytree as check_pytree
+from bindax_testing._refusals import Refusal as Refusal
+from bindax_testing._refusals import refusal as refusal
+from bindax_testing._refusals import refused_dtypes as refused_dtypes
 from bindax_testing._results import CheckInterrupted as CheckInterrupted
 from bindax_testing._results import ConformanceError as ConformanceError
 from bindax_testing._results import RuleReport as RuleReport

@@ -22,6 +22,7 @@ from bindax_testing._compare import Mismatch
 from bindax_testing._consequences import mark_consequences, suspect_evaluation
 from bindax_testing._functions._extensions import FunctionCheck, extensions
 from bindax_testing._limits import TimeLimitExceeded, run_limited
+from bindax_testing._refusals import refusal_result
 from bindax_testing._repeat import as_test
 from bindax_testing._results import FAILED, SKIPPED, RuleResult
 from bindax_testing._samples import RuleCheck, Sample
@@ -156,6 +157,9 @@ def make_plan(subject: Subject, *, seed: int = 0, time_limit: float = 10.0) -> P
         plan.problems.append(RuleResult("", "samples", "samples", FAILED, reason=text))
     if subject.nothing:
         plan.problems.append(RuleResult("", "rules", "rules", SKIPPED, reason=subject.nothing))
+    with checking():
+        refused = [refusal_result(one, seed, time_limit) for one in subject.refusals]
+    plan.problems += refused
     seen: set[object] = set()
     timeouts = 0
     for sample in subject.samples:

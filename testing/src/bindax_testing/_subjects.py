@@ -18,6 +18,7 @@ from bindax_diagnosis import (
 )
 from bindax_testing._containers import without_sample
 from bindax_testing._pytrees._nodes import nodes_of, qualified
+from bindax_testing._refusals import Refusal
 from bindax_testing._samples import (
     ContainerSample,
     EquivalentMutant,
@@ -50,6 +51,7 @@ class Subject:
     containers: tuple[ContainerSample, ...] = ()
     checks: tuple[RuleCheck, ...] = ()  # of rule kinds that third parties bring
     transformations: tuple[TransformationSample, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     installed: bool = False  # whether it is a plugin, which another process finds by its name
 
     @property
@@ -113,7 +115,7 @@ def _is_shared(one: Any, plugin: PluginContents, homes: Iterable[PluginContents]
     """Tell whether something that another plugin gives is needed to check this one."""
     if isinstance(one, RuleCheck):
         return True
-    own = isinstance(one, ContainerSample | TransformationSample)
+    own = isinstance(one, ContainerSample | TransformationSample | Refusal)
     return not (plugin in homes or own)
 
 
@@ -168,6 +170,7 @@ def subject(
         ContainerSample,
         RuleCheck,
         TransformationSample,
+        Refusal,
     )
     by_kind: dict[type, list[Any]] = {kind: [] for kind in known}
     found = list(problems)
@@ -178,10 +181,10 @@ def subject(
         else:
             found.append(
                 f"{one!r:.80} is no Sample, ExpectedFailure, EquivalentMutant, ContainerSample, "
-                f"RuleCheck or TransformationSample; make samples with bindax_testing.sample or "
-                f"container."
+                f"RuleCheck, TransformationSample or Refusal; make samples with "
+                f"bindax_testing.sample or container."
             )
-    samples, expected, equivalent, containers, checks, transformations = map(
+    samples, expected, equivalent, containers, checks, transformations, refusals = map(
         tuple, by_kind.values()
     )
     labels = [sample.label for sample in samples]
@@ -201,6 +204,7 @@ def subject(
         containers=containers,
         checks=checks,
         transformations=transformations,
+        refusals=refusals,
     )
 
 

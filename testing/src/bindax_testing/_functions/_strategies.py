@@ -23,13 +23,9 @@ def drawn(args: tuple[Any, ...], seed: int) -> list[tuple[Any, ...]]:
 
     rows: list[tuple[Any, ...]] = []
 
-    @hypothesis.seed(seed)
-    @_settings(_EXAMPLES, hypothesis.Phase.generate)
-    @hypothesis.given(_together(args))
-    def collect(row: tuple[Any, ...]) -> None:
-        rows.append(row)
-
-    collect()
+    with_settings = _settings(_EXAMPLES, hypothesis.Phase.generate)
+    draw: Any = hypothesis.given(_together(args))(lambda row: rows.append(row))
+    hypothesis.seed(seed)(with_settings(draw))()
     return rows
 
 
