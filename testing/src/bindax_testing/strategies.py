@@ -1,4 +1,4 @@
-"""Strategies of hypothesis for arrays, trees of arrays, meshes and partition specs.
+"""Strategies of hypothesis for arrays, trees of arrays, meshes, partition specs and jaxprs.
 
 >>> from bindax_testing import strategies
 >>> strategies.arrays("float32", shape=(2, 3)).example().shape  # doctest: +SKIP
@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bindax_core import devices
+from bindax_core.extend import ShapedArray
 from bindax_core.sharding import Mesh, PartitionSpec, make_mesh
 from bindax_testing._domains import REAL, Domain, Shape
+from bindax_testing._random_jaxprs import jaxpr_of
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
+
+    from bindax_core.extend import ClosedJaxpr
 
 DTYPES = ("float32", "float64", "int32", "bool", "complex64")
 
@@ -132,3 +136,36 @@ def specs(mesh: Mesh, shape: Shape) -> SearchStrategy[PartitionSpec]:
     names = st.sampled_from([None, *sizes])
     lists = st.lists(names, min_size=len(shape), max_size=len(shape))
     return lists.map(made)  # type: ignore[no-any-return]
+
+
+def jaxprs(
+    *,
+    dtype: Any = "float32",
+    shapes: Sequence[Shape] = ((), (3,), (2, 3)),
+    max_equations: int = 8,
+) -> SearchStrategy[ClosedJaxpr]:
+    """Well-typed jaxprs of elementwise operations, reductions, comparisons and rearrangements.
+
+    They are made of primitives of ``bindax-lax-basic``, which has to be installed, and give the one
+    or two values that they compute last. Smaller ones have fewer equations.
+
+    Args:
+        dtype: that of the operands.
+        shapes: those of the operands, of which there are one to three.
+        max_equations: about how many equations there are at most.
+
+    >>> from bindax_core import eval_jaxpr
+    >>> closed = jaxprs(max_equations=3).example()  # doctest: +SKIP
+    >>> eval_jaxpr(closed.jaxpr, closed.consts, *operands)  # doctest: +SKIP
+    """
+    st = _hypothesis()
+    kind = np.dtype(dtype)
+    numbers = st.integers(0, 99)
+    picks = st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=max_equations)
+    operands = st.lists(st.sampled_from([tuple(one) for one in shapes]), min_size=1, max_size=3)
+
+    def made(drawn: Any) -> ClosedJaxpr:
+        sizes, chosen = drawn
+        return jaxpr_of([ShapedArray(shape, kind) for shape in sizes], chosen)
+
+    return st.tuples(operands, picks).map(made)  # type: ignore[no-any-return]

@@ -9,8 +9,8 @@ from bindax_core import config
 from bindax_core.errors import BindaxError
 from bindax_core.extend import is_extended
 from bindax_export._export import export
+from bindax_export._parse import symbolic_shape
 from bindax_export._reading import deserialize
-from bindax_export._shapes import symbolic_shape
 from bindax_testing import Case, FunctionCall, FunctionCheck, NotApplicable, function_check
 from bindax_testing.extend import require_same
 from bindax_transforms import jit
