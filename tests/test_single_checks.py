@@ -251,7 +251,24 @@ def test_devices_that_are_not_there_are_told() -> None:
         assert told + "divided into eight" in str(report)
 
 
-# -------------------------------------------------------------------- what does not fit a check
+# ----------------------------------------------------------------------------- what is told
+
+
+@bindax.custom_vjp
+def scaled(x: Any, factor: Any) -> Any:
+    return bnp.sum(factor * x)
+
+
+scaled.defvjp(
+    lambda x, factor: (scaled(x, factor), (x, factor)),
+    lambda kept, ct: (ct * kept[1] + 0.0 * kept[0], 2.0 * ct * bnp.sum(kept[0])),
+)
+
+
+def test_the_argument_whose_cotangent_is_wrong_is_named() -> None:
+    (failure,) = check_function(scaled, X, 0.5, checks=["reverse"]).failures
+
+    assert failure.reason.startswith("reverse mode and forward mode disagree for operands [1]: ")
 
 
 def test_functions_that_are_not_analytic_have_no_complex_step() -> None:

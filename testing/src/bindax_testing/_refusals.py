@@ -133,7 +133,7 @@ def refusal_result(one: Refusal, seed: int, time_limit: float) -> RuleResult:
 
 
 def _why_not(one: Refusal, how: str, call: Callable[[], Any], time_limit: float) -> str:
-    """What is wrong with the way in which a call is refused; empty where it is right."""
+    """The mistake in the way in which a call is refused; empty where it is right."""
     try:
         run_limited(call, time_limit)
     except Exception as error:

@@ -23,9 +23,13 @@ def drawn(args: tuple[Any, ...], seed: int) -> list[tuple[Any, ...]]:
 
     rows: list[tuple[Any, ...]] = []
 
-    with_settings = _settings(_EXAMPLES, hypothesis.Phase.generate)
-    draw: Any = hypothesis.given(_together(args))(lambda row: rows.append(row))
-    hypothesis.seed(seed)(with_settings(draw))()
+    def collect(row: tuple[Any, ...]) -> None:
+        rows.append(row)
+
+    given: Any = hypothesis.given
+    seeded: Any = hypothesis.seed
+    generated = _settings(_EXAMPLES, hypothesis.Phase.generate)
+    seeded(seed)(generated(given(_together(args))(collect)))()
     return rows
 
 
