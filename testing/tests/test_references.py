@@ -10,7 +10,7 @@ from planted import declare
 
 from bindax_core.extend import abstract_eval, impl, jvp, lowering, primitive, transpose, vmap
 from bindax_testing import Domain, array, between, check_rules, elementwise, sample
-from bindax_testing._checks._references import units_apart
+from bindax_testing._units import units_apart
 
 pytestmark = pytest.mark.usefixtures("toy_operations")
 

@@ -20,6 +20,16 @@ def primitives(ctx: click.Context, parameter: click.Parameter, start: str) -> li
     return _beginning(start, [name for one in offered for name in one.get("primitives", ())])
 
 
+def backends(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """The backends whose names begin with a text."""
+    import bindax_diagnosis
+
+    offered = [record["offers"] for record in bindax_diagnosis.installed_plugins()]
+    return _beginning(
+        start, ["numpy", *(name for one in offered for name in one.get("backends", ()))]
+    )
+
+
 def models(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
     """The example models whose names begin with a text."""
     from bindax.demo import models

@@ -1,4 +1,7 @@
-"""`bindax check PLUGIN`: do the rules of a plugin agree with each other and with the math?"""
+"""`bindax check PLUGIN`: do the rules of a plugin agree with each other and with the math?
+
+`bindax check --backend NAME`: does a backend compute what they mean?
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,16 @@ _FILE = NewFile()
 
 
 @click.command(epilog=example("bindax check lax_basic --budget 30 --html report.html"))
-@click.argument("plugin", shell_complete=_complete.plugins)
+@click.argument("plugin", default="", shell_complete=_complete.plugins)
 @click.option(
-    "--budget", type=click.FloatRange(min=0.0), default=60.0, help="Seconds that it may take."
+    "--backend",
+    default="",
+    metavar="NAME",
+    shell_complete=_complete.backends,
+    help="Check a backend and no plugin.",
+)
+@click.option(
+    "--budget", type=click.FloatRange(min=0.0), help="Seconds it may take: 60, of a backend 600."
 )
 @click.option("--seed", default=0, help="Seed of samples and of their choice.")
 @click.option("--time-limit", type=SECONDS, default=10.0, help="Seconds for a single check.")
@@ -42,7 +52,8 @@ _FILE = NewFile()
 @json_option
 def check(
     plugin: str,
-    budget: float,
+    backend: str,
+    budget: float | None,
     seed: int,
     time_limit: float,
     arguments: str,
@@ -56,8 +67,9 @@ def check(
     primitive are compared with each other and with differences of values. Each failure comes with
     a test that repeats it. Of a function of a program, called with --args, derivatives, batches and
     compiled forms are compared in the same way; FILE.py:NAME may be a transformation, made by
-    bindax_testing.transformation. The exit code is 1 when something fails. After
-    Ctrl-C, what was checked before is reported, and the exit code is 130.
+    bindax_testing.transformation. With --backend all primitives and generated programs are compared
+    with evaluation, and the interface of the backend is checked. The exit code is 1 when something
+    fails. After Ctrl-C, what was checked before is reported, and the exit code is 130.
     """
     try:
         from bindax_testing import CheckInterrupted
@@ -66,11 +78,14 @@ def check(
             "bindax check needs the package bindax-testing: pip install bindax-testing."
         ) from error
 
+    if bool(plugin) == bool(backend):
+        raise click.UsageError("give a plugin, a function FILE.py:NAME, or --backend NAME.")
+    budget = (600.0 if backend else 60.0) if budget is None else budget
     with Work(budget) as work:
-        progress = _Progress(plugin, work)
+        progress = _Progress(plugin or backend, work)
         options: dict[str, Any] = {"budget": budget, "seed": seed, "time_limit": time_limit}
         try:
-            report = _report(plugin, arguments, progress=progress.tell, **options)
+            report = _report(plugin, backend, arguments, progress=progress.tell, **options)
         except CheckInterrupted as interruption:
             report, is_whole = interruption.report, False
         else:
@@ -90,9 +105,11 @@ def check(
         sys.exit(1)
 
 
-def _report(name: str, arguments: str, **options: Any) -> RuleReport:
-    from bindax_testing import check_function_of_file, check_plugin
+def _report(name: str, backend: str, arguments: str, **options: Any) -> RuleReport:
+    from bindax_testing import check_backend, check_function_of_file, check_plugin
 
+    if backend:
+        return check_backend(backend, **options)
     if ".py:" not in name:
         return check_plugin(name, **options)
     try:

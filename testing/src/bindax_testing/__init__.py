@@ -18,6 +18,12 @@ from importlib import import_module as _import_module
 from bindax_core.extend import missing_attribute as _missing_attribute
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
+from bindax_testing._backends._accuracy import Measurement as Measurement
+from bindax_testing._backends._execution import BackendCall as BackendCall
+from bindax_testing._backends._execution import BackendCheck as BackendCheck
+from bindax_testing._backends._execution import backend_check as backend_check
+from bindax_testing._backends._report import BackendReport as BackendReport
+from bindax_testing._backends._run import check_backend as check_backend
 from bindax_testing._cases import Case as Case
 from bindax_testing._compare import Mismatch as Mismatch
 from bindax_testing._compare import NotApplicable as NotApplicable

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import concurrent.futures as futures
+import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bindax_core
 import bindax_transforms
@@ -76,3 +77,15 @@ def own_frames(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     kept = [frame for frame in frames if not frame.filename.startswith(_OURS)] or frames
     return "".join(traceback.format_list(kept[-3:]))
+
+
+def codes_called(call: Callable[[], Any]) -> set[CodeType]:
+    """The code of the functions that a call goes through, in this thread."""
+    found: set[CodeType] = set()
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, _: found.add(frame.f_code) if event == "call" else None)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    return found

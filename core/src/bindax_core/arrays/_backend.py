@@ -15,7 +15,7 @@ from bindax_core._rollback import on_rollback
 from bindax_core.arrays._operands import as_array
 from bindax_core.arrays._placement import HOST
 from bindax_core.arrays._settings import config
-from bindax_core.errors import BackendError
+from bindax_core.errors import BackendError, MissingRuleError
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr
 from bindax_core.kernel._jaxpr import ClosedJaxpr
 
@@ -83,7 +83,12 @@ class NumPyBackend:
 
     def compile(self, jaxpr: ClosedJaxpr, **options: Any) -> Executable:
         def run(*operands: Any) -> list[Any]:
-            return [as_array(x) for x in eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands)]
+            try:
+                outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands)
+            except MissingRuleError as error:
+                error.add_note(f"The backend {self.name!r} evaluates programs by impl rules.")
+                raise
+            return [as_array(x) for x in outs]
 
         return run
 

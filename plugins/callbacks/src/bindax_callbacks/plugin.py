@@ -18,7 +18,8 @@ def bindax_samples() -> Iterable[Any]:
 
 @hookimpl
 def bindax_function_checks() -> Iterable[Any]:
-    """Say which functions of users the primitives call, and give functions with effects."""
+    """Say which functions of users the primitives call; give functions with effects, and checks."""
+    from bindax_callbacks.backend_checks import checks_of_callbacks
     from bindax_callbacks.samples import functions_called, programs_with_effects
 
-    return [*functions_called(), *programs_with_effects()]
+    return [*functions_called(), *programs_with_effects(), *checks_of_callbacks()]

@@ -18,7 +18,7 @@ _MESH = AbstractMesh((2,), ("i",))
 _GRID = AbstractMesh((2, 2), ("i", "j"))
 _PAIRS = [(0, 1)]
 
-_PARTS: dict[str, Callable[[Any], Any]] = {
+PARTS: dict[str, Callable[[Any], Any]] = {
     "psum": lambda x: parallel.psum(x * x, "i"),
     "pmax": lambda x: parallel.pmax(x, "i"),
     "pmin": lambda x: parallel.pmin(x, "i"),
@@ -28,11 +28,12 @@ _PARTS: dict[str, Callable[[Any], Any]] = {
     "ppermute": lambda x: parallel.ppermute(x, "i", _PAIRS),
     "axis_index": lambda x: x * lax.convert_element_type(parallel.axis_index("i"), x.dtype),
 }
+"""A function of the part of a device for each collective, by its name."""
 
 
 def samples() -> Iterator[Sample]:
     """Each collective along an axis of two devices, and programs on a grid."""
-    for name, part in _PARTS.items():
+    for name, part in PARTS.items():
         mapped = parallel.shard_map(part, mesh=_MESH, in_specs=P("i"), out_specs=P("i"))
         yield sample(mapped, array((4, 2), "float64"), label=f"shard_map-{name}")
     specs = (P("i", "j"), P(None, "j"))

@@ -18,7 +18,8 @@ def bindax_samples() -> Iterable[Any]:
 
 @hookimpl
 def bindax_function_checks() -> Iterable[Any]:
-    """Give the check of functions of sharded arrays."""
+    """Give the checks of functions of sharded arrays, and of collectives on backends."""
+    from bindax_parallel._backend_checks import checks_of_collectives
     from bindax_parallel._function_checks import checks_of_sharding
 
-    return checks_of_sharding()
+    return [*checks_of_sharding(), *checks_of_collectives()]

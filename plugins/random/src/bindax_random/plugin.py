@@ -18,7 +18,8 @@ def bindax_samples() -> Iterable[Any]:
 
 @hookimpl
 def bindax_function_checks() -> Iterable[Any]:
-    """Give the check of functions that use random keys."""
+    """Give the checks of functions that use random keys, and of backends that draw numbers."""
+    from bindax_random._backend_checks import checks_of_random_numbers
     from bindax_random._function_checks import checks_of_keys
 
-    return checks_of_keys()
+    return [*checks_of_keys(), *checks_of_random_numbers()]

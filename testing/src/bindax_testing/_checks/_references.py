@@ -10,6 +10,7 @@ from bindax_testing._cases import Case
 from bindax_testing._checks._base import check
 from bindax_testing._checks._types import no_impl
 from bindax_testing._compare import Mismatch, NotApplicable, host, wide
+from bindax_testing._units import units_apart
 
 
 @check("reference", "impl", rank=1, why_not=no_impl)
@@ -46,21 +47,3 @@ def _given(row: Any, shape: tuple[int, ...], at: tuple[int, ...]) -> str:
     if any(x.shape not in ((), shape) for x in operands):
         return ""
     return f" for {', '.join(repr(np.broadcast_to(x, shape)[at]) for x in operands)}"
-
-
-def units_apart(got: Any, wanted: Any) -> np.ndarray[Any, Any]:
-    """The distance of values from exact ones, in units in the last place of their dtype.
-
-    >>> import numpy as np
-    >>> units_apart(np.array([1 + 2**-23], np.float32), np.array([1.0])).tolist()
-    [1.0]
-    """
-    real = np.finfo(got.dtype)
-    exact = np.abs(wide(wanted))
-    with np.errstate(all="ignore"):
-        size = np.spacing(np.clip(exact, real.tiny, real.max).astype(real.dtype))
-        distance = np.abs(wide(got) - wide(wanted)) / wide(size)
-    both = np.isnan(wide(got)) & np.isnan(wide(wanted))
-    return np.where(
-        both | (wide(got) == wide(wanted)), 0.0, np.where(np.isnan(distance), np.inf, distance)
-    )

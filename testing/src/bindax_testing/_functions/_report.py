@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import attrs
 
 from bindax_testing._results import (
@@ -54,11 +56,14 @@ class FunctionReport(RuleReport):
             for one in self.failures
             if one.follows
         ]
-        silent = self.of_status(SKIPPED, NOT_RUN)
-        shown += [f"{one.status}: {one.check}: {_why(one)}" for one in silent]
-        return "\n".join([*shown, self.summary])
+        return "\n".join([*shown, *self.left_out(), self.summary])
+
+    def left_out(self) -> Iterator[str]:
+        """Yield a line for each check that said nothing, with the reason."""
+        for one in self.of_status(SKIPPED, NOT_RUN):
+            yield f"{one.status}: {one.check}: {why(one)}"
 
 
-def _why(result: RuleResult) -> str:
+def why(result: RuleResult) -> str:
     """The reason why a check said nothing, without its status."""
     return result.reason.removeprefix(f"{result.status}: ")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -23,7 +22,7 @@ from bindax_core.extend import (
     rule_kinds,
     subjaxprs,
 )
-from bindax_testing._blame import Culprit, codes_of, culprit_of, rules_by_code
+from bindax_testing._blame import Culprit, codes_called, codes_of, culprit_of, rules_by_code
 from bindax_testing._checks import Check
 from bindax_testing._checks._base import of_some
 from bindax_testing._compare import Mismatch, NotApplicable
@@ -192,7 +191,7 @@ def _blamed(program: Program, check: Check, error: Exception) -> tuple[str, str]
     if failing is None:
         return KIND, given.place
     primitive = failing.eqn.primitive
-    called = _codes_called(lambda: _run(_alone(program, failing)))
+    called = codes_called(lambda: _attempt(_alone(program, failing)))
     for name, kind in list(rule_kinds.items()):
         rule = None if name in _STANDARD else kind.rule_of(primitive)
         if rule is not None and code_of(rule.function) in called:
@@ -200,21 +199,9 @@ def _blamed(program: Program, check: Check, error: Exception) -> tuple[str, str]
     return KIND, f"{given.place}, at {primitive.name}"
 
 
-def _run(program: Program) -> list[Any]:
-    return program.leaves(*program.operands)
-
-
-def _codes_called(call: Callable[[], Any]) -> set[Any]:
-    """The code of the functions that a call goes through."""
-    found: set[Any] = set()
-    before = sys.getprofile()
-    sys.setprofile(lambda frame, event, _: found.add(frame.f_code) if event == "call" else None)
-    try:
-        with suppress(Exception):  # it fails: that is why one looks
-            call()
-    finally:
-        sys.setprofile(before)
-    return found
+def _attempt(program: Program) -> None:
+    with suppress(Exception):  # it fails: that is why one looks
+        program.leaves(*program.operands)
 
 
 def _parts(program: Program) -> list[Part]:

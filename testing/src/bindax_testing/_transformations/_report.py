@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import attrs
 
-from bindax_testing._functions._report import FunctionReport
+from bindax_testing._functions._report import FunctionReport, why
 from bindax_testing._results import NOT_RUN, SKIPPED, RuleResult
 
 
@@ -31,20 +31,13 @@ class TransformationReport(FunctionReport):
 
     missing: Mapping[str, str] = attrs.field(factory=dict)
 
-    def __str__(self) -> str:
-        shown = [str(result) for result in self.failures if not result.follows]
-        shown += [
-            f"failed: {one.primitive}, {one.check}: a consequence of {one.follows}"
-            for one in self.failures
-            if one.follows
-        ]
+    def left_out(self) -> Iterator[str]:
+        """Yield a line for each check that said nothing, and one for primitives without a rule."""
         for one in self.of_status(SKIPPED, NOT_RUN):
-            reason = one.reason.removeprefix(f"{one.status}: ")
             if not self._is_missing(one):
-                shown.append(f"{one.status}: {one.primitive}, {one.check}: {reason}")
+                yield f"{one.status}: {one.primitive}, {one.check}: {why(one)}"
         if self.missing:
-            shown.append(f"without a rule: {', '.join(sorted(self.missing))}")
-        return "\n".join([*shown, self.summary])
+            yield f"without a rule: {', '.join(sorted(self.missing))}"
 
     def _is_missing(self, one: RuleResult) -> bool:
         return one.status == SKIPPED and one.primitive in self.missing

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bindax_core.errors import MissingRuleError
 from bindax_core.extend import (
     Array,
     CacheEntry,
@@ -89,6 +90,15 @@ class ShardedExecutable:
 
     def lower(self, places: Places) -> LoweredProgram:
         """The program, lowered for operands in places."""
+        try:
+            return self._lowered(places)
+        except MissingRuleError as error:
+            error.add_note(
+                f"The backend {self.backend.name!r} compiles by lowering.stablehlo rules."
+            )
+            raise
+
+    def _lowered(self, places: Places) -> LoweredProgram:
         backend, request = self.backend, self.request
         bound = [None if place is None else place.sharding for place in places]
         layout = layout_of(backend, request.jaxpr, self.name, bound)

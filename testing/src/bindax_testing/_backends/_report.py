@@ -1,0 +1,67 @@
+"""The report about a backend: what failed and passed, how exact it is, and what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from bindax_testing._backends._accuracy import UNITS, Measurement
+from bindax_testing._functions._report import FunctionReport, why
+from bindax_testing._results import NOT_RUN, SKIPPED
+
+
+@attrs.frozen
+class BackendReport(FunctionReport):
+    """The results of checking a backend.
+
+    Attributes:
+        plugin: the name of the backend.
+        seed: what values were drawn from.
+        budget: the seconds that it could take.
+        seconds: those that it took.
+        compiler: the name of the backend.
+        results: one for each primitive and dtype, and one for each check of the backend itself.
+        primitives: the names of the primitives that were checked.
+        measured: the greatest distance from the reference, of each primitive and dtype.
+        unsupported: the primitives that it does not support, each with what its error said.
+
+    >>> from bindax_testing import check_backend
+    >>> report = check_backend("numpy", primitives=["neg"], checks=["float32"])
+    >>> isinstance(report, BackendReport), report.unsupported
+    (True, {})
+    """
+
+    primitives: Sequence[str] = ()
+    measured: Sequence[Measurement] = ()
+    unsupported: Mapping[str, str] = attrs.field(factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON, with the matrix and the table of units."""
+        return {**super().as_dict(), "matrix": self.matrix, "allowed units": UNITS}
+
+    @property
+    def matrix(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """What was found of each primitive in each dtype: status, cases, units, reason."""
+        units = {(one.primitive, one.dtype): one for one in self.measured}
+        found: dict[str, dict[str, dict[str, Any]]] = {}
+        for one in self.results:
+            if one.primitive not in self.primitives:
+                continue
+            cell: dict[str, Any] = {"status": one.status, "cases": one.ran, "of": one.planned}
+            known = units.get((one.primitive, one.check))
+            if known is not None:
+                cell |= attrs.asdict(known)
+            if one.reason:
+                cell["reason"] = one.reason
+            found.setdefault(one.primitive, {})[one.check] = cell
+        return found
+
+    def left_out(self) -> Iterator[str]:
+        """Yield a line for each check that said nothing, and one for what is not supported."""
+        for one in self.of_status(SKIPPED, NOT_RUN):
+            if one.primitive not in self.unsupported:
+                yield f"{one.status}: {one.primitive}, {one.check}: {why(one)}"
+        if self.unsupported:
+            yield f"not supported: {', '.join(sorted(self.unsupported))}"

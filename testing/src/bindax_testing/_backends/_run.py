@@ -1,0 +1,137 @@
+"""``check_backend``: the verdict on one backend."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from functools import partial
+
+from bindax_core.extend import Primitive, find_backend
+from bindax_testing._backends._plan import BackendPlan, plan_of
+from bindax_testing._backends._report import BackendReport
+from bindax_testing._backends._values import Values
+from bindax_testing._results import FAILED, RuleResult
+from bindax_testing._runner import Progress, groups_of, run_and_report
+
+
+def check_backend(
+    name: str,
+    *,
+    primitives: Collection[str] | None = None,
+    checks: Collection[str] | None = None,
+    programs: int | Collection[int] = 20,
+    units: Mapping[str, float] | None = None,
+    unsupported: Collection[str] | None = None,
+    seed: int = 0,
+    budget: float = 300.0,
+    time_limit: float = 30.0,
+    progress: Progress | None = None,
+) -> BackendReport:
+    """Check that a backend computes what primitives and programs mean, and keeps its contract.
+
+    All primitives of installed packages are compiled by the backend, in each dtype of their
+    samples, and compared with evaluation: types, special values, and elements in units in the last
+    place. So are programs of packages and generated ones. Buffers, layouts, donation, errors,
+    threads, effects, collectives and random numbers are as the interface of backends says. A
+    primitive that is not supported must raise an error that names it and the backend.
+
+    Args:
+        name: the name of the backend.
+        primitives: the names of the primitives to check; all where it is None. Where they are
+            given, programs and the interface are checked only as ``checks`` says so.
+        checks: the names of the checks to run; all where it is None. Those of primitives have the
+            names of dtypes.
+        programs: how many generated programs are run, or their numbers.
+        units: how many units in the last place results may be from the reference, by primitive,
+            where the table of ``BackendReport`` does not hold; besides those that the backend
+            states as its attribute ``units``.
+        unsupported: the names of the primitives that the backend does not support; its attribute
+            ``unsupported`` where it is None. Where there is one, it is a failure that another
+            primitive is not supported, or that one of these is.
+        seed: what values are drawn from.
+        budget: the seconds that it may take; the report is OK only if they were enough.
+        time_limit: the seconds that one check of one case may take.
+        progress: called with the ``RuleResult`` of a check after each of its cases.
+
+    Returns:
+        A report, whose failures say what is wrong, at which primitive, and come with a program that
+        repeats them.
+
+    Raises:
+        BackendError: when there is no such backend.
+        ValueError: when there is no primitive or check of a name that is given.
+        CheckInterrupted: when Ctrl-C was pressed; it has the report of what was checked before.
+
+    >>> report = check_backend("numpy", primitives=["add"], checks=["float32"])
+    >>> report.ok, report.measured[0].units
+    (True, 0.0)
+    """
+    start = time.perf_counter()
+    backend = find_backend(name)
+    if unsupported is None:
+        unsupported = getattr(backend, "unsupported", None)
+    values = Values(name, {**getattr(backend, "units", {}), **(units or {})})
+    plan = plan_of(
+        name,
+        seed=seed,
+        time_limit=time_limit,
+        primitives=primitives,
+        wanted=checks,
+        numbers=range(programs) if isinstance(programs, int) else sorted(programs),
+        values=values,
+    )
+    known = [one.name for one in plan.cases if isinstance(one, Primitive)]
+    for one in primitives or ():
+        if one not in known:
+            raise ValueError(f"no installed package has a primitive {one!r}; see `bindax rules`.")
+    _require_checks(plan, checks or ())
+    groups = groups_of(plan, plan.cases)
+    left = budget - (time.perf_counter() - start)
+    stated = None if unsupported is None else frozenset(unsupported)
+    report = partial(_report, plan, budget, start, stated)
+    return run_and_report(plan, groups, left, report, progress=progress)
+
+
+def _report(
+    plan: BackendPlan,
+    budget: float,
+    start: float,
+    stated: frozenset[str] | None,
+    results: list[RuleResult],
+) -> BackendReport:
+    values = plan.values
+    if stated is not None:
+        _require_stated(plan, stated, results)
+    return BackendReport(
+        plan.subject.name,
+        plan.seed,
+        budget,
+        time.perf_counter() - start,
+        plan.compiler,
+        [*plan.problems, *results],
+        [one.name for one in plan.cases if isinstance(one, Primitive)],
+        [values.measured[key] for key in sorted(values.measured)],
+        dict(sorted(values.refused.items())),
+    )
+
+
+def _require_stated(plan: BackendPlan, stated: frozenset[str], results: list[RuleResult]) -> None:
+    """Turn what is supported or not, and is not stated so, into failures."""
+    refused = plan.values.refused
+    for one in results:
+        if one.primitive in refused and one.primitive not in stated and one.status == "skipped":
+            one.status = FAILED
+            one.reason = f"it should be supported, but is {refused[one.primitive]}"
+        elif one.primitive in stated and one.primitive not in refused and one.status == "passed":
+            one.status = FAILED
+            one.reason = "it is stated not to be supported, but is; remove it from `unsupported`"
+
+
+def _require_checks(plan: BackendPlan, names: Collection[str]) -> None:
+    """Raise for the name of a check that there is not."""
+    known = sorted({name for one in plan.cases for name in plan.names_of(one)})
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"there is no check {name!r}; there are {', '.join(map(repr, known))}."
+            )
