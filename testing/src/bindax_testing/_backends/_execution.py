@@ -32,17 +32,36 @@ def on_backend(name: str, function: Function, *operands: Any, **options: Any) ->
         Refused: it says that it does not support a primitive.
         Mismatch: its error does not say which.
     """
-    try:
-        return results_of(name, function, *operands, **options)
-    except (MissingRuleError, BackendError) as error:
-        raise refusal(name, error, primitives_of(function, operands)) from error
+    return compiled_by(name, function, **options)(*operands)
+
+
+def compiled_by(name: str, function: Function, **options: Any) -> Callable[..., list[Any]]:
+    """A function that a backend compiles, which raises as ``on_backend`` does."""
+    compiled = _fresh(name, function, options)
+
+    def run(*operands: Any) -> list[Any]:
+        try:
+            return run_on(name, compiled, operands)
+        except (MissingRuleError, BackendError) as error:
+            raise refusal(name, error, primitives_of(function, operands)) from error
+
+    return run
 
 
 def results_of(name: str, function: Function, *operands: Any, **options: Any) -> list[Any]:
     """The results of a function that a backend compiles; its errors are raised as they are."""
+    return run_on(name, _fresh(name, function, options), operands)
+
+
+def _fresh(name: str, function: Function, options: Mapping[str, Any]) -> Function:
+    """A compiled function that nothing is remembered for."""
+    return jit(lambda *operands: function(*operands), backend=name, **options)
+
+
+def run_on(name: str, compiled: Function, operands: Sequence[Any]) -> list[Any]:
+    """The results of a compiled function, when they are there."""
     with config.override(backend=name):
-        outs = list(jit(function, backend=name, **options)(*operands))
-        return [_there(x) for x in outs]
+        return [_there(x) for x in compiled(*operands)]
 
 
 def _there(x: Any) -> Any:

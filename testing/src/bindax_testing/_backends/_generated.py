@@ -72,12 +72,12 @@ class Generated:
 
         return _transformed(run, self.around, self.operands)
 
-    def alone(self, k: int) -> Generated:
-        """One step as a program, with the same transformation around it."""
+    def alone(self, k: int, around: str) -> Generated:
+        """One step as a program, with a transformation around it."""
         step = self.steps[k]
         places = tuple((-1, i) for i in range(len(step.given)))
         made = Generated((Step(step.case, places, step.given),), step.given)
-        return made.with_transformation(self.around)
+        return made.with_transformation(around)
 
     def with_transformation(self, around: str) -> Generated:
         """The program with a transformation around it; for ``vmap`` its operands get an axis."""

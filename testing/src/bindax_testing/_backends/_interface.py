@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import config, device_put
+from bindax_core import config
 from bindax_core.errors import BackendError, BindaxError, DeletedArrayError, MissingRuleError
 from bindax_core.extend import (
     Array,
@@ -48,6 +48,11 @@ def _check(name: str) -> Callable[[Callable[[BackendCall], None]], Callable[[Bac
 
 def _combined(x: Any, y: Any) -> list[Any]:
     return [x * y + x, x]
+
+
+def _fresh() -> Callable[..., list[Any]]:
+    """The function as one that nothing was remembered for."""
+    return lambda x, y: _combined(x, y)
 
 
 def _require_all(call: BackendCall, what: str, got: list[Any], *operands: Any) -> None:
@@ -92,7 +97,7 @@ def _arrays(dtype: str) -> Iterator[np.ndarray[Any, Any]]:
 def _lowered(call: BackendCall) -> None:
     """A program that is lowered first prints itself, and computes the same."""
     with config.override(backend=call.name):
-        lowered = jit(_combined, backend=call.name).lower(_X, _Y)
+        lowered = jit(_fresh(), backend=call.name).lower(_X, _Y)
         text = lowered.as_text()
         compiled = lowered.compile()
         _require_all(call, "of lower(...).compile()", list(compiled(_X, _Y)), _X, _Y)
@@ -209,7 +214,7 @@ def _unknown() -> Primitive:
 def _errors(call: BackendCall) -> None:
     """Wrong operands and primitives without a rule raise errors that say so."""
     _require_refusal(call)
-    compiled = jit(_combined, backend=call.name).lower(_X, _Y).compile()
+    compiled = jit(_fresh(), backend=call.name).lower(_X, _Y).compile()
     for what, operands in {
         "another shape": (_X[:2], _Y),
         "another dtype": (_X.astype(np.int32), _Y),
@@ -220,7 +225,7 @@ def _errors(call: BackendCall) -> None:
         except (TypeError, ValueError, BindaxError):
             continue
         raise Mismatch(f"a compiled program takes operands with {what} without an error.")
-    gone = device_put(_X) if call.name == "numpy" else _placed(call, _X)
+    gone = _placed(call, _X)
     gone.delete()
     try:
         results_of(call.name, _combined, gone, _Y)
@@ -254,7 +259,7 @@ def _require_refusal(call: BackendCall) -> None:
 @_check("threads")
 def _threads(call: BackendCall) -> None:
     """Threads that run one program, and compile others, do not disturb each other."""
-    shared = jit(_combined, backend=call.name)
+    shared = jit(_fresh(), backend=call.name)
     problems: list[BaseException] = []
     barrier = threading.Barrier(3)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import attrs
@@ -252,17 +252,25 @@ def _plan_of_primitives(
     name: str, seed: int, time_limit: float, names: Collection[str] | None
 ) -> BackendPlan:
     """The plan of the primitives of all installed packages, or of some, without own checks."""
+    chosen = None if names is None else tuple(sorted(names))
+    made = _traced(seed, time_limit, chosen)
+    fields = attrs.asdict(made, recurse=False)
+    copies = {"problems": list(made.problems), "stuck": dict(made.stuck)}
+    named = attrs.evolve(made.subject, name=name)
+    return BackendPlan(**{**fields, **copies, "compiler": name, "subject": named})
+
+
+@lru_cache(maxsize=4)
+def _traced(seed: int, time_limit: float, names: tuple[str, ...] | None) -> Plan:
+    """The plan of primitives for any backend, made once: tracing the samples takes a while."""
     kinds: dict[Primitive, None] = {}
     samples: list[Sample] = []
     for plugin in _plugins(names):
         some = [one for one in plugin.primitives if names is None or one.name in names]
-        if some:
-            kinds |= dict.fromkeys(some)
-            samples += [x for x in samples_of(plugin)[0] if _concerns(x, some)]
+        kinds |= dict.fromkeys(some)
+        samples += [x for x in samples_of(plugin)[0] if _concerns(x, some)]
     unique = {one.label: one for one in samples}
-    made = make_plan(subject(name, kinds, unique.values()), seed=seed, time_limit=time_limit)
-    fields = attrs.asdict(made, recurse=False)
-    return BackendPlan(**{**fields, "compiler": name})
+    return make_plan(subject("", kinds, unique.values()), seed=seed, time_limit=time_limit)
 
 
 def _concerns(sample: Any, some: Collection[Primitive]) -> bool:

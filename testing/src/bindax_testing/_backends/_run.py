@@ -42,9 +42,9 @@ def check_backend(
         checks: the names of the checks to run; all where it is None. Those of primitives have the
             names of dtypes.
         programs: how many generated programs are run, or their numbers.
-        units: how many units in the last place results may be from the reference, by primitive,
-            where the table of ``BackendReport`` does not hold; besides those that the backend
-            states as its attribute ``units``.
+        units: how many units in the last place results may be from the reference, by primitive, or
+            primitive and dtype as ``"log1p float64"``, where more than the table allows are stated;
+            besides those that the backend states as its attribute ``units``.
         unsupported: the names of the primitives that the backend does not support; its attribute
             ``unsupported`` where it is None. Where there is one, it is a failure that another
             primitive is not supported, or that one of these is.
@@ -124,7 +124,7 @@ def _require_stated(plan: BackendPlan, stated: frozenset[str], results: list[Rul
             one.reason = f"it should be supported, but is {refused[one.primitive]}"
         elif one.primitive in stated and one.primitive not in refused and one.status == "passed":
             one.status = FAILED
-            one.reason = "it is stated not to be supported, but is; remove it from `unsupported`"
+            one.reason = "it is stated not to be supported, but is; remove it from `unsupported`."
 
 
 def _require_checks(plan: BackendPlan, names: Collection[str]) -> None:

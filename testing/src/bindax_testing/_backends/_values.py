@@ -27,7 +27,7 @@ from bindax_testing._backends._accuracy import (
     distances,
     kind_of,
 )
-from bindax_testing._backends._execution import Refused, on_backend, results_of
+from bindax_testing._backends._execution import Function, Refused, compiled_by, results_of
 from bindax_testing._blame import codes_called
 from bindax_testing._cases import Case
 from bindax_testing._checks._purity import special_case
@@ -70,41 +70,51 @@ class Values:
         """Compare results of all draws: types, and elements within the units that are allowed."""
         self._require_stated(case, "compiled")
         kind = kind_of(case, case.call(*case.operands))
+        compiled = compiled_by(self.backend, case.fresh())
         for row in case.draws:
-            self._compare(case, kind, row, "")
+            self._compare(case, compiled, kind, row, "")
 
     def special(self, case: Case, compiler: str | None) -> None:
         """Compare results for zeros, infinities and NaN."""
         self._require_stated(case, "compiled")
         self._require_stated(case, "compiled special values")
         made, kind = special_case(case), kind_of(case, case.call(*case.operands))
+        compiled = compiled_by(self.backend, made.fresh())
         for row in made.draws:
-            self._compare(made, kind, row, " for special values", measure=False)
+            self._compare(made, compiled, kind, row, " for special values", measure=False)
 
     def _require_stated(self, case: Case, check: str) -> None:
         if check in case.skip:
             raise NotApplicable(case.skip[check])
 
-    def results(self, case: Case, row: Sequence[Any]) -> list[Any]:
+    def _results(self, case: Case, compiled: Function, row: Sequence[Any]) -> list[Any]:
         """The results of the backend; that it refuses the primitive is remembered."""
         try:
-            return on_backend(self.backend, case.fresh(), *row)
+            return list(compiled(*row))
         except Refused as refused:
             self.refused.setdefault(case.primitive.name, str(refused))
             raise
 
     def _compare(
-        self, case: Case, kind: str, row: Sequence[Any], what: str, *, measure: bool = True
+        self,
+        case: Case,
+        compiled: Function,
+        kind: str,
+        row: Sequence[Any],
+        what: str,
+        *,
+        measure: bool = True,
     ) -> None:
         wanted = case.call(*row)
         before = [host_parts(x).copy() for x in row]
-        got = self.results(case, row)
+        got = self._results(case, compiled, row)
         require_types(got, wanted, what)
         _require_operands(row, before)
-        stated = self.units.get(case.primitive.name)
+        name = case.primitive.name
         for i, distance in enumerate(distances(case, kind, got, wanted, row)):
             dtype = typeof(wanted[i]).dtype
             allowed = allowed_units(kind, dtype)
+            stated = self.units.get(f"{name} {dtype}", self.units.get(name))
             if stated is not None and is_differentiable(dtype):
                 allowed = stated
             found = _Found(i, kind, distance, allowed, row)
