@@ -163,6 +163,7 @@ def test_without_time_nothing_is_right() -> None:
 
     assert not report.ok
     assert {one.reason for one in report.results} == {"not run: the budget was used up"}
+    assert report.summary.endswith(" cases were not run; a greater budget runs them.")
 
 
 def test_json_has_the_matrix_and_the_table() -> None:

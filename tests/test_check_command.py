@@ -177,3 +177,27 @@ def test_a_function_that_cannot_be_called(
 
     assert ran.exit_code == 2
     assert text in " ".join(ran.output.split())
+
+
+def test_a_backend_is_checked() -> None:
+    ran = CliRunner().invoke(main, ["check", "--backend", "numpy", "--budget", "0.01", "--json"])
+
+    report = json.loads(ran.output)
+    assert ran.exit_code == 1
+    assert (report["plugin"], report["budget"], report["ok"]) == ("numpy", 0.01, False)
+    assert "allowed units" in report
+
+
+@pytest.mark.parametrize("arguments", [[], [PLUGIN, "--backend", "numpy"]])
+def test_one_thing_is_checked(arguments: list[str]) -> None:
+    ran = CliRunner().invoke(main, ["check", *arguments])
+
+    assert ran.exit_code == 2
+    assert "Error: give a plugin, a function FILE.py:NAME, or --backend NAME." in ran.output
+
+
+def test_a_backend_that_does_not_exist_is_named() -> None:
+    ran = CliRunner().invoke(main, ["check", "--backend", "none"])
+
+    assert ran.exit_code != 0
+    assert "there is no backend named 'none'" in f"{ran.output}{ran.exception}"

@@ -22,7 +22,7 @@ def spacing(values: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     with np.errstate(all="ignore"):
         size = np.abs(wide(values))
     size = np.where(np.isfinite(size), size, 0.0)
-    return np.maximum(np.ldexp(unit, np.frexp(size)[1] - 1), least)
+    return np.asarray(np.maximum(np.ldexp(unit, np.frexp(size)[1] - 1), least))
 
 
 def units_apart(got: Any, wanted: Any) -> np.ndarray[Any, Any]:

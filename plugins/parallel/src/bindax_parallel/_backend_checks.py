@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+import bindax_parallel as parallel
 from bindax_core.sharding import AbstractMesh, make_mesh
 from bindax_core.sharding import PartitionSpec as P
 from bindax_parallel._samples import PARTS
-from bindax_parallel.shard_map import shard_map
 from bindax_testing import BackendCall, BackendCheck, NotApplicable, backend_check
 from bindax_testing.extend import require_same
 
@@ -34,5 +34,5 @@ def _collectives(call: BackendCall) -> None:
 
 
 def _mapped(part: Callable[[Any], Any], mesh: Any) -> Callable[[Any], list[Any]]:
-    mapped = shard_map(part, mesh=mesh, in_specs=P("i"), out_specs=P("i"))
+    mapped = parallel.shard_map(part, mesh=mesh, in_specs=P("i"), out_specs=P("i"))
     return lambda x: [mapped(x)]

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from bindax_core.errors import BindaxError
-from bindax_core.extend import is_differentiable, typeof
+from bindax_core.extend import as_array, is_differentiable, typeof
 from bindax_testing._cases import Case
 from bindax_testing._compare import host, host_parts, wide
 from bindax_transforms import jit, jvp, vjp, vmap
@@ -83,8 +83,9 @@ class Generated:
         """The program with a transformation around it; for ``vmap`` its operands get an axis."""
         rows: tuple[Any, ...] = self.operands
         if around == "vmap":
-            rows = tuple(np.stack([x, x]) if _has_tangent(x) else x for x in map(host, rows))
-        return attrs.evolve(self, operands=rows, around=around)
+            rows = tuple(np.stack([host(x)] * 2) if _has_tangent(x) else x for x in rows)
+        # Products of NumPy's scalars have the weak types of Python numbers.
+        return attrs.evolve(self, operands=tuple(map(as_array, rows)), around=around)
 
     @property
     def names(self) -> list[str]:
@@ -110,7 +111,9 @@ def rounded(x: Any, rng: Any) -> Any:
     return x * (1.0 + signs * np.finfo(real).eps).astype(real).astype(aval.dtype)
 
 
-def _transformed(run: Callable[..., Any], around: str, operands: Sequence[Any]) -> Any:
+def _transformed(
+    run: Callable[..., Any], around: str, operands: Sequence[Any]
+) -> Callable[..., list[Any]]:
     """A function with a transformation around it, of the same operands."""
     inexact = [i for i, x in enumerate(operands) if _has_tangent(x)]
 
@@ -135,7 +138,13 @@ def _transformed(run: Callable[..., Any], around: str, operands: Sequence[Any]) 
         axes = [0 if _has_tangent(x) else None for x in operands]
         return list(vmap(run, in_axes=axes)(*given))
 
-    forms = {"": run, "jit": jit(run), "jvp": pushed, "vjp": pulled, "vmap": batched}
+    forms: dict[str, Callable[..., list[Any]]] = {
+        "": run,
+        "jit": jit(run),
+        "jvp": pushed,
+        "vjp": pulled,
+        "vmap": batched,
+    }
     return forms[around]
 
 
@@ -167,8 +176,8 @@ def generated(pool: Sequence[Case], seed: Sequence[int]) -> Generated:
         operands += [x for (k, _), x in zip(step.operands, given, strict=True) if k < 0]
         known += [((len(steps), i), x) for i, x in enumerate(outs)]
         steps.append(step)
-    made = Generated(tuple(steps), tuple(operands))
-    return made.with_transformation(_AROUND[int(rng.integers(len(_AROUND)))])
+    program = Generated(tuple(steps), tuple(operands))
+    return program.with_transformation(_AROUND[int(rng.integers(len(_AROUND)))])
 
 
 def _continuing(pool: Sequence[Case], last: Any, rng: Any) -> Case:

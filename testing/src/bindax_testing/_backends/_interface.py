@@ -98,7 +98,7 @@ def _lowered(call: BackendCall) -> None:
     """A program that is lowered first prints itself, and computes the same."""
     with config.override(backend=call.name):
         lowered = jit(_fresh(), backend=call.name).lower(_X, _Y)
-        text = lowered.as_text()
+        text: Any = lowered.as_text()
         compiled = lowered.compile()
         _require_all(call, "of lower(...).compile()", list(compiled(_X, _Y)), _X, _Y)
     if not isinstance(text, str) or not text:

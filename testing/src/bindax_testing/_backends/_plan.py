@@ -67,6 +67,12 @@ class BackendPlan(Plan):
     own: Sequence[BackendCheck] = ()
     wanted: Collection[str] | None = None  # the names of checks, None for all
 
+    @property
+    def primitives(self) -> list[Primitive]:
+        """The primitives among what is checked."""
+        every: list[Any] = list(self.cases)
+        return [one for one in every if isinstance(one, Primitive)]
+
     def checks_of(self, primitive: Any) -> list[Check]:
         """The checks of a primitive, of programs, or of the backend itself."""
         if isinstance(primitive, Primitive):
@@ -131,7 +137,8 @@ class BackendPlan(Plan):
 
     def describe(self, culprit: Culprit) -> str:
         """The backend, with the rule or the primitive that it gets wrong."""
-        if not isinstance(culprit.primitive, Primitive):
+        subject: Any = culprit.primitive
+        if not isinstance(subject, Primitive):
             return place_of(self.given.name)
         if culprit.kind != KIND:
             return f"{describe_rule(*culprit)}, on {place_of(self.given.name)}"
@@ -205,17 +212,26 @@ def place_of(name: str, primitive: str = "") -> str:
 # -------------------------------------------------------------------------------------- plans
 
 
+@attrs.frozen
+class Chosen:
+    """What is checked: primitives and checks by name, all where it is None, and programs."""
+
+    primitives: Collection[str] | None
+    checks: Collection[str] | None
+    programs: int | Collection[int]  # how many generated ones, or their numbers
+
+    @property
+    def numbers(self) -> Collection[int]:
+        """The numbers of the generated programs."""
+        given = self.programs
+        return range(given) if isinstance(given, int) else sorted(given)
+
+
 def plan_of(
-    name: str,
-    *,
-    seed: int,
-    time_limit: float,
-    primitives: Collection[str] | None,
-    wanted: Collection[str] | None,
-    numbers: Sequence[int],
-    values: Values,
+    name: str, chosen: Chosen, values: Values, *, seed: int, time_limit: float
 ) -> BackendPlan:
     """The plan for a backend, with the samples and programs of installed packages."""
+    primitives, wanted = chosen.primitives, chosen.checks
     alone = bool(primitives) and not wanted  # and nothing but primitives
     more = () if alone else extensions()
     own = [*OWN, *(one for one in more if isinstance(one, BackendCheck))]
@@ -233,19 +249,15 @@ def plan_of(
         BackendProgram(name, one, (one.operands,), one.label, seed=seed) for one in made
     ]
     pool = partial(_pool, plan)
-    cases[PROGRAMS] += [GeneratedCall(name, seed, number=i, pool=pool) for i in numbers]
+    cases[PROGRAMS] += [GeneratedCall(name, seed, number=i, pool=pool) for i in chosen.numbers]
     plan.cases = cases
     return plan
 
 
 def _pool(plan: BackendPlan) -> list[Case]:
     """The cases that generated programs are made of: pure ones that the backend supports."""
-    usable = {
-        primitive: cases
-        for primitive, cases in plan.cases.items()
-        if isinstance(primitive, Primitive) and effects.find(primitive) is None
-    }
-    return pool_of(usable, plan.values.refused)
+    usable = [p for p in plan.primitives if effects.find(p) is None]
+    return pool_of({p: plan.cases[p] for p in usable}, plan.values.refused)
 
 
 def _plan_of_primitives(
@@ -269,8 +281,9 @@ def _traced(seed: int, time_limit: float, names: tuple[str, ...] | None) -> Plan
         some = [one for one in plugin.primitives if names is None or one.name in names]
         kinds |= dict.fromkeys(some)
         samples += [x for x in samples_of(plugin)[0] if _concerns(x, some)]
-    unique = {one.label: one for one in samples}
-    return make_plan(subject("", kinds, unique.values()), seed=seed, time_limit=time_limit)
+    # Packages do not know the labels of others.
+    made = attrs.evolve(subject("", kinds, samples), problems=())
+    return make_plan(made, seed=seed, time_limit=time_limit)
 
 
 def _concerns(sample: Any, some: Collection[Primitive]) -> bool:

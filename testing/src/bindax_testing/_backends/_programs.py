@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from bindax_core import effects_barrier
-from bindax_core.extend import is_differentiable, typeof
+from bindax_core.extend import Primitive, is_differentiable, typeof
 from bindax_testing._backends._accuracy import ACCUMULATED, allowed_units
 from bindax_testing._backends._execution import BackendCall, Refused, by_reference, on_backend
 from bindax_testing._backends._generated import Generated, generated
@@ -164,11 +164,12 @@ def _problem(backend: str, program: Generated) -> str | None:
         require_types(got, wanted)
     except Mismatch as error:
         return str(error)
+    reason: str | None = None
     for samples in _SAMPLES:
-        problem = _too_far(program, got, wanted, _nearby(program, samples))
-        if problem is None:
-            return None
-    return problem
+        reason = _too_far(program, got, wanted, _nearby(program, samples))
+        if reason is None:
+            break
+    return reason
 
 
 def _nearby(program: Generated, samples: int) -> list[list[Any]]:
@@ -211,17 +212,8 @@ def _agree(got: Any, wanted: Any, others: Sequence[Any], steps: int) -> Any:
     return near | (a == b) | (np.isnan(a) & np.isnan(b))
 
 
-def pool_of(cases: Mapping[Any, Sequence[Any]], refused: Collection[str]) -> list[Case]:
-    """The cases that generated programs are made of, in an order that does not depend on chance."""
-    found: list[Case] = []
-    for primitive in sorted(
-        (one for one in cases if not isinstance(one, str)), key=lambda one: str(one.name)
-    ):
-        if primitive.name in refused:
-            continue
-        found += [one for one in cases[primitive] if isinstance(one, Case) and _is_usable(one)]
-    return found
-
-
-def _is_usable(case: Case) -> bool:
-    return bool(case.size) and "compiled" not in case.skip
+def pool_of(cases: Mapping[Primitive, Sequence[Case]], refused: Collection[str]) -> list[Case]:
+    """The cases that generated programs are made of."""
+    primitives = sorted(cases, key=lambda one: one.name)
+    every = [case for one in primitives if one.name not in refused for case in cases[one]]
+    return [case for case in every if case.size and "compiled" not in case.skip]

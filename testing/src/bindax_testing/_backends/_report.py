@@ -9,7 +9,7 @@ import attrs
 
 from bindax_testing._backends._accuracy import UNITS, Measurement
 from bindax_testing._functions._report import FunctionReport, why
-from bindax_testing._results import NOT_RUN, SKIPPED
+from bindax_testing._results import FAILED, NOT_RUN, PASSED, SKIPPED
 
 
 @attrs.frozen
@@ -36,6 +36,20 @@ class BackendReport(FunctionReport):
     primitives: Sequence[str] = ()
     measured: Sequence[Measurement] = ()
     unsupported: Mapping[str, str] = attrs.field(factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """True if nothing failed, something was checked, and the budget was enough for all."""
+        every = all(one.ran + one.inapplicable == one.planned for one in self.of_status(PASSED))
+        return every and bool(self.of_status(PASSED)) and not self.of_status(FAILED, NOT_RUN)
+
+    @property
+    def summary(self) -> str:
+        """One or two lines: how many checks there were, and whether all of their cases ran."""
+        counts = self.counts
+        left = counts["cases planned"] - counts["cases inapplicable"] - counts["cases run"]
+        text = super().summary
+        return f"{text} {left} cases were not run; a greater budget runs them." if left else text
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON, with the matrix and the table of units."""

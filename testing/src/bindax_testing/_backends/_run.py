@@ -6,8 +6,8 @@ import time
 from collections.abc import Collection, Mapping
 from functools import partial
 
-from bindax_core.extend import Primitive, find_backend
-from bindax_testing._backends._plan import BackendPlan, plan_of
+from bindax_core.extend import find_backend
+from bindax_testing._backends._plan import BackendPlan, Chosen, plan_of
 from bindax_testing._backends._report import BackendReport
 from bindax_testing._backends._values import Values
 from bindax_testing._results import FAILED, RuleResult
@@ -33,7 +33,7 @@ def check_backend(
     samples, and compared with evaluation: types, special values, and elements in units in the last
     place. So are programs of packages and generated ones. Buffers, layouts, donation, errors,
     threads, effects, collectives and random numbers are as the interface of backends says. A
-    primitive that is not supported must raise an error that names it and the backend.
+    primitive that is not supported raises an error that names it and the backend.
 
     Args:
         name: the name of the backend.
@@ -42,12 +42,10 @@ def check_backend(
         checks: the names of the checks to run; all where it is None. Those of primitives have the
             names of dtypes.
         programs: how many generated programs are run, or their numbers.
-        units: how many units in the last place results may be from the reference, by primitive, or
-            primitive and dtype as ``"log1p float64"``, where more than the table allows are stated;
-            besides those that the backend states as its attribute ``units``.
-        unsupported: the names of the primitives that the backend does not support; its attribute
-            ``unsupported`` where it is None. Where there is one, it is a failure that another
-            primitive is not supported, or that one of these is.
+        units: other bounds than those of the table, as ``{"log1p float64": 256.0, "lgamma": 64.0}``,
+            besides those in the attribute ``units`` of the backend.
+        unsupported: the primitives that it does not support, and no others; where it is None, the
+            attribute ``unsupported`` of the backend, without which any may be unsupported.
         seed: what values are drawn from.
         budget: the seconds that it may take; the report is OK only if they were enough.
         time_limit: the seconds that one check of one case may take.
@@ -68,27 +66,14 @@ def check_backend(
     """
     start = time.perf_counter()
     backend = find_backend(name)
-    if unsupported is None:
-        unsupported = getattr(backend, "unsupported", None)
+    stated = getattr(backend, "unsupported", None) if unsupported is None else unsupported
     values = Values(name, {**getattr(backend, "units", {}), **(units or {})})
-    plan = plan_of(
-        name,
-        seed=seed,
-        time_limit=time_limit,
-        primitives=primitives,
-        wanted=checks,
-        numbers=range(programs) if isinstance(programs, int) else sorted(programs),
-        values=values,
-    )
-    known = [one.name for one in plan.cases if isinstance(one, Primitive)]
-    for one in primitives or ():
-        if one not in known:
-            raise ValueError(f"no installed package has a primitive {one!r}; see `bindax rules`.")
-    _require_checks(plan, checks or ())
+    chosen = Chosen(primitives, checks, programs)
+    plan = plan_of(name, chosen, values, seed=seed, time_limit=time_limit)
+    _require_names(plan, chosen)
     groups = groups_of(plan, plan.cases)
     left = budget - (time.perf_counter() - start)
-    stated = None if unsupported is None else frozenset(unsupported)
-    report = partial(_report, plan, budget, start, stated)
+    report = partial(_report, plan, budget, start, None if stated is None else frozenset(stated))
     return run_and_report(plan, groups, left, report, progress=progress)
 
 
@@ -109,7 +94,7 @@ def _report(
         time.perf_counter() - start,
         plan.compiler,
         [*plan.problems, *results],
-        [one.name for one in plan.cases if isinstance(one, Primitive)],
+        [one.name for one in plan.primitives],
         [values.measured[key] for key in sorted(values.measured)],
         dict(sorted(values.refused.items())),
     )
@@ -127,11 +112,14 @@ def _require_stated(plan: BackendPlan, stated: frozenset[str], results: list[Rul
             one.reason = "it is stated not to be supported, but is; remove it from `unsupported`."
 
 
-def _require_checks(plan: BackendPlan, names: Collection[str]) -> None:
-    """Raise for the name of a check that there is not."""
-    known = sorted({name for one in plan.cases for name in plan.names_of(one)})
-    for name in names:
+def _require_names(plan: BackendPlan, chosen: Chosen) -> None:
+    """Raise for the name of a primitive or check that there is not."""
+    known = [one.name for one in plan.primitives]
+    for name in chosen.primitives or ():
         if name not in known:
-            raise ValueError(
-                f"there is no check {name!r}; there are {', '.join(map(repr, known))}."
-            )
+            raise ValueError(f"no installed package has a primitive {name!r}; see `bindax rules`.")
+    checks = sorted({name for one in plan.cases for name in plan.names_of(one)})
+    for name in chosen.checks or ():
+        if name not in checks:
+            listed = ", ".join(map(repr, checks))
+            raise ValueError(f"there is no check {name!r}; there are {listed}.")

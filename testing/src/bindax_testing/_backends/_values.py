@@ -47,7 +47,7 @@ FALLBACK = "no fallback"
 def dtype_of(case: Case) -> str:
     """The dtype that a case counts for: that of the first operand, or else of the first result."""
     avals = case.avals or case.out_avals()
-    return str(avals[0].dtype) if avals else "none"
+    return avals[0].str_short().partition("[")[0] if avals else "none"
 
 
 class Values:

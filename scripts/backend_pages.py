@@ -1,0 +1,225 @@
+"""Write docs/reference/backends.md: how exactly each backend computes each primitive.
+
+uv run python scripts/backend_pages.py                    # write the page from the records
+uv run python scripts/backend_pages.py --check            # fail when the page would change
+uv run python scripts/backend_pages.py --measure numpy xla    # measure, record, write the page
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bindax_testing import BackendReport, check_backend
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/reference/backends.md"
+RECORDS = ROOT / "docs/reference/backends"
+SEED, PROGRAMS, BUDGET = 0, 300, 3000.0
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "integers": ("bool", "int", "uint", "key"),
+    "float16": ("float16",),
+    "bfloat16": ("bfloat16",),
+    "float32": ("float32",),
+    "float64": ("float64",),
+    "complex64": ("complex64",),
+    "complex128": ("complex128",),
+}
+"""The columns of a table, each with how the names of its dtypes begin."""
+OTHERS = ("no fallback", "special values", "values")
+
+Matrix = Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+
+# ------------------------------------------------------------------------------------ records
+
+
+def measure(name: str) -> dict[str, Any]:
+    """Check a backend, and return what is recorded of it.
+
+    Raises:
+        SystemExit: when a check fails; the record shows what passes.
+    """
+    report = check_backend(name, seed=SEED, programs=PROGRAMS, budget=BUDGET)
+    if not report.ok:
+        raise SystemExit(f"{report}\n{name} does not pass; its record is as it was.")
+    print(report.summary)
+    return record_of(report)
+
+
+def record_of(report: BackendReport) -> dict[str, Any]:
+    """Return what a report says that does not depend on the day."""
+    data = report.as_dict()
+    others = {
+        f"{one.primitive}: {one.check}": _outcome(one.status, one.reason)
+        for one in report.results
+        if one.primitive not in report.primitives
+    }
+    return {
+        "backend": report.plugin,
+        "seed": report.seed,
+        "allowed units": data["allowed units"],
+        "unsupported": data["unsupported"],
+        "checks": others,
+        "matrix": {name: _cells(data["matrix"][name]) for name in sorted(data["matrix"])},
+    }
+
+
+def _cells(row: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    kept = ("kind", "units", "conditioned", "allowed", "at")
+    return {
+        check: {
+            "status": _outcome(cell["status"], cell.get("reason", "")),
+            "cases": cell["cases"],
+            **{key: _short(cell[key]) for key in kept if cell.get(key) not in (None, "")},
+        }
+        for check, cell in row.items()
+    }
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.3g}") if isinstance(value, float) else value
+
+
+def _outcome(status: str, reason: str) -> str:
+    """The status of a check, with the reason where it did not run."""
+    plain = re.sub(r" \(\d+ of \d+ cases\)", "", reason).replace("\n", " ")
+    return status if status == "passed" else f"{status}: {plain}"
+
+
+def write_record(record: Mapping[str, Any]) -> None:
+    """Write a record, a line for each primitive."""
+    RECORDS.mkdir(exist_ok=True)
+    head = {key: one for key, one in record.items() if key != "matrix"}
+    rows = [f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in record["matrix"].items()]
+    text = json.dumps(head)[:-1] + ', "matrix": {\n' + ",\n".join(rows) + "\n}}\n"
+    (RECORDS / f"{record['backend']}.json").write_text(text, encoding="utf-8")
+
+
+def records() -> list[dict[str, Any]]:
+    """Return the records of all backends."""
+    return [json.loads(one.read_text(encoding="utf-8")) for one in sorted(RECORDS.glob("*.json"))]
+
+
+# --------------------------------------------------------------------------------------- page
+
+
+INTRODUCTION = f"""# Backends
+
+What `bindax check --backend NAME` measured of each backend: every primitive in every dtype of its
+samples, compiled and compared with evaluation by its `impl` rule, and {PROGRAMS} generated programs.
+`scripts/backend_pages.py` writes this page from records that are [JSON](#records).
+
+A number is the greatest distance from the reference that was seen, in units in the last place of
+the result. Where **≈** stands before it, the function magnifies rounding there, as near a zero:
+the distance is within what the allowed units in the last place of the operands change. An empty
+cell is a dtype that no sample has, and – one that did not run, for the reason in the notes.
+"""
+
+
+MEANING = """
+Integers, keys, and what operations move or choose are exact. Elementwise results are measured
+element by element; sums, products of matrices and decompositions in the unit of the greatest
+element of a result. Complex results may be twice as far.
+"""
+
+
+def page() -> str:
+    """Return the text of the page."""
+    found = records()
+    parts = [INTRODUCTION, "## Allowed units\n", *allowed(found[0]["allowed units"])]
+    for record in found:
+        parts += section(record)
+    parts += ["## Records\n"]
+    parts += [f"- [`{one['backend']}`](backends/{one['backend']}.json)" for one in found]
+    return "\n".join(parts) + "\n"
+
+
+def allowed(units: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """Yield the table of units, and what its rows mean."""
+    sizes = {"8": "float64", "4": "float32", "2": "float16, bfloat16", "1": "8-bit floats"}
+    rows = [[kind, *(f"{of[size]:g}" for size in sizes)] for kind, of in units.items()]
+    yield from table(("kind", *sizes.values()), rows)
+    yield MEANING
+
+
+def section(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the part of the page about one backend."""
+    name, matrix = record["backend"], record["matrix"]
+    yield f"## `{name}`\n"
+    yield "| check | outcome |\n|---|---|"
+    for check, outcome in record["checks"].items():
+        yield f"| {check.removeprefix(f'{name}: ')} | {outcome} |"
+    yield ""
+    stated = record["unsupported"]
+    if stated:
+        yield f"Not supported: {', '.join(f'`{one}`' for one in sorted(stated))}.\n"
+    reasons: list[str] = []
+    yield from table(
+        ("primitive", *COLUMNS, "notes"),
+        [[f"`{one}`", *row(matrix[one], reasons)] for one in sorted(matrix)],
+    )
+    yield ""
+    yield from (f"{i}. {reason}" for i, reason in enumerate(reasons, 1))
+    yield ""
+
+
+def row(cells: Mapping[str, Mapping[str, Any]], reasons: list[str]) -> Iterator[str]:
+    """Yield the cells of a primitive, and the numbers of the reasons for what did not run."""
+    for starts in COLUMNS.values():
+        own = [one for name, one in cells.items() if name not in OTHERS and _is(name, starts)]
+        yield worst(own)
+    notes = []
+    for check, cell in cells.items():
+        if cell["status"] == "passed":
+            continue
+        if cell["status"] not in reasons:
+            reasons.append(cell["status"])
+        mark = f"[{reasons.index(cell['status']) + 1}]"
+        notes.append(f"{check} {mark}")
+    yield ", ".join(notes)
+
+
+def _is(dtype: str, starts: Iterable[str]) -> bool:
+    return any(dtype == one or re.match(rf"{one}[\d<_]", dtype) is not None for one in starts)
+
+
+def worst(cells: Iterable[Mapping[str, Any]]) -> str:
+    """The greatest distance of some cells."""
+    known = [one for one in cells if "units" in one]
+    if not known:
+        return "–" if list(cells) else ""
+    far = max(known, key=lambda one: one["units"])
+    near = far["units"] <= far["allowed"]
+    return f"{far['units']:.3g}" if near else f"≈ {far['units']:.3g}"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield the lines of a table."""
+    names = list(head)
+    yield f"| {' | '.join(names)} |"
+    yield f"|{' --- |' * len(names)}"
+    yield from (f"| {' | '.join(one)} |" for one in rows)
+
+
+def main() -> None:
+    """Measure backends, and write the page or compare with it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--measure", nargs="+", metavar="NAME", default=[])
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args()
+    for name in given.measure:
+        write_record(measure(name))
+    text = page()
+    if not given.check:
+        PAGE.write_text(text, encoding="utf-8")
+    elif text != PAGE.read_text(encoding="utf-8"):
+        raise SystemExit("docs/reference/backends.md is not what the records say; write it again.")
+
+
+if __name__ == "__main__":
+    main()
