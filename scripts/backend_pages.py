@@ -111,7 +111,7 @@ def records() -> list[dict[str, Any]]:
 INTRODUCTION = f"""# Backends
 
 What `bindax check --backend NAME` measured of each backend: every primitive in every dtype of its
-samples, compiled and compared with evaluation by its `impl` rule, and {PROGRAMS} generated programs.
+samples, compiled and compared with evaluation by its `impl` rule; {PROGRAMS} generated programs.
 `scripts/backend_pages.py` writes this page from records that are [JSON](#records).
 
 A number is the greatest distance from the reference that was seen, in units in the last place of

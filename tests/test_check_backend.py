@@ -208,3 +208,12 @@ def unknown() -> Any:
 
 def refusing(x: Any) -> list[Any]:
     raise ValueError("no")
+
+
+def test_a_compiler_passes() -> None:
+    pytest.importorskip("jaxlib", reason="the compiler")
+    report = check_backend("xla", primitives=exam.SOME, checks=["int32", "no fallback"])
+    assert report.ok, str(report)
+    report = check_backend("xla", checks=["callbacks", "donation", "errors of callbacks", "errors"])
+    assert report.ok, str(report)
+    assert not report.of_status("skipped")

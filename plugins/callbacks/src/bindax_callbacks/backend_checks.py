@@ -57,7 +57,7 @@ def _called(call: BackendCall) -> None:
 
 
 def _raised(call: BackendCall) -> None:
-    """What a host function raises reaches the caller, at the latest when it waits."""
+    """An error of a host function reaches the caller, at the latest when it waits."""
 
     def refuse(x: Any) -> Any:
         raise ValueError(_TEXT)

@@ -1,4 +1,4 @@
-"""How far results of a backend may be from the reference, by dtype and by kind of operation."""
+"""Distances of results from the reference, and the greatest allowed by dtype and kind."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def allowed_units(kind: str, dtype: np.dtype[Any]) -> float:
 
 @attrs.frozen(eq=False)
 class Distance:
-    """How far the elements of a result are from those of the reference.
+    """The distances of the elements of a result from those of the reference.
 
     Attributes:
         units: in units in the last place.
@@ -165,7 +165,7 @@ def _in_units(got: Any, wanted: Any, unit: Any) -> np.ndarray[Any, Any]:
 
 
 def _moved(case: Case, wanted: Sequence[Any], row: Sequence[Any]) -> list[Any]:
-    """How far the elements of each result move when those of operands move by one unit."""
+    """The change of the elements of each result when those of operands move by one unit."""
     found: list[Any] = [np.zeros(host_parts(x).shape) for x in wanted]
     for number in range(_SHAKES):
         rng = np.random.default_rng([case.seed, number])

@@ -73,7 +73,7 @@ def _there(x: Any) -> Any:
 
 
 def refusal(name: str, error: Exception, primitives: Sequence[str]) -> Exception:
-    """What an error of a backend means: it refuses a primitive, or does not say what is wrong."""
+    """The meaning of an error: a primitive is refused, or it does not say what is wrong."""
     text = " ".join([str(error), *getattr(error, "__notes__", ())])
     named = [one for one in primitives if one in text]
     if named and (name in text or repr(name) in text):

@@ -66,7 +66,7 @@ def _require_all(call: BackendCall, what: str, got: list[Any], *operands: Any) -
 
 @_check("buffers")
 def _buffers(call: BackendCall) -> None:
-    """What is put on the backend comes back, of each dtype and however it lies in memory."""
+    """Arrays that are put on the backend come back, of each dtype and layout in memory."""
     backend = call.backend
     for dtype in DTYPES:
         for x in _arrays(dtype):

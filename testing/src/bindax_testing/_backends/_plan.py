@@ -214,7 +214,7 @@ def place_of(name: str, primitive: str = "") -> str:
 
 @attrs.frozen
 class Chosen:
-    """What is checked: primitives and checks by name, all where it is None, and programs."""
+    """The choice of primitives and checks by name, all where it is None, and of programs."""
 
     primitives: Collection[str] | None
     checks: Collection[str] | None

@@ -23,7 +23,7 @@ INSTALLED = "programs"
 EFFECTS = "effects"
 GENERATED = "generated programs"
 _SAMPLES = (3, 20)
-"""How often a reference is computed with other rounding: more often before a program fails."""
+"""Numbers of references with other rounding: more of them before a program fails."""
 _DISTRUST = 4.0
 
 
@@ -137,9 +137,9 @@ def check_generated(call: GeneratedCall, compiler: str | None) -> None:
     for around in dict.fromkeys(["", program.around]):
         for k, step in enumerate(program.steps):
             alone = program.alone(k, around)
-            reason = _problem(call.name, alone)
-            if reason is not None:
-                text = f"{step.case.primitive.name}{_around(alone)} alone is wrong: {reason}"
+            found = _problem(call.name, alone)
+            if found is not None:
+                text = f"{step.case.primitive.name}{_around(alone)} alone is wrong: {found}"
                 raise WrongStep(f"{text}\nIt is a step of\n{program}", step.case.primitive.name)
     names = ", ".join(dict.fromkeys(program.names))
     raise Mismatch(f"{problem}\nNo step alone is wrong, of {names}{_around(program)}:\n{program}")
@@ -150,7 +150,7 @@ def _around(program: Generated) -> str:
 
 
 def _problem(backend: str, program: Generated) -> str | None:
-    """What is wrong with the results of a program on a backend; None where nothing is."""
+    """The fault of the results of a program on a backend; None where there is none."""
     wanted = by_reference(program.results(), *program.operands)
     try:
         got = on_backend(backend, program.results(), *program.operands)
@@ -200,7 +200,7 @@ def _too_far(
 
 
 def _agree(got: Any, wanted: Any, others: Sequence[Any], steps: int) -> Any:
-    """Which elements are as near as rounding explains."""
+    """The elements that are as near as rounding explains, as a mask."""
     a, b = wide(got), wide(wanted)
     with np.errstate(all="ignore"):
         moved = [np.abs(wide(one) - b) for one in others]

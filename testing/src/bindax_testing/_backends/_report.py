@@ -57,7 +57,7 @@ class BackendReport(FunctionReport):
 
     @property
     def matrix(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """What was found of each primitive in each dtype: status, cases, units, reason."""
+        """The outcome of each primitive in each dtype: status, cases, units, reason."""
         units = {(one.primitive, one.dtype): one for one in self.measured}
         found: dict[str, dict[str, dict[str, Any]]] = {}
         for one in self.results:

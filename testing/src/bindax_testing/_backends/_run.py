@@ -39,10 +39,9 @@ def check_backend(
         name: the name of the backend.
         primitives: the names of the primitives to check; all where it is None. Where they are
             given, programs and the interface are checked only as ``checks`` says so.
-        checks: the names of the checks to run; all where it is None. Those of primitives have the
-            names of dtypes.
+        checks: the names of the checks to run, such as those of dtypes; all where it is None.
         programs: how many generated programs are run, or their numbers.
-        units: other bounds than those of the table, as ``{"log1p float64": 256.0, "lgamma": 64.0}``,
+        units: other bounds than those of the table, as ``{"lgamma": 64.0, "sin float32": 9.0}``,
             besides those in the attribute ``units`` of the backend.
         unsupported: the primitives that it does not support, and no others; where it is None, the
             attribute ``unsupported`` of the backend, without which any may be unsupported.

@@ -243,7 +243,7 @@ class _Found:
         return ", ".join(repr(np.broadcast_to(host(x), shape)[self.index].item()) for x in row)
 
     def text(self, what: str, got: Any, wanted: Any) -> str:
-        """What is wrong, in a sentence."""
+        """A sentence about the element that is furthest away."""
         a, b, at = host_parts(got), host_parts(wanted), self.index
         given = f" for {self.elements}" if self.elements else ""
         apart = "and has to be the same"
