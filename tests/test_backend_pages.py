@@ -20,7 +20,7 @@ def declared() -> set[str]:
 
 def test_the_page_is_what_the_records_say() -> None:
     assert backend_pages.page() == backend_pages.PAGE.read_text(encoding="utf-8")
-    assert RECORDS.keys() >= {"numpy", "xla"}
+    assert "numpy" in RECORDS
 
 
 @pytest.mark.parametrize("name", RECORDS)
