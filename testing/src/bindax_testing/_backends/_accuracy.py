@@ -62,13 +62,13 @@ class Measurement:
     at: str = ""
 
 
-def kind_of(case: Case, wanted: Sequence[Any]) -> str:
-    """The kind of an operation, from what the reference computes."""
-    results = [host_parts(x) for x in wanted]
-    inexact = [x for x in results if is_differentiable(x.dtype)]
-    if not inexact or _is_chosen(case.operands, inexact):
+def kind_of(case: Case) -> str:
+    """The kind of an operation, from what the reference computes for all draws."""
+    results = [[host_parts(x) for x in case.call(*row)] for row in case.draws]
+    inexact = [[x for x in outs if is_differentiable(x.dtype)] for outs in results]
+    if all(_is_chosen(row, outs) for row, outs in zip(case.draws, inexact, strict=True)):
         return EXACT
-    return ELEMENTWISE if _is_elementwise(case, results) else ACCUMULATED
+    return ELEMENTWISE if _is_elementwise(case, results[0]) else ACCUMULATED
 
 
 def _is_chosen(operands: Sequence[Any], results: Sequence[Any]) -> bool:

@@ -216,4 +216,6 @@ def pool_of(cases: Mapping[Primitive, Sequence[Case]], refused: Collection[str])
     """The cases that generated programs are made of."""
     primitives = sorted(cases, key=lambda one: one.name)
     every = [case for one in primitives if one.name not in refused for case in cases[one]]
+    # A branch for each platform is no branch for each value of an index.
+    every = [case for case in every if not case.params.get("platforms")]
     return [case for case in every if case.size and "compiled" not in case.skip]

@@ -69,7 +69,7 @@ class Values:
     def run(self, case: Case, compiler: str | None) -> None:
         """Compare results of all draws: types, and elements within the units that are allowed."""
         self._require_stated(case, "compiled")
-        kind = kind_of(case, case.call(*case.operands))
+        kind = kind_of(case)
         compiled = compiled_by(self.backend, case.fresh())
         for row in case.draws:
             self._compare(case, compiled, kind, row, "")
@@ -78,7 +78,7 @@ class Values:
         """Compare results for zeros, infinities and NaN."""
         self._require_stated(case, "compiled")
         self._require_stated(case, "compiled special values")
-        made, kind = special_case(case), kind_of(case, case.call(*case.operands))
+        made, kind = special_case(case), kind_of(case)
         compiled = compiled_by(self.backend, made.fresh())
         for row in made.draws:
             self._compare(made, compiled, kind, row, " for special values", measure=False)
