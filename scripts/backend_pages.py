@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bindax_testing import BackendReport, check_backend
+from bindax_testing import BackendReport, RuleResult, check_backend
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/backends.md"
@@ -38,14 +38,14 @@ Matrix = Mapping[str, Mapping[str, Mapping[str, Any]]]
 # ------------------------------------------------------------------------------------ records
 
 
-def measure(name: str) -> dict[str, Any]:
+def measure(name: str, budget: float = BUDGET) -> dict[str, Any]:
     """Check a backend, and return what is recorded of it.
 
     Raises:
         SystemExit: when a check fails; the record shows what passes.
     """
-    report = check_backend(name, seed=SEED, programs=PROGRAMS, budget=BUDGET)
-    if not report.ok:
+    report = check_backend(name, seed=SEED, programs=PROGRAMS, budget=budget)
+    if report.failures:
         raise SystemExit(f"{report}\n{name} does not pass; its record is as it was.")
     print(report.summary)
     return record_of(report)
@@ -53,20 +53,27 @@ def measure(name: str) -> dict[str, Any]:
 
 def record_of(report: BackendReport) -> dict[str, Any]:
     """Return what a report says that does not depend on the day."""
-    data = report.as_dict()
+    data, counts = report.as_dict(), report.counts
     others = {
-        f"{one.primitive}: {one.check}": _outcome(one.status, one.reason)
+        f"{one.primitive}: {one.check}": _outcome(one.status, one.reason) + _left(one)
         for one in report.results
         if one.primitive not in report.primitives
     }
     return {
         "backend": report.plugin,
         "seed": report.seed,
+        "cases": [counts["cases run"], counts["cases planned"] - counts["cases inapplicable"]],
         "allowed units": data["allowed units"],
         "unsupported": data["unsupported"],
         "checks": others,
         "matrix": {name: _cells(data["matrix"][name]) for name in sorted(data["matrix"])},
     }
+
+
+def _left(one: RuleResult) -> str:
+    """The number of cases that ran, where the budget was not enough for all."""
+    planned = one.planned - one.inapplicable
+    return f", {one.ran} of {planned} cases" if 0 < one.ran < planned else ""
 
 
 def _cells(row: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -108,10 +115,10 @@ def records() -> list[dict[str, Any]]:
 # --------------------------------------------------------------------------------------- page
 
 
-INTRODUCTION = f"""# Backends
+INTRODUCTION = """# Backends
 
 What `bindax check --backend NAME` measured of each backend: every primitive in every dtype of its
-samples, compiled and compared with evaluation by its `impl` rule; {PROGRAMS} generated programs.
+samples, compiled and compared with evaluation by its `impl` rule, and generated programs.
 `scripts/backend_pages.py` writes this page from records that are [JSON](#records).
 
 A number is the greatest distance from the reference that was seen, in units in the last place of
@@ -150,7 +157,8 @@ def allowed(units: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
 def section(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield the part of the page about one backend."""
     name, matrix = record["backend"], record["matrix"]
-    yield f"## `{name}`\n"
+    ran, planned = record["cases"]
+    yield f"## `{name}`\n\n{ran} of {planned} cases ran; seed {record['seed']}.\n"
     yield "| check | outcome |\n|---|---|"
     for check, outcome in record["checks"].items():
         yield f"| {check.removeprefix(f'{name}: ')} | {outcome} |"
@@ -210,10 +218,11 @@ def main() -> None:
     """Measure backends, and write the page or compare with it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--measure", nargs="+", metavar="NAME", default=[])
+    parser.add_argument("--budget", type=float, default=BUDGET, metavar="SECONDS")
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
     for name in given.measure:
-        write_record(measure(name))
+        write_record(measure(name, given.budget))
     text = page()
     if not given.check:
         PAGE.write_text(text, encoding="utf-8")

@@ -20,7 +20,7 @@ def declared() -> set[str]:
 
 def test_the_page_is_what_the_records_say() -> None:
     assert backend_pages.page() == backend_pages.PAGE.read_text(encoding="utf-8")
-    assert "numpy" in RECORDS
+    assert RECORDS.keys() >= {"numpy", "xla"}
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -29,8 +29,8 @@ def test_records_have_every_primitive_and_nothing_failed(name: str) -> None:
     assert declared() <= set(record["matrix"])
     outcomes = [cell["status"] for row in record["matrix"].values() for cell in row.values()]
     outcomes += record["checks"].values()
-    assert all(one == "passed" or one.startswith("skipped: ") for one in outcomes)
-    assert record["checks"]["programs: generated programs"] == "passed"
+    assert all(one.startswith(("passed", "skipped: ")) for one in outcomes)
+    assert record["checks"]["programs: generated programs"].startswith("passed")
 
 
 @pytest.mark.parametrize("name", RECORDS)
