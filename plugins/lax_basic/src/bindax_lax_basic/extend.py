@@ -61,6 +61,8 @@ from bindax_lax_basic.elementwise.bit_patterns import bits_of as bits_of
 from bindax_lax_basic.elementwise.conversion import compare as compare
 from bindax_lax_basic.elementwise.conversion import convert as convert
 from bindax_lax_basic.elementwise.conversion import same_dims as same_dims
+from bindax_lax_basic.elementwise.error_functions import exp_of_square as exp_of_square
+from bindax_lax_basic.elementwise.error_functions import scaled_erfc as scaled_erfc
 from bindax_lax_basic.elementwise.powers import by_squaring as by_squaring
 from bindax_lax_basic.elementwise.selection import select_scalars as select_scalars
 from bindax_lax_basic.rules.batching import align_batch_axes as align_batch_axes
@@ -75,6 +77,7 @@ from bindax_lax_basic.rules.elementwise import composition as composition
 from bindax_lax_basic.rules.elementwise import derivative as derivative
 from bindax_lax_basic.rules.elementwise import elementwise as elementwise
 from bindax_lax_basic.rules.elementwise import nonlinear as nonlinear
+from bindax_lax_basic.rules.elementwise import of_real as of_real
 from bindax_lax_basic.rules.elementwise import partials as partials
 from bindax_lax_basic.rules.errors import ComplexOperandError as ComplexOperandError
 from bindax_lax_basic.rules.errors import DivisorError as DivisorError

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, primitive
+from bindax_core.extend import Array, Primitive, primitive, typeof
 from bindax_lax_basic.dtypes import FLOAT, accumulator_dtype
-from bindax_lax_basic.elementwise.arithmetic import mul_p, neg_p
-from bindax_lax_basic.elementwise.exponential import exp, square
-from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
+from bindax_lax_basic.elementwise import error_coefficients as coefficients
+from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
+from bindax_lax_basic.elementwise.comparison import eq_p, gt_p, lt_p
+from bindax_lax_basic.elementwise.division import div_p
+from bindax_lax_basic.elementwise.exponential import exp, log, sqrt, square
+from bindax_lax_basic.elementwise.rounding import floor
+from bindax_lax_basic.elementwise.selection import select_scalars
+from bindax_lax_basic.elementwise.sign import abs_p
+from bindax_lax_basic.rules.elementwise import composition, elementwise, nonlinear, of_real
 from bindax_lax_basic.rules.evaluation import NumPyArray, choose, in_double, polynomial
-from bindax_lax_basic.rules.lowering import operation
 from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.wider_types import in_wider
 
@@ -121,6 +127,96 @@ def _erf_inv(y: NumPyArray) -> NumPyArray:
     return np.copysign(np.where(inside, x, edge), y)
 
 
+# ------------------------------------------------------------------------- for compilers
+
+
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    return select_scalars(condition, y, x)
+
+
+def _is_double(x: Any) -> bool:
+    return typeof(x).dtype.itemsize == 8
+
+
+def _series(x: Any, coefficients: Sequence[float]) -> Any:
+    """A polynomial with constants of the dtype of the array."""
+    out = constant(coefficients[-1], x)
+    for c in reversed(coefficients[:-1]):
+        out = add_p.bind(mul_p.bind(out, x), constant(c, x))
+    return out
+
+
+def exp_of_square(x: Any, sign: int = 1) -> Any:
+    """``exp(x^2)`` or ``exp(-x^2)``, without the rounding of the square.
+
+    The square of a coarse number is exact, and the rest is a factor near 1.
+
+    Args:
+        x: an array of float32 or float64, not so large that its square has no digits left.
+        sign: 1 or -1, the sign of the square.
+
+    >>> exp_of_square(np.array([0.0, 2.0]), -1).round(4)
+    Array([1.    , 0.0183], dtype=float64)
+    """
+    bits, terms = (21, 4) if _is_double(x) else (8, 5)
+    coarse = mul_p.bind(floor(mul_p.bind(x, constant(2.0**bits, x))), constant(2.0**-bits, x))
+    rest = mul_p.bind(sub_p.bind(x, coarse), add_p.bind(x, coarse))
+    factor = _series(rest, [sign**k / math.factorial(k) for k in range(terms)])
+    whole = square(coarse)
+    return mul_p.bind(exp(whole if sign > 0 else neg_p.bind(whole)), factor)
+
+
+def scaled_erfc(x: Any) -> Any:
+    """``exp(x^2) erfc(x)`` for ``x`` from 0 on, of float32 or float64.
+
+    It decays as ``1 / x``: times ``x + 3`` it is a polynomial of ``(x - 3) / (x + 3)``.
+
+    >>> scaled_erfc(np.array([0.0, 100.0])).round(4)
+    Array([1.    , 0.0056], dtype=float64)
+    """
+    table = coefficients.SCALED_DOUBLE if _is_double(x) else coefficients.SCALED_SINGLE
+    inverse = div_p.bind(constant(1.0, x), add_p.bind(x, constant(coefficients.SCALED_CENTRE, x)))
+    t = sub_p.bind(
+        constant(1.0, x), mul_p.bind(constant(2 * coefficients.SCALED_CENTRE, x), inverse)
+    )
+    return mul_p.bind(_series(t, table), inverse)
+
+
+def _erfc_of_real(x: Any) -> Any:
+    """The complement of the error function, zero from 28 on."""
+    end = constant(28.0, x)
+    size = abs_p.bind(x)
+    size = _where(gt_p.bind(size, end), end, size)
+    right = mul_p.bind(exp_of_square(size, -1), scaled_erfc(size))
+    return _where(lt_p.bind(x, constant(0.0, x)), sub_p.bind(constant(2.0, x), right), right)
+
+
+def _erf_inv_of_real(x: Any) -> Any:
+    """The inverse of the error function over its argument, a smooth function of ``-log(1 - x^2)``.
+
+    M. Giles, Approximating the erfinv function, GPU Computing Gems Jade edition (2011).
+    """
+    size = abs_p.bind(x)
+    one = constant(1.0, x)
+    w = neg_p.bind(log(mul_p.bind(sub_p.bind(one, size), add_p.bind(one, size))))
+    centre, *tails = coefficients.INVERSE_DOUBLE if _is_double(x) else coefficients.INVERSE_SINGLE
+    out = _on_interval(w, centre)
+    root = sqrt(w)
+    for tail in tails:
+        beyond = gt_p.bind(root, constant(tail[0], x))
+        out = _where(beyond, _on_interval(root, tail), out)
+    at_end = mul_p.bind(x, constant(math.inf, x))
+    return _where(eq_p.bind(size, one), at_end, mul_p.bind(x, out))
+
+
+def _on_interval(x: Any, expansion: tuple[float, float, Sequence[float]]) -> Any:
+    """The value of an expansion in the variable that goes from -1 to 1 on an interval."""
+    low, high, table = expansion
+    half = (high - low) / 2
+    t = mul_p.bind(sub_p.bind(x, constant(low + half, x)), constant(1 / half, x))
+    return _series(t, table)
+
+
 def _scaled_gaussian(factor: float, x: Any) -> Any:
     return mul_p.bind(constant(factor, x), exp(neg_p.bind(square(x))))
 
@@ -156,7 +252,7 @@ erfc_p: Primitive = primitive(
     "erfc",
     *elementwise("erfc", in_double(_erfc), FLOAT, slow=True),
     *nonlinear(
-        in_wider(operation("chlo.erfc"), accumulator_dtype),
+        in_wider(composition(_erfc_of_real), accumulator_dtype),
         lambda x, y: _scaled_gaussian(-_TWO_OVER_SQRT_PI, x),
     ),
 )
@@ -180,5 +276,5 @@ def _erf_inv_derivative(x: Any, y: Any) -> Any:
 erf_inv_p: Primitive = primitive(
     "erf_inv",
     *elementwise("erf_inv", in_double(_erf_inv), FLOAT, slow=True),
-    *nonlinear("chlo.erf_inv", _erf_inv_derivative),
+    *nonlinear(of_real(_erf_inv_of_real, "chlo.erf_inv"), _erf_inv_derivative),
 )

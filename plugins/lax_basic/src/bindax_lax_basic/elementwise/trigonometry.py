@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, primitive
+from bindax_core.extend import Array, Primitive, primitive, typeof
 from bindax_lax_basic.dtypes import INEXACT
 from bindax_lax_basic.elementwise import complex_corners as corners
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
+from bindax_lax_basic.elementwise.comparison import lt_p
 from bindax_lax_basic.elementwise.division import div_p
-from bindax_lax_basic.elementwise.exponential import rsqrt, square
-from bindax_lax_basic.rules.elementwise import elementwise, nonlinear
+from bindax_lax_basic.elementwise.exponential import exp, log1p, rsqrt, sqrt, square
+from bindax_lax_basic.elementwise.selection import select_scalars
+from bindax_lax_basic.elementwise.sign import abs_p
+from bindax_lax_basic.rules.elementwise import elementwise, nonlinear, of_real
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.operands import adopt_type, constant
 
@@ -110,6 +114,11 @@ tan_p: Primitive = primitive(
 )
 
 
+def _asin(x: Any) -> Any:
+    """The arc sine, of the smallest numbers too, whose half the hardware takes for zero."""
+    return atan2(x, sqrt(mul_p.bind(_one_minus(x), _one_plus(x))))
+
+
 def asin(x: Any) -> Array:
     """Elementwise arc sine of an array of floats.
 
@@ -122,7 +131,7 @@ def asin(x: Any) -> Array:
 asin_p: Primitive = primitive(
     "asin",
     *elementwise("asin", corners.from_above(np.arcsin), INEXACT),
-    *nonlinear("chlo.asin", lambda x, y: rsqrt(_one_minus(square(x)))),
+    *nonlinear(of_real(_asin, "chlo.asin"), lambda x, y: rsqrt(_one_minus(square(x)))),
 )
 
 
@@ -158,6 +167,38 @@ atan_p: Primitive = primitive(
 )
 
 
+def _half_exponentials(size: Any) -> tuple[Any, Any]:
+    """``exp(x) / 2`` and ``exp(-x) / 2`` for ``x`` from 0 on, the first also where it overflows.
+
+    They are made of the root of the exponential function: a constant added to the argument would
+    be rounded with it.
+    """
+    half = constant(0.5, size)
+    root = exp(mul_p.bind(half, size))
+    growing = mul_p.bind(mul_p.bind(half, root), root)
+    return growing, div_p.bind(constant(0.25, size), growing)
+
+
+def _sinh(x: Any) -> Any:
+    """The hyperbolic sine, for small numbers by its series."""
+    size = abs_p.bind(x)
+    near = lt_p.bind(size, constant(1.0, x))
+    small = select_scalars(near, constant(0.0, x), x)
+    squared = square(small)
+    last = 17 if typeof(x).dtype.itemsize == 8 else 11
+    series = constant(1 / math.factorial(last), x)
+    for k in range(last - 2, 1, -2):
+        series = add_p.bind(mul_p.bind(series, squared), constant(1 / math.factorial(k), x))
+    series = add_p.bind(small, mul_p.bind(small, mul_p.bind(squared, series)))
+    far = sub_p.bind(*_half_exponentials(size))
+    far = select_scalars(lt_p.bind(x, constant(0.0, x)), far, neg_p.bind(far))
+    return select_scalars(near, far, series)
+
+
+def _cosh(x: Any) -> Any:
+    return add_p.bind(*_half_exponentials(abs_p.bind(x)))
+
+
 def sinh(x: Any) -> Array:
     """Elementwise hyperbolic sine of an array of floats.
 
@@ -168,7 +209,9 @@ def sinh(x: Any) -> Array:
 
 
 sinh_p: Primitive = primitive(
-    "sinh", *elementwise("sinh", np.sinh, INEXACT), *nonlinear("chlo.sinh", lambda x, y: cosh(x))
+    "sinh",
+    *elementwise("sinh", np.sinh, INEXACT),
+    *nonlinear(of_real(_sinh, "chlo.sinh"), lambda x, y: cosh(x)),
 )
 
 
@@ -182,7 +225,9 @@ def cosh(x: Any) -> Array:
 
 
 cosh_p: Primitive = primitive(
-    "cosh", *elementwise("cosh", np.cosh, INEXACT), *nonlinear("chlo.cosh", lambda x, y: sinh(x))
+    "cosh",
+    *elementwise("cosh", np.cosh, INEXACT),
+    *nonlinear(of_real(_cosh, "chlo.cosh"), lambda x, y: sinh(x)),
 )
 
 
@@ -234,6 +279,13 @@ acosh_p: Primitive = primitive(
 )
 
 
+def _atanh(x: Any) -> Any:
+    size = abs_p.bind(x)
+    half = constant(0.5, x)
+    out = mul_p.bind(half, log1p(div_p.bind(add_p.bind(size, size), _one_minus(size))))
+    return select_scalars(lt_p.bind(x, constant(0.0, x)), out, neg_p.bind(out))
+
+
 def atanh(x: Any) -> Array:
     """Elementwise inverse hyperbolic tangent of an array of floats.
 
@@ -246,7 +298,9 @@ def atanh(x: Any) -> Array:
 atanh_p: Primitive = primitive(
     "atanh",
     *elementwise("atanh", corners.arc_tangent_hyperbolic, INEXACT),
-    *nonlinear("chlo.atanh", lambda x, y: _reciprocal(_one_minus(square(x)))),
+    *nonlinear(
+        of_real(_atanh, "chlo.atanh", ("float64",)), lambda x, y: _reciprocal(_one_minus(square(x)))
+    ),
 )
 
 

@@ -141,3 +141,22 @@ def composition(function: Function) -> Lowering:
         return inlined(ctx, program, values, ctx.avals_in)[0]
 
     return rule
+
+
+def of_real(
+    function: Function, otherwise: str, dtypes: tuple[str, ...] = ("float32", "float64")
+) -> Lowering:
+    """A lowering rule from a traceable function for some dtypes, and from an operation for others.
+
+    Args:
+        function: takes the operands and returns one result, more accurately than the operation.
+        otherwise: the name of the operation.
+        dtypes: those that the function is for.
+    """
+    accurate, plain = composition(function), operation(otherwise)
+
+    def rule(ctx: LoweringContext, *values: Any) -> Any:
+        chosen = accurate if ctx.avals_in[0].dtype.name in dtypes else plain
+        return chosen(ctx, *values)
+
+    return rule
