@@ -5,22 +5,26 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import bindax_lax_basic as lax
 from bindax_core.extend import Array, LoweringContext, Primitive, Rule, primitive, typeof
-from bindax_lax_basic import add_p, mul_p, neg_p
+from bindax_lax_basic import add_p, eq_p, log, log1p, mul_p, neg_p
 from bindax_lax_basic.extend import (
     FLOAT,
     adopt_type,
     broadcast_to,
-    compare,
     composition,
     constant,
     elementwise,
-    full,
     in_double,
+    inlined,
     nonlinear,
+    of_real,
+    polynomial,
+    select_scalars,
 )
 from bindax_special.evaluation import gamma
 from bindax_special.evaluation import zeta as zeta_function
+from bindax_special.evaluation.coefficients import stirling_series
 from bindax_special.evaluation.realisations import by_lax, by_numpy
 
 __all__ = [
@@ -47,10 +51,86 @@ def lgamma(x: Any) -> Array:
     return lgamma_p.bind(x)
 
 
+def _replaced(name: str, near_zeros: Any) -> Any:
+    """The lowering to an operation, with better values near zeros, where it is right absolutely.
+
+    Args:
+        name: the operation.
+        near_zeros: ``(x, out) -> out`` on arrays of float32 or float64.
+    """
+
+    def lowering(ctx: LoweringContext, x: Any) -> Any:
+        (aval,) = ctx.avals_in
+        (out,) = ctx.op(name, [x])
+        if aval.dtype.itemsize < 4:
+            return out
+        return inlined(ctx, lambda *operands: [near_zeros(*operands)], [x, out], [aval, aval])[0]
+
+    return lowering
+
+
+def _lgamma_of_real(x: Any) -> Any:
+    """The algorithm of ``gamma.lgamma`` without branches, in the dtype of the array."""
+    left = x < 0.5
+    z = select_scalars(left, x, 1.0 - x)
+    large = z >= gamma.STIRLING_FROM
+    out = select_scalars(
+        large,
+        _lgamma_moderate(select_scalars(large, z, constant(2.0, x))),
+        _lgamma_large(select_scalars(large, constant(gamma.STIRLING_FROM, x), z)),
+    )
+    # 1 - x would round what is near 0; there is log(gamma(1 + x) / x).
+    near = lax.abs_p.bind(x) < 0.5
+    small = select_scalars(near, constant(0.25, x), x)
+    by_step = _from_two(small) - log1p(small) - log(lax.abs_p.bind(small))
+    turn = lax.abs_p.bind(x - lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN))
+    turn = select_scalars(left, constant(0.5, x), turn)
+    reflected = log(math.pi / _sine_of_turn(turn)) - out
+    out = select_scalars(left, out, reflected)
+    out = select_scalars(near, out, by_step)
+    pole = lax.bitwise_and(x <= 0.0, turn == 0.0)
+    pole = lax.bitwise_or(pole, lax.abs_p.bind(x) == math.inf)
+    return select_scalars(pole, out, constant(math.inf, x))
+
+
+def _sine_of_turn(t: Any) -> Any:
+    """``sin(pi t)`` from 0 to 1/2."""
+    terms = 12 if typeof(t).dtype.itemsize == 8 else 7
+    series = [(-1) ** k * math.pi ** (2 * k + 1) / math.factorial(2 * k + 1) for k in range(terms)]
+    return t * polynomial(t * t, series)
+
+
+def _from_two(t: Any) -> Any:
+    """The logarithm of the gamma function at ``2 + t``."""
+    return t * polynomial(t, gamma.series_at_two()[: 28 if typeof(t).dtype.itemsize == 8 else 13])
+
+
+def _lgamma_moderate(x: Any) -> Any:
+    """From 1/2 to 8: by recurrence to numbers around 2."""
+    t, product = x - 2.0, None
+    for _ in range(6):
+        far = t > 0.5
+        factor = select_scalars(far, constant(1.0, x), t + 1.0)
+        product = factor if product is None else product * factor
+        t = select_scalars(far, t, t - 1.0)
+    low = x < 1.5
+    t = select_scalars(low, t, x - 1.0)
+    logarithm = log(select_scalars(low, product, x))
+    return _from_two(t) + select_scalars(low, logarithm, -logarithm)
+
+
+def _lgamma_large(x: Any) -> Any:
+    """Stirling's series."""
+    y = 1.0 / x
+    series = stirling_series()[: 11 if typeof(x).dtype.itemsize == 8 else 4]
+    logarithm = log(x) - 1.0
+    return (x - 0.5) * logarithm + (gamma.STIRLING_CONSTANT + y * polynomial(y * y, series))
+
+
 lgamma_p: Primitive = primitive(
     "lgamma",
     *elementwise("lgamma", in_double(gamma.lgamma), FLOAT, slow=True),
-    *nonlinear("chlo.lgamma", lambda x, y: digamma(x)),
+    *nonlinear(of_real(_lgamma_of_real, "chlo.lgamma"), lambda x, y: digamma(x)),
 )
 
 
@@ -70,18 +150,23 @@ def _trigamma(x: Any, out: Any) -> Any:
     return polygamma(broadcast_to(constant(1.0, x), typeof(x).shape), x)
 
 
-def _digamma_lowering(ctx: LoweringContext, x: Any) -> Any:
-    (aval,) = ctx.avals_in
-    (out,) = ctx.op("chlo.digamma", [x])
-    # Of compilers some give nan there.
-    at_zero = compare(ctx, "EQ", x, full(ctx, aval, 0), aval)
-    return ctx.op("stablehlo.select", [at_zero, full(ctx, aval, -math.inf), out])[0]
+def _digamma_near_zeros(x: Any, out: Any) -> Any:
+    """The series at the positive zero; minus infinity at 0, where some compilers give nan."""
+    dtype = typeof(x).dtype
+    zero = dtype.type(gamma.ZERO)
+    rest = (gamma.ZERO - float(zero)) + gamma.ZERO_REST
+    near = lax.abs_p.bind(x - float(zero)) < 0.25
+    t = select_scalars(near, constant(0.0, x), x - float(zero))
+    terms = gamma.digamma_at_zero()[: 24 if dtype.itemsize == 8 else 12]
+    # Compilers would make one constant of the zero's two parts.
+    out = select_scalars(near, out, t * polynomial(t, terms) - rest * terms[0])
+    return select_scalars(eq_p.bind(x, constant(0.0, x)), out, constant(-math.inf, x))
 
 
 digamma_p: Primitive = primitive(
     "digamma",
     *elementwise("digamma", in_double(gamma.digamma), FLOAT, slow=True),
-    *nonlinear(_digamma_lowering, _trigamma),
+    *nonlinear(_replaced("chlo.digamma", _digamma_near_zeros), _trigamma),
 )
 
 

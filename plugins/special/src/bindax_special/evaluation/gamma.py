@@ -16,28 +16,29 @@ from bindax_special.evaluation.zeta import zeta, zeta_at
 EULER = 0.5772156649015328606
 STIRLING_FROM = 8.0
 _HALF_LOG_TWO_PI = 0.9189385332046727418
+STIRLING_CONSTANT = _HALF_LOG_TWO_PI - 0.5
 SQRT_TWO_PI = 2.5066282746310005024
 _POWERS_TO = 100.0
 """Up to where powers are taken as such, which is precise, rather than by logarithms."""
 # The zero of digamma, as the sum of two floats.
-_ZERO, _ZERO_REST = 1.4616321449683622, 9.549995429965697e-17
+ZERO, ZERO_REST = 1.4616321449683622, 9.549995429965697e-17
 
 
 @cache
-def _series_at_two() -> tuple[float, ...]:
+def series_at_two() -> tuple[float, ...]:
     """The logarithm of the gamma function at ``2 + t``, divided by ``t`` (DLMF 5.7.3)."""
     return (1.0 - EULER, *((-1) ** n * zeta_at(float(n), 2.0) / n for n in range(2, 32)))
 
 
 @cache
-def _digamma_at_zero() -> tuple[float, ...]:
+def digamma_at_zero() -> tuple[float, ...]:
     """Digamma at its zero plus ``t``, divided by ``t``: its derivatives there (DLMF 5.15.1)."""
-    return tuple((-1) ** (n + 1) * zeta_at(n + 1.0, _ZERO) for n in range(1, 34))
+    return tuple((-1) ** (n + 1) * zeta_at(n + 1.0, ZERO) for n in range(1, 34))
 
 
 def log_gamma_at_two(t: Any) -> Any:
     """The logarithm of the gamma function at ``2 + t``, for ``|t| <= 1/2``."""
-    return t * polynomial(t, _series_at_two())
+    return t * polynomial(t, series_at_two())
 
 
 def log_gamma_one_plus(f: Functions, a: Any) -> Any:
@@ -139,7 +140,7 @@ def _lgamma_moderate(x: NumPyArray) -> Any:
 
 def _lgamma_large(x: NumPyArray) -> Any:
     log = np.log(x)
-    return (x - 0.5) * (log - 1.0) + (_HALF_LOG_TWO_PI - 0.5) + stirling_correction(x)
+    return (x - 0.5) * (log - 1.0) + STIRLING_CONSTANT + stirling_correction(x)
 
 
 def _half_turn(x: NumPyArray) -> Any:
@@ -159,7 +160,7 @@ def digamma(x: NumPyArray) -> NumPyArray:
     out = choose(
         x,
         lambda x: x,  # nan
-        (np.abs(x - _ZERO) < 0.4, _digamma_near_zero),
+        (np.abs(x - ZERO) < 0.4, _digamma_near_zero),
         (x >= 10.0, _digamma_large),
         ((x > 0.0) & (x < 10.0), _digamma_moderate),
         ((x < 0.0) & (x > -np.inf), lambda x: digamma(1.0 - x) - _cotangent(x)),
@@ -172,8 +173,8 @@ def _cotangent(x: NumPyArray) -> Any:
 
 
 def _digamma_near_zero(x: NumPyArray) -> Any:
-    t = (x - _ZERO) - _ZERO_REST
-    return t * polynomial(t, _digamma_at_zero())
+    t = (x - ZERO) - ZERO_REST
+    return t * polynomial(t, digamma_at_zero())
 
 
 _DIGAMMA_SERIES = tuple(float(bernoulli(2 * k) / (2 * k)) for k in range(1, 9))

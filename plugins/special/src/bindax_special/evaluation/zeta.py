@@ -22,13 +22,14 @@ def _positive(s: Any, q: Any, epsilon: float) -> Any:
     direct = len(corrections) - 1
     total: Any = 0.0
     n = q + float(direct)
-    power = n**-s
+    leading = n ** (1.0 - s)
+    power = leading / n  # which may be too small for a float where the other one is not
     # Each correction is a factor times the one before.
     term, inverse = s * power / n, 1.0 / (n * n)
     for j, c in enumerate(corrections):
         total = total + c * term
         term = term * (s + (2.0 * j + 1.0)) * (s + (2.0 * j + 2.0)) * inverse
-    total = total + power * (n / (s - 1.0) + 0.5)
+    total = total + (leading / (s - 1.0) + 0.5 * power)
     for k in reversed(range(direct)):
         total = total + (q + float(k)) ** -s
     return total
@@ -54,7 +55,7 @@ def zeta(f: Functions, s: Any, q: Any) -> Any:
     safe_s, safe_q = f.where(inside, s, 2.0), f.where(inside, fraction, 1.0)
     out = _positive(safe_s, safe_q, f.epsilon)
     # The terms q, q + 1, ... below zero are -(1 - fraction) - i.
-    below = f.where(negative & inside, 1.0 - safe_q, 1.0)
+    below = f.where(negative & inside, (up + 1.0) - q, 1.0)
     beyond = f.where(negative & inside, 1.0 - q, 2.0)
     before = _positive(safe_s, below, f.epsilon) - _positive(safe_s, beyond, f.epsilon)
     out = out + f.where(negative, f.where(even, before, -before), 0.0)
