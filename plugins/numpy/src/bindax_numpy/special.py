@@ -236,7 +236,13 @@ def sinc(x: Any, /) -> Array:
     square = choice(near, angle, 0.0) ** 2
     series = 1 - square / 6 * (1 - square / 20)
     safe = choice(near, 1.0, angle)
-    return choice(near, series, lax.sin(safe) / safe)
+    if dtypes.is_complex(typeof(x).dtype):
+        return choice(near, series, lax.sin(safe) / safe)
+    # The angle from the nearest half turn is exact, that of many turns is not.
+    whole = lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
+    odd = lax.ne(whole * 0.5, lax.floor(whole * 0.5))
+    wave = lax.sin((x - whole) * math.pi)
+    return choice(near, series, choice(odd, -wave, wave) / safe)
 
 
 def i0(x: Any) -> Array:
@@ -262,7 +268,9 @@ def modified_bessel(x: Any, order: int) -> Any:
         series = series * quarter + 1 / (math.factorial(k) * math.factorial(k + order))
     far = choice(near, 1.0, x)
     scaled = (bessel_i0e, bessel_i1e)[order](far)
-    return choice(near, series * (x / 2) ** order, lax.exp(lax.abs(far)) * scaled)
+    # In two steps, as the exponential function overflows where the result does not yet.
+    root = lax.exp(lax.abs(far) * 0.5)
+    return choice(near, series * (x / 2) ** order, root * scaled * root)
 
 
 def isreal(x: Any) -> Array:
