@@ -12,7 +12,8 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array, typeof
-from bindax_scipy._operands import aligned, is_double, largest, promoted, real, settled
+from bindax_lax_basic.extend import exp_of_square, scaled_erfc
+from bindax_scipy._operands import aligned, epsilon, is_double, largest, promoted, real, settled
 from bindax_transforms import custom_jvp
 
 _ROOT_2 = math.sqrt(2)
@@ -52,7 +53,8 @@ def _erfcinv(y: Any) -> Any:
     # Near 0 and 2, where 1 - y is rounded, the quantile of the normal distribution is precise.
     tail = jnp.minimum(y, 2 - y)
     outer = tail < 0.5
-    far = -_ndtri(jnp.where(outer, tail, 1.0) / 2) / _ROOT_2
+    far = -_tail_quantile(jnp.log(jnp.where(outer, tail, 0.1)) - math.log(2)) / _ROOT_2
+    far = jnp.where(tail == 0, np.inf, jnp.where(tail < 0, np.nan, far))
     return jnp.where(outer, jnp.where(y > 1, -far, far), lax.erf_inv(1 - y))
 
 
@@ -121,14 +123,14 @@ def _bounded(size: Any) -> Any:
 
 @custom_jvp
 def _erfcx(x: Any) -> Any:
-    endless = x == np.inf
-    positive = _upper_faddeeva(-_bounded(jnp.abs(x)))
-    # exp(x²) of a rounded square is off by x² ulps: the rest of the square is taken along.
-    x = jnp.clip(x, -30, 30)
-    high = jnp.round(x * 64) / 64
-    power = jnp.exp(high * high) * jnp.exp((x - high) * (x + high))
-    positive = jnp.where(endless, 0.0, positive)
-    return jnp.where(x < 0, 2 * power - positive, positive)
+    # Of narrow types, in the next wider one.
+    wide = lax.convert_element_type(x, np.promote_types(x.dtype, np.float32))
+    size = jnp.abs(wide)
+    endless = jnp.isinf(size)
+    positive = jnp.where(endless, 0.0, scaled_erfc(jnp.where(endless, 1.0, size)))
+    power = exp_of_square(jnp.clip(size, max=30.0))
+    out = jnp.where(wide < 0, 2 * power - positive, positive)
+    return lax.convert_element_type(out, x.dtype)
 
 
 _erfcx.defjvps(lambda t, y, x: (2 * x * y - 2 / _ROOT_PI) * t)
@@ -157,7 +159,9 @@ def _dawsn(x: Any) -> Any:
     square = jnp.where(large, 0.0, -2 * x * x)
     terms = np.cumprod([1.0] + [1 / (2 * k + 1) for k in range(1, 16)])
     near = x * jnp.polyval(jnp.array(terms[::-1], typeof(x).dtype), square)
-    far = jnp.where(jnp.isinf(x), 0.0, jnp.sign(x) * far)
+    # So far out that one term of the asymptotic series is enough.
+    beyond = jnp.abs(x) > 1 / epsilon(x)
+    far = jnp.where(beyond, 0.5 / jnp.where(beyond, x, 1.0), jnp.sign(x) * far)
     return jnp.where(large, far, near)
 
 
@@ -191,12 +195,21 @@ def _fresnel(x: Any) -> Any:
     # Both are parts of erf(z) with z = sqrt(pi) / 2 (1 - i) x.
     argument = lax.complex(-size, size) * (_ROOT_PI / 2)
     w = _upper_faddeeva(argument)
-    # The phase is taken modulo its period, exactly, before it is multiplied by pi.
-    phase = size * size % 4 * (math.pi / 2)
+    phase = _square_turns(size) * (math.pi / 2)
     wave = lax.complex(jnp.cos(phase), jnp.sin(phase))
     both = (0.5 + 0.5j) * (1 - wave * w)
     far_s, far_c = jnp.sign(x) * jnp.imag(both), jnp.sign(x) * jnp.real(both)
     return jnp.where(small, s, far_s), jnp.where(small, c, far_c)
+
+
+def _square_turns(x: Any) -> Any:
+    """The square modulo 4, but for its integer parts exactly.
+
+    With ``x = n + f`` it is ``n² + 2 n f + f²``; ``n f`` has no more digits than ``x``.
+    """
+    n = jnp.round(x)
+    f = x - n
+    return n % 2 + 2 * (n * f % 2) + f * f
 
 
 def _fresnel_series(x: Any) -> tuple[Any, Any]:
@@ -216,7 +229,7 @@ def _fresnel_series(x: Any) -> tuple[Any, Any]:
 @_fresnel.defjvp
 def _fresnel_jvp(primals: Any, tangents: Any) -> Any:
     (x,), (t,) = primals, tangents
-    phase = x * x % 4 * (math.pi / 2)
+    phase = _square_turns(x) * (math.pi / 2)
     return _fresnel(x), (jnp.sin(phase) * t, jnp.cos(phase) * t)
 
 
@@ -290,14 +303,9 @@ def log_ndtr(x: Any, series_order: int = 3) -> Array:
     return _log_ndtr(_float_operand("log_ndtr", x))
 
 
-@custom_jvp
-def _ndtri(p: Any) -> Any:
-    tail = jnp.minimum(p, 1 - p)
-    inside = (p > 0) & (p < 1)
-    middle = tail > 0.1
-    centre = _ROOT_2 * lax.erf_inv(2 * jnp.where(middle, p, 0.5) - 1)
-    # In the tails log_ndtr is nearly a parabola: four steps of Halley's method end at rounding.
-    log_p = jnp.log(jnp.where(inside & ~middle, tail, 0.05))
+def _tail_quantile(log_p: Any) -> Any:
+    """The number below which a standard normal one is with a small probability."""
+    # There log_ndtr is nearly a parabola: four steps of Halley's method end at rounding.
     x = -jnp.sqrt(-2 * log_p)
     x = x + (math.log(_ROOT_2_PI) + jnp.log(-x)) / -x
     for _ in range(4):
@@ -306,6 +314,16 @@ def _ndtri(p: Any) -> Any:
         step = (y - log_p) / slope
         curvature = -(x + slope)
         x = x - step / (1 - 0.5 * step * curvature)
+    return x
+
+
+@custom_jvp
+def _ndtri(p: Any) -> Any:
+    tail = jnp.minimum(p, 1 - p)
+    inside = (p > 0) & (p < 1)
+    middle = tail > 0.1
+    centre = _ROOT_2 * lax.erf_inv(2 * jnp.where(middle, p, 0.5) - 1)
+    x = _tail_quantile(jnp.log(jnp.where(inside & ~middle, tail, 0.05)))
     x = jnp.where(middle, centre, jnp.where(p > 0.5, -x, x))
     x = jnp.where(p == 0, -np.inf, jnp.where(p == 1, np.inf, x))
     return jnp.where(inside | (p == 0) | (p == 1), x, np.nan)

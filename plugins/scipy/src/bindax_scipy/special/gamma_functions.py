@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import bindax_lax_basic as lax
 import bindax_numpy as jnp
 import bindax_special as base
 from bindax_control_flow import while_loop
@@ -50,7 +51,59 @@ def gamma(x: Any) -> Array:
     (x,) = settled(*promoted("gamma", x))
     if jnp.iscomplexobj(x):
         return jnp.exp(loggamma(x))
-    return gammasgn(x) * jnp.exp(base.lgamma(x))
+    return _of_any_width(_gamma, x)
+
+
+def _of_any_width(function: Any, x: Any) -> Any:
+    """A function of float32 and float64, of narrower types by way of float32."""
+    wide = lax.convert_element_type(x, np.promote_types(x.dtype, np.float32))
+    return lax.convert_element_type(function(wide), x.dtype)
+
+
+@custom_jvp
+def _gamma(x: Any) -> Any:
+    """By Stirling's formula, by recurrence to numbers around 2, and by reflection.
+
+    The exponential function of its logarithm would be off by as many units as that is large.
+    """
+    left = x < 0.5
+    far = x <= -0.5
+    z = jnp.where(left, jnp.where(far, -x, 1.0), x)
+    large = z >= STIRLING_FROM
+    value = jnp.where(large, _gamma_large(jnp.where(large, z, STIRLING_FROM)), 1.0)
+    value = jnp.where(large, value, _gamma_moderate(jnp.where(large, 2.0, z)))
+    near = jnp.abs(x) < 0.5
+    by_step = _gamma_moderate(jnp.where(near, 1 + x, 1.0)) / jnp.where(near, x, 1.0)
+    whole = jnp.round(x)
+    sine = (1 - 2 * jnp.abs(whole % 2)) * jnp.sin(math.pi * (x - whole))
+    pole = (x < 0) & (x == whole)
+    # gamma(x) gamma(-x) = -pi / (x sin(pi x)), as 1 - x would be rounded.
+    safe = far & ~pole
+    reflected = -math.pi / jnp.where(safe, sine, 1.0) / jnp.where(safe, x, 1.0) / value
+    reflected = jnp.where(pole | (x == -np.inf), np.nan, reflected)
+    return jnp.where(near, by_step, jnp.where(left, reflected, value))
+
+
+_gamma.defjvps(lambda t, out, x: out * base.digamma(x) * t)
+
+
+def _gamma_large(x: Any) -> Any:
+    """Stirling's formula; its power in two factors, as it overflows before the function does."""
+    x = jnp.clip(x, max=180.0 if is_double(x) else 40.0)  # there it is infinite, and they are not
+    root = x ** (0.5 * x - 0.25)
+    return root * jnp.exp(-x) * root * (math.sqrt(2 * math.pi) * jnp.exp(stirling(x)))
+
+
+def _gamma_moderate(x: Any) -> Any:
+    """From 1/2 to 8."""
+    t, product = x - 2, jnp.ones_like(x)
+    for _ in range(6):
+        far = t > 0.5
+        product = jnp.where(far, product * (t + 1), product)
+        t = jnp.where(far, t - 1, t)
+    low = t < -0.5
+    product = jnp.where(low, product / (t + 2), product)
+    return product * jnp.exp(base.lgamma(2 + jnp.where(low, t + 1, t)))
 
 
 def loggamma(x: Any) -> Array:
@@ -222,7 +275,11 @@ def factorial(n: Any, exact: bool = False) -> Array:
         )
     (n,) = real("factorial", n)
     negative = n < 0
-    return jnp.where(negative, 0, jnp.exp(base.lgamma(jnp.where(negative, 0.0, n) + 1)))
+    # n gamma(n), where a sum n + 1 would be rounded.
+    large = n >= 1
+    value = jnp.where(large, n, jnp.where(negative, 0.0, n) + 1)
+    value = jnp.where(large, n, 1.0) * gamma(value)
+    return jnp.where(negative, 0, value)
 
 
 # ------------------------------------------------------------------- zeta and Bernoulli

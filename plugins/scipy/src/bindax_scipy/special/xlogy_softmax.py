@@ -17,7 +17,10 @@ from bindax_transforms import custom_jvp
 
 @custom_jvp
 def _logit(x: Any) -> Any:
-    return jnp.log(x / (1 - x))
+    # Near 1/2, its zero, the quotient is rounded to numbers near 1.
+    near = jnp.abs(x - 0.5) < 0.25
+    middle = jnp.where(near, x, 0.5)
+    return jnp.where(near, jnp.log1p((2 * middle - 1) / (1 - middle)), jnp.log(x / (1 - x)))
 
 
 _logit.defjvps(lambda t, out, x: t / (x * (1 - x)))
@@ -101,6 +104,21 @@ def entr(x: Any) -> Array:
     return jnp.where(x < 0, -np.inf, -_xlogx(x))
 
 
+@custom_jvp
+def _entropy(p: Any, q: Any) -> Any:
+    """``p log(p / q)`` of positive numbers."""
+    near = jnp.abs(p - q) < 0.5 * q
+    safe_p, safe_q = jnp.where(near, p, 1.0), jnp.where(near, q, 1.0)
+    ratio = p / q
+    # Where the quotient is out of range, the logarithms are far apart.
+    plain = (ratio > 1e-30) & (ratio < 1e30)
+    far = jnp.where(plain, jnp.log(jnp.where(plain, ratio, 1.0)), jnp.log(p) - jnp.log(q))
+    return p * jnp.where(near, jnp.log1p((safe_p - safe_q) / safe_q), far)
+
+
+_entropy.defjvps(lambda t, out, p, q: t * (out / p + 1), lambda t, out, p, q: -t * p / q)
+
+
 def rel_entr(p: Any, q: Any) -> Array:
     """``p log(p / q)``, 0 where ``p`` is 0, and infinite where it has no value.
 
@@ -110,8 +128,9 @@ def rel_entr(p: Any, q: Any) -> Array:
     p, q = aligned(*real("rel_entr", p, q))
     positive = (p > 0) & (q > 0)
     safe_p, safe_q = jnp.where(positive, p, 1), jnp.where(positive, q, 1)
-    value = _xlogx(safe_p) - _xlogy(safe_p, safe_q)
-    return jnp.where(positive, value, jnp.where((p == 0) & (q >= 0), 0.0, np.inf))
+    return jnp.where(
+        positive, _entropy(safe_p, safe_q), jnp.where((p == 0) & (q >= 0), 0.0, np.inf)
+    )
 
 
 def kl_div(p: Any, q: Any) -> Array:
