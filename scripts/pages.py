@@ -1,4 +1,4 @@
-"""Write the parts of pages that follow from the code: promotion, settings, what may import what.
+"""Write the parts of pages that follow from the code: promotion, settings, imports, accuracy.
 
 The parts stand between `<!-- begin NAME -->` and `<!-- end NAME -->`; the pictures of the layers
 are in `docs/pictures/layers`.
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from accuracy_page import accuracy
 
 import bindax
 import bindax.numpy as jnp
@@ -243,6 +244,7 @@ PARTS: dict[str, tuple[str, Callable[[], str]]] = {
     "promotion": ("dtypes.md", promotion),
     "settings": ("settings.md", settings),
     "contracts": ("architecture.md", rules_of_import),
+    "accuracy": ("reference/accuracy.md", accuracy),
 }
 
 

@@ -15,7 +15,7 @@ from bindax_lax_basic.elementwise.comparison import lt_p
 from bindax_lax_basic.elementwise.division import div_p
 from bindax_lax_basic.elementwise.exponential import exp, log1p, rsqrt, sqrt, square
 from bindax_lax_basic.elementwise.selection import select_scalars
-from bindax_lax_basic.elementwise.sign import abs_p
+from bindax_lax_basic.elementwise.sign import abs_p, sign_p
 from bindax_lax_basic.rules.elementwise import elementwise, nonlinear, of_real
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.operands import adopt_type, constant
@@ -283,7 +283,7 @@ def _atanh(x: Any) -> Any:
     size = abs_p.bind(x)
     half = constant(0.5, x)
     out = mul_p.bind(half, log1p(div_p.bind(add_p.bind(size, size), _one_minus(size))))
-    return select_scalars(lt_p.bind(x, constant(0.0, x)), out, neg_p.bind(out))
+    return mul_p.bind(sign_p.bind(x), out)
 
 
 def atanh(x: Any) -> Array:
