@@ -43,6 +43,7 @@ def lgamma(x: Any) -> Array:
     """Elementwise logarithm of the absolute value of the gamma function; infinite at its poles.
 
     Evaluated by Stirling's series, recurrence to the Taylor series at 2, and reflection.
+    Beside its zeros on the negative axis it is right up to 5 units in the last place of 1.
 
     >>> import numpy as np
     >>> lgamma(np.array([1.0, 4.0, 0.0]))
@@ -138,6 +139,7 @@ def digamma(x: Any) -> Array:
     """Elementwise derivative of ``lgamma``; nan at its poles -1, -2, ..., minus infinity at 0.
 
     Evaluated by its asymptotic series, recurrence, the Taylor series at its zero, and reflection.
+    Beside its zeros on the negative axis it is right up to 13 units in the last place of 1.
 
     >>> import numpy as np
     >>> digamma(np.array([1.0, 2.0]))
@@ -222,6 +224,7 @@ def polygamma(m: Any, x: Any) -> Array:
         x: an array of the same dtype.
 
     Evaluated from ``zeta(m + 1, x)``.
+    Beside the zeros of even orders, half-integers below 0, no digit need be right.
 
     >>> import numpy as np
     >>> polygamma(np.array([1.0]), np.array([1.0]))

@@ -41,6 +41,7 @@ def igamma(a: Any, x: Any) -> Array:
 
     Evaluated by the power series, the continued fraction, and Temme's uniform expansion: A. Gil,
     J. Segura, N. M. Temme, SIAM Journal on Scientific Computing 34 (2012).
+    In double precision powers are off by up to 1000 units in the last place where they are small.
 
     >>> import numpy as np
     >>> igamma(np.array([1.0]), np.array([2.0]))
@@ -151,6 +152,7 @@ def betainc(a: Any, b: Any, x: Any) -> Array:
         x: an array of the same dtype; the result is nan where it is not between 0 and 1.
 
     Evaluated by a continued fraction (DLMF 8.17.22). Differentiable in ``x`` alone.
+    In double precision small results are off by up to 1200 units in the last place.
 
     >>> import numpy as np
     >>> betainc(np.array([2.0]), np.array([3.0]), np.array([0.5]))

@@ -152,6 +152,8 @@ def _beta_case(a: Any, b: Any) -> tuple[Any, ...]:
 def beta(a: Any, b: Any) -> Array:
     """The beta function ``gamma(a) gamma(b) / gamma(a + b)``.
 
+    Small results are off by about as many units in the last place as their logarithm is large.
+
     >>> special.beta(jnp.array([1.0]), 2.0).round(4)
     Array([0.5], dtype=float32)
     """

@@ -178,6 +178,7 @@ def hyp1f1(a: Any, b: Any, x: Any) -> Array:
     Up to about 100 the power series, after Kummer's transformation for negative ``x``; beyond, the
     asymptotic series (Pearson, Olver and Porter, "Numerical methods for the computation of the
     confluent and Gauss hypergeometric functions", 2015). It has derivatives in all arguments.
+    For parameters far apart and negative ``x`` terms cancel: five digits may be lost.
 
     >>> special.hyp1f1(1.0, 2.0, jnp.array([1.0])).round(4)
     Array([1.7183], dtype=float32)
