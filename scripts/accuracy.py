@@ -157,7 +157,7 @@ def measure(row: Measured) -> dict[str, Any]:
 
 
 def kept() -> dict[str, Any]:
-    """What was recorded."""
+    """The record of all functions."""
     found: dict[str, Any] = (
         json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
     )

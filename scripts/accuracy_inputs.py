@@ -12,7 +12,7 @@ import numpy as np
 Values = np.ndarray[Any, Any]
 SEED = 20
 RANDOM = {1: 1000, 2: 250, 3: 250, 4: 250}
-"""How many random points there are for each part of the inputs, by the number of operands."""
+"""Numbers of random points for each part of the inputs, by the number of operands."""
 
 
 class Axis(NamedTuple):
