@@ -1,0 +1,161 @@
+"""Operations on tensors of unknown sizes as functions in MLIR's dialect ``linalg``.
+
+IREE lowers these operations of StableHLO for known sizes alone: it cannot tell whether an axis of
+unknown size is expanded by a broadcast. No symbolic size of an export stands for an axis that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+import attrs
+
+
+@attrs.frozen
+class Tensor:
+    """The type of a tensor: its sizes, ``"?"`` where unknown, and its element type."""
+
+    sizes: tuple[str, ...]
+    element: str
+
+    def __str__(self) -> str:
+        return f"tensor<{'x'.join([*self.sizes, self.element])}>"
+
+
+def reshape(x: Tensor, shape: Tensor, out: Tensor) -> str:
+    """A function that reshapes a tensor to the sizes in a vector."""
+    line = f"%out = tensor.reshape %0(%1) : ({x}, {shape}) -> {out}"
+    return _function([x, shape], out, [line])
+
+
+def broadcast(x: Tensor, shape: Tensor, out: Tensor, axes: Sequence[int]) -> str:
+    """A function that broadcasts a tensor, whose axes become the given ones of the result.
+
+    An axis of size 1 is expanded, any other keeps its size.
+    """
+    sizes = []
+    for axis in _open(out):
+        sizes += [
+            f"%i{axis} = arith.constant {axis} : index",
+            f"%s{axis} = tensor.extract %1[%i{axis}] : {shape}",
+            f"%n{axis} = arith.index_cast %s{axis} : {shape.element} to index",
+        ]
+    taken = ["0" if n == "1" else f"d{axis}" for n, axis in zip(x.sizes, axes, strict=True)]
+    whole = [f"d{axis}" for axis in range(len(out.sizes))]
+    generic = _generic([taken, whole], whole, reduced=())
+    lines = [
+        *sizes,
+        _empty(out),
+        f"%out = {generic} ins(%0 : {x}) outs(%empty : {out}) {{",
+        f"^bb0(%a: {x.element}, %b: {out.element}):",
+        f"linalg.yield %a : {out.element}",
+        f"}} -> {out}",
+    ]
+    return _function([x, shape], out, lines)
+
+
+Axes = Sequence[int]
+
+
+def dot_general(
+    x: Tensor, y: Tensor, out: Tensor, batch: tuple[Axes, Axes], contracted: tuple[Axes, Axes]
+) -> str | None:
+    """A function that contracts axes of two tensors; None for element types that it lacks.
+
+    The axes of the result are those of the batch, and the others of each operand in turn.
+    """
+    arithmetic = _sum_of_products(x.element, y.element, out.element)
+    if arithmetic is None:
+        return None
+    names = _names((len(x.sizes), len(y.sizes)), batch, contracted)
+    summed = [names[0][axis] for axis in contracted[0]]
+    sources = [(0, axis) for axis in batch[0]]
+    for side in (0, 1):
+        taken = {*batch[side], *contracted[side]}
+        sources += [(side, axis) for axis in sorted(names[side]) if axis not in taken]
+    sizes = []
+    for axis in _open(out):
+        side, at = sources[axis]
+        sizes += [
+            f"%i{axis} = arith.constant {at} : index",
+            f"%n{axis} = tensor.dim %{side}, %i{axis} : {(x, y)[side]}",
+        ]
+    maps = [[own[axis] for axis in sorted(own)] for own in names]
+    maps.append([names[side][axis] for side, axis in sources])
+    whole = [f"d{i}" for i in range(len(sources) + len(summed))]
+    zero, *step = arithmetic
+    lines = [
+        *sizes,
+        _empty(out),
+        f"%zero = {zero}",
+        f"%init = linalg.fill ins(%zero : {out.element}) outs(%empty : {out}) -> {out}",
+        f"%out = {_generic(maps, whole, summed)} ins(%0, %1 : {x}, {y}) outs(%init : {out}) {{",
+        f"^bb0(%a: {x.element}, %b: {y.element}, %c: {out.element}):",
+        *step,
+        f"linalg.yield %sum : {out.element}",
+        f"}} -> {out}",
+    ]
+    return _function([x, y], out, lines)
+
+
+def _names(
+    ranks: tuple[int, int], batch: tuple[Axes, Axes], contracted: tuple[Axes, Axes]
+) -> tuple[dict[int, str], dict[int, str]]:
+    """The dimensions that the axes of both operands run through; shared ones have one name."""
+    number = count()
+    names: tuple[dict[int, str], dict[int, str]] = ({}, {})
+    for axes in (batch, contracted):
+        for left, right in zip(*axes, strict=True):
+            names[0][left] = names[1][right] = f"d{next(number)}"
+    for own, rank in zip(names, ranks, strict=True):
+        for axis in range(rank):
+            if axis not in own:
+                own[axis] = f"d{next(number)}"
+    return names
+
+
+def _sum_of_products(left: str, right: str, out: str) -> list[str] | None:
+    """The zero of an element type, and the steps that add a product to a sum."""
+    is_widened = left == right and left in ("f16", "bf16") and out == "f32"
+    if not is_widened and not left == right == out:
+        return None
+    if out.startswith("complex"):
+        part = out.removeprefix("complex<").removesuffix(">")
+        multiply, add = "complex.mul", "complex.add"
+        zero = f"complex.constant [0.0 : {part}, 0.0 : {part}] : {out}"
+    elif out in ("f16", "bf16", "f32", "f64"):
+        multiply, add, zero = "arith.mulf", "arith.addf", f"arith.constant 0.0 : {out}"
+    elif out in ("i8", "i16", "i32", "i64"):
+        multiply, add, zero = "arith.muli", "arith.addi", f"arith.constant 0 : {out}"
+    else:
+        return None
+    wide = [f"%{v}_wide = arith.extf %{v} : {left} to {out}" for v in "ab"] if is_widened else []
+    a, b = ("%a_wide", "%b_wide") if is_widened else ("%a", "%b")
+    return [
+        zero,
+        *wide,
+        f"%product = {multiply} {a}, {b} : {out}",
+        f"%sum = {add} %c, %product : {out}",
+    ]
+
+
+def _open(tensor: Tensor) -> list[int]:
+    return [axis for axis, size in enumerate(tensor.sizes) if size == "?"]
+
+
+def _empty(out: Tensor) -> str:
+    return f"%empty = tensor.empty({', '.join(f'%n{axis}' for axis in _open(out))}) : {out}"
+
+
+def _generic(maps: Sequence[Sequence[str]], dims: Sequence[str], reduced: Sequence[str]) -> str:
+    """A loop over dimensions; a map for each operand says where its axes are among them."""
+    shown = ", ".join(f"affine_map<({', '.join(dims)}) -> ({', '.join(one)})>" for one in maps)
+    kinds = ", ".join('"reduction"' if d in reduced else '"parallel"' for d in dims)
+    return f"linalg.generic {{indexing_maps = [{shown}], iterator_types = [{kinds}]}}"
+
+
+def _function(operands: Sequence[Tensor], out: Tensor, lines: Sequence[str]) -> str:
+    parameters = ", ".join(f"%{i}: {kind}" for i, kind in enumerate(operands))
+    body = "\n".join(lines)
+    return f"func.func private @f({parameters}) -> {out} {{\n{body}\nreturn %out : {out}\n}}"

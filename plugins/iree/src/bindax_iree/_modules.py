@@ -1,0 +1,117 @@
+"""StableHLO artifacts in the form that IREE compiles for all sizes.
+
+Operations that IREE lowers for known sizes alone become calls of functions that it lowers for all.
+Assertions on sizes are custom calls, which IREE lacks; without them the sizes are not checked.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from bindax_iree import _linalg
+from bindax_iree._installed import compiler
+from bindax_iree._linalg import Tensor
+
+
+def prepared(artifact: bytes) -> bytes:
+    """An artifact without assertions, whose operations on unknown sizes are functions."""
+    compiler()
+    from iree.compiler import ir
+    from iree.compiler.api import Session
+
+    context = Session().context
+    module = ir.Module.parse(artifact, context=context)
+    with context:
+        for number, operation in enumerate(list(_operations(module.operation))):
+            name = operation.name
+            if name == "vhlo.custom_call_v1" and "shape_assertion" in str(
+                operation.attributes["call_target_name"]
+            ):
+                operation.erase()
+                continue
+            text = _REWRITES[name](operation) if name in _REWRITES else None
+            if text is not None:
+                function = ir.Module.parse(text.replace("@f", f"@sized.{number}", 1))
+                module.body.append(function.body.operations[0])
+                _replace_by_call(ir, operation, f"sized.{number}")
+        written = io.BytesIO()
+        module.operation.write_bytecode(written)
+    return written.getvalue()
+
+
+def _operations(operation: Any) -> Iterator[Any]:
+    for region in operation.regions:
+        for block in region:
+            for inner in block:
+                yield inner.operation
+                yield from _operations(inner.operation)
+
+
+def _replace_by_call(ir: Any, operation: Any, function: str) -> None:
+    """Call a function in place of an operation; casts stand between types of the two dialects."""
+    options = {"ip": ir.InsertionPoint(operation), "loc": operation.location}
+
+    def cast(value: Any, to: Any) -> Any:
+        name = "builtin.unrealized_conversion_cast"
+        made = ir.Operation.create(name, results=[to], operands=[value], **options)
+        return made.results[0]
+
+    def plain(value: Any) -> Any:
+        return ir.Type.parse(str(_tensor(value)))
+
+    (result,) = operation.results
+    call = ir.Operation.create(
+        "func.call",
+        results=[plain(result)],
+        operands=[cast(x, plain(x)) for x in operation.operands],
+        attributes={"callee": ir.FlatSymbolRefAttr.get(function)},
+        **options,
+    )
+    result.replace_all_uses_with(cast(call.results[0], result.type))
+    operation.erase()
+
+
+def _tensor(value: Any) -> Tensor:
+    """The type of a value, from the text of that of StableHLO's portable dialect."""
+    text = re.sub(r"!vhlo\.(\w+?)_v\d+", r"\1", str(value.type)).replace("bool", "i1")
+    *sizes, element = text.removeprefix("tensor<").removesuffix(">").split("x", text.count("x"))
+    if element.endswith(">") or "complex" in text:  # whose name has an x
+        *sizes, element = [*re.findall(r"[?\d]+(?=x)", text), text[text.index("complex") : -1]]
+    return Tensor(tuple(sizes), element)
+
+
+def _numbers(operation: Any, attribute: str) -> list[int]:
+    found = re.search(r"dense<(.*?)>", str(operation.attributes[attribute]))
+    return [int(n) for n in re.findall(r"\d+", found[1] if found else "")]
+
+
+def _reshape(operation: Any) -> str:
+    x, shape = map(_tensor, operation.operands)
+    return _linalg.reshape(x, shape, _tensor(operation.results[0]))
+
+
+def _broadcast(operation: Any) -> str:
+    x, shape = map(_tensor, operation.operands)
+    axes = _numbers(operation, "broadcast_dimensions")
+    return _linalg.broadcast(x, shape, _tensor(operation.results[0]), axes)
+
+
+def _dot_general(operation: Any) -> str | None:
+    x, y = map(_tensor, operation.operands)
+    if "?" not in (*x.sizes, *y.sizes):
+        return None
+    batch, contracted = (
+        tuple(_numbers(operation, f"{side}_{kind}_dimensions") for side in ("lhs", "rhs"))
+        for kind in ("batching", "contracting")
+    )
+    return _linalg.dot_general(x, y, _tensor(operation.results[0]), batch, contracted)
+
+
+_REWRITES = {
+    "vhlo.dynamic_broadcast_in_dim_v1": _broadcast,
+    "vhlo.dynamic_reshape_v1": _reshape,
+    "vhlo.dot_general_v2": _dot_general,
+}
