@@ -17,8 +17,8 @@ import bindax._cli
 from bindax._cli import main
 
 COMMANDS = [
-    *("check", "compare", "completion", "containers", "demo", "doctor", "inspect", "mutate"),
-    *("new-plugin", "plugins", "rules"),
+    *("check", "compare", "completion", "containers", "demo", "deploy", "doctor", "inspect"),
+    *("mutate", "new-plugin", "plugins", "rules"),
 ]
 TABLES = [["plugins"], ["containers"], ["rules", "sin"], ["rules", "scan"]]
 INTERRUPTED = 130

@@ -14,8 +14,8 @@ import click
 from bindax._cli._output import INTERRUPTED, Failure
 
 _COMMANDS = [
-    *("check", "compare", "completion", "containers", "demo", "doctor", "inspect", "mutate"),
-    *("new-plugin", "plugins", "rules"),
+    *("check", "compare", "completion", "containers", "demo", "deploy", "doctor", "inspect"),
+    *("mutate", "new-plugin", "plugins", "rules"),
 ]
 
 _EXIT_CODES = """\b

@@ -27,6 +27,8 @@ PLATFORM = "iree"
 
 _REFUSALS = (BackendError, ExportError, MissingRuleError)
 
+_CALLS_HOST = "it is computed by a function of this process, which a program of IREE cannot call"
+
 _EMBEDDED = 16
 """Constants with more elements are operands of the program, whose text they are no part of."""
 
@@ -64,8 +66,9 @@ def lower(jaxpr: ClosedJaxpr, name: str) -> Lowered:
     except _REFUSALS as error:
         found = _culprit(jaxpr.jaxpr)
         primitive = "" if found is None else f" the primitive {found} in"
+        reason = _CALLS_HOST if "calls the Python function" in str(error) else clause(error)
         raise CompilationError(
-            f"the backend 'iree' cannot compile{primitive} {name}: {clause(error)}. Compile it "
+            f"the backend 'iree' cannot compile{primitive} {name}: {reason}. Compile it "
             f'with jit(..., backend="xla").'
         ) from error
     count = len(constants)

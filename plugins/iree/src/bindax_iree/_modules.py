@@ -32,6 +32,8 @@ def prepared(artifact: bytes) -> bytes:
             ):
                 operation.erase()
                 continue
+            if name in _MENDED:
+                _MENDED[name](ir, operation)
             text = _REWRITES[name](operation) if name in _REWRITES else None
             if text is not None:
                 function = ir.Module.parse(text.replace("@f", f"@sized.{number}", 1))
@@ -72,6 +74,54 @@ def _replace_by_call(ir: Any, operation: Any, function: str) -> None:
     )
     result.replace_all_uses_with(cast(call.results[0], result.type))
     operation.erase()
+
+
+def _reverse_signed(ir: Any, operation: Any) -> None:
+    """Reverse unsigned numbers as signed ones: the form that IREE has for others is not legal."""
+    unsigned = operation.results[0].type
+    if "!vhlo.ui" not in str(unsigned):
+        return
+    signed = ir.Type.parse(str(unsigned).replace("!vhlo.ui", "!vhlo.i"))
+
+    def as_bits(value: Any, to: Any) -> Any:
+        options = {"ip": ir.InsertionPoint(operation), "loc": operation.location}
+        name = "vhlo.bitcast_convert_v1"
+        return ir.Operation.create(name, results=[to], operands=[value], **options).results[0]
+
+    (result,) = operation.results
+    reversed_ = ir.Operation.create(
+        operation.name,
+        results=[signed],
+        operands=[as_bits(operation.operands[0], signed)],
+        attributes={name: operation.attributes[name] for name in operation.attributes},
+        ip=ir.InsertionPoint(operation),
+        loc=operation.location,
+    )
+    result.replace_all_uses_with(as_bits(reversed_.results[0], unsigned))
+    operation.erase()
+
+
+def _keep_ties(ir: Any, operation: Any) -> None:
+    """Have a sort keep the order of equal elements.
+
+    IREE exchanges neighbours unless the first is less. So the comparison becomes: not greater.
+    """
+    (block,) = operation.regions[0]
+    arguments = list(block.arguments)
+    others = {number ^ 1: value for number, value in enumerate(arguments)}
+    for inner in block:
+        for i, value in enumerate(inner.operation.operands):
+            if value in arguments:
+                inner.operation.operands[i] = others[arguments.index(value)]
+    returned = inner.operation
+    negated = ir.Operation.create(
+        "vhlo.not_v1",
+        results=[returned.operands[0].type],
+        operands=[returned.operands[0]],
+        ip=ir.InsertionPoint(returned),
+        loc=operation.location,
+    )
+    returned.operands[0] = negated.results[0]
 
 
 def _tensor(value: Any) -> Tensor:
@@ -115,3 +165,5 @@ _REWRITES = {
     "vhlo.dynamic_reshape_v1": _reshape,
     "vhlo.dot_general_v2": _dot_general,
 }
+
+_MENDED = {"vhlo.reverse_v1": _reverse_signed, "vhlo.sort_v1": _keep_ties}

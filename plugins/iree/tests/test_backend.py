@@ -1,0 +1,123 @@
+"""The backend gives what others give, or an error that names what it cannot do."""
+
+from __future__ import annotations
+
+import gc
+from concurrent.futures import ThreadPoolExecutor
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import bindax
+import bindax.numpy as bnp
+from bindax.extend import BackendError, DeletedArrayError
+from bindax_iree import CompilationError
+
+pytestmark = pytest.mark.usefixtures("iree")
+
+
+def on_iree(function: object) -> object:
+    return bindax.jit(function, backend="iree")
+
+
+def test_transformed_functions() -> None:
+    x = np.linspace(0.1, 2, 5)
+    slopes = bindax.vmap(bindax.grad(lambda x: bnp.sin(x) * bnp.exp(x)))
+    expected = np.cos(x) * np.exp(x) + np.sin(x) * np.exp(x)
+    np.testing.assert_allclose(on_iree(slopes)(x), expected, rtol=1e-12)
+
+
+def test_eager_operations_and_loops() -> None:
+    with bindax.config.override(backend="iree"):
+        x = bnp.arange(5.0) + 1
+        assert float((x * 2).sum()) == 30
+        assert repr(x.devices()) == "{IreeDevice('local-task')}"
+        total, steps = bindax.lax.scan(lambda c, x: (c + x, c * x), 0.0, x)
+        assert float(total) == 15
+        np.testing.assert_array_equal(steps, [0, 2, 9, 24, 50])
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        *(np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64),
+        *(np.uint64, ml_dtypes.bfloat16, np.float16, np.float32, np.float64, np.complex64),
+        np.complex128,
+    ],
+    ids=lambda dtype: np.dtype(dtype).name,
+)
+def test_dtypes_pass_through(dtype: type) -> None:
+    x = np.array([0, 1, 1, 3]).astype(dtype)
+    out = on_iree(lambda x: bnp.stack([x, x[::-1]]))(x)
+    assert out.dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(out), np.stack([x, x[::-1]]))
+
+
+def test_empty_arrays() -> None:
+    out = on_iree(lambda x: (x + 1, x.sum(0)))(np.zeros((0, 3), np.float32))
+    assert [y.shape for y in out] == [(0, 3), (3,)]
+    np.testing.assert_array_equal(out[1], np.zeros(3))
+
+
+def test_random_bits_are_those_of_other_backends() -> None:
+    def draw() -> object:
+        return bindax.random.bits(bindax.random.key(3), (7,))
+
+    np.testing.assert_array_equal(on_iree(draw)(), bindax.jit(draw, backend="numpy")())
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.float32])
+def test_sorts_keep_the_order_of_equal_elements(dtype: type) -> None:
+    x = np.random.default_rng(0).integers(0, 5, 100).astype(dtype)
+    order = on_iree(lambda x: bnp.argsort(x, stable=True))(x)
+    np.testing.assert_array_equal(order, np.argsort(x, stable=True))
+    falling = on_iree(lambda x: bnp.argsort(x, stable=True, descending=True))(x)
+    np.testing.assert_array_equal(x[falling], np.sort(x)[::-1])
+
+
+def test_large_constants_are_operands() -> None:
+    table = np.arange(100, dtype=np.float32)
+    look_up = on_iree(lambda i: bnp.asarray(table)[i])
+    assert float(look_up(7)) == 7
+    assert "99" not in look_up.lower(7).as_text().partition("func.func")[2].partition("{")[0]
+
+
+def test_results_outlive_programs() -> None:
+    kept = np.asarray(on_iree(lambda x: x * 2)(np.arange(1000.0)))
+    gc.collect()
+    assert kept[999] == 1998
+    assert not kept.flags.writeable
+
+
+def test_deleted_arrays() -> None:
+    x = on_iree(lambda x: x * 2)(np.arange(3.0))
+    x.delete()
+    with pytest.raises(DeletedArrayError):
+        np.asarray(x)
+
+
+def test_threads() -> None:
+    double = on_iree(lambda x: x * 2)
+    inputs = [np.full(100, i, np.float32) for i in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        for x, y in zip(inputs, pool.map(double, inputs), strict=True):
+            np.testing.assert_array_equal(y, 2 * x)
+
+
+def test_what_it_cannot_compile_is_named() -> None:
+    with pytest.raises(CompilationError, match="'iree' cannot compile the primitive fft in"):
+        on_iree(lambda x: bnp.fft.fft(x))(np.ones(8, np.complex64))
+    with pytest.raises(CompilationError, match=r"eigh in .* a function of this process"):
+        on_iree(lambda x: bnp.linalg.eigh(x))(np.eye(3, dtype=np.float32))
+    with pytest.raises(CompilationError, match="no element type for the dtype int4"):
+        on_iree(lambda x: x + x)(np.ones(3, ml_dtypes.int4))
+
+
+def test_the_driver_is_chosen_before_its_first_use() -> None:
+    on_iree(lambda x: x)(np.float32(1))
+    with (
+        pytest.raises(BackendError, match="programs run with 'local-task' since its first use"),
+        bindax.config.override(iree_driver="local-sync"),
+    ):
+        pass
