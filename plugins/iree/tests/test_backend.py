@@ -106,8 +106,8 @@ def test_threads() -> None:
 
 
 def test_what_it_cannot_compile_is_named() -> None:
-    with pytest.raises(CompilationError, match="'iree' cannot compile the primitive fft in"):
-        on_iree(lambda x: bnp.fft.fft(x))(np.ones(8, np.complex64))
+    with pytest.raises(CompilationError, match="cannot compile the primitive fft in"):
+        on_iree(lambda x: bnp.fft.rfft(x))(np.ones(6, np.float32))
     with pytest.raises(CompilationError, match=r"eigh in .* a function of this process"):
         on_iree(lambda x: bnp.linalg.eigh(x))(np.eye(3, dtype=np.float32))
     with pytest.raises(CompilationError, match="no element type for the dtype int4"):

@@ -104,7 +104,9 @@ def test_the_error_names_the_primitive_that_is_behind_a_diagnostic() -> None:
         "operation 'stablehlo.fft' that was explicitly marked illegal. Compile it with "
         'jit(..., backend="xla"), or write it without that operation.'
     )
-    assert "f for cuda: killed." in str(compilation_error("f", "cuda", "killed"))
+    assert "compile f for cuda: killed." in str(compilation_error("f", "cuda", "killed"))
+    of_two = compilation_error("f", "cuda", "error: undefined symbol: sin", ["mul", "sin"])
+    assert "compile f, which is made of mul, sin, for cuda: undefined symbol: sin." in str(of_two)
 
 
 def test_functions_for_unknown_sizes() -> None:

@@ -17,6 +17,7 @@ from bindax_core.extend import (
     compiler_started,
     config,
 )
+from bindax_iree._support import UNITS, UNSUPPORTED
 
 if TYPE_CHECKING:
     from bindax_iree._executable import Executable, LoweredProgram
@@ -33,11 +34,15 @@ class IreeBackend:
         priority: below the interpreter of the kernel.
         platform: ``"iree"``.
         host_accessible: whether NumPy can read buffers where they are.
+        unsupported: the names of the primitives that it refuses.
+        units: how many units in the last place some functions may be from the reference.
     """
 
     name = "iree"
     priority = -1
     platform = "iree"
+    unsupported = UNSUPPORTED
+    units = UNITS
 
     def __init__(self) -> None:
         self._runtime: Runtime | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -12,8 +13,11 @@ from bindax_iree._installed import compiler
 from bindax_iree._modules import prepared
 from bindax_iree._targets import HOST, Target, processor_flags
 
-_TYPES_AS_WRITTEN = ("--iree-input-demote-f64-to-f32=false", "--iree-input-demote-i64-to-i32=false")
-"""The compiler would compute in 32 bits otherwise, and change the types of operands."""
+_ALWAYS = (
+    "--iree-input-demote-f64-to-f32=false",  # or it would change the types of operands
+    "--iree-input-demote-i64-to-i32=false",
+    "--iree-global-opt-enable-warn-on-uninitialized-values=false",  # said of empty sums
+)
 
 
 def compile_artifact(
@@ -23,6 +27,7 @@ def compile_artifact(
     name: str,
     processor: str | None = None,
     flags: Sequence[str] = (),
+    primitives: Sequence[str] = (),
 ) -> bytes:
     """Compile a StableHLO artifact for a target.
 
@@ -32,6 +37,7 @@ def compile_artifact(
         name: the name of the program, for messages.
         processor: the processor or device; that of the target when omitted.
         flags: more flags of ``iree-compile``.
+        primitives: the names of those that the program is made of, for messages.
 
     Returns:
         The module of IREE's virtual machine, as the contents of a ``.vmfb`` file.
@@ -41,7 +47,7 @@ def compile_artifact(
         InstallationError: when its compiler is not installed.
     """
     iree = compiler()
-    arguments = [*_TYPES_AS_WRITTEN, *target.flags]
+    arguments = [*_ALWAYS, *target.flags]
     arguments += [*processor_flags(target, processor), *flags]
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory, "program.mlirbc")
@@ -51,7 +57,7 @@ def compile_artifact(
         try:
             made = iree.compile_file(str(source), input_type="stablehlo", extra_args=arguments)
         except iree.CompilerToolError as error:
-            raise compilation_error(name, target.name, str(error)) from error
+            raise compilation_error(name, target.name, str(error), primitives) from error
     return bytes(made)
 
 
@@ -63,6 +69,7 @@ def _linked_with_libm(linker: Path) -> list[str]:
     """
     from iree.compiler.tools import binaries
 
-    linker.write_text(f'#!/bin/sh\nexec "{binaries.find_tool("iree-lld")}" -flavor gnu "$@"\n')
+    tool = shlex.quote(binaries.find_tool("iree-lld"))
+    linker.write_text(f'#!/bin/sh\nexec {tool} -flavor gnu "$@"\n')
     linker.chmod(0o700)
     return ["--iree-llvmcpu-link-embedded=false", f"--iree-llvmcpu-system-linker-path={linker}"]

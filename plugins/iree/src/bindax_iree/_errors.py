@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from bindax_core.errors import clause
 from bindax_core.extend import BackendError
@@ -21,16 +22,26 @@ class ExecutionError(BackendError):
 
 
 _PRIMITIVE = re.compile(r'loc\("jit\([^"]*/(?P<name>[^"/]+)"')
+_FEW = 12
 _ERROR = re.compile(r"error: (?P<text>.*)")
 
 
-def compilation_error(name: str, what: str, diagnostics: str) -> CompilationError:
-    """The error for a program that IREE rejected, from the text that its compiler printed."""
+def compilation_error(
+    name: str, what: str, diagnostics: str, primitives: Sequence[str] = ()
+) -> CompilationError:
+    """The error for a program that IREE rejected, from the text that its compiler printed.
+
+    Where the text does not name the primitive, those of the program are named if they are few.
+    """
     lines = [match["text"] for match in _ERROR.finditer(diagnostics)]
     found = next(filter(None, map(_PRIMITIVE.search, lines)), None)
-    primitive = "" if found is None else f" the primitive {found['name']} in"
     reason = lines[0].split(" loc(")[0] if lines else diagnostics.strip()[-300:]
+    subject = name
+    if found is not None:
+        subject = f"the primitive {found['name']} in {name}"
+    elif 0 < len(primitives) <= _FEW:
+        subject = f"{name}, which is made of {', '.join(primitives)},"
     return CompilationError(
-        f"the backend 'iree' cannot compile{primitive} {name} for {what}: {clause(reason[:400])}. "
+        f"the backend 'iree' cannot compile {subject} for {what}: {clause(reason[:400])}. "
         f'Compile it with jit(..., backend="xla"), or write it without that operation.'
     )

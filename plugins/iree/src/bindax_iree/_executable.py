@@ -47,7 +47,13 @@ class LoweredProgram:
         for aval in (*self.in_avals, *self.out_avals):
             runtime.check(aval)
         target = target_of_driver(runtime.device.device_kind)
-        module = compile_artifact(self._lowered.artifact, target, name=self.name, flags=flags)
+        module = compile_artifact(
+            self._lowered.artifact,
+            target,
+            name=self.name,
+            flags=flags,
+            primitives=self._lowered.primitives,
+        )
         return Executable(self._backend, self, module)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -42,12 +43,14 @@ class Lowered:
         artifact: its portable artifact.
         constants: the arrays that are its first operands.
         kept: the positions of the operands that it takes after them.
+        primitives: the names of those that it is made of.
     """
 
     name: str
     artifact: bytes
     constants: tuple[np.ndarray[Any, Any], ...]
     kept: tuple[int, ...]
+    primitives: tuple[str, ...]
 
     def as_text(self) -> str:
         """The program as text of StableHLO."""
@@ -74,7 +77,8 @@ def lower(jaxpr: ClosedJaxpr, name: str) -> Lowered:
     count = len(constants)
     taken = [i for i in made.kept if i < count]
     kept = [i - count for i in made.kept if i >= count]
-    return Lowered(name, made.module, tuple(constants[i] for i in taken), tuple(kept))
+    names = tuple(dict.fromkeys(_primitives(jaxpr.jaxpr)))
+    return Lowered(name, made.module, tuple(constants[i] for i in taken), tuple(kept), names)
 
 
 def _stablehlo() -> Any:
@@ -94,6 +98,13 @@ def _exported(jaxpr: ClosedJaxpr, name: str) -> Any:
             in_shardings=None,
             out_shardings=None,
         )
+
+
+def _primitives(jaxpr: Jaxpr) -> Iterator[str]:
+    for eqn in jaxpr.eqns:
+        yield eqn.primitive.name
+        for _, inner in subjaxprs(eqn.params):
+            yield from _primitives(inner.jaxpr)
 
 
 def _culprit(jaxpr: Jaxpr) -> str | None:

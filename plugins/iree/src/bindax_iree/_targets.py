@@ -1,4 +1,4 @@
-"""What programs are compiled for: the flags of the compiler, and the drivers that run them."""
+"""The targets of compilation: flags of the compiler, and the drivers that run programs."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def processor_flags(target: Target, processor: str | None) -> list[str]:
 
 
 def target_of_driver(driver: str) -> Target:
-    """What programs for the device of a driver of this machine are compiled for."""
+    """The target of programs for the device that a driver has on this machine."""
     if driver.startswith("local"):
         return HOST
     found = [target for target in TARGETS.values() if target.driver == driver]
