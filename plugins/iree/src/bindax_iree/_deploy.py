@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from bindax_core.extend import api_boundary
-from bindax_export import Exported
-from bindax_iree._compile import compile_artifact
 from bindax_iree._errors import CompilationError
 from bindax_iree._targets import TARGETS
+
+if TYPE_CHECKING:
+    from bindax_export import Exported
 
 
 @api_boundary
@@ -36,6 +38,8 @@ def deploy(
         CompilationError: when IREE cannot compile the program for the target.
         InstallationError: when the compiler of IREE is not installed.
     """
+    from bindax_iree._compile import compile_artifact  # as the backend is, when it is needed
+
     if target not in TARGETS:
         raise ValueError(f"deploy: there is no target {target!r}; there are {', '.join(TARGETS)}.")
     chosen = TARGETS[target]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bindax_export import Exported
 from bindax_iree._targets import TARGETS
+
+if TYPE_CHECKING:
+    from bindax_export import Exported
 
 
 def example_program(exported: Exported, target: str, path: str | Path) -> str:
