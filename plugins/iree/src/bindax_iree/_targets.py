@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import attrs
+from typing import NamedTuple
 
 
-@attrs.frozen
-class Target:
+class Target(NamedTuple):
     """A kind of machine that programs are compiled for.
 
     Attributes:
