@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import ml_dtypes
@@ -121,3 +123,20 @@ def test_the_driver_is_chosen_before_its_first_use() -> None:
         bindax.config.override(iree_driver="local-sync"),
     ):
         pass
+
+
+def test_a_forked_process_interprets() -> None:
+    program = (
+        "import os, warnings, numpy as np, bindax\n"
+        "warnings.simplefilter('ignore')\n"
+        "f = bindax.jit(lambda x: x + 1, backend='iree')\n"
+        "f(np.float32(1))\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    print(float(f(np.float32(2))), flush=True)\n"
+        "    os._exit(0)\n"
+        "os.waitpid(child, 0)\n"
+    )
+    command = [sys.executable, "-c", program]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert (ran.stdout, ran.stderr) == ("3.0\n", "")

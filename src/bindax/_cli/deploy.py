@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -55,7 +56,7 @@ def deploy(
     if program_file is not None:
         text = bindax_iree.example_program(exported, target, output)
         program_file.write_text(text, encoding="utf-8")
-    record = {
+    record: dict[str, Any] = {
         "file": str(output),
         "bytes": len(module),
         "target": target,

@@ -33,7 +33,7 @@ class IreeBackend:
         name: ``"iree"``.
         priority: below the interpreter of the kernel.
         platform: ``"iree"``.
-        host_accessible: whether NumPy can read buffers where they are.
+        host_accessible: whether NumPy can read buffers where they are: with a driver of the CPU.
         unsupported: the names of the primitives that it refuses.
         units: how many units in the last place some functions may be from the reference.
     """
@@ -45,6 +45,7 @@ class IreeBackend:
     units = UNITS
 
     def __init__(self) -> None:
+        self.host_accessible: bool = True
         self._runtime: Runtime | None = None
         self._forked = False
         self._lock = threading.Lock()
@@ -52,10 +53,6 @@ class IreeBackend:
 
     def __repr__(self) -> str:
         return "IreeBackend()"
-
-    @property
-    def host_accessible(self) -> bool:
-        return config.iree_driver.startswith("local")
 
     def compile(self, jaxpr: ClosedJaxpr, **options: Any) -> Executable:
         """Compile a program for the device; the memory of donated operands is not reused.
@@ -125,6 +122,7 @@ class IreeBackend:
             with self._lock:
                 if self._runtime is None:
                     self._runtime = Runtime(config.iree_driver)
+                    self.host_accessible = self._runtime.host_accessible
                     compiler_started(lambda: None, self._abandon)
                     config.check("iree_driver", self._keep_driver)
         return self._runtime

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,8 @@ def example_program(exported: Exported, target: str, path: str | Path) -> str:
     operands, notes = [], []
     for i in exported.module_kept_var_idx:
         aval = exported.in_avals[i]
-        shape = tuple(n if isinstance(n, int) else 1 for n in aval.shape)
+        sizes: tuple[Any, ...] = aval.shape
+        shape = tuple(n if isinstance(n, int) else 1 for n in sizes)
         operands.append(f"np.zeros({shape}, {np.dtype(aval.dtype).name!r})")
         notes.append(aval.str_short())
     return _TEXT.format(

@@ -13,8 +13,8 @@ from bindax_core.extend import (
     BackendError,
     ClosedJaxpr,
     Jaxpr,
-    Literal,
     MissingRuleError,
+    Var,
     config,
     find_backend,
     float0,
@@ -114,7 +114,7 @@ def _culprit(jaxpr: Jaxpr) -> str | None:
             found = _culprit(inner.jaxpr)
             if found is not None:
                 return found
-        operands = list(dict.fromkeys(x for x in eqn.invars if type(x) is not Literal))
+        operands = list(dict.fromkeys(x for x in eqn.invars if isinstance(x, Var)))
         alone = Jaxpr([], operands, list(eqn.outvars), [eqn])
         try:
             _exported(ClosedJaxpr(alone, []), eqn.primitive.name)

@@ -153,10 +153,11 @@ def _dot_general(operation: Any) -> str | None:
     x, y = map(_tensor, operation.operands)
     if "?" not in (*x.sizes, *y.sizes):
         return None
-    batch, contracted = (
-        tuple(_numbers(operation, f"{side}_{kind}_dimensions") for side in ("lhs", "rhs"))
-        for kind in ("batching", "contracting")
+    left, right = (
+        [_numbers(operation, f"{side}_{kind}_dimensions") for kind in ("batching", "contracting")]
+        for side in ("lhs", "rhs")
     )
+    batch, contracted = zip(left, right, strict=True)
     return _linalg.dot_general(x, y, _tensor(operation.results[0]), batch, contracted)
 
 

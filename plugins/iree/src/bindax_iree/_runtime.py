@@ -66,7 +66,8 @@ class Runtime:
             ) from error
         self._elements: dict[np.dtype[Any], Any] = {}
         self._memory = iree.MemoryType.DEVICE_LOCAL
-        if driver.startswith("local"):
+        self.host_accessible: bool = driver.startswith("local")
+        if self.host_accessible:
             self._memory |= iree.MemoryType.HOST_VISIBLE
         self._usage = iree.BufferUsage.DEFAULT | iree.BufferUsage.MAPPING
 
