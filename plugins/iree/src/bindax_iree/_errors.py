@@ -35,7 +35,7 @@ def compilation_error(
     """
     lines = [match["text"] for match in _ERROR.finditer(diagnostics)]
     found = next(filter(None, map(_PRIMITIVE.search, lines)), None)
-    reason = lines[0].split(" loc(")[0] if lines else diagnostics.strip()[-300:]
+    reason = lines[0].split(" loc(")[0] if lines else _ending(diagnostics)
     subject = name
     if found is not None:
         subject = f"the primitive {found['name']} in {name}"
@@ -45,3 +45,10 @@ def compilation_error(
         f"the backend 'iree' cannot compile {subject} for {what}: {clause(reason[:400])}. "
         f'Compile it with jit(..., backend="xla"), or write it without that operation.'
     )
+
+
+def _ending(diagnostics: str) -> str:
+    """The reason where the compiler printed no error: it is a mistake of its own that ended it."""
+    code = re.search(r"Error code: (-?\d+)", diagnostics)
+    ended = "" if code is None else f" with the exit code {code[1]}"
+    return f"its compiler ended{ended} and printed no error"
