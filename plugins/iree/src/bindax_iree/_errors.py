@@ -41,9 +41,11 @@ def compilation_error(
         subject = f"the primitive {found['name']} in {name}"
     elif 0 < len(primitives) <= _FEW:
         subject = f"{name}, which is made of {', '.join(primitives)},"
+    advice = "Write it without that operation"
+    if what == "host":
+        advice += ', or compile it with jit(..., backend="xla")'
     return CompilationError(
-        f"the backend 'iree' cannot compile {subject} for {what}: {clause(reason[:400])}. "
-        f'Compile it with jit(..., backend="xla"), or write it without that operation.'
+        f"the backend 'iree' cannot compile {subject} for {what}: {clause(reason[:400])}. {advice}."
     )
 
 
