@@ -85,6 +85,19 @@ def test_large_constants_are_operands() -> None:
     assert "99" not in look_up.lower(7).as_text().partition("func.func")[2].partition("{")[0]
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.int64])
+def test_indices_out_of_bounds_are_moved_into_bounds(dtype: type) -> None:
+    x, at = np.arange(5.0), np.array([-2, -100, 0, 4, 5, 100]).astype(dtype)
+    cut = bindax.vmap(lambda i: bindax.lax.dynamic_slice(x, (i,), (1,))[0])
+    np.testing.assert_array_equal(on_iree(cut)(at), bindax.jit(cut, backend="numpy")(at))
+
+
+def test_pairs_of_indices_out_of_bounds_are_moved_into_bounds() -> None:
+    x, at = np.arange(12.0).reshape(3, 4), np.array([[-5, 1], [2, 9], [7, -1], [1, 2]])
+    cut = bindax.vmap(lambda i: bindax.lax.dynamic_slice(x, tuple(i), (1, 2)))
+    np.testing.assert_array_equal(on_iree(cut)(at), bindax.jit(cut, backend="numpy")(at))
+
+
 def test_results_outlive_programs() -> None:
     kept = np.asarray(on_iree(lambda x: x * 2)(np.arange(1000.0)))
     gc.collect()

@@ -130,7 +130,6 @@ def test_functions_for_unknown_sizes() -> None:
         (("bf16", "bf16", "f32"), "arith.extf %a : bf16 to f32"),
         (("i32", "i32", "i32"), "arith.addi"),
         (("complex<f32>", "complex<f32>", "complex<f32>"), "complex.mul"),
-        (("ui8", "ui8", "ui8"), None),
         (("f32", "f64", "f64"), None),
     ],
 )

@@ -14,10 +14,14 @@ import attrs
 
 @attrs.frozen
 class Tensor:
-    """The type of a tensor: its sizes, ``"?"`` where unknown, and its element type."""
+    """The type of a tensor: its sizes, ``"?"`` where unknown, and its element type.
+
+    Integers have no sign here, as in the dialects that compute with them.
+    """
 
     sizes: tuple[str, ...]
     element: str
+    is_unsigned: bool = False
 
     def __str__(self) -> str:
         return f"tensor<{'x'.join([*self.sizes, self.element])}>"
@@ -55,6 +59,31 @@ def broadcast(x: Tensor, shape: Tensor, out: Tensor, axes: Sequence[int]) -> str
     return _function([x, shape], out, lines)
 
 
+def clamp(x: Tensor, last: Sequence[int], axis: int) -> str:
+    """A function that moves numbers into bounds from 0, one for each position on an axis."""
+    bits = int(x.element.removeprefix("i"))
+    most = 2 ** (bits if x.is_unsigned else bits - 1) - 1
+    bounds = Tensor((str(len(last)),), x.element)
+    whole = [f"d{i}" for i in range(len(x.sizes))]
+    where = whole[axis] if axis < len(whole) else "0"
+    generic = _generic([whole, [where], whole], whole, reduced=())
+    smaller = ["%moved = arith.minui %a, %b"]
+    if not x.is_unsigned:
+        smaller = ["%positive = arith.maxsi %a, %zero", "%moved = arith.minsi %positive, %b"]
+    lines = [
+        *_sizes(x, [(0, i) for i in range(len(whole))], [x]),
+        _empty(x),
+        f"%zero = arith.constant 0 : {x.element}",
+        f"%last = arith.constant dense<{[min(n, most) for n in last]}> : {bounds}",
+        f"%out = {generic} ins(%0, %last : {x}, {bounds}) outs(%empty : {x}) {{",
+        f"^bb0(%a: {x.element}, %b: {x.element}, %c: {x.element}):",
+        *(f"{line} : {x.element}" for line in smaller),
+        f"linalg.yield %moved : {x.element}",
+        f"}} -> {x}",
+    ]
+    return _function([x], x, lines)
+
+
 Axes = Sequence[int]
 
 
@@ -74,13 +103,7 @@ def dot_general(
     for side in (0, 1):
         taken = {*batch[side], *contracted[side]}
         sources += [(side, axis) for axis in sorted(names[side]) if axis not in taken]
-    sizes = []
-    for axis in _open(out):
-        side, at = sources[axis]
-        sizes += [
-            f"%i{axis} = arith.constant {at} : index",
-            f"%n{axis} = tensor.dim %{side}, %i{axis} : {(x, y)[side]}",
-        ]
+    sizes = _sizes(out, sources, [x, y])
     maps = [[own[axis] for axis in sorted(own)] for own in names]
     maps.append([names[side][axis] for side, axis in sources])
     whole = [f"d{i}" for i in range(len(sources) + len(summed))]
@@ -142,6 +165,20 @@ def _sum_of_products(left: str, right: str, out: str) -> list[str] | None:
 
 def _open(tensor: Tensor) -> list[int]:
     return [axis for axis, size in enumerate(tensor.sizes) if size == "?"]
+
+
+def _sizes(
+    out: Tensor, sources: Sequence[tuple[int, int]], operands: Sequence[Tensor]
+) -> list[str]:
+    """The unknown sizes of a result, each from an operand and its axis."""
+    lines = []
+    for axis in _open(out):
+        operand, at = sources[axis]
+        lines += [
+            f"%i{axis} = arith.constant {at} : index",
+            f"%n{axis} = tensor.dim %{operand}, %i{axis} : {operands[operand]}",
+        ]
+    return lines
 
 
 def _empty(out: Tensor) -> str:

@@ -34,11 +34,19 @@ def prepared(artifact: bytes) -> bytes:
                 continue
             if name in _MENDED:
                 _MENDED[name](ir, operation)
-            text = _REWRITES[name](operation) if name in _REWRITES else None
+            text = _FUNCTIONS[name](operation) if name in _FUNCTIONS else None
             if text is not None:
-                function = ir.Module.parse(text.replace("@f", f"@sized.{number}", 1))
+                symbol = f"bindax.{number}"
+                function = ir.Module.parse(text.replace("@f", f"@{symbol}", 1))
                 module.body.append(function.body.operations[0])
-                _replace_by_call(ir, operation, f"sized.{number}")
+                if "gather" in name:
+                    indices = operation.operands[1]
+                    operation.operands[1] = _called(ir, operation, symbol, [indices], indices.type)
+                    continue
+                (result,) = operation.results
+                operands = list(operation.operands)
+                result.replace_all_uses_with(_called(ir, operation, symbol, operands, result.type))
+                operation.erase()
         written = io.BytesIO()
         module.operation.write_bytecode(written)
     return written.getvalue()
@@ -52,8 +60,11 @@ def _operations(operation: Any) -> Iterator[Any]:
                 yield from _operations(inner.operation)
 
 
-def _replace_by_call(ir: Any, operation: Any, function: str) -> None:
-    """Call a function in place of an operation; casts stand between types of the two dialects."""
+def _called(ir: Any, operation: Any, function: str, operands: list[Any], result: Any) -> Any:
+    """The result of a function, called before an operation.
+
+    Casts stand between the types of StableHLO's portable dialect and those of others.
+    """
     options = {"ip": ir.InsertionPoint(operation), "loc": operation.location}
 
     def cast(value: Any, to: Any) -> Any:
@@ -61,19 +72,17 @@ def _replace_by_call(ir: Any, operation: Any, function: str) -> None:
         made = ir.Operation.create(name, results=[to], operands=[value], **options)
         return made.results[0]
 
-    def plain(value: Any) -> Any:
-        return ir.Type.parse(str(_tensor(value)))
+    def plain(kind: Any) -> Any:
+        return ir.Type.parse(str(_tensor(kind)))
 
-    (result,) = operation.results
     call = ir.Operation.create(
         "func.call",
         results=[plain(result)],
-        operands=[cast(x, plain(x)) for x in operation.operands],
+        operands=[cast(x, plain(x.type)) for x in operands],
         attributes={"callee": ir.FlatSymbolRefAttr.get(function)},
         **options,
     )
-    result.replace_all_uses_with(cast(call.results[0], result.type))
-    operation.erase()
+    return cast(call.results[0], result)
 
 
 def _reverse_signed(ir: Any, operation: Any) -> None:
@@ -124,13 +133,13 @@ def _keep_ties(ir: Any, operation: Any) -> None:
     returned.operands[0] = negated.results[0]
 
 
-def _tensor(value: Any) -> Tensor:
-    """The type of a value, from the text of that of StableHLO's portable dialect."""
-    text = re.sub(r"!vhlo\.(\w+?)_v\d+", r"\1", str(value.type)).replace("bool", "i1")
+def _tensor(kind: Any) -> Tensor:
+    """A type of tensors, from the text of that of StableHLO's portable dialect."""
+    text = re.sub(r"!vhlo\.(\w+?)_v\d+", r"\1", str(kind)).replace("bool", "i1")
     *sizes, element = text.removeprefix("tensor<").removesuffix(">").split("x", text.count("x"))
     if element.endswith(">") or "complex" in text:  # whose name has an x
         *sizes, element = [*re.findall(r"[?\d]+(?=x)", text), text[text.index("complex") : -1]]
-    return Tensor(tuple(sizes), element)
+    return Tensor(tuple(sizes), element.removeprefix("u"), element.startswith("u"))
 
 
 def _numbers(operation: Any, attribute: str) -> list[int]:
@@ -139,18 +148,18 @@ def _numbers(operation: Any, attribute: str) -> list[int]:
 
 
 def _reshape(operation: Any) -> str:
-    x, shape = map(_tensor, operation.operands)
-    return _linalg.reshape(x, shape, _tensor(operation.results[0]))
+    x, shape = (_tensor(x.type) for x in operation.operands)
+    return _linalg.reshape(x, shape, _tensor(operation.results[0].type))
 
 
 def _broadcast(operation: Any) -> str:
-    x, shape = map(_tensor, operation.operands)
+    x, shape = (_tensor(x.type) for x in operation.operands)
     axes = _numbers(operation, "broadcast_dimensions")
-    return _linalg.broadcast(x, shape, _tensor(operation.results[0]), axes)
+    return _linalg.broadcast(x, shape, _tensor(operation.results[0].type), axes)
 
 
 def _dot_general(operation: Any) -> str | None:
-    x, y = map(_tensor, operation.operands)
+    x, y = (_tensor(x.type) for x in operation.operands)
     if "?" not in (*x.sizes, *y.sizes):
         return None
     left, right = (
@@ -158,13 +167,28 @@ def _dot_general(operation: Any) -> str | None:
         for side in ("lhs", "rhs")
     )
     batch, contracted = zip(left, right, strict=True)
-    return _linalg.dot_general(x, y, _tensor(operation.results[0]), batch, contracted)
+    return _linalg.dot_general(x, y, _tensor(operation.results[0].type), batch, contracted)
 
 
-_REWRITES = {
+def _gather(operation: Any) -> str | None:
+    """A function that moves indices into bounds, which IREE does not: it would read elsewhere."""
+    x, indices = (_tensor(value.type) for value in operation.operands)
+    axes = _numbers(operation, "start_index_map")
+    whole = [x.sizes[axis] for axis in axes]
+    if "?" in whole:
+        return None
+    sizes = _numbers(operation, "slice_sizes")
+    last = [int(n) - sizes[axis] for n, axis in zip(whole, axes, strict=True)]
+    at = re.match(r"-?\d+", str(operation.attributes["index_vector_dim"]).partition("<")[2])
+    return _linalg.clamp(indices, last, int(at[0]) if at else 0)
+
+
+_FUNCTIONS = {
     "vhlo.dynamic_broadcast_in_dim_v1": _broadcast,
     "vhlo.dynamic_reshape_v1": _reshape,
     "vhlo.dot_general_v2": _dot_general,
+    "vhlo.gather_v1": _gather,
+    "vhlo.gather_v2": _gather,
 }
 
 _MENDED = {"vhlo.reverse_v1": _reverse_signed, "vhlo.sort_v1": _keep_ties}

@@ -5,7 +5,7 @@ from __future__ import annotations
 UNSUPPORTED: frozenset[str] = frozenset(
     (
         # IREE has no such operations of StableHLO, or not for all lengths and dtypes.
-        *("cholesky", "triangular_solve", "fft", "rng_uniform", "cbrt"),
+        *("cholesky", "triangular_solve", "fft", "rng_uniform", "cbrt", "scatter"),
         *("select_and_scatter", "select_and_scatter_add"),
         # Its compiler ends at sums over windows of complex numbers.
         *("conv_general_dilated", "reduce_window_sum"),
