@@ -123,6 +123,11 @@ def sharding_of(metadata: Mapping[str, Any]) -> Any:
     return None if mesh is None else NamedSharding(mesh, spec)
 
 
+def is_divided(value: Any) -> bool:
+    """Tell whether an array lies on a mesh."""
+    return isinstance(getattr(value, "sharding", None), NamedSharding)
+
+
 def divided(kind: str, value: Any, metadata: Mapping[str, Any]) -> Any:
     """The value of a new variable, laid out as its metadata ``out_sharding`` say.
 

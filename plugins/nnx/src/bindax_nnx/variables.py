@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from bindax_core.errors import UnexpectedTracerError, clause
 from bindax_core.extend import Array, NodeDefinition, Tracer
-from bindax_core.sharding import NamedSharding
 from bindax_core.tree_util import GetAttrKey, register_node
 from bindax_nnx._metadata import HasMetadata, current_names
 from bindax_nnx._metadata import VariableMetadata as VariableMetadata
@@ -15,7 +14,7 @@ from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation
 from bindax_nnx._operators import VariableOperators
 from bindax_nnx._paths import Place, full_name
 from bindax_nnx._tokens import VariableToken, variable_token
-from bindax_nnx.eager_sharding import divided, sharding_of, using_eager_sharding
+from bindax_nnx.eager_sharding import divided, is_divided, sharding_of, using_eager_sharding
 from bindax_nnx.errors import TraceContextError
 from bindax_text import Displayed, Parts
 
@@ -270,7 +269,7 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         if name in metadata:
             return metadata[name]
         if "out_sharding" in metadata and (
-            name == "sharding_names" or (name == "sharding" and not _is_divided(self._value))
+            name == "sharding_names" or (name == "sharding" and not is_divided(self._value))
         ):
             return metadata["out_sharding"]
         try:
@@ -323,11 +322,6 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
 
     def __reduce__(self) -> Any:
         return make_variable, (type(self), self._value, self._metadata)
-
-
-def _is_divided(value: Any) -> bool:
-    """Tell whether an array lies on a mesh."""
-    return isinstance(getattr(value, "sharding", None), NamedSharding)
 
 
 _set = object.__setattr__
