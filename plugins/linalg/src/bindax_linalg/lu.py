@@ -14,6 +14,7 @@ from bindax_core.extend import (
     Primitive,
     Region,
     ShapedArray,
+    Tracer,
     primitive,
     rules,
     typeof,
@@ -25,6 +26,7 @@ from bindax_lax_basic import (
     iota_p,
     neg_p,
     select_n_p,
+    sort_key_val,
     stop_gradient,
 )
 from bindax_lax_basic.extend import (
@@ -40,7 +42,7 @@ from bindax_lax_basic.extend import (
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import solve_array, triangular_solve
-from bindax_transforms import SymbolicZero, custom_jvp
+from bindax_transforms import SymbolicZero, custom_jvp, linear_call
 
 __all__ = ["lu", "lu_p", "lu_pivots_to_permutation", "lu_pivots_to_permutation_p"]
 
@@ -161,26 +163,39 @@ def solve(a: Any, b: Any) -> Any:
     The derivative ``a dx = db - da x`` is solved with the factors of ``a``, which need none.
     """
     packed, _, permutation = lu(stop_gradient(a))
-    return _solve_factored(a, packed, permutation, b)
+    return _solve_linear(False, (a, packed, permutation), b)
 
 
-@custom_jvp
-def _solve_factored(a: Any, packed: Any, permutation: Any, b: Any) -> Any:
-    """Solve linear systems whose matrices have been factored."""
-    y = triangular_solve(
-        packed, m.take_rows(b, permutation), left_side=True, lower=True, unit_diagonal=True
-    )
-    return triangular_solve(packed, y, left_side=True)
+def _solve_linear(transposed: bool, system: tuple[Any, Any, Any], b: Any) -> Any:
+    """Solve linear systems; the transpose is a solution, too, and has a derivative like it."""
+    one, other = (partial(_solve_factored, flag) for flag in (transposed, not transposed))
+    if not isinstance(b, Tracer):
+        return one(system, b)  # nobody will transpose it
+    return linear_call(one, other, system, b)
+
+
+@partial(custom_jvp, nondiff_argnums=0)
+def _solve_factored(transposed: bool, system: tuple[Any, Any, Any], b: Any) -> Any:
+    """Solve linear systems, or those of the transposes, whose matrices have been factored."""
+    _, packed, permutation = system
+    lower = partial(triangular_solve, packed, left_side=True, lower=True, unit_diagonal=True)
+    upper = partial(triangular_solve, packed, left_side=True)
+    if not transposed:
+        return upper(lower(m.take_rows(b, permutation)))
+    y = lower(upper(b, transpose_a=True), transpose_a=True)
+    aval = typeof(permutation)
+    rows = iota_p.bind(dtype=aval.dtype, shape=aval.shape, dimension=aval.ndim - 1)
+    return m.take_rows(y, sort_key_val(permutation, rows)[1])
 
 
 @partial(_solve_factored.defjvp, symbolic_zeros=True)
-def _solve_factored_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    (a, packed, permutation, b), (da, _, _, right) = primals, tangents
-    x = _solve_factored(a, packed, permutation, b)
+def _solve_factored_jvp(transposed: bool, primals: Any, tangents: Any) -> tuple[Any, Any]:
+    (system, b), ((da, _, _), right) = primals, tangents
+    x = _solve_factored(transposed, system, b)
     if type(da) is not SymbolicZero:
-        product = m.matmul(da, x)
+        product = m.matmul(m.transposed(da) if transposed else da, x)
         right = neg_p.bind(product) if type(right) is SymbolicZero else m.sub(right, product)
-    return x, _solve_factored(a, packed, permutation, right)
+    return x, _solve_linear(transposed, system, right)
 
 
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Array:
