@@ -15,7 +15,7 @@ import numpy as np
 
 from bindax_core.extend import Array, Primitive, primitive, rules
 from bindax_lax_basic import erf_inv, exp, full_like, square
-from bindax_lax_basic.extend import FLOAT, composition, derivative, elementwise, partials
+from bindax_lax_basic.extend import FLOAT, composition, elementwise, nonlinear, partials
 
 NumPyArray = np.ndarray[Any, Any]
 
@@ -77,9 +77,7 @@ def _impl(x: NumPyArray) -> NumPyArray:
 quantile_p: Primitive = primitive(
     "random.quantile",
     *elementwise("random.quantile", _impl, FLOAT),
-    derivative(lambda x, y: exp(square(y)) * (math.pi**0.5 / 2)),
-    rules.transpose.absent("not linear"),
-    rules.lowering["stablehlo"](composition(erf_inv)),
+    *nonlinear("chlo.erf_inv", lambda x, y: exp(square(y)) * (math.pi**0.5 / 2)),
 )
 """Operand: floats from -1 to 1."""
 
