@@ -27,8 +27,8 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_core.sharding import named
-from bindax_transforms._flat import split
-from bindax_transforms.compilation._references import ReferenceType, leaf_names
+from bindax_transforms._flat import argument_names, split
+from bindax_transforms.compilation._references import ReferenceType
 from bindax_transforms.staging.reference import Reference
 from bindax_transforms.staging.static_arguments import argument_paths
 
@@ -368,7 +368,7 @@ class Compiled(_Stage):
                 f"{', '.join(wrong)}. Compile again for these types, or call the jitted function "
                 f"itself."
             )
-        outs = self._made(*entry.operands(leaves, leaf_names(self._function, args, kwargs)))
+        outs = self._made(*entry.operands(leaves, lambda: argument_names((args, kwargs))))
         if entry.references is not None:
             outs = entry.references.store(leaves, outs)
         return tree_unflatten(entry.out_tree, outs)
