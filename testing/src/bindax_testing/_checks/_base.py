@@ -47,6 +47,15 @@ class Check:
     rank: int = 3
     why_not: Callable[[Primitive, str | None], str | None] = lambda primitive, compiler: None
 
+    @property
+    def skipped_as(self) -> tuple[str, ...]:
+        """The names by which samples leave it out.
+
+        Where a compiler may give other numbers, so may what is compiled outside.
+        """
+        compiled = self.rank == LAST and self.kind.startswith("lowering")
+        return (self.name, "compiled") if compiled else (self.name,)
+
 
 CHECKS: dict[str, Check] = {}
 """The checks by name, in the order of reports."""
