@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Primitive, rule_kinds
+from bindax_diagnosis import installed_plugins
 from bindax_testing import RuleReport, RuleResult, check_pytree
 from bindax_testing._runner import check_subject
 from bindax_testing._subjects import Subject, subject_of
@@ -63,9 +64,10 @@ class Reasons:
 
 def subjects() -> Iterable[Subject]:
     """Every plugin of the workspace."""
+    # Packages that are made of functions alone offer nothing to check.
+    installed = {record["plugin"] for record in installed_plugins()}
     for directory in sorted((ROOT / "plugins").iterdir()):
-        # Packages that are made of functions alone offer nothing to check.
-        if "[project.entry-points" in (directory / "pyproject.toml").read_text(encoding="utf-8"):
+        if directory.name in installed:
             yield subject_of(directory.name)
 
 

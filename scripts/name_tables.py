@@ -82,6 +82,7 @@ ABSENT = {
     "nnx.with_vars": MODES,
     "nnx.prefix": MODES,
     "nnx.UpdateContext": INSIDE,
+    "nnx.current_update_context": "`split_context` and `merge_context` find it by its tag",
     "nnx.GraphState": INSIDE,
     "nnx.FlatState": "`to_flat_state` returns pairs of paths and variables",
     "nnx.PureState": "a nested dictionary",

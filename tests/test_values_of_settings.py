@@ -49,6 +49,8 @@ TAKEN = {
     "compiled_programs": (2, 10**30),
     "compilation_cache_bytes": (2, 10**30),
     "compilation_cache_dir": ("bogus value", "Explicit"),
+    "iree_driver": ("Explicit",),
+    "iree_flags": ("", " "),
     "nnx_logical_axis_rules": ([],),
     "platforms": ("Explicit",),  # it is known when the first program is compiled
 }
@@ -75,6 +77,8 @@ LEGAL: dict[str, tuple[Any, ...]] = {
     "transfer_guard_host_to_device": ("allow", "log", "disallow_explicit"),
     "transfer_guard_device_to_host": ("allow", "log", "disallow_explicit"),
     "default_device": (None,),
+    "iree_driver": ("local-task", "local-sync", "cuda"),
+    "iree_flags": ("", "--iree-opt-level=O3 --iree-cuda-target=sm_90"),
     "mesh": (None,),
     "nnx_logical_axis_rules": ((), (("embed", "model"),)),
 }

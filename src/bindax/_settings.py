@@ -33,6 +33,8 @@ class Settings(Config):
     eager: Literal["numpy", "compile"]
     enable_x64: bool | Literal["explicit"]
     explain_cache_misses: bool
+    iree_driver: str
+    iree_flags: str
     jax_release: str
     log_compiles: bool
     mesh: Any

@@ -36,6 +36,7 @@ TRANSFORMATIONS: dict[str, Call] = {
     "vjp": lambda f: bt.vjp(f, 1.0),
     "jvp": lambda f: bt.jvp(f, (1.0,), (1.0,)),
     "linearize": lambda f: bt.linearize(f, 1.0),
+    "linear_call": lambda f: bt.linear_call(f, f, (), 1.0),
     "linear_transpose": lambda f: bt.linear_transpose(f, 1.0),
     "vmap": lambda f: bt.vmap(f),
     "named_call": lambda f: bt.named_call(f),

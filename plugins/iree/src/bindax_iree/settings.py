@@ -8,7 +8,7 @@ from bindax_core.extend import Setting
 
 
 def _driver(value: Any) -> Any:
-    if isinstance(value, str) and value.strip():
+    if isinstance(value, str) and value.replace("-", "").isalnum():
         return value
     raise ValueError("the name of a driver of IREE, such as 'local-task' or 'cuda'")
 

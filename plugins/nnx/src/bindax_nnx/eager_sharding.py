@@ -63,7 +63,13 @@ def logical_axis_rules(rules: Rules) -> AbstractContextManager[None]:
 
 
 def set_logical_axis_rules(rules: Rules) -> None:
-    """Translate names in the sharding metadata of variables from now on; see the block of it."""
+    """Translate names in the sharding metadata of variables from now on; see the block of it.
+
+    >>> set_logical_axis_rules([("embed", "model")])
+    >>> get_logical_axis_rules()
+    (('embed', 'model'),)
+    >>> set_logical_axis_rules(())
+    """
     config.nnx_logical_axis_rules = rules
 
 

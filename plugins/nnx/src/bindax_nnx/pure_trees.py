@@ -21,6 +21,11 @@ class NodeStates:
     Attributes:
         graphdef: the structure.
         states: the states with the variables.
+
+    >>> from bindax_nnx import Param, split
+    >>> held = NodeStates.from_split(*split({"a": Param(1.0)}))
+    >>> float(held.state["a"])
+    1.0
     """
 
     __slots__ = ("graphdef", "states")

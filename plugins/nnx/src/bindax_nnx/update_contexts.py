@@ -117,9 +117,18 @@ def _update(function: str, tag: Hashable | None) -> _Update | None:
 
 
 class SplitContext:
-    """Takes several graphs apart, whose shared parts are written once; see ``split_context``."""
+    """An object that takes several graphs apart, whose shared parts are written once.
 
-    def __init__(self, update: _Update | None) -> None:
+    >>> from bindax_nnx import Param
+    >>> with split_context() as ctx:
+    ...     _, state = ctx.split({"a": Param(1.0)})
+    >>> isinstance(ctx, SplitContext), float(state["a"])
+    (True, 1.0)
+    """
+
+    def __init__(self, update: _Update | None = None) -> None:
+        if not isinstance(update, _Update | None):
+            raise TypeError(f"SplitContext takes no {update!r:.60}; it is made by split_context.")
         inner = None if update is None else update.inner
         self._former = {id(x): i for i, x in enumerate(inner or ())}
         nodes = {key: i for key, i in self._former.items() if isinstance((inner or ())[i], Object)}
@@ -144,7 +153,16 @@ class SplitContext:
 
 
 class MergeContext:
-    """Puts graphs together that share parts; see ``merge_context``."""
+    """An object that puts graphs together that share parts.
+
+    >>> from bindax_nnx import Param
+    >>> with split_context() as ctx:
+    ...     parts = ctx.split({"a": Param(1.0)})
+    >>> with merge_context() as ctx:
+    ...     found = ctx.merge(*parts)
+    >>> isinstance(ctx, MergeContext), float(found["a"])
+    (True, 1.0)
+    """
 
     def __init__(self, outer: Sequence[Any] | None) -> None:
         self._outer = outer

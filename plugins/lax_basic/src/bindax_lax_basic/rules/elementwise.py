@@ -152,6 +152,10 @@ def of_real(
         function: takes the operands and returns one result, more accurately than the operation.
         otherwise: the name of the operation.
         dtypes: those that the function is for.
+
+    >>> from bindax_lax_basic.elementwise.arithmetic import mul_p
+    >>> callable(of_real(lambda x: mul_p.bind(x, x), "chlo.square"))
+    True
     """
     accurate, plain = composition(function), operation(otherwise)
 
