@@ -149,7 +149,7 @@ def test_results_of_branches_that_are_no_arrays() -> None:
     def wrong(x: Any) -> Any:
         return {"a": (x, "text")}
 
-    with pytest.raises(TypeError, match=r"output\['a'\]\[1\] of wrong .* in cond: a value of type"):
+    with pytest.raises(TypeError, match=r"output\['a'\]\[1\] of what wrong .* returned to cond"):
         cond(True, lambda x: {"a": (x, x)}, wrong, ONE)
-    with pytest.raises(TypeError, match=r"output\['a'\]\[1\] of wrong .* in switch: a value"):
+    with pytest.raises(TypeError, match=r"output\['a'\]\[1\] of what wrong .* returned to switch"):
         switch(0, [wrong, wrong], ONE)

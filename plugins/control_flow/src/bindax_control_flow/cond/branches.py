@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_control_flow.shared.arguments import (
-    check_values,
+    check_returned,
     structure_difference,
     structure_paths,
 )
@@ -47,19 +47,15 @@ def trace_branches(
     traced = []
     trees: list[PyTreeDef] = []
     for function in functions:
-        origin = DebugInfo(name, function)
 
-        def flat(
-            *leaves: Any, function: Callable[..., Any] = function, origin: DebugInfo = origin
-        ) -> list[Any]:
+        def flat(*leaves: Any, function: Callable[..., Any] = function) -> list[Any]:
             result = function(*tree_unflatten(in_tree, leaves))
-            what = f"{describe_function(function)} in {name}"
-            check_values(what, "output", result, origin)
             outs, tree = tree_flatten(result)
+            check_returned(name, function, "output", result, outs)
             trees.append(tree)
             return outs
 
-        traced.append(stage_with_references(flat, avals, origin))
+        traced.append(stage_with_references(flat, avals, DebugInfo(name, function)))
     for function, tree in zip(functions[1:], trees[1:], strict=True):
         if tree != trees[0]:
             raise TypeError(

@@ -193,10 +193,10 @@ def bind_branches(
 ) -> Any:
     """Apply the function of an index to operands; ``which`` may hold ``platforms``."""
     leaves, in_tree = tree_flatten(operands)
-    if has_references(leaves):
-        return _with_references(name, index, functions, operands, **which)
     for x in leaves:
         if not is_value(x):
+            if has_references(leaves):
+                return _with_references(name, index, functions, operands, **which)
             raise TypeError(f"an operand of {name}: {unknown_type_message(x)}")
     avals = [typeof(x) for x in leaves]
 

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from bindax_control_flow.scan.loop import slice_aval
-from bindax_control_flow.shared.arguments import as_integer, check_values
+from bindax_control_flow.shared.arguments import as_integer, check_returned, check_values
 from bindax_control_flow.shared.carry import Carry
 from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import (
@@ -110,9 +110,8 @@ def trace_step(
             )
         carry_out, y = result
         leaves = carry.flatten(f, carry_out)
-        what = f"what {describe_function(f)} returned to scan"
-        check_values(what, "y", y, DebugInfo("scan", f))
         ys, y_tree = tree_flatten(y)
+        check_returned("scan", f, "y", y, ys)
         y_trees.append(y_tree)
         return [*leaves, *ys]
 

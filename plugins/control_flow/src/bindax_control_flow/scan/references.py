@@ -9,7 +9,7 @@ import numpy as np
 
 from bindax_core.extend import tree_flatten, tree_unflatten
 from bindax_transforms import argument_names
-from bindax_transforms.extend import Reference, argument_error, check_distinct, has_references
+from bindax_transforms.extend import Reference, argument_error, check_distinct
 
 
 def by_element(f: Callable[..., Any], xs: Any) -> tuple[Callable[..., Any], Any]:
@@ -18,8 +18,6 @@ def by_element(f: Callable[..., Any], xs: Any) -> tuple[Callable[..., Any], Any]
     The step reads and writes the elements of the references themselves.
     """
     leaves, tree = tree_flatten(xs)
-    if not has_references(leaves):
-        return f, xs
     names = argument_names(xs, "xs")
     check_distinct(leaves, lambda: names)
     for x, name in zip(leaves, names, strict=True):

@@ -12,6 +12,7 @@ from bindax_control_flow.scan.references import by_element
 from bindax_core.extend import api_boundary, config, tree_flatten, tree_unflatten
 from bindax_lax_basic import index_in_dim, stack
 from bindax_transforms import check_function
+from bindax_transforms.extend import has_references
 
 __all__ = ["scan"]
 
@@ -68,7 +69,10 @@ def scan(
     (6.0, Array([0., 1., 3., 6.], dtype=float64))
     """
     check_function("scan", "f", f)
-    f, xs = by_element(f, xs)
+    sequences = tree_flatten(xs)[0]
+    if has_references(sequences):
+        f, xs = by_element(f, xs)
+        sequences = tree_flatten(xs)[0]
     steps = checked_length(xs, length)
     rounds = checked_unroll(unroll, steps)
     if config.disable_jit and steps:
@@ -77,7 +81,7 @@ def scan(
     consts += [reference.load() for reference in staged.reads]
     first = [*[reference.load() for reference in staged.targets], *carry.operands()]
     loop = Loop(jaxpr, len(consts), len(first), steps, bool(reverse), rounds)
-    outs: Any = scan_p.bind(*consts, *first, *tree_flatten(xs)[0], **loop.params)
+    outs: Any = scan_p.bind(*consts, *first, *sequences, **loop.params)
     carry_out, ys = loop.results(outs)
     return tree_unflatten(carry.tree, staged.store_first(carry_out)), tree_unflatten(y_tree, ys)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.extend import (
     DebugInfo,
     PyTreeDef,
+    describe_function,
     is_value,
     tree_flatten,
     tree_unflatten,
@@ -17,16 +19,28 @@ from bindax_transforms import argument_names
 from bindax_transforms.extend import Reference, argument_error, returned_error
 
 
-def check_values(name: str, argument: str, tree: Any, returned: DebugInfo | None = None) -> None:
-    """Raise when a leaf of an argument, or of what a function returned, is no array."""
+def check_values(name: str, argument: str, tree: Any) -> None:
+    """Raise when a leaf of an argument is no array."""
     for i, x in enumerate(tree_flatten(tree)[0]):
         if not is_value(x):
             place = argument_names(tree, argument)[i]
-            if isinstance(x, Reference) and returned is not None:
-                raise returned_error(x, returned, place)
             if isinstance(x, Reference):
                 raise argument_error(x, f"{place} of {name}")
             raise TypeError(f"{place} of {name}: {unknown_type_message(x)}")
+
+
+def check_returned(
+    name: str, function: Callable[..., Any], path: str, result: Any, leaves: Sequence[Any]
+) -> None:
+    """Raise when a leaf of what a function returned is no array."""
+    if all(map(is_value, leaves)):
+        return
+    i = next(i for i, x in enumerate(leaves) if not is_value(x))
+    place, x = argument_names(result, path)[i], leaves[i]
+    if isinstance(x, Reference):
+        raise returned_error(x, DebugInfo(name, function), place)
+    where = f"{place} of what {describe_function(function)} returned to {name}"
+    raise TypeError(f"{where}: {unknown_type_message(x)}")
 
 
 def structure_paths(root: str, tree: PyTreeDef) -> list[str]:

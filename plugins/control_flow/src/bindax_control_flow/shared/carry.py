@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from bindax_control_flow.shared.arguments import (
+    check_returned,
     check_values,
     describe_type,
     structure_difference,
@@ -58,8 +59,7 @@ class Carry:
                 f"{structure_difference('carry', self.tree, tree)}. Return the carry as it came "
                 f"in, with other values."
             )
-        what = f"what {describe_function(body)} returned to {self.name}"
-        check_values(what, "carry", returned, DebugInfo(self.name, body))
+        check_returned(self.name, body, "carry", returned, leaves)
         return leaves
 
     def settled(

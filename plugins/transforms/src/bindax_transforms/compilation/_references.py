@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, update_wrapper
+from functools import update_wrapper
 from typing import Any, NamedTuple
 
 from bindax_core.extend import (
@@ -77,9 +77,7 @@ class CarriedReferences(NamedTuple):
         return store_last([x for x, flag in pairs if flag], outs)
 
 
-def carried(
-    staged: StagedProgram, num_arguments: int
-) -> tuple[StagedProgram, CarriedReferences | None]:
+def _carried(staged: StagedProgram, num_arguments: int) -> tuple[StagedProgram, CarriedReferences]:
     """The references of a program whose last results are new values of its arguments.
 
     Results that are the values that came in are left out.
@@ -89,8 +87,6 @@ def carried(
             results, and then those of references from outside.
         num_arguments: how many arguments are references.
     """
-    if not num_arguments and not staged.references:
-        return staged, None
     jaxpr = staged.program.jaxpr
     end = len(jaxpr.outvars) - len(staged.targets)
     start = end - num_arguments
@@ -114,27 +110,28 @@ def stage_function(
         avals: the types of the arguments.
         origin: what is traced and for what, for messages.
     """
+    if ReferenceType not in map(type, avals):
+        staged = stage_with_references(function, avals, origin)
+        closed_over, written = staged.references, staged.written
+        return staged, CarriedReferences(closed_over, written) if closed_over else None
     kinds = [x.kind if type(x) is ReferenceType else None for x in avals]
-    count, kept = len(kinds) - kinds.count(None), list[bool]()
-    if count:
-        function = on_values(function, kinds, kept)
-        avals = [x.aval if type(x) is ReferenceType else x for x in avals]
-    staged, references = carried(stage_with_references(function, avals, origin), count)
-    if references is not None and any(kept):
-        references = references._replace(kept=True)
-    return staged, references
+    types = [x.aval if type(x) is ReferenceType else x for x in avals]
+    kept: list[bool] = []
+    staged = stage_with_references(on_values(function, kinds, kept), types, origin)
+    staged, references = _carried(staged, len(kinds) - kinds.count(None))
+    return staged, references._replace(kept=any(kept))
 
 
-def leaf_names(jitted: Any, args: Any, kwargs: Any) -> Callable[[], list[str]]:
-    """A function that gives the names of the arguments of a call, for messages."""
+def leaf_names(jitted: Any, args: Any, kwargs: Any) -> list[str]:
+    """The names of the arguments of a call, for messages."""
     if jitted._has_static:
         args, kwargs, _ = jitted._split(args, kwargs)
-    return partial(parameter_names, jitted._fun, args, kwargs)
+    return parameter_names(jitted._fun, args, kwargs)
 
 
 def call_with_references(jitted: Any, entry: Any, leaves: list[Any], args: Any, kwargs: Any) -> Any:
     """Call a traced function with the values of references, and store their new ones."""
-    operands = entry.operands(leaves, leaf_names(jitted, args, kwargs))
+    operands = entry.operands(leaves, lambda: leaf_names(jitted, args, kwargs))
     if entry.references.kept:
         return _closing_over(jitted, entry, leaves, args, kwargs)
     traced = trace_state.dynamic is not None or any(isinstance(x, Tracer) for x in operands)

@@ -317,7 +317,7 @@ class JittedFunction(Generic[P, R]):
         """
         args, kwargs = abstract_arguments(args, kwargs)
         entry, leaves, _ = self._lookup(args, kwargs)
-        operands = entry.operands(leaves, carrying.leaf_names(self, args, kwargs))
+        operands = entry.operands(leaves, lambda: carrying.leaf_names(self, args, kwargs))
         return Traced(entry, self, shardings_of_operands(operands))
 
     @api_boundary

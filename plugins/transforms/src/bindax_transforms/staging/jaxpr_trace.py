@@ -65,13 +65,14 @@ class JaxprBuilder:
     so that the derivative is a tree that has them as leaves. ``names_around`` counts the names that
     are around the jaxpr, which names of its equations do not begin with.
 
-    ``references`` from outside have an argument each for the values that they hold at first, and
-    ``values_of`` has their current ones; it is None where the jaxpr carries no references. A
-    function that is staged in the middle of another jaxpr has that one ``around`` it.
+    Where it ``carries_references`` from outside, those that were used have an argument each in
+    ``references``, for the values that they hold at first, and ``values_of`` has their current
+    ones. A function that is staged in the middle of another jaxpr has that one ``around`` it.
     """
 
+    carries_references: bool = False
+    references: dict[Any, Var] | None = None  # made at the first use
     values_of: dict[Any, JaxprTracer] | None = None
-    references: dict[Any, Var] | None = None
     around: JaxprBuilder | None = None
 
     def __init__(self, *, residuals: bool = False) -> None:

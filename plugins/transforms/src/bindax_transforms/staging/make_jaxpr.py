@@ -25,7 +25,7 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, parameter_names
 from bindax_transforms.staging import static_arguments as arguments
-from bindax_transforms.staging.reference import Reference, check_distinct
+from bindax_transforms.staging.reference import Reference, check_distinct, has_references
 from bindax_transforms.staging.staged_program import (
     on_values,
     stage_with_references,
@@ -51,15 +51,17 @@ def _staged(
     options = JitOptions(static_argnums=static_argnums)
     dynamic_args, dynamic_kwargs, _ = arguments.split_static(fun, options, args, kwargs)
     leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
-    kinds = [x.kind if isinstance(x, Reference) else None for x in leaves]
     avals = [x.aval if isinstance(x, Reference) else abstractify(x, name) for x in leaves]
     origin = DebugInfo(name, fun)
     dynamic = arguments.with_static(fun, options, args, kwargs)
     flat_function, out_tree = flatten_function(dynamic, tree, origin)
-    if any(kinds):
+    if has_references(leaves):
+        kinds = [x.kind if isinstance(x, Reference) else None for x in leaves]
         check_distinct(leaves, partial(parameter_names, fun, dynamic_args, dynamic_kwargs))
         flat_function = on_values(flat_function, kinds)
     staged = stage_with_references(flat_function, avals, origin)
+    if not staged.references:
+        return staged.program, out_tree()
     return with_constants(staged.program, staged.load()), out_tree()
 
 

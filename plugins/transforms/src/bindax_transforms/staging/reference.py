@@ -189,14 +189,17 @@ def _values_in(builder: Any, reference: Reference) -> dict[Any, Any]:
             f"a mutable array reference of type {kind}, which was made in {reference.origin}, was "
             f"used where nothing is traced. Read its value before."
         )
-    main, values = _staging()[0], builder.values_of
-    if values is None:
+    main = _staging()[0]
+    if not builder.carries_references:
         raise ValueError(
             f"a mutable array reference of type {kind} was used in a function that is traced for "
             f"{main.origin}, which carries no references. Read it before and pass its value. The "
             f"rules of a custom function use references where its derivative is not traced apart: "
             f"jit(grad(f)) in place of grad(jit(f))."
         )
+    if builder.references is None:
+        builder.references, builder.values_of = {}, {}
+    values = builder.values_of
     if reference not in values:
         values[reference] = JaxprTracer(main.trace, reference.aval, Var(reference.aval))
         builder.references[reference] = values[reference].atom

@@ -124,7 +124,7 @@ def stage_with_references(
     (True, (True,))
     """
     builder = JaxprBuilder()
-    builder.values_of, builder.references = {}, {}
+    builder.carries_references = True
     closed = stage(builder, function, in_avals, origin)
     references = builder.references
     if not references:
