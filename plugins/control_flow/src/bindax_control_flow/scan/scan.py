@@ -12,7 +12,6 @@ from bindax_control_flow.scan.references import by_element
 from bindax_core.extend import api_boundary, config, tree_flatten, tree_unflatten
 from bindax_lax_basic import index_in_dim, stack
 from bindax_transforms import check_function
-from bindax_transforms.extend import has_references
 
 __all__ = ["scan"]
 
@@ -69,10 +68,7 @@ def scan(
     (6.0, Array([0., 1., 3., 6.], dtype=float64))
     """
     check_function("scan", "f", f)
-    sequences = tree_flatten(xs)[0]
-    if has_references(sequences):
-        f, xs = by_element(f, xs)
-        sequences = tree_flatten(xs)[0]
+    f, xs, sequences = by_element(f, xs)
     steps = checked_length(xs, length)
     rounds = checked_unroll(unroll, steps)
     if config.disable_jit and steps:
