@@ -172,7 +172,7 @@ class Loader:
             if remedy:
                 raise PluginError(remedy)
             known = ", ".join(sorted({plugin.name for plugin in self.plugins()})) or "none"
-            raise PluginError(f"no plugin {name!r} is installed; installed are: {known}.")
+            raise PluginError(f"{_why_missing(name)}; installed are: {known}.")
         for plugin in found:
             reason = self.settings().refusal(plugin.entry)
             if reason is not None:
@@ -371,3 +371,18 @@ def _modules_running() -> Iterator[str]:
         is_importing = getattr(frame.f_globals.get("__spec__"), "_initializing", False)
         if frame.f_code.co_name == "<module>" and (frame.f_globals is own or is_importing):
             yield name
+
+
+def _why_missing(name: str) -> str:
+    """Say whether a package of the name of a missing plugin is installed."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
+    for package in filter(None, (f"bindax-{name}", name)):
+        try:
+            return (
+                f"{package} {version(package)} is installed, but it is no plugin: it declares "
+                f"nothing to load or check, and is used by importing it"
+            )
+        except PackageNotFoundError:
+            continue
+    return f"no plugin {name!r} is installed"
