@@ -34,9 +34,11 @@ def require_values(name: str, *operands: Any) -> None:
     """Raise unless all operands are arrays or scalars; lists are made arrays by ``array`` alone."""
     for position, x in enumerate(operands):
         if not is_value(x):
+            own = getattr(type(x), "__bindax_remedy__", None)
+            remedy = f". {own}" if own else "; make an array of it first with bindax.numpy.asarray."
             raise TypeError(
                 f"{name} takes arrays and scalars, but argument {position} is {x!r:.60} of type "
-                f"{type(x).__name__}; make an array of it first with bindax.numpy.asarray."
+                f"{type(x).__name__}{remedy}"
             )
 
 
