@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,8 @@ import pytest
 import bindax
 import bindax.numpy as bnp
 from bindax import lax, new_ref
+from bindax_core import load_plugins
+from bindax_core.errors import PluginError
 
 X = np.array([0.5, -1.25, 2.0])
 
@@ -529,3 +532,87 @@ def test_references_are_no_arrays() -> None:
     assert ref[0] == 0.5
     assert ref.swap(9.0, 0) == 0.5
     assert "Ref(float64[], a part of Ref([" in repr(ref.at[0])
+
+
+def test_functions_of_arrays_say_to_read_the_value() -> None:
+    with pytest.raises(TypeError, match=r"type Ref\. It is a mutable .* with ref\[\.\.\.\]\.$"):
+        bnp.sin(new_ref(1.0))
+
+
+def test_a_package_without_a_declaration_is_not_called_missing() -> None:
+    with pytest.raises(PluginError, match=r"bindax-refs .* is installed, but it is no plugin"):
+        load_plugins("refs")
+
+
+def _while_once(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: lax.while_loop(lambda c: c < 9.0, f, x)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        bindax.jit,
+        bindax.make_jaxpr,
+        lambda f: bindax.jit(bindax.jit(f)),
+        lambda f: bindax.jit(bindax.checkpoint(f)),
+        lambda f: lambda x: lax.cond(True, f, f, x),
+        lambda f: lambda x: lax.scan(lambda c, _: (f(c), None), x, None, length=2),
+        lambda f: bindax.jit(_while_once(f)),
+    ],
+)
+def test_a_trace_that_fails_leaves_references_as_they_were(wrap: Any) -> None:
+    ref = new_ref(1.0)
+
+    def fails(x: Any) -> Any:
+        ref[...] += x
+        raise KeyError("in the middle")
+
+    def adds(x: Any) -> None:
+        ref[...] += x
+
+    with pytest.raises(KeyError, match="in the middle"):
+        wrap(fails)(2.0)
+    assert float(ref[...]) == 1.0
+    bindax.jit(adds)(3.0)
+    assert float(ref[...]) == 4.0
+
+
+def test_one_program_serves_all_references_of_a_type() -> None:
+    traces = []
+
+    @bindax.jit
+    def add(ref: Any, x: Any) -> Any:
+        traces.append(ref.shape)
+        ref[0] += x
+        return ref[1]
+
+    refs = [new_ref(X + k) for k in range(3)]
+    results = [float(add(ref, 10.0 * k)) for k, ref in enumerate(refs)]
+    assert results == [X[1] + k for k in range(3)]
+    for k, ref in enumerate(refs):
+        np.testing.assert_array_equal(ref[...], X + [11.0 * k, k, k])
+    assert traces == [(3,)]
+
+
+def test_threads_have_references_of_their_own() -> None:
+    @bindax.jit
+    def shared(ref: Any) -> None:
+        ref[...] *= 2.0
+
+    def work(k: int) -> float:
+        ref = new_ref(float(k))
+
+        @bindax.jit
+        def add(x: Any) -> Any:
+            ref[...] += x
+            inner = new_ref(x)
+            lax.fori_loop(0, 3, lambda i, _: inner.addupdate(1.0), None)
+            return inner[...]
+
+        for _ in range(3):
+            assert float(add(float(k))) == k + 3.0
+            shared(ref)
+        return float(ref[...])
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(work, range(4))) == [22.0 * k for k in range(4)]
