@@ -7,7 +7,7 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, LoweringContext, Primitive, Rule, primitive, typeof
-from bindax_lax_basic import add_p, eq_p, log, log1p, mul_p, neg_p
+from bindax_lax_basic import add_p, dtypes, eq_p, log, log1p, mul_p, neg_p
 from bindax_lax_basic.extend import (
     FLOAT,
     adopt_type,
@@ -16,6 +16,7 @@ from bindax_lax_basic.extend import (
     constant,
     elementwise,
     in_double,
+    in_wider,
     inlined,
     nonlinear,
     of_real,
@@ -52,7 +53,7 @@ def lgamma(x: Any) -> Array:
     return lgamma_p.bind(x)
 
 
-def _replaced(name: str, near_zeros: Any) -> Any:
+def _replaced(name: str, near_zeros: Any) -> Rule:
     """The lowering to an operation, with better values near zeros, where it is right absolutely.
 
     Args:
@@ -63,11 +64,9 @@ def _replaced(name: str, near_zeros: Any) -> Any:
     def lowering(ctx: LoweringContext, x: Any) -> Any:
         (aval,) = ctx.avals_in
         (out,) = ctx.op(name, [x])
-        if aval.dtype.itemsize < 4:
-            return out
         return inlined(ctx, lambda *operands: [near_zeros(*operands)], [x, out], [aval, aval])[0]
 
-    return lowering
+    return in_wider(lowering, dtypes.accumulator_dtype)
 
 
 def _lgamma_of_real(x: Any) -> Any:
