@@ -18,14 +18,13 @@ from typing import Any
 
 import attrs
 import numpy as np
+from lax_pages import OUTSIDE
 
 from bindax_core.extend import Primitive, rule_kinds
 from bindax_diagnosis import installed_plugins
 from bindax_testing import RuleReport, RuleResult, check_pytree
 from bindax_testing._runner import check_subject
 from bindax_testing._subjects import Subject, subject_of
-
-from lax_pages import OUTSIDE
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/conformance.md"
@@ -101,7 +100,6 @@ def cell(primitive: Primitive, kind: str, results: list[RuleResult], reasons: Re
 
 def examples() -> dict[str, Any]:
     """Containers to check, by the plugin that brings them."""
-    import attrs
     import xarray as xr
 
     from bindax_containers import register_attrs, static

@@ -52,7 +52,11 @@ def browse(tmp_path: Path) -> Callable[[str, str], Any]:
         file.write_text(page.replace("</body>", RUN % script + "</body>", 1), encoding="utf-8")
         command = [browser, *OPTIONS, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
         done = subprocess.run(
-            [*command, file.as_uri()], capture_output=True, text=True, timeout=120, check=True
+            [*command, file.as_uri()],
+            capture_output=True,
+            encoding="utf-8",
+            timeout=120,
+            check=True,
         )
         found = re.search(r'<pre id="answer">(.*?)</pre>', done.stdout, re.DOTALL)
         assert found, done.stdout[-2000:] + done.stderr[-2000:]

@@ -27,7 +27,7 @@ CALLS: dict[str, Any] = {
     "vstack of numbers": lambda m: m.vstack([0.1, 0.2], dtype="float64"),
     "hstack of numbers": lambda m: m.hstack([0.1, 0.2], dtype="float64"),
     "concatenate of numbers": lambda m: m.concatenate([0.1, 0.2], axis=None, dtype="float64"),
-    "astype": lambda m: m.astype(np.float64(0.1) if m is np else 0.1, "float64"),
+    "astype": lambda m: m.astype(np.array(0.1) if m is np else 0.1, "float64"),
     "put": lambda m: _in_place(m, "put", ZERO, 0, 0.1),
     "place": lambda m: _in_place(m, "place", ZERO, HOLDS, 0.1),
     "fill_diagonal": lambda m: _in_place(m, "fill_diagonal", np.zeros((1, 1)), 0.1),
