@@ -133,6 +133,15 @@ def test_names_are_kept_under_the_older_name_without_a_mesh():
     assert w.out_sharding == ("a", None)
 
 
+def test_types_that_lie_on_an_empty_mesh_get_a_sharding():
+    """As those of programs that are written for JAX do."""
+    nowhere = NamedSharding(AbstractMesh((), ()), P(None))
+    type_of = bindax.ShapeDtypeStruct((2,), "float32", sharding=nowhere)
+    w = nnx.Param(type_of, out_sharding=("a",), eager_sharding=False)
+    with bindax.set_mesh(bindax.make_mesh((1,), ("a",))):
+        assert nnx.as_abstract(w).value.sharding.spec == P("a")
+
+
 def test_rules_translate_names_of_axes():
     with nnx.use_eager_sharding(False):
         w = nnx.Param(np.ones((2, 2)), sharding=("in", ("out", "z")), sharding_rules=(("in", "x"),))

@@ -9,7 +9,7 @@ from bindax_core import ShapeDtypeStruct
 from bindax_core.extend import tree_map
 from bindax_core.sharding import Mesh, set_mesh
 from bindax_nnx.copies_with_changes import map
-from bindax_nnx.eager_sharding import sharding_of
+from bindax_nnx.eager_sharding import is_divided, sharding_of
 from bindax_nnx.lift.remat_eval_shape import eval_shape
 from bindax_nnx.lift.sharding import get_named_sharding
 from bindax_nnx.split_merge import GraphDef, split
@@ -59,7 +59,7 @@ def _with_sharding(path: Any, x: Any) -> Any:
         )
 
     def placed(leaf: Any) -> Any:
-        if not isinstance(leaf, ShapeDtypeStruct) or leaf.sharding is not None:
+        if not isinstance(leaf, ShapeDtypeStruct) or is_divided(leaf):
             return leaf
         return ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding)
 

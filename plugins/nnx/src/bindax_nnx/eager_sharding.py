@@ -130,8 +130,9 @@ def sharding_of(metadata: Mapping[str, Any]) -> Any:
 
 
 def is_divided(value: Any) -> bool:
-    """Tell whether an array lies on a mesh."""
-    return isinstance(getattr(value, "sharding", None), NamedSharding)
+    """Tell whether an array, or what a type describes, lies on a mesh; an empty one is none."""
+    sharding = getattr(value, "sharding", None)
+    return isinstance(sharding, NamedSharding) and bool(sharding.mesh.axis_names)
 
 
 def divided(kind: str, value: Any, metadata: Mapping[str, Any]) -> Any:
