@@ -30,7 +30,7 @@ def closing(limit: int) -> Any:
     return lambda x: x + 1 if x > limit else limit
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(autouse=True)
 def all_objects() -> Iterator[None]:
     """Let functions be found that the suite keeps out of the sight of searches for garbage."""
     gc.unfreeze()
