@@ -77,7 +77,7 @@ VALUES: Table = {
         (
             *("asin", "atanh", "lgamma", "igamma", "igammac", "random_gamma_grad", "pow_integer"),
             *("cummax", "cummin", "cumsum", "argmax", "argmin", "conv_transpose", "scatter_sub"),
-            *("betainc", "reduce_max", "reduce_min", "reduce_sum"),
+            *("betainc", "reduce_max", "reduce_min", "reduce_sum", "select_and_scatter_add"),
         ),
         Known(E8, NO_ZERO),
     ),
@@ -92,7 +92,8 @@ VALUES: Table = {
 COMPILED_VALUES: Table = {
     **dict.fromkeys(("asin", "acos"), Known(("float4_e2m1fn", *E8), f"{NO_NAN}; {NO_ZERO}")),
     **dict.fromkeys(
-        ("atanh", "lgamma", "logistic", "conv_transpose", "reduce_sum"), Known(E8, NO_ZERO)
+        ("atanh", "lgamma", "logistic", "conv_transpose", "reduce_sum", "select_and_scatter_add"),
+        Known(E8, NO_ZERO),
     ),
     "schur": VALUES["schur"],
 }
