@@ -36,6 +36,7 @@ _TIMEOUTS = 3
 class Plan:
     """The cases of a subject in the order in which they are tried, and what cannot be used.
 
+    Primitives whose evaluation fails are unsound: what is made of them outside is not looked at.
     Primitives that did not come back in time are stuck, with the rule kind and the reason to leave
     them alone.
     """
@@ -48,6 +49,7 @@ class Plan:
     problems: list[RuleResult] = attrs.field(factory=list)
     rules: dict[CodeType, list[Culprit]] = attrs.field(factory=dict)  # by their functions
     stuck: dict[Primitive, tuple[str, str]] = attrs.field(factory=dict)
+    unsound: set[Any] = attrs.field(factory=set)
 
     def note_stuck(self, culprit: Culprit) -> None:
         """Remember that a rule did not come back."""

@@ -107,6 +107,10 @@ class Group:
     def step(self) -> None:
         """Run the next case."""
         case = self.cases.pop(0)
+        if self.check.rank == LAST and self.primitive in self.plan.unsound:
+            self.cases = []
+            self.result.status, self.result.reason = SKIPPED, "its evaluation fails"
+            return
         if self._is_stuck():
             self.cases = []
             if not self.result.ran:
@@ -157,6 +161,8 @@ class Group:
     def _fail(self, error: Exception, case: Any) -> None:
         result = self.result
         culprit = self._culprit(error)
+        if self.check.rank <= 1:
+            self.plan.unsound.add(self.primitive)
         result.status = FAILED
         result.kind, result.rule = culprit.kind, self.plan.describe(culprit)
         result.reason = str(error)

@@ -267,7 +267,7 @@ def _plan_of_primitives(
     chosen = None if names is None else tuple(sorted(names))
     made = _traced(seed, time_limit, chosen)
     fields = attrs.asdict(made, recurse=False)
-    copies = {"problems": list(made.problems), "stuck": dict(made.stuck)}
+    copies = {"problems": list(made.problems), "stuck": dict(made.stuck), "unsound": set()}
     named = attrs.evolve(made.subject, name=name)
     return BackendPlan(**{**fields, **copies, "compiler": name, "subject": named})
 
