@@ -36,7 +36,7 @@ _TIMEOUTS = 3
 class Plan:
     """The cases of a subject in the order in which they are tried, and what cannot be used.
 
-    Primitives whose evaluation fails are unsound: what is made of them outside is not looked at.
+    Primitives with a wrong rule are unsound: what is made of them outside is not looked at.
     Primitives that did not come back in time are stuck, with the rule kind and the reason to leave
     them alone.
     """

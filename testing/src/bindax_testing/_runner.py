@@ -109,7 +109,7 @@ class Group:
         case = self.cases.pop(0)
         if self.check.rank == LAST and self.primitive in self.plan.unsound:
             self.cases = []
-            self.result.status, self.result.reason = SKIPPED, "its evaluation fails"
+            self.result.status, self.result.reason = SKIPPED, "a rule of it is wrong"
             return
         if self._is_stuck():
             self.cases = []
@@ -161,7 +161,7 @@ class Group:
     def _fail(self, error: Exception, case: Any) -> None:
         result = self.result
         culprit = self._culprit(error)
-        if self.check.rank <= 1:
+        if self.check.rank < LAST:
             self.plan.unsound.add(self.primitive)
         result.status = FAILED
         result.kind, result.rule = culprit.kind, self.plan.describe(culprit)
