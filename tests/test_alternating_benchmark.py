@@ -55,6 +55,7 @@ class Library(ModuleType):
         self.cleared += 1
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("way", "prepared"), [(warm, 1), (first, 3), (peak, 3)])
 def test_only_warm_tasks_keep_what_was_prepared(way: Any, prepared: int) -> None:
     if way is peak and not PEAK.exists():

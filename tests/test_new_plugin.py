@@ -101,6 +101,7 @@ def install(directory: Path, project: dict[str, Any]) -> Callable[..., str]:
     return run
 
 
+@pytest.mark.every(2)
 @VARIANTS
 def test_passes_its_own_tests_and_is_discovered(tmp_path: Path, options: tuple[str, ...]) -> None:
     directory = tmp_path / "deep" / "package"
