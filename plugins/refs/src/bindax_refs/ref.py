@@ -33,26 +33,6 @@ class Ref(Reference):
     """
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The sizes of its axes."""
-        return self.aval.shape  # type: ignore[no-any-return]
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of its elements."""
-        return self.aval.dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of its axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of its elements."""
-        return int(self.aval.size)
-
-    @property
     def sharding(self) -> Any:
         """Where the parts of its value lie."""
         return self.load().sharding

@@ -28,6 +28,7 @@ from bindax_core.extend import (
 )
 from bindax_core.sharding import named
 from bindax_transforms._flat import argument_names, split
+from bindax_transforms._typed import Typed
 from bindax_transforms.compilation._references import ReferenceType
 from bindax_transforms.staging.reference import Reference
 from bindax_transforms.staging.static_arguments import argument_paths
@@ -76,7 +77,7 @@ def shardings_of_operands(operands: Sequence[Any]) -> list[Any] | None:
 
 
 @dataclass(frozen=True)
-class ArgInfo:
+class ArgInfo(Typed):
     """The type of one argument of a function that was traced.
 
     Attributes:
@@ -86,16 +87,6 @@ class ArgInfo:
 
     aval: Any
     donated: bool
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The sizes of its axes."""
-        return self.aval.shape  # type: ignore[no-any-return]
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of its elements."""
-        return self.aval.dtype
 
 
 class _Stage:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_core.extend import tree_map, typeof, zeros_like_aval
+from bindax_transforms._typed import Typed
 
 
-class SymbolicZero:
+class SymbolicZero(Typed):
     """A tangent or cotangent that is known to be zero, as rules with ``symbolic_zeros`` get it.
 
     It has the type of the value it stands for and no value; a rule may also return it.
@@ -29,22 +30,6 @@ class SymbolicZero:
 
     def __init__(self, aval: Any) -> None:
         self.aval: Any = aval
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.aval.shape  # type: ignore[no-any-return]
-
-    @property
-    def dtype(self) -> Any:
-        return self.aval.dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return int(self.aval.size)
 
     def __repr__(self) -> str:
         return f"SymbolicZero({self.aval.str_short()})"

@@ -22,10 +22,11 @@ from bindax_core.extend import (
     trace_state,
     typeof,
 )
+from bindax_transforms._typed import Typed
 from bindax_transforms.staging.jaxpr_trace import JaxprBuilder, JaxprTrace, JaxprTracer
 
 
-class Reference:
+class Reference(Typed):
     """A variable that holds a value of one type; base of the references that packages define.
 
     Transformations carry references: ``jit``, loops and branches take what a reference holds as an
