@@ -14,6 +14,7 @@ from bindax_core.extend import (
     describe_function,
     eval_jaxpr,
     is_differentiable,
+    jaxpr_as_fun,
     primitive,
     rules,
     tree_flatten,
@@ -59,7 +60,7 @@ def _abstract_eval(*avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
 
 
 def _impl(*operands: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
-    return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands)
+    return jaxpr_as_fun(jaxpr)(*operands)
 
 
 def _jvp(
@@ -76,13 +77,9 @@ def _jvp(
     if any(type(t) is not Zero for t in residuals):
         fixed = [Zero(t.aval if type(t) is Zero else typeof(t)) for t in linear]
         origin = DebugInfo("linear_call")
-        _, found = jvp_flat(_function_of(jaxpr), primals, [*residuals, *fixed], origin)
+        _, found = jvp_flat(jaxpr_as_fun(jaxpr), primals, [*residuals, *fixed], origin)
         sums = [add_tangents(x, y) for x, y in zip(sums, found, strict=True)]
     return outs, sums
-
-
-def _function_of(jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:
-    return lambda *operands: eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *operands)
 
 
 def _vmap(
@@ -181,13 +178,8 @@ def linear_call(
     """
     check_function("linear_call", "fun", fun)
     check_function("linear_call", "fun_transpose", fun_transpose)
-    residuals, residual_tree = tree_flatten(residual_args)
-    linear, linear_tree = tree_flatten(linear_args)
-    for name, leaves, tree in (
-        ("residual_args", residuals, residual_args),
-        ("linear_args", linear, linear_args),
-    ):
-        check_values(leaves, lambda: argument_names(tree, name), "linear_call:")  # noqa: B023
+    residuals, residual_tree = _flat("residual_args", residual_args)
+    linear, linear_tree = _flat("linear_args", linear_args)
     held = [typeof(x) for x in residuals]
     jaxpr, out_tree = _staged(fun, (residual_tree, linear_tree), held, [typeof(x) for x in linear])
     cotangents = [_cotangent_aval(aval) for aval in jaxpr.out_avals]
@@ -195,6 +187,13 @@ def linear_call(
     _check_transpose(fun_transpose, (linear_tree, linear), (found_tree, transposed.out_avals))
     outs = _bind(jaxpr, transposed, len(residuals), [*residuals, *linear])
     return tree_unflatten(out_tree, outs)
+
+
+def _flat(name: str, tree: Any) -> tuple[list[Any], Any]:
+    """The leaves of an argument, each of which must be an array, and its structure."""
+    leaves, structure = tree_flatten(tree)
+    check_values(leaves, lambda: argument_names(tree, name), "linear_call:")
+    return leaves, structure
 
 
 def _cotangent_aval(aval: Any) -> Any:
