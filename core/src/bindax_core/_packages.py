@@ -15,6 +15,7 @@ _OF_TRANSFORMATIONS = ("check_tracer_leaks", "debug_infs", "debug_nans")
 optional_settings = {
     **dict.fromkeys(_OF_THE_COMPILER, "bindax-xla-backend"),
     **dict.fromkeys(_OF_TRANSFORMATIONS, "bindax-transforms"),
+    **dict.fromkeys(("iree_driver", "iree_flags"), "bindax-iree"),
 }
 """The settings of packages that may be missing where programs set them, for messages."""
 
