@@ -10,21 +10,21 @@ from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import jax
 import numpy as np
 import pytest
 
+jax = pytest.importorskip("jax", reason="the library to compare with")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.alternating import all_rows, chosen
-from benchmarks.growth import FAMILIES
-from benchmarks.page import PAGE, picture, write_page
-from benchmarks.programs import PROGRAMS, compiled
-from benchmarks.ratios import Ratios
-from benchmarks.rows import PEAK, first, peak, warm
-from benchmarks.stages import ARGUMENTS, STAGES
+from benchmarks.alternating import all_rows, chosen  # noqa: E402
+from benchmarks.growth import FAMILIES  # noqa: E402
+from benchmarks.page import PAGE, picture, write_page  # noqa: E402
+from benchmarks.programs import PROGRAMS, compiled  # noqa: E402
+from benchmarks.ratios import Ratios  # noqa: E402
+from benchmarks.rows import PEAK, first, peak, warm  # noqa: E402
+from benchmarks.stages import ARGUMENTS, STAGES  # noqa: E402
 
-import bindax
+import bindax  # noqa: E402
 
 QUICK = ("per-example gradients",)
 MEASURED = [

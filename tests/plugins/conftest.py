@@ -109,7 +109,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     extra = {
         name: next(wheels.glob(f"bindax_example_{name}-*.whl")) for name in ("broken", "clashing")
     }
-    absent = ["containers"] if HAS_JAXLIB else ["containers", "xla_backend"]
+    absent = ["containers"] if HAS_JAXLIB else ["containers", "xla_backend", "iree"]
     apart = {next(wheels.glob(f"bindax_{name}-*.whl")) for name in absent}.union(extra.values())
     chosen = [str(wheel) for wheel in sorted(wheels.glob("*.whl")) if wheel not in apart]
     _uv("pip", "install", "--python", str(python), *chosen, *TEST_PACKAGES)

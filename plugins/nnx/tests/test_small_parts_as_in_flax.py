@@ -1,6 +1,5 @@
 """Small parts of programs that were written for Flax."""
 
-import flax.nnx as flax_nnx
 import numpy as np
 import pytest
 
@@ -8,6 +7,7 @@ import bindax
 import bindax_numpy as jnp
 from bindax import nnx, optimizers
 
+flax_nnx = pytest.importorskip("flax.nnx", reason="the library to compare with")
 BOTH = pytest.mark.parametrize("library", [nnx, flax_nnx])
 
 

@@ -1,12 +1,13 @@
 """Tables of calls, against those of Flax."""
 
-import flax.nnx as flax_nnx
-import jax
 import numpy as np
+import pytest
 
 import bindax_numpy as jnp
 from bindax import nnx
 
+flax_nnx = pytest.importorskip("flax.nnx", reason="the library to compare with")
+jax = pytest.importorskip("jax", reason="what that is made of")
 PLAIN = {"force_terminal": False, "no_color": True, "width": 10_000}
 
 
