@@ -29,7 +29,6 @@ for needed in ("bindax_callbacks", "bindax_control_flow", "bindax_experimental",
 sys.path.insert(0, str(Path(__file__).parent))
 from _exam import transformation_faults as exam  # noqa: E402
 
-exam.exam_kind.remove(*exam.PRODUCT)  # other tests would miss a check of such rules
 ORDERS = ["types", "values", "effects", "programs inside", "jit", "vmap", "jvp"]
 OTHERS = ["purity", "tracers", "errors", "nesting", "inside scan", "inside cond"]
 

@@ -413,10 +413,12 @@ def product_rule(x: Any, y: Any) -> list[Any]:
 
 
 PRODUCT = bindax.find_primitive("mul"), exam_kind(product_rule)
-exam_kind.install(*PRODUCT)  # the tests take it back, programs that repeat a failure need it
 
 
 def wrong_rule(function: Callable[..., Any]) -> Callable[..., Any]:
+    if exam_kind.find(PRODUCT[0]) is None:  # in a program that repeats a failure
+        exam_kind.install(*PRODUCT)
+
     def operation(rules: Rules, primitive: Any, boxes: Any, params: Any) -> list[Counted]:
         rule = exam_kind.find(primitive)
         if rule is None:
