@@ -242,30 +242,26 @@ def of_scipy() -> list[Measured]:
         Measured(f"scipy.special.{name}", axes, value, f"scipy.special.{name}", name)
         for name, axes, value in rows
     ]
-    waves = Axis(points=(0.0, 1.5, -1.5, 1.0), span=50.0)
-    angles = Axis(points=(0.0, 4.0, -4.0, 0.6165054856207162, 3.384180422), span=100.0)
-    for part, (sine, cosine) in enumerate(
-        [(exact.fresnel_s, exact.sine_integral), (exact.fresnel_c, exact.cosine_integral)]
-    ):
-        found.append(
-            Measured(
-                f"scipy.special.fresnel[{part}]",
-                (waves,),
-                sine,
-                "scipy.special.fresnel",
-                "fresnel",
-                part,
-            )
-        )
-        axis = angles if part == 0 else angles._replace(low=1e-300)
-        found.append(
-            Measured(
-                f"scipy.special.sici[{part}]", (axis,), cosine, "scipy.special.sici", "sici", part
-            )
-        )
     return [
         one._replace(keywords=(("d", 3),)) if one.name.endswith("multigammaln") else one
-        for one in found
+        for one in [*found, *_of_two_results()]
+    ]
+
+
+def _of_two_results() -> list[Measured]:
+    """Functions that return a pair, each part as one."""
+    waves = Axis(points=(0.0, 1.5, -1.5, 1.0), span=50.0)
+    angles = Axis(points=(0.0, 4.0, -4.0, 0.6165054856207162, 3.384180422), span=100.0)
+    positive = angles._replace(low=1e-300)
+    parts: list[tuple[str, int, Axis, Any]] = [
+        ("fresnel", 0, waves, exact.fresnel_s),
+        ("sici", 0, angles, exact.sine_integral),
+        ("fresnel", 1, waves, exact.fresnel_c),
+        ("sici", 1, positive, exact.cosine_integral),
+    ]
+    return [
+        Measured(f"scipy.special.{name}[{i}]", (axis,), value, f"scipy.special.{name}", name, i)
+        for name, i, axis, value in parts
     ]
 
 

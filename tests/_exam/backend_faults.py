@@ -211,7 +211,7 @@ class FallsBack(Plain):
 
 @fault("must name the primitive and the backend", "float32", primitives=SOME, blamed="tan")
 class SaysNothing(Plain):
-    """What is not supported raises an error without a name."""
+    """Raise an error without a name where a primitive is not supported."""
 
     def apply(self, primitive: Primitive, operands: Sequence[Any], params: Any) -> list[Any]:
         if primitive.name == "tan":
@@ -221,7 +221,7 @@ class SaysNothing(Plain):
 
 @fault("raised KeyError", "float32", primitives=SOME, blamed="tan")
 class Crashes(Plain):
-    """What is not supported is a key that a table lacks."""
+    """Raise a KeyError where a primitive is not supported."""
 
     def apply(self, primitive: Primitive, operands: Sequence[Any], params: Any) -> list[Any]:
         if primitive.name == "tan":
@@ -251,7 +251,7 @@ class InPlace(Plain):
 
 @fault("result 0 should be", "float32", primitives=SOME, blamed="mul")
 class Remembers(Plain):
-    """What was computed first is given again for operands of the same types."""
+    """Give the first results again for operands of the same types."""
 
     def compile(self, jaxpr: Any, **options: Any) -> Any:
         run, known = super().compile(jaxpr, **options), {}
@@ -324,7 +324,7 @@ class CallsTwice(Plain):
 
 @fault("is lost, and results are returned", "errors of callbacks")
 class SwallowsErrors(Plain):
-    """What raises an error gives zeros."""
+    """Give zeros in place of errors."""
 
     def apply(self, primitive: Primitive, operands: Sequence[Any], params: Any) -> list[Any]:
         try:

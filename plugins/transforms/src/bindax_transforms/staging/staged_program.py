@@ -1,6 +1,7 @@
 """Programs that carry the values of references which their functions use.
 
-Whoever stages a function applies its jaxpr to the values of the references, and stores the results.
+The caller that stages a function applies its jaxpr to the values of the references, and stores what
+they hold in the end.
 """
 
 from __future__ import annotations
