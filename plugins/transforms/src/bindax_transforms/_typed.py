@@ -1,4 +1,4 @@
-"""What has the shape and the dtype of a type."""
+"""The base of objects that have the shape and the dtype of a type."""
 
 from __future__ import annotations
 
