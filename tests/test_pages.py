@@ -33,13 +33,15 @@ def pages() -> ModuleType:
 
 
 def test_parts_are_what_the_code_says(pages: ModuleType) -> None:
-    pytest.importorskip("bindax_xla_backend", reason="the page has its settings, too")
+    for package in ("bindax_xla_backend", "bindax_iree"):
+        pytest.importorskip(package, reason="the page has its settings, too")
     files = [str(path.relative_to(ROOT)) for path in pages.outdated()]
     assert not files, "run: uv run python scripts/pages.py"
 
 
 def test_every_setting_is_on_the_page() -> None:
-    pytest.importorskip("bindax_xla_backend", reason="the page has its settings, too")
+    for package in ("bindax_xla_backend", "bindax_iree"):
+        pytest.importorskip(package, reason="the page has its settings, too")
     listed = re.findall(
         r"^\| `(\w+)` \| `BINDAX_", (DOCS / "settings.md").read_text(encoding="utf-8"), re.MULTILINE
     )

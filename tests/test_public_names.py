@@ -49,8 +49,10 @@ FRONT_ENDS = sorted(_front_ends())
 
 @pytest.mark.parametrize("name", FRONT_ENDS)
 def test_module_lists_its_names(name: str) -> None:
-    if name.startswith(("bindax_xla_backend", "bindax_iree")):
+    if name.startswith("bindax_xla_backend"):
         pytest.importorskip("jaxlib")
+    if name.startswith("bindax_iree"):
+        pytest.importorskip("bindax_iree", reason="bindax does not need it")
     module = importlib.import_module(name)
     words = list(module.__all__)
     assert len(words) == len({*words})
