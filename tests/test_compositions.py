@@ -67,7 +67,7 @@ TRANSFORMATIONS: dict[str, Callable[[Api, Function], Function]] = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("make", FUNCTIONS)
 @pytest.mark.parametrize("first", TRANSFORMATIONS)
 def test_three_transformations(

@@ -71,7 +71,7 @@ BAD = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", BAD)
 def test_the_culprit_is_named_and_the_rest_is_checked(name: str) -> None:
     kind, rule, text = BAD[name]

@@ -52,12 +52,14 @@ def jax() -> Any:
     )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_jax_wrote_runs_here(name: str) -> None:
     program = export.deserialize(REFERENCES[f"{name}/program"].tobytes())
     check(bindax.tree.leaves(program.call(*operands(PROGRAMS[name]))), name)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_written_here_runs_in_jax(name: str, jax: Any) -> None:
     blob = exported(PROGRAMS[name]).serialize()

@@ -117,6 +117,7 @@ def test_forms_of_calling() -> None:
         assert float(stage(lambda i: switch(i, [lambda x: x + 1.0], 2.0))(9)) == 3.0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint32, np.int64, np.uint64])
 def test_indices_of_all_types_are_clamped(dtype: Any) -> None:
     branches = [lambda k=k: k for k in range(200)]

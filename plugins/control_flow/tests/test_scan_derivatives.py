@@ -144,6 +144,7 @@ def test_first_derivatives(fun: Function, wrap: Any) -> None:
     close(bt.grad(bt.jit(ours), 2)(W, H, XS), expected[2])
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("fun", "argument"), [(recurrence, 2), (backward, 2), (stopped, 0), (nested, 0)]
 )

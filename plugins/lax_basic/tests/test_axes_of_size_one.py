@@ -33,6 +33,7 @@ def operands(left: tuple[int, ...], right: tuple[int, ...]) -> list[Any]:
     return [random.uniform(1, 2, shape).astype(np.float32) for shape in (left, right)]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize(("left", "right"), SHAPES)
 def test_as_if_repeated(name: str, left: tuple[int, ...], right: tuple[int, ...]) -> None:

@@ -1,3 +1,3 @@
 from bindax_testing import conformance
 
-test_rules = conformance("lax_basic", budget=8.0)
+test_rules = conformance("lax_basic", budget=5.0)

@@ -46,6 +46,7 @@ def test_derivatives_are_jaxs(jax_answers, sample):
         assert_close(a, b)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("sample", CONVOLUTIONS[:9], ids=LABELS[:9])
 def test_batches_are_loops(sample):
     operands = sample.make()

@@ -25,6 +25,7 @@ def in_wide(name):
     return np.float32 if name.startswith("float") else np.int32
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", [*NARROW_INTEGERS, "float4_e2m1fn"])
 @pytest.mark.parametrize("backend", ["numpy", "xla"])
 @pytest.mark.parametrize(

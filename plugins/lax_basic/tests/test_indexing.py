@@ -15,6 +15,7 @@ OUT = np.array([7, -9, 2])
 ROWS = np.array([True, False, True, True])
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("index", TABLE.values(), ids=TABLE)
 def test_values(index):
     wanted = X[index]

@@ -33,6 +33,7 @@ def test_floats_fill_the_interval_evenly(dtype, backend):
     assert np.abs(counts - expected / 16).max() < 6 * np.sqrt(COUNT / 4)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(
     "dtype",

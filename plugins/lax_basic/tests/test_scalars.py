@@ -20,6 +20,7 @@ reciprocal rsqrt sign sin sinh sqrt square tan tanh
 """
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [(name, dtype) for name in REAL.split() for dtype in ("float16", "float32", "float64")]

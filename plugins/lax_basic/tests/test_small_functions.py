@@ -75,6 +75,7 @@ SAME_AS_JAX: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", SAME_AS_JAX)
 def test_values_and_derivatives_are_those_of_jax(name: str, jax_answers: Any) -> None:
     function, operands = SAME_AS_JAX[name]

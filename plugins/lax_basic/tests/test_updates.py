@@ -44,6 +44,7 @@ DIFFERENTIATED = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", DIFFERENTIATED)
 def test_values_and_derivatives(name, jax_answers):
     index, unique = INDICES[name], name not in REPEATED
@@ -96,6 +97,7 @@ def test_batches_of_positions():
 MODES = [None, "clip"]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("update", NAMES + PRODUCTS)
 def test_out_of_bounds(mode, update, jax_answers):

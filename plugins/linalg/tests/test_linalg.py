@@ -81,6 +81,7 @@ CASES = {
 SINGLE = ["cholesky", "eigh", "eig values", "lu", "qr wide", "svd tall"]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("case", "dtype"),
     [*[(case, np.complex128) for case in CASES], *[(case, np.float32) for case in SINGLE]],

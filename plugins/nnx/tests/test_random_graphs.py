@@ -153,6 +153,7 @@ def apply(name, program, root, x, mode):
     return out
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize("mode", MODES)
 def test_transformed_programs_change_graphs_as_plain_ones_do(mode, part):

@@ -49,6 +49,7 @@ CHECKS = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_family(name, check):

@@ -19,6 +19,7 @@ def expected(x: Any, k: int, axis: int, mode: str) -> tuple[Any, Any]:
     return np.take_along_axis(x, order, axis), order
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("mode", ["largest", "smallest"])
 @pytest.mark.parametrize("dtype", ["float32", "int8", "uint8", "bool"])
 @pytest.mark.parametrize("axis", [0, -1])

@@ -5,7 +5,7 @@ from bindax_random import keys
 from bindax_random._conformance import conformance_samples
 from bindax_testing import check_rules, conformance
 
-test_rules = conformance("random", budget=8.0)
+test_rules = conformance("random", budget=5.0)
 
 
 def test_wrong_words_for_compilers_are_found(monkeypatch):

@@ -46,6 +46,7 @@ def test_numbers_do_not_depend_on_how_many_there_are(bit_width):
         np.testing.assert_array_equal(few, more[: len(few)])
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("shape", [(), (0,), (5,), (2, 30), (3, 0)])
 def test_compiled_numbers_are_the_same(shape):
     keys = np.arange(6, dtype=np.uint32).reshape(3, 2)

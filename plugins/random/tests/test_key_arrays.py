@@ -55,6 +55,7 @@ def data(tree):
     return [np.asarray(x) for x in plain]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", STRUCTURAL)
 def test_structural_operations(name):
     function = STRUCTURAL[name]

@@ -21,6 +21,7 @@ def theirs():
         yield jax.random
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
 def test_bits(theirs, dtype):
     for shape in [(5,), (4, 3, 2)]:

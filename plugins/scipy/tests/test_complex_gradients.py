@@ -123,7 +123,7 @@ def loss(outs):
     )
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("point", "call"), CASES, ids=[call for _, call in CASES])
 def test_gradient_is_that_of_differences(point, call):
     code, z = compile(call, call, "eval"), NAMES[point]

@@ -1,3 +1,3 @@
 from bindax_testing import conformance
 
-test_rules = conformance("special", budget=5.0)
+test_rules = conformance("special", budget=3.0)
