@@ -295,7 +295,8 @@ def _log1mexp(x: Any) -> Any:
     return jnp.where(x < math.log(2), jnp.log(-jnp.expm1(-x)), jnp.log1p(-jnp.exp(-x)))
 
 
-_log1mexp.defjvps(lambda t, out, x: t / jnp.expm1(x))
+# Not 1 / expm1(x), whose own derivative is inf / inf for large numbers.
+_log1mexp.defjvps(lambda t, out, x: t * jnp.exp(-x) / -jnp.expm1(-x))
 
 
 def log1mexp(x: Any) -> Array:
