@@ -347,7 +347,8 @@ def _zeta_series(s: Any, a: Any) -> Any:
 
 @_zeta.defjvp
 def _zeta_jvp(primals: Any, tangents: Any) -> Any:
-    return _zeta(*primals), jvp(_zeta_series, primals, tangents)[1]
+    value, slope = _zeta(*primals), jvp(_zeta_series, primals, tangents)[1]
+    return value, jnp.where(jnp.isnan(value), np.nan, slope)
 
 
 def zeta(x: Any, q: Any = None) -> Array:

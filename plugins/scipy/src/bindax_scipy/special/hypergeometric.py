@@ -156,9 +156,10 @@ def _kummer_value(a: Any, b: Any, x: Any) -> Any:
     far = (y > most) | (y > least + jnp.abs((q - p) * (1 - p)))
     far = far & ~_is_pole(p)
     near = _series_1f1(p, q, jnp.where(far, 1.0, y))
-    z, r = jnp.where(far, y, 100.0), jnp.where(far, p, 1.0)
-    growth = jnp.where(negative, 0.0, z) + (r - q) * jnp.log(z)
-    large = _gamma_quotient((q,), (r,), growth) * _descending(q - r, 1 - r, z)
+    # Elsewhere it is computed for numbers that overflow in no dtype, so that slopes are not nan.
+    z, r, s = (jnp.where(far, number, 1.0) for number in (y, p, q))
+    growth = jnp.where(negative, 0.0, z) + (r - s) * jnp.log(z)
+    large = _gamma_quotient((s,), (r,), growth) * _descending(s - r, 1 - r, z)
     decay = jnp.where(negative & ~far, jnp.exp(jnp.where(negative & ~far, x, 0.0)), 1.0)
     value = jnp.where(far, large, decay * near)
     return jnp.where(pole, jnp.where(a == 0, 1.0, np.inf), value)

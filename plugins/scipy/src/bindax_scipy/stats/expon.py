@@ -41,8 +41,8 @@ def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     Array([0.    , 0.6321], dtype=float32)
     """
     x, loc, scale = real("expon.cdf", x, loc, scale)
-    z = (x - loc) / scale
-    return jnp.where(x < loc, 0.0, -jnp.expm1(-z))
+    z = jnp.where(x < loc, 0.0, (x - loc) / scale)
+    return -jnp.expm1(-z)
 
 
 def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:

@@ -61,7 +61,10 @@ def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """
     x, loc, scale = real("gumbel_l.logcdf", x, loc, scale)
     z = _limited((x - loc) / scale)
-    return jnp.where(scale > 0, log1mexp(jnp.exp(z)), np.nan)
+    # Its series where the exponential is small, whose inverse overflows in the derivative.
+    small = z < -20
+    near = log1mexp(jnp.exp(jnp.where(small, 0.0, z)))
+    return jnp.where(scale > 0, jnp.where(small, z - jnp.exp(z) / 2, near), np.nan)
 
 
 def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
