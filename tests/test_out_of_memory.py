@@ -82,6 +82,13 @@ def test_the_program_is_found_by_its_size() -> None:
     assert first == f"it failed: {full}"
     assert second == "The program is wide, by the size of what it allocates."
     assert third.startswith("wide needs ")
+    assert compiled is not None
+
+
+def test_small_programs_are_not_taken_for_one_that_failed() -> None:
+    """Many need as few bytes, so that the size tells nothing."""
+    xla: Any = find_backend("xla")
+    compiled = bindax.jit(lambda x: x + np.int8(1)).lower(np.zeros(3, np.int8)).compile()
     small = _jaxlib.RuntimeFailure("RESOURCE_EXHAUSTED: out of memory allocating 3 bytes.")
     assert "The program is" not in str(xla._failure(small, "it failed"))
     assert compiled is not None

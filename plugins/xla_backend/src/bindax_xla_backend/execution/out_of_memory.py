@@ -18,6 +18,8 @@ _WANTED = re.compile(r"allocat\w+ (?:\D{0,20} )?([\d.]+) ?(bytes|B|KiB|MiB|GiB|T
 _UNITS = {"bytes": 0, "B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4}
 _MOST_READ = 16
 """Of programs whose text is searched for one that needs so much."""
+_LEAST_NAMED = 2**20
+"""Bytes below which many programs allocate as much by chance."""
 
 _ADVICE = (
     "Less memory is needed with donate_argnums for arguments that are not used again, with "
@@ -82,11 +84,13 @@ def _wanted(text: str) -> float:
 
 def _programs_that_need(backend: XlaBackend, wanted: float) -> list[Any]:
     """The compiled programs that allocate about so many bytes at once."""
+    if wanted < _LEAST_NAMED:
+        return []
     programs: list[Any] = [x for x in backend.executables if hasattr(x, "memory_analysis")]
     large = []
     for executable in programs:
         sizes = executable.memory_analysis()
-        if wanted and sizes["temp_size_in_bytes"] + sizes["output_size_in_bytes"] > 0.99 * wanted:
+        if sizes["temp_size_in_bytes"] + sizes["output_size_in_bytes"] > 0.99 * wanted:
             large.append((sizes["temp_size_in_bytes"], executable))
     large.sort(key=lambda one: one[0])
     return [
