@@ -108,6 +108,15 @@ def test_right_functions_pass(name: str) -> None:
     require_right(name, 0)
 
 
+def test_modules_that_change_are_checked_as_copies() -> None:
+    norm, *_ = RIGHT["nnx.BatchNorm"]
+    before = np.asarray(norm.mean.value)
+    x = np.random.default_rng(0).normal(size=(4, 3))
+    report = check_function(norm, x, checks=["gradients of parameters"])
+    assert report.ok, str(report)
+    np.testing.assert_array_equal(norm.mean.value, before)
+
+
 @pytest.mark.nightly
 @pytest.mark.timeout(3000)
 @pytest.mark.parametrize("name", RIGHT)

@@ -55,7 +55,7 @@ def _pure(
     graphdef, state = split([(function, *args)[i] for i in places])
 
     def pure(state: Any, *others: Any) -> Any:
-        nodes, rest = iter(merge(graphdef, state)), iter(others)
+        nodes, rest = iter(merge(graphdef, state, copy=True)), iter(others)
         called, *given = [
             next(nodes) if i in places else function if i == 0 else next(rest)
             for i in range(len(args) + 1)
