@@ -55,6 +55,10 @@ class OtherDigits(EvalTrace):
         outs = super().process_primitive(primitive, operands, params)
         return [moved(x) for x in outs] if primitive.name in INEXACT else outs
 
+    def __repr__(self) -> str:
+        """Return what a page shows of the evaluation that this one stands for."""
+        return f"<{EvalTrace.__module__}.{EvalTrace.__qualname__} object at {id(self):#x}>"
+
 
 def pytest_collection_finish() -> None:
     """Begin when everything is collected."""
