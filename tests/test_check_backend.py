@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from bindax_core.errors import BackendError, MissingRuleError
-from bindax_core.extend import register_backend, unregister_backend
+from bindax_core.extend import as_array, register_backend, typeof, unregister_backend
 from bindax_testing import BackendCall, BackendReport, NotApplicable, check_backend
 
 for needed in ("bindax_callbacks", "bindax_lax_basic", "bindax_random"):
@@ -148,6 +148,35 @@ def test_a_backend_may_state_other_units() -> None:
     assert report.matrix["sin"]["float32"]["allowed"] == 10000.0
     assert report.matrix["sin"]["float32"]["units"] > 500
     assert not checked(Stating(), units={"sin float32": 2.0}, **options).ok
+
+
+class OtherQuotients(exam.Plain):
+    """Quotients of complex numbers are computed in another way, as exactly, and then changed."""
+
+    off = 0.0
+
+    def apply(self, primitive: Any, operands: Any, params: Any) -> list[Any]:
+        outs = super().apply(primitive, operands, params)
+        if primitive.name != "div" or typeof(outs[0]).dtype.kind != "c":
+            return outs
+        x, y = (np.asarray(z) for z in operands)
+        y, size = y / np.abs(y), np.abs(y)
+        return [as_array(np.asarray(x * y.conj() / size * (1 + self.off)).astype(x.dtype))]
+
+
+def test_quotients_of_complex_numbers_cancel_to_rounding() -> None:
+    programs = [4, 22, 24]
+    options: dict[str, Any] = {"primitives": ["div"], "checks": ["generated programs"]}
+    report = checked(OtherQuotients(), programs=programs, **options)
+    assert report.ok, str(report)
+
+    class Off(OtherQuotients):
+        off = 1e-4j
+
+    report = checked(Off(), programs=programs, **options)
+    (failure,) = report.failures
+    assert failure.rule.endswith("Off), at div")
+    assert failure.reason.startswith("div alone is wrong")
 
 
 def test_names_that_do_not_exist_are_named() -> None:

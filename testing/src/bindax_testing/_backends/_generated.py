@@ -16,11 +16,12 @@ from bindax_core.errors import BindaxError
 from bindax_core.extend import as_array, is_differentiable, typeof
 from bindax_testing._cases import Case
 from bindax_testing._compare import host, host_parts, wide
-from bindax_transforms import jit, jvp, vjp, vmap
+from bindax_transforms import custom_jvp, jit, jvp, vjp, vmap
 
 Operand = tuple[int, int]
 """A step and one of its results, or -1 and the position of an operand of the program."""
-_AROUND = ("", "", "jit", "vmap", "jvp", "vjp")
+_DERIVATIVES = ("jvp", "vjp")
+_AROUND = ("", "", "jit", "vmap", *_DERIVATIVES)
 _RESULTS = 4
 _UNITS = 8.0  # that each step may be wrong by
 
@@ -59,6 +60,8 @@ class Generated:
         found: list[list[Any]] = []
         for step in self.steps:
             given = [operands[i] if k < 0 else found[k][i] for k, i in step.operands]
+            if rng is not None and self.around in _DERIVATIVES:
+                given = [with_rounded_tangent(x, rng) for x in given]
             outs = step.case.call(*given)
             found.append(outs if rng is None else [rounded(x, rng) for x in outs])
         return found
@@ -103,12 +106,39 @@ class Generated:
 
 def rounded(x: Any, rng: Any) -> Any:
     """A value multiplied by one more or less some units in the last place, traced or not."""
-    aval = typeof(x)
-    if not is_differentiable(aval.dtype) or aval.dtype.kind not in "fc" or aval.weak_type:
+    return x * _near_one(typeof(x), rng) if _is_rounded(x) else x
+
+
+def with_rounded_tangent(x: Any, rng: Any) -> Any:
+    """A value as it is, whose tangent or cotangent is multiplied as by ``rounded``.
+
+    The terms of a derivative are rounded before they are added, so that where they cancel, the sum
+    is as far from the exact one as the terms are, and not only by units of itself.
+    """
+    if not _is_rounded(x):
         return x
-    real = np.zeros((), aval.dtype).real.dtype
-    signs = rng.choice([-_UNITS, _UNITS], aval.shape)
-    return x * (1.0 + signs * np.finfo(real).eps).astype(real).astype(aval.dtype)
+    factor = _near_one(typeof(x), rng)
+    same = custom_jvp(lambda x: x)
+    same.defjvp(lambda primals, tangents: (primals[0], tangents[0] * factor))
+    return same(x)
+
+
+def _is_rounded(x: Any) -> bool:
+    aval = typeof(x)
+    return _has_tangent(x) and is_differentiable(aval.dtype) and not aval.weak_type
+
+
+def _near_one(aval: Any, rng: Any) -> Any:
+    """Factors one more or less some units in the last place, of the shape and dtype of a type.
+
+    Complex ones are off in both parts: products and quotients of complex numbers are right up to
+    units of their absolute values, not of each part. N. J. Higham, Accuracy and Stability of
+    Numerical Algorithms, 2nd edition, section 3.6.
+    """
+    off = rng.choice([-_UNITS, _UNITS], aval.shape)
+    if aval.dtype.kind == "c":
+        off = off + 1j * rng.choice([-_UNITS, _UNITS], aval.shape)
+    return np.asarray(1.0 + off * np.finfo(aval.dtype).eps).astype(aval.dtype)
 
 
 def _transformed(
