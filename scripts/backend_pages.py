@@ -65,6 +65,7 @@ def record_of(report: BackendReport) -> dict[str, Any]:
         "cases": [counts["cases run"], counts["cases planned"] - counts["cases inapplicable"]],
         "allowed units": data["allowed units"],
         "unsupported": data["unsupported"],
+        "differences": data["differences"],
         "checks": others,
         "matrix": {name: _cells(data["matrix"][name]) for name in sorted(data["matrix"])},
     }
@@ -166,6 +167,11 @@ def section(record: Mapping[str, Any]) -> Iterator[str]:
     stated = record["unsupported"]
     if stated:
         yield f"Not supported: {', '.join(f'`{one}`' for one in sorted(stated))}.\n"
+    differences = record.get("differences", {})
+    if differences:
+        rows = [[f"`{one}`", how] for one, how in differences.items()]
+        yield from table(("stated difference", "how"), rows)
+        yield ""
     reasons: list[str] = []
     yield from table(
         ("primitive", *COLUMNS, "notes"),

@@ -49,6 +49,13 @@ def test_a_record_does_not_depend_on_the_day() -> None:
 
     assert record["matrix"]["neg"]["int32"] == {**cell, "cases": cases}
     assert record["unsupported"] == {}
+    assert record["differences"] == {}
+
+
+def test_stated_differences_are_on_the_page() -> None:
+    how = "of two infinities it is nan"
+    record = {**RECORDS["numpy"], "differences": {"atan2 float32: special values": how}}
+    assert f"| `atan2 float32: special values` | {how} |" in backend_pages.section(record)
 
 
 @pytest.mark.nightly

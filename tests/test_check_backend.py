@@ -150,6 +150,78 @@ def test_a_backend_may_state_other_units() -> None:
     assert not checked(Stating(), units={"sin float32": 2.0}, **options).ok
 
 
+class Unusual(exam.Plain):
+    """The hyperbolic tangent of infinities is not a number, and there are no negative sines."""
+
+    differences: Mapping[str, str] = {
+        "tanh float32: special values": "of infinities it is nan",
+        "sin": "it is not negative",
+    }
+
+    def apply(self, primitive: Any, operands: Any, params: Any) -> list[Any]:
+        outs = super().apply(primitive, operands, params)
+        if primitive.name == "sin" and typeof(outs[0]).dtype.kind == "f":
+            return [exam.changed(x, abs) for x in outs]
+        if primitive.name == "tanh" and typeof(outs[0]).dtype == np.float32:
+            infinite = np.isinf(np.asarray(operands[0]))
+            return [exam.changed(x, lambda a: np.where(infinite, np.nan, a)) for x in outs]
+        return outs
+
+
+def test_a_backend_may_state_what_it_computes_differently() -> None:
+    checks = ["float32", "float64", "special values", "generated programs"]
+    options: dict[str, Any] = {"checks": checks, "programs": 3}
+    stated = {**Unusual.differences, "sin: special values": "it is not negative"}
+    report = checked(Unusual(), primitives=exam.SOME, differences=stated, **options)
+
+    assert report.ok, str(report)
+    assert report.differences == stated
+    shown = [line for line in str(report).splitlines() if line.startswith("stated: ")]
+    assert shown == [f"stated: {name}: {stated[name]}" for name in sorted(stated)]
+    assert report.matrix["sin"]["float64"]["reason"].startswith("stated: it is not negative")
+    assert report.as_dict()["differences"] == stated
+    # What is stated of special values is no excuse for others, nor of a dtype for another one.
+    for name in ("sin", "tanh float32: special values"):
+        fewer = {key: how for key, how in stated.items() if key != name}
+        other = {"tanh float64: special values": "of infinities it is nan"} if "32" in name else {}
+
+        class Less(Unusual):
+            differences: Mapping[str, str] = {**fewer, **other}
+
+        wrong = checked(Less(), primitives=["sin", "tanh"], **options).failures
+        assert name.partition(" ")[0] in {one.primitive for one in wrong}
+
+
+def test_a_stated_difference_that_there_is_not_is_a_failure() -> None:
+    stated = {
+        "cos float32: special values": "of infinities it is 0",
+        "exp float64": "it is rounded to even numbers",
+        "tan": "it is periodic",
+        "unknown float32": "nothing computes it",
+    }
+    checks = ["float32", "float64", "special values"]
+    options: dict[str, Any] = {"primitives": ["cos", "exp", "tan"], "checks": checks}
+    report = checked(exam.Plain(), differences=stated, **options)
+
+    said = {(one.primitive, one.check): one.reason for one in report.failures}
+    assert said == {
+        ("cos", "special values"): (
+            "cos float32 is stated to differ (of infinities it is 0), but does not; remove "
+            "'cos float32: special values' from `differences`."
+        ),
+        ("exp", "float64"): (
+            "exp float64 is stated to differ (it is rounded to even numbers), but does not; remove "
+            "'exp float64' from `differences`."
+        ),
+        **dict.fromkeys(
+            [("tan", "float32"), ("tan", "float64")],
+            "tan is stated to differ (it is periodic), but does not; remove 'tan' from "
+            "`differences`.",
+        ),
+    }
+    assert not report.differences
+
+
 class OtherQuotients(exam.Plain):
     """Quotients of complex numbers are computed in another way, as exactly, and then changed."""
 

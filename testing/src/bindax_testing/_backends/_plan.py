@@ -73,6 +73,11 @@ class BackendPlan(Plan):
         every: list[Any] = list(self.cases)
         return [one for one in every if isinstance(one, Primitive)]
 
+    @property
+    def dtypes(self) -> set[str]:
+        """The names of the checks of ordinary values: the dtypes that samples have."""
+        return {dtype_of(case) for one in self.primitives for case in self.cases[one]}
+
     def checks_of(self, primitive: Any) -> list[Check]:
         """The checks of a primitive, of programs, or of the backend itself."""
         if isinstance(primitive, Primitive):
@@ -255,9 +260,10 @@ def plan_of(
 
 
 def _pool(plan: BackendPlan) -> list[Case]:
-    """The cases that generated programs are made of: pure ones that the backend supports."""
+    """The cases that generated programs are made of: pure ones that the backend gets right."""
     usable = [p for p in plan.primitives if effects.find(p) is None]
-    return pool_of({p: plan.cases[p] for p in usable}, plan.values.refused)
+    right = {p: [x for x in plan.cases[p] if not plan.values.difference(x)] for p in usable}
+    return pool_of(right, plan.values.refused)
 
 
 def _plan_of_primitives(

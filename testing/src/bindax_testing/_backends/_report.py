@@ -26,6 +26,7 @@ class BackendReport(FunctionReport):
         primitives: the names of the primitives that were checked.
         measured: the greatest distance from the reference, of each primitive and dtype.
         unsupported: the primitives that it does not support, each with what its error said.
+        differences: where results differ from the reference, as the backend states, and how.
 
     >>> from bindax_testing import check_backend
     >>> report = check_backend("numpy", primitives=["neg"], checks=["float32"])
@@ -36,6 +37,7 @@ class BackendReport(FunctionReport):
     primitives: Sequence[str] = ()
     measured: Sequence[Measurement] = ()
     unsupported: Mapping[str, str] = attrs.field(factory=dict)
+    differences: Mapping[str, str] = attrs.field(factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -74,8 +76,10 @@ class BackendReport(FunctionReport):
 
     def left_out(self) -> Iterator[str]:
         """Yield a line for each check that said nothing, and one for what is not supported."""
-        for one in self.of_status(SKIPPED, NOT_RUN):
-            if one.primitive not in self.unsupported:
-                yield f"{one.status}: {one.primitive}, {one.check}: {why(one)}"
+        for result in self.of_status(SKIPPED, NOT_RUN):
+            if result.primitive not in self.unsupported and "stated: " not in result.reason:
+                yield f"{result.status}: {result.primitive}, {result.check}: {why(result)}"
+        for one, how in self.differences.items():
+            yield f"stated: {one}: {how}"
         if self.unsupported:
             yield f"not supported: {', '.join(sorted(self.unsupported))}"

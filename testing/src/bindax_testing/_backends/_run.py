@@ -9,7 +9,7 @@ from functools import partial
 from bindax_core.extend import find_backend
 from bindax_testing._backends._plan import BackendPlan, Chosen, plan_of
 from bindax_testing._backends._report import BackendReport
-from bindax_testing._backends._values import Values
+from bindax_testing._backends._values import SPECIAL, SPECIAL_ENDING, Values
 from bindax_testing._results import FAILED, RuleResult
 from bindax_testing._runner import Progress, groups_of, run_and_report
 
@@ -22,6 +22,7 @@ def check_backend(
     programs: int | Collection[int] = 20,
     units: Mapping[str, float] | None = None,
     unsupported: Collection[str] | None = None,
+    differences: Mapping[str, str] | None = None,
     seed: int = 0,
     budget: float = 300.0,
     time_limit: float = 30.0,
@@ -45,6 +46,11 @@ def check_backend(
             besides those in the attribute ``units`` of the backend.
         unsupported: the primitives that it does not support, and no others; where it is None, the
             attribute ``unsupported`` of the backend, without which any may be unsupported.
+        differences: results that are known to be others than those of the reference, each with how,
+            as ``{"atan2 float32: special values": "of two infinities it is nan"}``, besides those
+            in the attribute ``differences`` of the backend. A name is that of a primitive, with or
+            without a dtype, for special values or, without that ending, for all others. The report
+            lists them as stated, and one that does not occur is a failure.
         seed: what values are drawn from.
         budget: the seconds that it may take; the report is OK only if they were enough.
         time_limit: the seconds that one check of one case may take.
@@ -66,7 +72,11 @@ def check_backend(
     start = time.perf_counter()
     backend = find_backend(name)
     stated = getattr(backend, "unsupported", None) if unsupported is None else unsupported
-    values = Values(name, {**getattr(backend, "units", {}), **(units or {})})
+    values = Values(
+        name,
+        {**getattr(backend, "units", {}), **(units or {})},
+        {**getattr(backend, "differences", {}), **(differences or {})},
+    )
     chosen = Chosen(primitives, checks, programs)
     plan = plan_of(name, chosen, values, seed=seed, time_limit=time_limit)
     _require_names(plan, chosen)
@@ -86,6 +96,7 @@ def _report(
     values = plan.values
     if stated is not None:
         _require_stated(plan, stated, results)
+    _require_differences(plan, results)
     return BackendReport(
         plan.subject.name,
         plan.seed,
@@ -96,6 +107,7 @@ def _report(
         [one.name for one in plan.primitives],
         [values.measured[key] for key in sorted(values.measured)],
         dict(sorted(values.refused.items())),
+        {key: values.differences[key] for key in sorted(values.differing)},
     )
 
 
@@ -109,6 +121,24 @@ def _require_stated(plan: BackendPlan, stated: frozenset[str], results: list[Rul
         elif one.primitive in stated and one.primitive not in refused and one.status == "passed":
             one.status = FAILED
             one.reason = "it is stated not to be supported, but is; remove it from `unsupported`."
+
+
+def _require_differences(plan: BackendPlan, results: list[RuleResult]) -> None:
+    """Turn results that are as they should be, and are stated to differ, into failures."""
+    values = plan.values
+    for stated in values.differences.keys() - values.differing:
+        subject, special, _ = stated.partition(SPECIAL_ENDING)
+        name, _, dtype = subject.partition(" ")
+        checks = {SPECIAL} if special else {dtype} if dtype else plan.dtypes
+        for one in results:
+            is_whole = one.ran + one.inapplicable == one.planned
+            concerns = one.primitive == name and one.check in checks
+            if concerns and is_whole and one.status != FAILED:
+                one.status = FAILED
+                one.reason = (
+                    f"{subject} is stated to differ ({values.differences[stated]}), but does not; "
+                    f"remove {stated!r} from `differences`."
+                )
 
 
 def _require_names(plan: BackendPlan, chosen: Chosen) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -41,6 +42,8 @@ from bindax_testing._compare import (
 )
 
 SPECIAL = "special values"
+SPECIAL_ENDING = f": {SPECIAL}"
+"""The end of a stated difference that is one of special values alone."""
 FALLBACK = "no fallback"
 
 
@@ -58,13 +61,22 @@ class Values:
         units: bounds that the backend states, by primitive, in place of those of the table.
         measured: the greatest distance of each primitive and dtype.
         refused: the primitives that the backend does not support, each with what its error said.
+        differences: where the backend states that results differ from the reference, and how.
+        differing: the differences that were seen.
     """
 
-    def __init__(self, backend: str, units: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        backend: str,
+        units: Mapping[str, float],
+        differences: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self.backend = backend
         self.units = units
         self.measured: dict[tuple[str, str], Measurement] = {}
         self.refused: dict[str, str] = {}
+        self.differences = differences
+        self.differing: set[str] = set()
 
     def run(self, case: Case, compiler: str | None) -> None:
         """Compare results of all draws: types, and elements within the units that are allowed."""
@@ -86,6 +98,13 @@ class Values:
     def _require_stated(self, case: Case, check: str) -> None:
         if check in case.skip:
             raise NotApplicable(case.skip[check])
+
+    def difference(self, case: Case, *, special: bool = False) -> str | None:
+        """The stated difference that the results of a case may have, as the backend names it."""
+        ending = SPECIAL_ENDING if special else ""
+        name = case.primitive.name
+        names = (f"{name} {dtype_of(case)}{ending}", f"{name}{ending}")
+        return next((one for one in names if one in self.differences), None)
 
     def _results(self, case: Case, compiled: Function, row: Sequence[Any]) -> list[Any]:
         """The results of the backend; that it refuses the primitive is remembered."""
@@ -121,7 +140,15 @@ class Values:
             if measure:
                 self._keep(case, found)
             if found.worst > allowed:
-                raise Mismatch(found.text(what, got[i], wanted[i]))
+                self._require_difference(case, found.text(what, got[i], wanted[i]), bool(what))
+
+    def _require_difference(self, case: Case, text: str, special: bool) -> None:
+        """Raise what is wrong with a result, unless the backend states that it differs."""
+        stated = self.difference(case, special=special)
+        if stated is None:
+            raise Mismatch(text)
+        self.differing.add(stated)
+        raise NotApplicable(f"stated: {self.differences[stated]}")
 
     def _keep(self, case: Case, found: _Found) -> None:
         """Remember the greatest distance."""
