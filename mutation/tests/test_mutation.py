@@ -11,6 +11,7 @@ from planted import declare
 from bindax_core.errors import PluginError
 from bindax_mutation import mutate_plugin, mutate_rules
 from bindax_testing import EquivalentMutant, array, elementwise, sample
+from bindax_testing._limits import TimeLimitExceeded
 
 pytestmark = pytest.mark.usefixtures("toy_operations")
 
@@ -50,6 +51,21 @@ def test_samples_that_say_too_little_let_mistakes_survive() -> None:
     assert not report.ok
     assert report.share_killed < 0.9
     assert f"survived: {made.name}" in str(report)
+
+
+def test_a_check_that_is_slow_on_a_busy_machine_still_tells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def limited(function: Any, seconds: float) -> Any:
+        result = function()
+        if seconds < 50.0:  # it took longer than that
+            raise TimeLimitExceeded(f"did not end within {seconds:g} s", [])
+        return result
+
+    monkeypatch.setattr("bindax_mutation._run.run_limited", limited)
+    made = declare()
+    report = mutate_rules(made, samples(made), count=3)
+    assert len(report.of_status("killed")) == 3, str(report)
 
 
 def test_an_explained_mistake_counts_as_equivalent() -> None:
