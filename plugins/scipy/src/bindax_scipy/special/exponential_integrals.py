@@ -132,20 +132,32 @@ def expn(n: Any, x: Any) -> Array:
     return _of_any_order(*aligned(*real("expn", n, x)))
 
 
+@custom_jvp
+def _exp1(x: Any) -> Any:
+    near, far = (x > 0) & (x <= 1), (x > 1) & (x < np.inf)
+    y, z = jnp.where(near, x, 1.0), jnp.where(far, x, 2.0)
+    series = -_EULER - jnp.log(y) - _weighted_sum(jnp.ones_like(y), lambda k: (-y / k, 1 / k))
+    fraction = jnp.exp(-z) * _continued_fraction(z, jnp.ones_like(z))
+    ends = jnp.where(x == 0, np.inf, jnp.where(x == np.inf, 0.0, np.nan))
+    return jnp.where(near, series, jnp.where(far, fraction, ends))
+
+
+_exp1.defjvps(lambda t, y, x: -jnp.exp(-x) / x * t)
+
+
 def exp1(x: Any) -> Array:
     """The exponential integral E_1, the integral of ``exp(-t) / t`` from x to infinity.
 
     >>> special.exp1(jnp.array([1.0])).round(4)
     Array([0.2194], dtype=float32)
     """
-    (x,) = real("exp1", x)
-    return expn(1, x)
+    return _exp1(*real("exp1", x))
 
 
 @custom_jvp
 def _expi(x: Any) -> Any:
     negative = x < 0
-    below = -_expn(jnp.ones_like(x), jnp.where(negative, jnp.minimum(-x, 1e4), 1.0))
+    below = -_exp1(jnp.where(negative, jnp.minimum(-x, 1e4), 1.0))
     limit = 40.0
     far = x > limit
     y = jnp.where(negative | far, 1.0, x)
