@@ -18,7 +18,7 @@ _set = object.__setattr__
 class GraphState(Displayed, MutableMapping[Any, Any]):
     """A state with the structure of its graph; a pytree like the state.
 
-    Attributes:
+    Args:
         graphdef: the structure of the whole graph.
         state: the variables, or those that a filter took.
 
@@ -31,14 +31,24 @@ class GraphState(Displayed, MutableMapping[Any, Any]):
     3
     """
 
-    __slots__ = ("graphdef", "state")
+    __slots__ = ("_graphdef", "_state")
 
-    graphdef: GraphDef
-    state: State
+    _graphdef: GraphDef
+    _state: State
 
     def __init__(self, graphdef: GraphDef, state: State) -> None:
-        _set(self, "graphdef", graphdef)
-        _set(self, "state", state)
+        _set(self, "_graphdef", graphdef)
+        _set(self, "_state", state)
+
+    @property
+    def graphdef(self) -> GraphDef:
+        """The structure of the whole graph."""
+        return self._graphdef
+
+    @property
+    def state(self) -> State:
+        """The variables, or those that a filter took."""
+        return self._state
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.state, name)

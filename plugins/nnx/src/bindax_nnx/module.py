@@ -14,7 +14,7 @@ from bindax_nnx.graph import children_of, iter_nodes
 from bindax_nnx.modes import is_graph
 from bindax_nnx.named_calls import named_call
 from bindax_nnx.object import Object
-from bindax_nnx.sharing import require_tree
+from bindax_nnx.sharing import require_pytree, require_tree
 from bindax_nnx.split_merge import copy_around
 from bindax_nnx.variables import Perturbation, Variable
 
@@ -218,7 +218,12 @@ def iter_children(node: Any, *, graph: bool | None = None) -> Iterator[tuple[Any
 
     Args:
         node: a module, or a container.
-        graph: accepted as everywhere.
+        graph: whether the node may be an object that is no pytree; by default as
+            ``set_graph_mode`` says.
+
+    Raises:
+        TypeError: the node is no module and no container.
+        ValueError: it is no pytree, and the mode is that of trees.
 
     >>> from bindax_nnx import Linear, Rngs
     >>> class Pair(Module):
@@ -231,6 +236,8 @@ def iter_children(node: Any, *, graph: bool | None = None) -> Iterator[tuple[Any
     """
     if not isinstance(node, Object) and not is_tree_node(type(node)):
         raise TypeError(f"iter_children takes a module, but got {node!r:.60}.")
+    if isinstance(node, Object) and not is_graph(graph):
+        require_pytree("iter_children", node)
     return ((key, x) for key, x in children_of(node) if isinstance(x, Module))
 
 

@@ -9,17 +9,18 @@ from bindax_nnx._mutation_counter import current_trace
 from bindax_nnx.graph import children_of, is_reference
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable
+from bindax_transforms.extend import Reference
 
 Path = tuple[Any, ...]
 
 
 def require_tree(function: str, node: Any) -> None:
-    """Check that no variable is in a graph twice, and no object in itself.
+    """Check that no variable is in a graph twice, no object in itself, and all are pytrees.
 
     Raises:
-        ValueError: one is; the message names both paths.
+        ValueError: one is, or is none; the message names the paths.
     """
-    found = find_shared(node)
+    found = find_shared(node, function)
     if found is not None:
         first, second, value = found
         raise ValueError(
@@ -77,10 +78,28 @@ def require_own_results(function: str, arguments: Any, out: Any, is_tree: bool) 
             known[id(value)] = path
 
 
-def find_shared(node: Any) -> tuple[Path, Path, Any] | None:
-    """Two paths of a variable that is in a graph twice, or of an object that is in itself."""
+def require_pytree(function: str, node: Object, path: Path = ()) -> None:
+    """Check that the class of an object was not defined with ``pytree=False``.
+
+    Raises:
+        ValueError: it was; the message names the path.
+    """
+    if not type(node)._nnx_is_pytree:
+        raise ValueError(
+            f"nnx.{function}: {type(node).__name__} is defined with pytree=False, so its objects "
+            f"can be in no tree. Found at path {key_text(path) or '()'}. Define the class without "
+            f"it, or use graph mode: nnx.{function}(..., graph=True)."
+        )
+
+
+def find_shared(node: Any, function: str = "") -> tuple[Path, Path, Any] | None:
+    """Two paths of a variable that is in a graph twice, or of an object that is in itself.
+
+    Raises:
+        ValueError: an object is no pytree, and a function is named which takes trees.
+    """
     met: dict[int, Path] = {}
-    for path, value, is_cycle in _places(node, (), {}):
+    for path, value, is_cycle in _places(node, (), {}, function):
         if is_cycle is not None:
             return is_cycle, path, value
         before = met.setdefault(id(value), path)
@@ -90,12 +109,14 @@ def find_shared(node: Any) -> tuple[Path, Path, Any] | None:
 
 
 def _places(
-    value: Any, path: Path, above: dict[int, Path]
+    value: Any, path: Path, above: dict[int, Path], function: str = ""
 ) -> Iterator[tuple[Path, Any, Path | None]]:
     """The variables of a graph by path, and the objects that contain themselves."""
-    if isinstance(value, Variable):
+    if isinstance(value, Variable | Reference):
         yield path, value, None
         return
+    if function and isinstance(value, Object):
+        require_pytree(function, value, path)
     is_object = isinstance(value, Object) or is_reference(value)
     if is_object:
         if id(value) in above:
@@ -103,7 +124,7 @@ def _places(
             return
         above[id(value)] = path
     for key, child in children_of(value):
-        yield from _places(child, (*path, key), above)
+        yield from _places(child, (*path, key), above, function)
     if is_object:
         del above[id(value)]
 

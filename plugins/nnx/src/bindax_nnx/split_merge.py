@@ -181,8 +181,15 @@ def merge(
     """
     if not isinstance(graphdef, GraphDef) and hasattr(graphdef, "graphdef"):
         states = (graphdef, *states)
+        plain = next((state for state in states if not hasattr(state, "graphdef")), None)
+        if plain is not None:
+            raise GraphError(
+                f"merge: the first state knows its graph, as those that unpack returns, but a "
+                f"{type(plain).__name__} follows. Pass states of one kind, plain ones after the "
+                f"graphdef."
+            )
         graphdef = graphdef.graphdef
-        if any(getattr(state, "graphdef", graphdef) != graphdef for state in states):
+        if any(state.graphdef != graphdef for state in states):
             raise GraphError(
                 "merge: GraphDef must be the same for all states that unpack returned, but these "
                 "are of different graphs. Pass those of one call of unpack."
@@ -207,6 +214,11 @@ def content_by_path(graphdef: GraphDef, states: Sequence[Any]) -> list[Any]:
     """The content of states for each variable of a structure, in the order of these."""
     flat = values_by_path(states)
     missing = [path for path in graphdef.paths if path not in flat]
+    if missing and not states:
+        raise TypeError(
+            f"merge: no state is given, but the graph needs {_named(missing)}. Pass all the "
+            f"states that split returned."
+        )
     if missing:
         raise GraphError(
             f"merge: the states have no {_named(missing)}, which the graph needs. Pass all the "

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, is_value, typeof
+from bindax_core.extend import Array, is_extended, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import broadcast_to, comparisons, convert, refuse_out
 from bindax_numpy._operands import (
@@ -304,6 +304,8 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     """
     a, b = promoted("isclose", a, b)
     equal = lax.eq(a, b)
+    if is_extended(typeof(a).dtype):  # keys have no distance
+        return equal
     if not dtypes.is_inexact(typeof(a).dtype):
         # Integers have tolerances, too; floats of 64 bits hold what they need.
         a, b = (convert(v, dtypes.inexact_dtype(typeof(v).dtype), False) for v in (a, b))
