@@ -67,6 +67,8 @@ SMOOTH = {
     "numpy.std": (lambda x: jnp.std(jnp.stack([x, jnp.zeros_like(x)])), 1),
     "lax.cumlogsumexp": (lambda x, y: one_number(lax.cumlogsumexp(jnp.stack([x, y]))), 2),
     "optimizers.huber_loss": (optimizers.huber_loss, 1),
+    "optimizers.sigmoid_focal_loss": (optimizers.sigmoid_focal_loss, 2),
+    "optimizers.unitwise_norm": (lambda x: optimizers.unitwise_norm(jnp.stack([x]))[0], 1),
     "optimizers.sigmoid_binary_cross_entropy": (optimizers.sigmoid_binary_cross_entropy, 2),
     "scipy.special.i1": (special.i1, 1),
     "scipy.special.xlogy": (special.xlogy, 2),

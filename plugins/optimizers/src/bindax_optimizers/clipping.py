@@ -112,7 +112,9 @@ def unitwise_norm(x: Any, axis: Any = None) -> Array:
             )
         axis = inputs[x.ndim]
     square = jnp.sum(abs_square(x), axis=axis, keepdims=True)
-    return jnp.broadcast_to(jnp.sqrt(square), x.shape)
+    some = square != 0  # where all are zero, the derivative is zero, as of other norms
+    norm = jnp.where(some, jnp.sqrt(jnp.where(some, square, 1)), 0)
+    return jnp.broadcast_to(norm, x.shape)
 
 
 def unitwise_clip(g_norm: Any, max_norm: Any, grad: Any, div_eps: Any = 1e-6) -> Array:

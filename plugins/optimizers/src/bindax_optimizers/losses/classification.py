@@ -8,7 +8,7 @@ from typing import Any
 import bindax_numpy as jnp
 from bindax_core.extend import Array
 from bindax_lax_basic import stop_gradient
-from bindax_nn import log_sigmoid, log_softmax, logsumexp, softmax
+from bindax_nn import log_softmax, logsumexp, sigmoid, softmax
 
 
 def _expanded(where: Any, axis: Any, ndim: int) -> Any:
@@ -140,9 +140,8 @@ def sigmoid_focal_loss(logits: Any, labels: Any, *, alpha: Any = None, gamma: An
     """
     logits = jnp.asarray(logits)
     labels = jnp.asarray(labels).astype(logits.dtype)
-    logs = jnp.stack([log_sigmoid(logits), log_sigmoid(-logits)], axis=-1)
-    log_of_wrong = logsumexp(logs, axis=-1, b=jnp.stack([1 - labels, labels], axis=-1))
-    loss: Array = sigmoid_binary_cross_entropy(logits, labels) * jnp.exp(gamma * log_of_wrong)
+    of_wrong = labels * sigmoid(-logits) + (1 - labels) * sigmoid(logits)
+    loss: Array = sigmoid_binary_cross_entropy(logits, labels) * of_wrong**gamma
     weights: Any = 1 if alpha is None else alpha * labels + (1 - alpha) * (1 - labels)
     weighted: Array = weights * loss
     return weighted
