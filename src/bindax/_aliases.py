@@ -19,6 +19,7 @@ ALIASES = {
     "bindax.distributed": "bindax_parallel.distributed",
     "bindax.errors": "bindax_core.errors",
     "bindax.experimental.checkify": "bindax_experimental.checkify",
+    "bindax.experimental.hijax": "bindax_experimental.hijax",
     "bindax.experimental.jet": "bindax_experimental.jet",
     "bindax.experimental.mesh_utils": "bindax_parallel.mesh_utils",
     "bindax.experimental.multihost_utils": "bindax_parallel.multihost_utils",

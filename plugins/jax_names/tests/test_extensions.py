@@ -272,3 +272,31 @@ def test_scalar_arrays_that_a_function_closes_over_are_constants_of_its_program(
     outer(scale)
     jax.jit(outer)(scale)
     assert shapes == [[(), (3,)]] * 2
+
+
+@pytest.mark.parametrize("base", ["HiPrim", "VJPHiPrimitive"])
+def test_primitives_as_classes(base):
+    hijax = alias_module("jax.experimental.hijax")
+
+    class Product(getattr(hijax, base)):
+        def __init__(self, aval):
+            self.in_avals, self.out_aval, self.params = (aval, aval), aval, {}
+            super().__init__()
+
+        def expand(self, x, y):
+            return x * y
+
+        def jvp(self, primals, tangents):
+            (x, y), (s, t) = primals, map(hijax.instantiate_zeros, tangents)
+            return self(x, y), s * y + x * t
+
+        def vjp_fwd(self, nzs_in, x, y):
+            return self(x, y), (x, y)
+
+        def vjp_bwd(self, res, ct, *accums):
+            assert [isinstance(a, ad.NullAccum) for a in accums] == [True, False]
+            accums[1].accum(ct * res[0])
+
+    product = Product(bindax.typeof(0.5))
+    assert float(bindax.grad(product, argnums=1)(0.5, 2.0)) == 0.5
+    assert float(bindax.jvp(lambda y: product(0.5, y), (2.0,), (3.0,))[1]) == 1.5

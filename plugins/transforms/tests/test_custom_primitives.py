@@ -36,6 +36,20 @@ product_p = card(
 )
 
 
+def toy_product(primals: Any, tangents: Any) -> Any:
+    (x, y), (s, t) = primals, tangents
+    return product_p.bind(x, y), s * y + x * t
+
+
+COMMON = (
+    impl(np.multiply),
+    abstract_eval(toy.same_type),
+    vmap.absent("a test"),
+    transpose.absent("not linear"),
+    toy.interpreted,
+)
+
+
 def square(x: Any) -> Any:
     return product_p.bind(x, x)
 
@@ -66,6 +80,23 @@ def test_forward_mode_names_the_missing_rule() -> None:
     for f in (square, bt.jit(square)):
         with pytest.raises(TypeError, match=re.escape(text)):
             bt.jvp(f, (3.0,), (1.0,))
+
+
+def test_what_is_differentiated_is_told() -> None:
+    told: list[Any] = []
+
+    def rule(x: Any, y: Any, perturbed: Any) -> Any:
+        told.append(perturbed)
+        return product_p.bind(x, y), lambda ct: (ct * y, ct * x)
+
+    options = (vjp(rule, takes_perturbed=True), jvp(toy_product))
+    both_p = primitive("toy.told", *COMMON, *options)
+    reverse_p = primitive("toy.told_reverse", *COMMON, options[0], jvp.absent("a test"))
+    for made in (both_p, reverse_p):
+        told.clear()
+        assert float(bt.grad(made.bind, argnums=1)(3.0, 2.0)) == 3.0
+        assert float(bt.grad(bt.jit(made.bind))(3.0, 2.0)) == 2.0
+        assert set(told) == {(False, True), (True, False)}
 
 
 def test_wrong_vjp_rules() -> None:

@@ -80,7 +80,9 @@ jvp: RuleKind = RuleKind(
 
 vjp: RuleKind = RuleKind("vjp", signature="(*operands, **params) -> (out, vjp_function)")
 """The derivative backwards; ``vjp_function`` takes the cotangent of each result and gives that of
-each operand, None for zero. A primitive with ``jvp``, too, is differentiated forwards by that."""
+each operand, None for zero. A primitive with ``jvp``, too, is differentiated forwards by that. With
+``takes_perturbed=True`` the rule is given a keyword ``perturbed``: for each operand, whether it is
+differentiated, so that nothing is kept or computed for the others."""
 
 vmap: RuleKind = RuleKind(
     "vmap",

@@ -9,6 +9,9 @@ from typing import Any, Final
 from bindax.tree_util import register_pytree_node
 from bindax_core.extend import Primitive, rules
 from bindax_core.extend import zeros_like_aval as zeros_like_aval
+from bindax_experimental.hijax import GradAccum as GradAccum
+from bindax_experimental.hijax import NullAccum as NullAccum
+from bindax_experimental.hijax import ValAccum as ValAccum
 from bindax_jax_names.shims._tables import RuleMapping, single
 from bindax_transforms.autodiff.jvp import JVPTrace as JVPTrace
 from bindax_transforms.autodiff.jvp import JVPTracer as JVPTracer
@@ -18,9 +21,12 @@ from bindax_transforms.zeros import instantiate_zeros as instantiate_zeros
 from bindax_transforms.zeros import is_undef_primal as is_undefined_primal
 
 __all__ = [
+    "GradAccum",
     "JVPTrace",
     "JVPTracer",
+    "NullAccum",
     "UndefinedPrimal",
+    "ValAccum",
     "Zero",
     "add_jaxvals",
     "add_tangents",

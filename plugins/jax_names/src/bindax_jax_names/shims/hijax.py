@@ -1,4 +1,4 @@
-"""``jax.experimental.hijax``: what a package needs to define types of its own, which stay unused.
+"""``jax.experimental.hijax``: primitives as classes, and what a package needs to define types.
 
 Values of types that packages define are no operands here; ``flax.nnx`` makes none by default.
 """
@@ -9,10 +9,21 @@ from typing import Any, Final
 
 from bindax_core.extend import AbstractValue as AbstractValue
 from bindax_core.extend import ShapedArray as ShapedArray
+from bindax_experimental.hijax import GradAccum as GradAccum
+from bindax_experimental.hijax import HiPrim as HiPrim
+from bindax_experimental.hijax import NullAccum as NullAccum
+from bindax_experimental.hijax import ValAccum as ValAccum
+from bindax_experimental.hijax import VJPHiPrimitive as VJPHiPrimitive
+from bindax_experimental.hijax import Zero as Zero
+from bindax_experimental.hijax import bdims_at_front as bdims_at_front
+from bindax_experimental.hijax import instantiate_zeros as instantiate_zeros
+from bindax_experimental.hijax import jvp_from_lin as jvp_from_lin
+from bindax_experimental.hijax import linearize_from_jvp as linearize_from_jvp
+from bindax_experimental.hijax import unmap_avals as unmap_avals
+from bindax_experimental.hijax import vjp_from_jvp as vjp_from_jvp
+from bindax_experimental.hijax import vjp_from_lin as vjp_from_lin
 from bindax_jax_names.shims._primitive import Primitive
 from bindax_jax_names.shims.ref import AbstractRef as AbstractRef
-from bindax_transforms.zeros import Zero as Zero
-from bindax_transforms.zeros import instantiate_zeros as instantiate_zeros
 from bindax_transforms.zeros import is_undef_primal as is_undefined_primal
 
 __all__ = [
@@ -20,17 +31,28 @@ __all__ = [
     "AbstractValue",
     "AvalMutableQDD",
     "AvalQDD",
+    "GradAccum",
+    "HiPrim",
     "HiPrimitive",
     "HiType",
     "MutableHiType",
+    "NullAccum",
     "ShapedArray",
+    "VJPHiPrimitive",
+    "ValAccum",
     "Zero",
     "aval_method",
     "aval_property",
+    "bdims_at_front",
     "control_flow_allowed_effects",
     "instantiate_zeros",
     "is_undefined_primal",
+    "jvp_from_lin",
+    "linearize_from_jvp",
     "register_hitype",
+    "unmap_avals",
+    "vjp_from_jvp",
+    "vjp_from_lin",
 ]
 
 

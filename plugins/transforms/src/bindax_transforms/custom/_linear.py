@@ -260,7 +260,8 @@ def _reverse_only(primitive: Primitive) -> Rule | None:
 def _apply_vjp_rule(
     primitive: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
 ) -> tuple[Any, Any]:
-    outs, backward_of = _pull_back(primitive, primals, params)
+    nonzeros = tuple(type(t) is not Zero for t in tangents)
+    outs, backward_of = _pull_back(primitive, nonzeros, primals, params)
     in_avals = [typeof(x) for x in primals]
     origin = DebugInfo(f"the {_named(primitive)}")
     backward, residuals = stage_backward(backward_of, in_avals, outs, origin)
@@ -268,7 +269,7 @@ def _apply_vjp_rule(
         f"primitive {primitive.name}, which has a vjp rule and no jvp rule",
         backward,
         len(residuals),
-        tuple(type(t) is not Zero for t in tangents),
+        nonzeros,
         tuple(typeof(x).tangent_aval() for x in outs),
         remedy="give it a jvp rule",
     )
@@ -281,11 +282,17 @@ def _named(primitive: Primitive) -> str:
 
 
 def _pull_back(
-    primitive: Primitive, primals: Sequence[Any], params: Mapping[str, Any]
+    primitive: Primitive,
+    perturbed: tuple[bool, ...],
+    primals: Sequence[Any],
+    params: Mapping[str, Any],
 ) -> tuple[list[Any], Callable[..., list[Any]]]:
     """The results of a primitive, and the function of their cotangents, by its ``vjp`` rule."""
     name = _named(primitive)
-    pair = rules.vjp.get(primitive)(*primals, **params)
+    function = rules.vjp.get(primitive)
+    rule = rules.vjp.rule_of(primitive)
+    told = rule is not None and rule.options.get("takes_perturbed", False)
+    pair = function(*primals, **params, **({"perturbed": perturbed} if told else {}))
     check_pair(pair, name, "(out, vjp_function)")
     out, vjp_function = pair
     in_avals = [typeof(x) for x in primals]
@@ -320,16 +327,16 @@ def _by_direction(primitive: Primitive, forward: Function) -> Function:
     def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
         # Linearization stages what is done with tangents out; so does tracing, and what becomes of
         # that is not known. Tangents that are values are those of forward mode.
+        nonzeros = tuple(type(t) is not Zero for t in tangents)
         if any(isinstance(t, PartialEvalTracer) for t in tangents):
-            outs, backward, residuals = _linearized(primitive, primals, params)
+            outs, backward, residuals = _linearized(primitive, nonzeros, primals, params)
         elif any(isinstance(t, JaxprTracer) for t in tangents):
             outs, residuals = list(bind_flat(primitive, primals, params)), []
-            backward = partial(_computed_again, primitive, params)
+            backward = partial(_computed_again, primitive, nonzeros, params)
         else:
             return forward(primals, tangents, **params)  # type: ignore[no-any-return]
         in_avals = [typeof(x) for x in primals]
         out_avals = tuple(typeof(x).tangent_aval() for x in outs)
-        nonzeros = tuple(type(t) is not Zero for t in tangents)
         count = len(residuals)
 
         def pushed(held: Sequence[Any], given: Sequence[Any]) -> list[Any]:
@@ -346,10 +353,13 @@ def _by_direction(primitive: Primitive, forward: Function) -> Function:
 
 
 def _linearized(
-    primitive: Primitive, primals: Sequence[Any], params: Mapping[str, Any]
+    primitive: Primitive,
+    perturbed: tuple[bool, ...],
+    primals: Sequence[Any],
+    params: Mapping[str, Any],
 ) -> tuple[list[Any], Backward, list[Any]]:
     """The results, the ``vjp`` function, and its residuals, which come before the operands."""
-    outs, backward_of = _pull_back(primitive, primals, params)
+    outs, backward_of = _pull_back(primitive, perturbed, primals, params)
     origin = DebugInfo(f"the {_named(primitive)}")
     staged, residuals = stage_backward(backward_of, [typeof(x) for x in primals], outs, origin)
     count = len(residuals)
@@ -362,12 +372,13 @@ def _linearized(
 
 def _computed_again(
     primitive: Primitive,
+    perturbed: tuple[bool, ...],
     params: Mapping[str, Any],
     primals: Sequence[Any],
     cotangents: Sequence[Any],
 ) -> Sequence[Any]:
     """The ``vjp`` function where nothing was kept but the operands."""
-    _, backward_of = _pull_back(primitive, primals, params)
+    _, backward_of = _pull_back(primitive, perturbed, primals, params)
     return backward_of(*[instantiate_zeros(ct) for ct in cotangents])
 
 

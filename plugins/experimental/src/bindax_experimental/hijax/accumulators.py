@@ -1,0 +1,60 @@
+"""Accumulators, to which backward rules add cotangents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bindax_core.extend import add_tangents
+from bindax_transforms.zeros import Zero
+
+
+class GradAccum:
+    """The cotangent of one leaf of an argument, as ``vjp_bwd`` and ``transpose`` get it.
+
+    Attributes:
+        aval: the type of the cotangent.
+    """
+
+    def __init__(self, aval: Any) -> None:
+        self.aval: Any = aval
+
+    def accum(self, x: Any) -> None:
+        """Add a cotangent; None and symbolic zeros add nothing."""
+        raise TypeError(f"{type(self).__name__} must define accum")
+
+
+class ValAccum(GradAccum):
+    """An accumulator that holds the sum of what was added.
+
+    >>> import bindax_numpy as jnp
+    >>> from bindax_core.extend import typeof
+    >>> total = ValAccum(typeof(jnp.float32(0)))
+    >>> total.accum(jnp.float32(1.5))
+    >>> total.accum(jnp.float32(2.0))
+    >>> float(total.freeze())
+    3.5
+    """
+
+    def __init__(self, aval: Any) -> None:
+        super().__init__(aval)
+        self.val: Any = Zero(aval)
+
+    def accum(self, x: Any) -> None:
+        """Add a cotangent; None and symbolic zeros add nothing."""
+        if x is not None:
+            self.val = add_tangents(self.val, x)
+
+    def freeze(self) -> Any:
+        """The sum, or a symbolic zero where nothing was added."""
+        return self.val
+
+
+class NullAccum(GradAccum):
+    """An accumulator of an argument that is not differentiated: it drops what is added.
+
+    >>> from bindax_core.extend import typeof
+    >>> NullAccum(typeof(1.0)).accum(2.0)
+    """
+
+    def accum(self, x: Any) -> None:
+        """Do nothing."""

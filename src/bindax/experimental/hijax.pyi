@@ -1,0 +1,1 @@
+from bindax_experimental.hijax import *
