@@ -12,6 +12,7 @@ from flax import nnx
 sys.path.insert(0, str(Path(__file__).parent))
 from _guide import PROGRAMS, run
 from _layer_cases import CASES, X, call
+from _rope_cases import attention, rotated
 from _sweep_cases import cases, write
 from _sweep_cases import run as run_case
 
@@ -34,6 +35,9 @@ def main() -> None:
     found["training"] = training()
     np.savez_compressed(Path(__file__).with_name("references.npz"), **found)
     write(Path(__file__).with_name("sweep.npz"), sweep())
+    if hasattr(nnx, "RoPE"):  # of Flax 0.12.12
+        rope = {k: np.asarray(x) for k, x in {**rotated(nnx), **attention(nnx)}.items()}
+        np.savez_compressed(Path(__file__).with_name("rope.npz"), **rope)
     guide = {f"{n}/{key}": x for n in PROGRAMS for key, x in run(n, {}).items()}
     np.savez_compressed(Path(__file__).with_name("guide.npz"), **guide)
 

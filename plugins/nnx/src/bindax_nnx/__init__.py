@@ -129,6 +129,10 @@ from bindax_nnx.layers.pooling import min_pool as min_pool
 from bindax_nnx.layers.recurrent import RNN as RNN
 from bindax_nnx.layers.recurrent import Bidirectional as Bidirectional
 from bindax_nnx.layers.recurrent import flip_sequences as flip_sequences
+from bindax_nnx.layers.rotary import RoPE as RoPE
+from bindax_nnx.layers.rotary import (
+    dot_product_attention_with_rope as dot_product_attention_with_rope,
+)
 from bindax_nnx.layers.sequential import Sequential as Sequential
 from bindax_nnx.layers.weight_norm import SpectralNorm as SpectralNorm
 from bindax_nnx.layers.weight_norm import WeightNorm as WeightNorm

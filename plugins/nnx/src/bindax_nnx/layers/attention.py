@@ -66,12 +66,17 @@ def dot_product_attention(
         is_causal: whether each query attends only to its own position and those before it.
         promote_dtype: converts a tuple of arrays to one dtype, ``(arrays, dtype=dtype)``.
 
+    Raises:
+        ValueError: the shapes do not fit, ``dropout_rate`` is not at least 0 and below 1, or
+            weights are to be dropped without ``dropout_rng``.
+
     >>> x = np.ones((1, 3, 2, 4), np.float32)
     >>> dot_product_attention(x, x, x).shape
     (1, 3, 2, 4)
     """
     if query is None or key is None or value is None:
         raise TypeError("dot_product_attention: query, key and value must be arrays, not None.")
+    _check_dropout(dropout_rate, dropout_rng, deterministic)
     query, key, value = promoted(query, key, value, dtype=dtype, by=promote_dtype)
     check_attention(query.shape, key.shape, value.shape)
     heads = query.shape[-2], key.shape[-2]
@@ -86,6 +91,20 @@ def dot_product_attention(
     if not deterministic and dropout_rate > 0:
         weights = _with_dropout(weights, dropout_rng, dropout_rate, broadcast_dropout)
     return jnp.einsum("...hqk,...khd->...qhd", weights, value, precision=precision)
+
+
+def _check_dropout(rate: float, key: Any, deterministic: bool) -> None:
+    """Raise where weights cannot be dropped as it is asked for."""
+    if not 0 <= rate < 1:
+        raise ValueError(
+            f"dot_product_attention: dropout_rate is the probability with which a weight is "
+            f"dropped; it must be at least 0 and below 1, but it is {rate!r}."
+        )
+    if rate > 0 and not deterministic and key is None:
+        raise ValueError(
+            f"dot_product_attention drops weights with the probability {rate}, so it needs a "
+            f"random key: pass dropout_rng, or deterministic=True."
+        )
 
 
 def _attention_weights(query: Any, key: Any, bias: Any, mask: Any, precision: Any) -> Any:
@@ -346,6 +365,7 @@ class MultiHeadAttention(Module):
         sow_weights: bool = False,
         decode: bool | None = None,
         is_causal: bool = False,
+        input_positions: Any = None,
         out_sharding: Any = None,
         qkv_sharding: Any = None,
     ) -> Any:
@@ -353,7 +373,8 @@ class MultiHeadAttention(Module):
 
         With ``is_causal`` each query attends to its own position and those before it. The results
         of the last layer and of the first ones are laid out as ``out_sharding`` and
-        ``qkv_sharding`` say.
+        ``qkv_sharding`` say. ``input_positions``, ``(..., length)``, are passed on to
+        ``attention_fn``, such as ``dot_product_attention_with_rope``, if they are given.
         """
         if inputs_k is None and inputs_v is not None:
             raise ValueError(f"{layer_name(self)}: inputs_v needs inputs_k; pass them as inputs_k.")
@@ -386,6 +407,7 @@ class MultiHeadAttention(Module):
             precision=self.precision,
             module=self if sow_weights else None,
             **({"is_causal": True} if is_causal else {}),
+            **({} if input_positions is None else {"input_positions": input_positions}),
         )
         return self.out(x, out_sharding=out_sharding)
 
