@@ -6,6 +6,7 @@ import pytest
 import bindax
 import bindax_numpy as jnp
 from bindax import nnx, optimizers
+from bindax_nnx.settings import nnx_sow_capture_noop
 
 flax_nnx = pytest.importorskip("flax.nnx", reason="the library to compare with")
 BOTH = pytest.mark.parametrize("library", [nnx, flax_nnx])
@@ -221,3 +222,47 @@ def test_states_are_compared_with_dictionaries_and_biases_of_einsum_have_a_size(
     assert rest == {}
     assert params != {}
     assert params == {"kernel": params["kernel"], "bias": params["bias"]}
+
+
+class Recorder(nnx.Module):
+    def __call__(self, x, **options):
+        self.sow(nnx.Intermediate, "seen", x, **options)
+        return self.perturb("shift", 2 * x, **options)
+
+
+def test_sow_and_perturb_outside_of_capture():
+    x = np.float32(3.0)
+    for silent in (Recorder(), Recorder()):
+        assert not silent.sow(nnx.Intermediate, "seen", x, capture_noop=True)
+        assert float(silent(x, capture_noop=True)) == 6.0
+        assert not nnx.to_flat_state(nnx.state(silent))
+    result, seen, _ = nnx.capture(Recorder(), nnx.Intermediate, nnx.Perturbation)(x)
+    assert (float(result), float(seen["seen"].value[0])) == (6.0, 3.0)
+    with nnx_sow_capture_noop(True):
+        assert not nnx.to_flat_state(nnx.state(after(Recorder())))
+        assert len(nnx.to_flat_state(nnx.state(after(Recorder(), capture_noop=False)))) == 2
+        assert float(nnx.capture(Recorder(), nnx.Intermediate)(x)[1]["seen"].value[0]) == 3.0
+    assert len(nnx.to_flat_state(nnx.state(after(Recorder())))) == 2
+
+
+def after(recorder, **options):
+    """A module after a compiled call."""
+    nnx.jit(lambda m: m(np.float32(3.0), **options))(recorder)
+    return recorder
+
+
+def test_data_descriptors_of_a_class_are_set_by_themselves():
+    class Doubled:
+        def __get__(self, instance, owner):
+            return self if instance is None else instance.kept
+
+        def __set__(self, instance, value):
+            instance.kept = 2 * value
+
+    class Holder(nnx.Module):
+        x = Doubled()
+
+    holder = Holder()
+    holder.x = 3
+    assert holder.x == 6
+    assert "x" not in vars(holder)

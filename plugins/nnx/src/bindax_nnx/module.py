@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
+from bindax_core import config
 from bindax_core.extend import tree_map, typeof, zeros_like_aval
 from bindax_core.tree_util import is_tree_node
 from bindax_nnx.filters import Filter, Path, to_predicate
@@ -22,6 +23,11 @@ T = TypeVar("T")
 
 CAPTURES = "__captures__"
 """The attribute of modules with what ``capture`` records."""
+
+
+def _records_nothing(capture_noop: bool | None) -> bool:
+    """Tell whether ``sow`` and ``perturb`` do nothing outside of ``capture``."""
+    return bool(config.nnx_sow_capture_noop) if capture_noop is None else capture_noop
 
 
 def _zeros_like(value: Any) -> Any:
@@ -59,6 +65,7 @@ class Module(Object):
         value: Any,
         reduce_fn: Callable[[Any, Any], Any] = lambda past, value: (*past, value),
         init_fn: Callable[[], Any] = tuple,
+        capture_noop: bool | None = None,
     ) -> bool:
         """Record a value, without returning it from every function between here and the caller.
 
@@ -68,6 +75,8 @@ class Module(Object):
             value: the value.
             reduce_fn: from what was recorded and the value to what is recorded; appends it.
             init_fn: what is recorded before the first value.
+            capture_noop: whether nothing is recorded outside of ``capture``; by default as the
+                setting ``nnx_sow_capture_noop`` says.
 
         Under ``capture``, the value is recorded for this, if variables of the kind are asked for.
 
@@ -84,6 +93,8 @@ class Module(Object):
                 former = past[name] if name in past else init_fn()
                 record.set_value({**past, name: reduce_fn(former, value)})
             return record is not None
+        if _records_nothing(capture_noop):
+            return False
         present = self.__dict__.get(name)
         if present is None:
             setattr(self, name, variable_type(reduce_fn(init_fn(), value)))
@@ -101,7 +112,11 @@ class Module(Object):
         return next((x for x in self.__dict__[CAPTURES] if type(x) is kind), None)
 
     def perturb(
-        self, name: str, value: Any, variable_type: type[Variable[Any]] = Perturbation
+        self,
+        name: str,
+        value: Any,
+        variable_type: type[Variable[Any]] = Perturbation,
+        capture_noop: bool | None = None,
     ) -> Any:
         """Add a zero to a value, so that the gradient with respect to the zero is that of it.
 
@@ -109,6 +124,8 @@ class Module(Object):
             name: the attribute that keeps the zero; it is made when it is missing.
             value: an array, or a tree of arrays.
             variable_type: the kind of variable to keep the zero in.
+            capture_noop: whether nothing is added outside of ``capture``; by default as the
+                setting ``nnx_sow_capture_noop`` says.
 
         Returns:
             The value.
@@ -123,6 +140,8 @@ class Module(Object):
             if name not in record.get_value():
                 record.set_value({**record.get_value(), name: _zeros_like(value)})
             return _sum(record.get_value()[name], value)
+        if _records_nothing(capture_noop):
+            return value
         present = self.__dict__.get(name)
         if present is None:
             present = variable_type(_zeros_like(value))

@@ -86,7 +86,8 @@ class Object(Displayed):
             value = self._follow_mark(name, value)
         if name in attributes and attributes[name] is value:
             return  # as after `self.count += 1`, which changes the variable
-        if isinstance(getattr(type(self), name, None), property):
+        found = getattr(type(self), name, None)
+        if found is not None and hasattr(type(found), "__set__"):  # a property, or like one
             _set(self, name, value)
             return
         self._require_context(name)

@@ -19,6 +19,13 @@ nnx_graph_updates: Setting = Setting(
     values and metadata of variables alone""",
     traced=True,
 )
+nnx_sow_capture_noop: Setting = Setting(
+    "nnx_sow_capture_noop",
+    False,
+    """``sow`` and ``perturb`` of modules of ``bindax.nnx`` record inside of ``capture`` alone;
+    otherwise they make attributes outside of it""",
+    traced=True,
+)
 nnx_eager_sharding: Setting = Setting(
     "nnx_eager_sharding",
     True,
