@@ -30,7 +30,7 @@ def attention(library: Any) -> Any:
     def loss(layer: Any) -> Any:
         return (layer(X, is_causal=True) ** 2).sum()
 
-    grads = library.grad(loss)(layer)
+    grads = library.grad(loss, graph=True, graph_updates=True)(layer)
     return {
         "out": layer(X, is_causal=True),
         "query": grads["query"]["kernel"][...],

@@ -236,7 +236,7 @@ def value_and_grad(
         call = Call(f, args, kwargs, lift=lift)
         wanted = _Selection(call, args, entries)
         if not allow_int:
-            wanted.require_floats(call)
+            wanted.require_floats(call, lift.mode)
 
         def loss(differentiated: list[Any], others: list[Any]) -> tuple[Any, list[Any]]:
             scope = call.enter(wanted.joined(differentiated, others))
@@ -327,15 +327,18 @@ class _Selection:
         flags = [axis is not None for axis, size in sized for _ in range(size)]
         self._flags = [*flags, *array_flags, *[False] * rest]
 
-    def require_floats(self, call: Call) -> None:
+    def require_floats(self, call: Call, mode: Mode) -> None:
         """Raise where a variable that is differentiated with respect to has no derivatives."""
         values = call.arguments.values
         for i, (x, flag) in enumerate(zip(values, self._flags, strict=False)):
             if flag and is_value(x) and not is_differentiable(typeof(x).dtype):
+                remedy = "split the object in two arguments, nnx.split(model, filter, ...)"
+                if mode is Mode.UPDATES:
+                    remedy = "leave it out by the filter of DiffState"
                 raise TypeError(
                     f"grad needs variables of a float dtype, but {call.arguments.name_of(i)} is "
-                    f"{typeof(x).str_short()}; leave it out by the filter of DiffState, or pass "
-                    f"allow_int=True to get float0 zeros for it."
+                    f"{typeof(x).str_short()}; {remedy}, or pass allow_int=True to get float0 "
+                    f"zeros for it."
                 )
 
     def divided(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
