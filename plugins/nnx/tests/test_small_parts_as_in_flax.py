@@ -247,7 +247,8 @@ def test_sow_and_perturb_outside_of_capture():
 
 def after(recorder, **options):
     """A module after a compiled call."""
-    nnx.jit(lambda m: m(np.float32(3.0), **options))(recorder)
+    call = nnx.jit(lambda m: m(np.float32(3.0), **options), graph=True, graph_updates=True)
+    call(recorder)
     return recorder
 
 

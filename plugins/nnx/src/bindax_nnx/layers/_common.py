@@ -140,6 +140,20 @@ def check_attention(query: Any, key: Any, value: Any) -> None:
     )
 
 
+def check_dropout(rate: float, key: Any, deterministic: bool) -> None:
+    """Raise where weights cannot be dropped as it is asked for."""
+    if not 0 <= rate < 1:
+        raise ValueError(
+            f"dot_product_attention: dropout_rate is the probability with which a weight is "
+            f"dropped; it must be at least 0 and below 1, but it is {rate!r}."
+        )
+    if rate > 0 and not deterministic and key is None:
+        raise ValueError(
+            f"dot_product_attention drops weights with the probability {rate}, so it needs a "
+            f"random key: pass dropout_rng, or deterministic=True."
+        )
+
+
 def positive(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
     """Axes counted from the front, sorted."""
     given = (axes,) if isinstance(axes, int) else tuple(axes)

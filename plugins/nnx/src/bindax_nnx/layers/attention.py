@@ -18,6 +18,7 @@ from bindax_nnx.layers._common import (
     Metadata,
     PromoteDtype,
     check_attention,
+    check_dropout,
     check_features,
     default_kernel_init,
     first_given,
@@ -76,7 +77,7 @@ def dot_product_attention(
     """
     if query is None or key is None or value is None:
         raise TypeError("dot_product_attention: query, key and value must be arrays, not None.")
-    _check_dropout(dropout_rate, dropout_rng, deterministic)
+    check_dropout(dropout_rate, dropout_rng, deterministic)
     query, key, value = promoted(query, key, value, dtype=dtype, by=promote_dtype)
     check_attention(query.shape, key.shape, value.shape)
     heads = query.shape[-2], key.shape[-2]
@@ -91,20 +92,6 @@ def dot_product_attention(
     if not deterministic and dropout_rate > 0:
         weights = _with_dropout(weights, dropout_rng, dropout_rate, broadcast_dropout)
     return jnp.einsum("...hqk,...khd->...qhd", weights, value, precision=precision)
-
-
-def _check_dropout(rate: float, key: Any, deterministic: bool) -> None:
-    """Raise where weights cannot be dropped as it is asked for."""
-    if not 0 <= rate < 1:
-        raise ValueError(
-            f"dot_product_attention: dropout_rate is the probability with which a weight is "
-            f"dropped; it must be at least 0 and below 1, but it is {rate!r}."
-        )
-    if rate > 0 and not deterministic and key is None:
-        raise ValueError(
-            f"dot_product_attention drops weights with the probability {rate}, so it needs a "
-            f"random key: pass dropout_rng, or deterministic=True."
-        )
 
 
 def _attention_weights(query: Any, key: Any, bias: Any, mask: Any, precision: Any) -> Any:
