@@ -143,7 +143,11 @@ def kl_div(p: Any, q: Any) -> Array:
     return rel_entr(p, q) - p + q
 
 
-def _power(base: Any, logarithm: Any, lmbda: Any) -> Any:
+def _power(base: Any, logarithm: Any, lmbda: Any, rest: Any = 0.0) -> Any:
+    """``(base (1 + rest)) ** lmbda - 1`` over ``lmbda``, with the logarithm of the base.
+
+    ``rest`` is what the base lacks by rounding, relative to it.
+    """
     product = lmbda * logarithm
     # The series, of which all derivatives are right; it holds for no infinite logarithm.
     near = (jnp.abs(product) < 0.1) | (lmbda == 0)
@@ -152,6 +156,12 @@ def _power(base: Any, logarithm: Any, lmbda: Any) -> Any:
     series = logarithm * jnp.polyval(jnp.array(terms, small.dtype), small)
     safe = jnp.where(near, 1.0, lmbda)
     value = jnp.where(near, series, jnp.expm1(safe * logarithm) / safe)
+    # The exponential of a large product is less exact than the power, whose root does not overflow.
+    far = (jnp.abs(product) > 1) & jnp.isfinite(product)
+    exponent = jnp.where(far, lmbda, 1.0)
+    root = jnp.where(far, base, 1.0) ** (exponent / 2)
+    power = root * (root / exponent) * (1 + exponent * rest)
+    value = jnp.where(far, power - 1 / exponent, value)
     # The logarithm of zero is infinite, its powers are not.
     zero, none = base == 0, lmbda == 0
     of_zero = (jnp.where(zero, base, 1.0) ** lmbda - 1) / jnp.where(none, 1.0, lmbda)
@@ -175,7 +185,14 @@ def boxcox1p(x: Any, lmbda: Any) -> Array:
     Array([4.], dtype=float32)
     """
     x, lmbda = promoted("boxcox1p", x, lmbda)
-    return _power(1 + x, jnp.log1p(jnp.where(x == -1, 0.0, x)), lmbda)
+    base = 1 + x
+    # What the sum lost by rounding, which is exact where the smaller number is taken from it last.
+    # Without a barrier, compilers would make ``x`` of the difference.
+    held = lax.optimization_barrier(base)
+    lost = jnp.where(jnp.abs(x) < 1, x - (held - 1), 1 - (held - x))
+    inside = jnp.isfinite(base) & (base != 0)
+    rest = jnp.where(inside, lost / jnp.where(inside, base, 1.0), 0.0)
+    return _power(base, jnp.log1p(jnp.where(x == -1, 0.0, x)), lmbda, lax.stop_gradient(rest))
 
 
 def softmax(x: Any, /, *, axis: Any = None) -> Array:
