@@ -203,6 +203,8 @@ def float_power(x1: Any, x2: Any, /) -> Array:
 def logaddexp2(x1: Any, x2: Any, /) -> Array:
     """``log2(2 ** x1 + 2 ** x2)``, without overflow.
 
+    Near 0 results are right up to 3 units in the last place of 1.
+
     >>> jnp.logaddexp2(jnp.array(3.0), 3.0)
     Array(4., dtype=float32, weak_type=True)
     """

@@ -51,6 +51,8 @@ bessel_i0e_p: Primitive = primitive(
 def bessel_i1e(x: Any) -> Array:
     """Elementwise modified Bessel function of order 1, times ``exp(-|x|)``; as ``bessel_i0e``.
 
+    Compiled in single precision it is off by up to 10 units in the last place below 8.
+
     >>> import numpy as np
     >>> bessel_i1e(np.array([0.0, -1.0]))
     Array([ 0.        , -0.20791042], dtype=float64)

@@ -185,6 +185,7 @@ def zeta(x: Any, q: Any) -> Array:
         q: an array of the same dtype. Where it is negative, ``x`` must be an integer.
 
     Evaluated by Euler-Maclaurin summation. The derivative in ``q`` is ``-x zeta(x + 1, q)``.
+    Compiled in double precision, results below 1e-291 lose digits.
 
     >>> import numpy as np
     >>> zeta(np.array([2.0]), np.array([1.0]))

@@ -42,6 +42,8 @@ def i0e(x: Any) -> Array:
 def i1(x: Any) -> Array:
     """The modified Bessel function of the first kind of order 1.
 
+    Compiled in float32 it is off by up to 10 units in the last place below 8.
+
     >>> special.i1(jnp.array([1.0])).round(4)
     Array([0.5652], dtype=float32)
     """

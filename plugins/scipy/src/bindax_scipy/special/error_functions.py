@@ -246,6 +246,9 @@ def _float_operand(name: str, x: Any) -> Any:
 def ndtr(x: Any) -> Array:
     """The probability that a standard normal number is below ``x``.
 
+    It is off by up to about ``x ** 2`` units in the last place where it is small: 120 at -12.5 in
+    float32, 1500 at -36 in float64.
+
     Raises:
         TypeError: for another dtype than float32 and float64.
 
@@ -280,6 +283,9 @@ _log_ndtr.defjvps(lambda t, y, x: t * _log_ndtr_slope(x, y))
 
 def log_ndtr(x: Any, series_order: int = 3) -> Array:
     """The logarithm of ``ndtr(x)``, precise in both tails.
+
+    It is off by up to about ``x ** 2`` units in the last place where ``x`` is positive and large:
+    150 at 12.5 in float32, 1500 at 37 in float64.
 
     Args:
         x: an array of dtype float32 or float64.

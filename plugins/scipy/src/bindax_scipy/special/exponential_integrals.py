@@ -227,6 +227,9 @@ def _sici_jvp(primals: Any, tangents: Any) -> Any:
 def sici(x: Any) -> tuple[Array, Array]:
     """The sine and the cosine integral; below 0 the latter is the real part.
 
+    Compiled, the sine integral is off by up to 21 units in the last place beside 2 pi, and the
+    cosine integral, which has zeros, by up to 21 units in the last place of 1.
+
     Returns:
         The integral of ``sin(t) / t`` from 0 to x, and of ``cos(t) / t`` from infinity to x.
 
