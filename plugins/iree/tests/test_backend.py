@@ -15,6 +15,7 @@ import bindax
 import bindax.numpy as bnp
 from bindax.extend import BackendError, DeletedArrayError
 from bindax_iree import CompilationError
+from bindax_testing import check_backend
 
 pytestmark = pytest.mark.usefixtures("iree")
 
@@ -98,6 +99,28 @@ def test_pairs_of_indices_out_of_bounds_are_moved_into_bounds() -> None:
     np.testing.assert_array_equal(on_iree(cut)(at), bindax.jit(cut, backend="numpy")(at))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, ml_dtypes.bfloat16, np.complex64])
+def test_numbers_beyond_the_range_of_integers_become_its_ends(dtype: type) -> None:
+    x = np.array([1.7, -1.7, -0.5, 300, -300, 1e30, np.inf, -np.inf, np.nan]).astype(dtype)
+
+    def converted(x: object) -> list[object]:
+        kinds = (np.int8, np.uint8, np.int32, np.uint64)
+        return [bindax.lax.convert_element_type(x, kind) for kind in kinds]
+
+    for got, wanted in zip(
+        on_iree(converted)(x), bindax.jit(converted, backend="numpy")(x), strict=True
+    ):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_logarithms_and_exponentials_near_zero_are_precise() -> None:
+    x = np.array([1e-6, -1e-9, -1e-30, 0.0, 0.5, -0.9, 50.0, np.inf, -1.0, np.nan])
+    logs, powers = on_iree(lambda x: (bnp.log1p(x), bnp.expm1(x)))(x)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(logs, np.log1p(x), rtol=1e-15)
+    np.testing.assert_allclose(powers, np.expm1(x), rtol=1e-15)
+
+
 def test_results_outlive_programs() -> None:
     kept = np.asarray(on_iree(lambda x: x * 2)(np.arange(1000.0)))
     gc.collect()
@@ -125,8 +148,18 @@ def test_what_it_cannot_compile_is_named() -> None:
         on_iree(lambda x: bnp.fft.rfft(x))(np.ones(6, np.float32))
     with pytest.raises(CompilationError, match=r"eigh in .* a function of this process"):
         on_iree(lambda x: bnp.linalg.eigh(x))(np.eye(3, dtype=np.float32))
-    with pytest.raises(CompilationError, match="no element type for the dtype int4"):
+    with pytest.raises(CompilationError, match="made of add, because IREE has no element type"):
         on_iree(lambda x: x + x)(np.ones(3, ml_dtypes.int4))
+
+
+def test_special_values_are_right_or_stated_to_differ() -> None:
+    chosen = ["cbrt", "log1p", "max"]
+    report = check_backend("iree", primitives=chosen, checks=["special values"], time_limit=120.0)
+    assert report.ok, str(report)
+    assert set(report.differences) == {
+        *(f"cbrt {dtype}: special values" for dtype in ("bfloat16", "float16", "float32")),
+        "log1p complex64: special values",
+    }
 
 
 def test_the_driver_is_chosen_before_its_first_use() -> None:

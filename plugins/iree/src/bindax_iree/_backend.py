@@ -17,7 +17,7 @@ from bindax_core.extend import (
     compiler_started,
     config,
 )
-from bindax_iree._support import UNITS, UNSUPPORTED
+from bindax_iree._support import DIFFERENCES, UNITS, UNSUPPORTED
 
 if TYPE_CHECKING:
     from bindax_iree._executable import Executable, LoweredProgram
@@ -36,6 +36,7 @@ class IreeBackend:
         host_accessible: whether NumPy can read buffers where they are: with a driver of the CPU.
         unsupported: the names of the primitives that it refuses.
         units: how many units in the last place some functions may be from the reference.
+        differences: which functions have other results for zeros, infinities and nan, and how.
     """
 
     name = "iree"
@@ -43,6 +44,7 @@ class IreeBackend:
     platform = "iree"
     unsupported = UNSUPPORTED
     units = UNITS
+    differences = DIFFERENCES
 
     def __init__(self) -> None:
         self.host_accessible: bool = True

@@ -36,17 +36,29 @@ def compilation_error(
     lines = [match["text"] for match in _ERROR.finditer(diagnostics)]
     found = next(filter(None, map(_PRIMITIVE.search, lines)), None)
     reason = lines[0].split(" loc(")[0] if lines else _ending(diagnostics)
-    subject = name
+    subject = _made_of(name, primitives)
     if found is not None:
         subject = f"the primitive {found['name']} in {name}"
-    elif 0 < len(primitives) <= _FEW:
-        subject = f"{name}, which is made of {', '.join(primitives)},"
     advice = "Write it without that operation"
     if what == "host":
         advice += ', or compile it with jit(..., backend="xla")'
     return CompilationError(
         f"the backend 'iree' cannot compile {subject} for {what}: {clause(reason[:400])}. {advice}."
     )
+
+
+def dtype_error(name: str, dtype: str, primitives: Sequence[str]) -> CompilationError:
+    """The error for a program with operands or results of a dtype that IREE lacks."""
+    return CompilationError(
+        f"the backend 'iree' cannot compile {_made_of(name, primitives)} because IREE has no "
+        f"element type for the dtype {dtype}. Convert the array to another first."
+    )
+
+
+def _made_of(name: str, primitives: Sequence[str]) -> str:
+    """The name of a program, with those of its primitives if they are few."""
+    listed = f"{name}, which is made of {', '.join(primitives)},"
+    return listed if 0 < len(primitives) <= _FEW else name
 
 
 def _ending(diagnostics: str) -> str:

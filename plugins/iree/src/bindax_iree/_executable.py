@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bindax_core.extend import Array, ShapedArray, as_array, config
+from bindax_core.extend import Array, ShapedArray, as_array, config, dtype_name
 from bindax_iree._compile import compile_artifact
+from bindax_iree._errors import dtype_error
 from bindax_iree._lowering import Lowered
 from bindax_iree._targets import target_of_driver
 
@@ -45,7 +46,9 @@ class LoweredProgram:
         flags = [*config.iree_flags.split(), *(f"--{k}={v}" for k, v in (options or {}).items())]
         runtime = self._backend.runtime()
         for aval in (*self.in_avals, *self.out_avals):
-            runtime.check(aval)
+            if not runtime.has(aval):
+                dtype = dtype_name(aval.dtype)
+                raise dtype_error(self.name, dtype, self._lowered.primitives)
         target = target_of_driver(runtime.device.device_kind)
         module = compile_artifact(
             self._lowered.artifact,

@@ -30,7 +30,7 @@ class Tensor:
 def reshape(x: Tensor, shape: Tensor, out: Tensor) -> str:
     """A function that reshapes a tensor to the sizes in a vector."""
     line = f"%out = tensor.reshape %0(%1) : ({x}, {shape}) -> {out}"
-    return _function([x, shape], out, [line])
+    return function([x, shape], out, [line])
 
 
 def broadcast(x: Tensor, shape: Tensor, out: Tensor, axes: Sequence[int]) -> str:
@@ -47,16 +47,16 @@ def broadcast(x: Tensor, shape: Tensor, out: Tensor, axes: Sequence[int]) -> str
         ]
     taken = ["0" if n == "1" else f"d{axis}" for n, axis in zip(x.sizes, axes, strict=True)]
     whole = [f"d{axis}" for axis in range(len(out.sizes))]
-    generic = _generic([taken, whole], whole, reduced=())
+    generic = loop([taken, whole], whole, reduced=())
     lines = [
         *sizes,
-        _empty(out),
+        empty(out),
         f"%out = {generic} ins(%0 : {x}) outs(%empty : {out}) {{",
         f"^bb0(%a: {x.element}, %b: {out.element}):",
         f"linalg.yield %a : {out.element}",
         f"}} -> {out}",
     ]
-    return _function([x, shape], out, lines)
+    return function([x, shape], out, lines)
 
 
 def clamp(x: Tensor, last: Sequence[int], axis: int) -> str:
@@ -66,13 +66,13 @@ def clamp(x: Tensor, last: Sequence[int], axis: int) -> str:
     bounds = Tensor((str(len(last)),), x.element)
     whole = [f"d{i}" for i in range(len(x.sizes))]
     where = whole[axis] if axis < len(whole) else "0"
-    generic = _generic([whole, [where], whole], whole, reduced=())
+    generic = loop([whole, [where], whole], whole, reduced=())
     smaller = ["%moved = arith.minui %a, %b"]
     if not x.is_unsigned:
         smaller = ["%positive = arith.maxsi %a, %zero", "%moved = arith.minsi %positive, %b"]
     lines = [
-        *_sizes(x, [(0, i) for i in range(len(whole))], [x]),
-        _empty(x),
+        *open_sizes(x, [(0, i) for i in range(len(whole))], [x]),
+        empty(x),
         f"%zero = arith.constant 0 : {x.element}",
         f"%last = arith.constant dense<{[min(n, most) for n in last]}> : {bounds}",
         f"%out = {generic} ins(%0, %last : {x}, {bounds}) outs(%empty : {x}) {{",
@@ -81,7 +81,7 @@ def clamp(x: Tensor, last: Sequence[int], axis: int) -> str:
         f"linalg.yield %moved : {x.element}",
         f"}} -> {x}",
     ]
-    return _function([x], x, lines)
+    return function([x], x, lines)
 
 
 Axes = Sequence[int]
@@ -103,23 +103,23 @@ def dot_general(
     for side in (0, 1):
         taken = {*batch[side], *contracted[side]}
         sources += [(side, axis) for axis in sorted(names[side]) if axis not in taken]
-    sizes = _sizes(out, sources, [x, y])
+    sizes = open_sizes(out, sources, [x, y])
     maps = [[own[axis] for axis in sorted(own)] for own in names]
     maps.append([names[side][axis] for side, axis in sources])
     whole = [f"d{i}" for i in range(len(sources) + len(summed))]
     zero, *step = arithmetic
     lines = [
         *sizes,
-        _empty(out),
+        empty(out),
         f"%zero = {zero}",
         f"%init = linalg.fill ins(%zero : {out.element}) outs(%empty : {out}) -> {out}",
-        f"%out = {_generic(maps, whole, summed)} ins(%0, %1 : {x}, {y}) outs(%init : {out}) {{",
+        f"%out = {loop(maps, whole, summed)} ins(%0, %1 : {x}, {y}) outs(%init : {out}) {{",
         f"^bb0(%a: {x.element}, %b: {y.element}, %c: {out.element}):",
         *step,
         f"linalg.yield %sum : {out.element}",
         f"}} -> {out}",
     ]
-    return _function([x, y], out, lines)
+    return function([x, y], out, lines)
 
 
 def _names(
@@ -167,7 +167,7 @@ def _open(tensor: Tensor) -> list[int]:
     return [axis for axis, size in enumerate(tensor.sizes) if size == "?"]
 
 
-def _sizes(
+def open_sizes(
     out: Tensor, sources: Sequence[tuple[int, int]], operands: Sequence[Tensor]
 ) -> list[str]:
     """The unknown sizes of a result, each from an operand and its axis."""
@@ -181,18 +181,18 @@ def _sizes(
     return lines
 
 
-def _empty(out: Tensor) -> str:
+def empty(out: Tensor) -> str:
     return f"%empty = tensor.empty({', '.join(f'%n{axis}' for axis in _open(out))}) : {out}"
 
 
-def _generic(maps: Sequence[Sequence[str]], dims: Sequence[str], reduced: Sequence[str]) -> str:
+def loop(maps: Sequence[Sequence[str]], dims: Sequence[str], reduced: Sequence[str]) -> str:
     """A loop over dimensions; a map for each operand says where its axes are among them."""
     shown = ", ".join(f"affine_map<({', '.join(dims)}) -> ({', '.join(one)})>" for one in maps)
     kinds = ", ".join('"reduction"' if d in reduced else '"parallel"' for d in dims)
     return f"linalg.generic {{indexing_maps = [{shown}], iterator_types = [{kinds}]}}"
 
 
-def _function(operands: Sequence[Tensor], out: Tensor, lines: Sequence[str]) -> str:
+def function(operands: Sequence[Tensor], out: Tensor, lines: Sequence[str]) -> str:
     parameters = ", ".join(f"%{i}: {kind}" for i, kind in enumerate(operands))
     body = "\n".join(lines)
     return f"func.func private @f({parameters}) -> {out} {{\n{body}\nreturn %out : {out}\n}}"

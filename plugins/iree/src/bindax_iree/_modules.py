@@ -1,6 +1,7 @@
 """StableHLO artifacts in the form that IREE compiles for all sizes.
 
-Operations that IREE lowers for known sizes alone become calls of functions that it lowers for all.
+Operations that IREE lowers for known sizes alone become calls of functions that it lowers for all,
+and those that it computes less exactly, calls of functions that are as exact as elsewhere.
 Assertions on sizes are custom calls, which IREE lacks; without them the sizes are not checked.
 """
 
@@ -11,13 +12,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from bindax_iree import _linalg
+from bindax_iree import _elementwise, _linalg
 from bindax_iree._installed import compiler
 from bindax_iree._linalg import Tensor
 
 
 def prepared(artifact: bytes) -> bytes:
-    """An artifact without assertions, whose operations on unknown sizes are functions."""
+    """An artifact without assertions, whose operations that IREE lacks are functions."""
     compiler()
     from iree.compiler import ir
     from iree.compiler.api import Session
@@ -183,7 +184,25 @@ def _gather(operation: Any) -> str | None:
     return _linalg.clamp(indices, last, int(at[0]) if at else 0)
 
 
+def _log_plus_one(operation: Any) -> str | None:
+    return _elementwise.log1p(_tensor(operation.operands[0].type))
+
+
+def _exponential_minus_one(operation: Any) -> str | None:
+    return _elementwise.expm1(_tensor(operation.operands[0].type))
+
+
+def _convert(operation: Any) -> str | None:
+    x, out = (_tensor(one.type) for one in (operation.operands[0], operation.results[0]))
+    return _elementwise.convert(x, out)
+
+
 _FUNCTIONS = {
+    "vhlo.convert_v1": _convert,
+    "vhlo.exponential_minus_one_v1": _exponential_minus_one,
+    "vhlo.exponential_minus_one_v2": _exponential_minus_one,
+    "vhlo.log_plus_one_v1": _log_plus_one,
+    "vhlo.log_plus_one_v2": _log_plus_one,
     "vhlo.dynamic_broadcast_in_dim_v1": _broadcast,
     "vhlo.dynamic_reshape_v1": _reshape,
     "vhlo.dot_general_v2": _dot_general,

@@ -94,10 +94,10 @@ class Runtime:
         found.flags.writeable = False
         return found
 
-    def check(self, aval: ShapedArray) -> None:
-        """Raise unless buffers can hold values of a type."""
-        if aval.dtype != float0:
-            self.element(aval.dtype)
+    def has(self, aval: ShapedArray) -> bool:
+        """Tell whether buffers can hold values of a type."""
+        of_dtype = self._iree.array_interop.map_dtype_to_hal_element_type
+        return aval.dtype == float0 or of_dtype(aval.dtype) is not None
 
     def element(self, dtype: np.dtype[Any]) -> Any:
         """The element type of IREE for a dtype.

@@ -17,6 +17,8 @@ UNSUPPORTED: frozenset[str] = frozenset(
         *("debug_callback", "io_callback", "pure_callback", "check", "ffi_call"),
         # A program that was exported for the CPU is not for this platform.
         "call_exported",
+        # Their types of four bits have no element type of IREE.
+        "bitcast_convert_type",
     )
 )
 """The primitives that the backend refuses, with all or some types."""
@@ -29,3 +31,33 @@ UNITS: dict[str, float] = {
     "lgamma float32": 32.0,
 }
 """The distance from the reference that functions may have, in units in the last place."""
+
+_SPECIAL: dict[str, tuple[str, ...]] = {
+    "it is infinite where the square of a part overflows": ("abs complex64",),
+    "of two infinite operands it is nan": ("atan2 float32", "atan2 float16", "atan2 bfloat16"),
+    "of an infinite number it is nan": ("cbrt float32", "cbrt float16", "cbrt bfloat16"),
+    "of an infinite base it is nan": ("pow float64", "pow float32", "pow float16", "pow bfloat16"),
+    "of numbers as large as 1e30 it is no number between -1 and 1": (
+        *("cos float32", "cos bfloat16", "cos complex64"),
+        *("sin float32", "sin bfloat16", "sin complex64"),
+    ),
+    "of numbers as large as 1e30 it is nan": ("tan float32", "tan bfloat16", "tan complex64"),
+    "a part is nan where both parts of the operand are infinite": (
+        *("acos complex64", "acosh complex64", "asin complex64", "asinh complex64"),
+        *("log complex64", "log1p complex64", "log2 complex64"),
+    ),
+    "a part is nan where an operand is infinite": (
+        *("cosh complex64", "cosh complex128", "sinh complex64", "sinh complex128"),
+        *("div complex64", "div complex128", "fft complex64"),
+    ),
+    "it is not infinite beside its pole at 0, below": ("digamma float32", "digamma bfloat16"),
+    "it does not take nan for the greatest": (
+        *("top_k float64", "top_k float32", "top_k float16", "top_k bfloat16"),
+    ),
+}
+"""Differences of results for zeros, infinities and nan, each with primitives and dtypes."""
+
+DIFFERENCES: dict[str, str] = {
+    f"{one}: special values": how for how, some in _SPECIAL.items() for one in some
+}
+"""The results that are others than those of evaluation, as ``check_backend`` reads them."""
