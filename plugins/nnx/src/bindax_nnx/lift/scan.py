@@ -9,7 +9,7 @@ from typing import Any
 
 import bindax_control_flow
 import bindax_numpy as jnp
-from bindax_core.extend import api_boundary, typeof
+from bindax_core.extend import api_boundary, typeof, warn_user
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import traverse
 from bindax_nnx.lift._decorators import lift_of, preserving
@@ -54,7 +54,8 @@ def scan(
         in_axes: for each argument ``Carry``, the axis along which it is sliced, None for what is no
             slice, or for an object ``StateAxes`` with these. Without updates of graphs, variables
             whose axis is None are passed on from step to step where a step changes them; with
-            updates, random streams whose axis is None give each step the same keys.
+            updates, each step gets them as they were, random streams too, and a warning names
+            those that a step changes.
         out_axes: ``Carry`` for the part of the result that is passed on, or the axis along which
             the results of the steps are stacked.
         transform_metadata: with the key ``PARTITION_NAME``, the name of the axis of the steps in
@@ -63,8 +64,7 @@ def scan(
         graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
 
     Raises:
-        ValueError: axes do not fit, or a step changes the structure of the carry, or what all
-            steps share.
+        ValueError: axes do not fit, or a step changes the structure of the carry.
 
     >>> import numpy as np
     >>> from bindax_nnx import Param
@@ -183,7 +183,7 @@ class _Loop:
         args, _ = scope.arguments
         before = self._carried_graphs(scope)
         result = call.run(scope)
-        self._restart_streams(scope)
+        self._forget_changes(scope)
         restore_axes(scope, result, self.entry, self.out_axes, self.metadata)
         outs = call.leave(scope, result, paths=True)
         self.exits = self.entry.of_results(scope, self.out_axes, len(outs))
@@ -195,13 +195,22 @@ class _Loop:
             [x for x, axis in pairs if axis is not Carry],
         )
 
-    def _restart_streams(self, scope: CallScope) -> None:
-        """Give random streams that all steps share, in graphs with updates, the keys they had."""
-        if self.call.lift.mode is Mode.UPDATES:
-            sized = zip(scope.variables, self.entry.variables, strict=True)
-            for i, (variable, axis) in enumerate(sized):
-                if axis is None and isinstance(variable, RngState):
-                    store_value(variable, scope.given[i])
+    def _forget_changes(self, scope: CallScope) -> None:
+        """Give variables that all steps share, in graphs with updates, the values they had."""
+        if self.call.lift.mode is not Mode.UPDATES:
+            return
+        for i, (variable, axis) in enumerate(
+            zip(scope.variables, self.entry.variables, strict=True)
+        ):
+            if axis is None and variable._value is not scope.given[i]:
+                store_value(variable, scope.given[i])
+                if not isinstance(variable, RngState):
+                    warn_user(
+                        f"a step of scan changed {self.call.arguments.variables[i]._describe()}, "
+                        f"which all steps share, since its axis is None: the change is forgotten. "
+                        f"Give Carry to pass it on from step to step, or the axis along which "
+                        f"each step has its own."
+                    )
 
     def _carried_graphs(self, scope: CallScope) -> tuple[list[Any], list[Any]]:
         """The structure of the objects that are carried whole, and what they consist of."""
@@ -226,14 +235,8 @@ class _Loop:
         self, scope: CallScope, args: Sequence[Any], result: Any, carried: int, before: Any
     ) -> None:
         changed = {i for i, _ in scope.changed if self.entry.variables[i] is None}
-        if changed and self.call.lift.mode is not Mode.UPDATES:
+        if changed:
             raise _ChangedOutsideOfCarry(changed)
-        for i in sorted(changed):
-            raise GraphError(
-                f"a step of scan changed {self.call.arguments.variables[i]._describe()}, which "
-                f"all steps share, since its axis is None; give Carry to pass it on from step "
-                f"to step, or the axis along which each step has its own."
-            )
         if None in self.exits:
             raise ValueError(
                 f"scan: Cannot broadcast output state: out_axes={self.out_axes!r} has None for a "
