@@ -92,6 +92,12 @@ CASES = {
             "recursive_map": (lambda path, x: x,),
         }.items()
     },
+    "a module for the positions of arguments": lambda lib: lib.grad(
+        lambda m: m, argnums=both(lib)
+    ),
+    "first arguments that share, in trees": lambda lib: lib.jit_partial(
+        lambda x, y: 0, v := lib.Param(1), v, graph=False
+    ),
     "children of what is no pytree": lambda lib: list(lib.iter_children(opaque(lib), graph=False)),
 }
 
@@ -117,6 +123,38 @@ def test_refusals_say_where():
         ValueError, match=r"knows its graph, .* but a State follows\. Pass states of"
     ):
         nnx.merge(nnx.unpack(both(nnx)), nnx.state(both(nnx)))
+
+
+@pytest.mark.parametrize("graph", [True, False])
+def test_loops_refuse_a_variable_in_the_place_of_another(graph):
+    def replace(state):
+        module, count = state
+        module.a = nnx.Param(module.a * 2)
+        return module, count - 1
+
+    with pytest.raises(nnx.GraphError, match=r"while_loop carries changes .*: an attribute holds"):
+        nnx.while_loop(
+            lambda state: state[1] > 0, replace, (both(nnx), 2), graph=graph, graph_updates=False
+        )
+
+
+def test_prefixes_of_graphs_are_for_pmap_too():
+    layer = nnx.Dict(kernel=nnx.Param(jnp.ones((1, 3))), mean=nnx.BatchStat(jnp.ones(3)))
+    axes = nnx.prefix(layer, {nnx.Param: 0, ...: None}, graph=True)
+    mapped = nnx.pmap(
+        lambda m: m.kernel * m.mean, in_axes=(axes,), axis_size=1, graph=True, graph_updates=False
+    )
+    assert mapped(layer).shape == (1, 3)
+
+
+@pytest.mark.parametrize("graph", [True, False])
+def test_prefixes_of_states_are_states(graph):
+    layer = nnx.State({"kernel": nnx.Param(jnp.ones((2, 3))), "mean": nnx.BatchStat(jnp.ones(3))})
+    axes = nnx.State({"kernel": 0, "mean": None})
+    mapped = nnx.vmap(
+        lambda m: m.kernel * m.mean, in_axes=(axes,), graph=graph, graph_updates=False
+    )
+    assert mapped(layer).shape == (2, 3)
 
 
 def test_references_are_not_shared_in_trees():

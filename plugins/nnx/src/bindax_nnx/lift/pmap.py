@@ -12,7 +12,7 @@ from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift._names import with_positions
 from bindax_nnx.lift.axes import Axes, StateAxes, StateSharding, check_axes_count, value_axes
 from bindax_nnx.lift.jit import jit
-from bindax_nnx.lift.prefixes import check_prefixes
+from bindax_nnx.lift.prefixes import GraphPrefix, check_prefixes
 from bindax_nnx.lift.structure import Arguments
 from bindax_nnx.lift.vmap import vmap
 from bindax_nnx.modes import Mode
@@ -99,6 +99,8 @@ def _shardings(axes: Any, mesh: Any) -> Any:
     def one(axis: Any) -> Any:
         if isinstance(axis, StateAxes):
             return StateSharding(dict(zip(axis.filters, map(one, axis.values()), strict=True)))
+        if isinstance(axis, GraphPrefix):
+            return axis.then(one)
         if isinstance(axis, int) and axis < 0:
             raise ValueError(f"pmap: in_axes count from the front, but one is {axis}.")
         spec = () if axis is None else (*[None] * axis, "devices")

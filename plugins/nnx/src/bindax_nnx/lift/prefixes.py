@@ -18,6 +18,7 @@ from bindax_nnx.lift.by_filter import ByFilter
 from bindax_nnx.modes import Mode, is_graph
 from bindax_nnx.object import Object
 from bindax_nnx.sharing import key_text
+from bindax_nnx.state import State
 from bindax_nnx.variables import Variable
 
 
@@ -37,6 +38,10 @@ class GraphPrefix:
         """The entry for one variable."""
         return self._function((*self._path, *path), variable)
 
+    def then(self, function: Callable[[Any], Any]) -> GraphPrefix:
+        """The prefix with what a function makes of each entry."""
+        return GraphPrefix(lambda path, x: function(self._function(path, x)), self._path)
+
     def __eq__(self, other: object) -> bool:
         return type(other) is GraphPrefix and (self._function, self._path) == (
             other._function,
@@ -51,7 +56,7 @@ class GraphPrefix:
 
 
 class _Whole:
-    """A prefix that is an object, of the structure of the argument or a prefix of it."""
+    """A prefix that is an object or a state, of the structure of the argument or a prefix of it."""
 
     def __init__(self, tree: Any) -> None:
         self.tree = tree
@@ -192,9 +197,9 @@ def check_prefix(name: str, what: str, given: Any, mode: Mode) -> None:
 def flatten_for_roots(given: Any, tree: PyTreeDef, what: str) -> list[Any]:
     """Entries of a prefix for each leaf of a tree whose leaves are objects and arrays."""
     covered = tree_map(
-        lambda x: _Whole(x) if isinstance(x, Object) else x,
+        lambda x: _Whole(x) if isinstance(x, Object | State) else x,
         given,
-        is_leaf=lambda x: x is None or isinstance(x, Object),
+        is_leaf=lambda x: x is None or isinstance(x, Object | State),
     )
     return flatten_prefix(covered, tree, what)
 
