@@ -192,8 +192,10 @@ def carried(name: str, call: Call, scope: CallScope, count: int, operands: int) 
     outcome = call.outcome
     if outcome is None:
         return
-    if outcome.restructured is not None or scope.new or outcome.relabelled:
-        changes = scope.describe_changes() or outcome.describe()
+    is_other = scope.is_restructured()
+    if is_other or scope.new or outcome.relabelled:
+        other = "an attribute holds another variable, object or array than before"
+        changes = scope.describe_changes() or (other if is_other else outcome.describe())
         raise GraphError(
             f"the structure of what {name} carries changes from step to step: {changes}. "
             f"Attributes and variables must be made before the loop, and none deleted in it."

@@ -26,6 +26,7 @@ from bindax_nnx.lift.by_filter import ByFilter
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.structure import CallScope, Lift
 from bindax_nnx.modes import Mode
+from bindax_nnx.object import Object
 from bindax_nnx.state import State, state_of_part
 from bindax_nnx.variables import Param, Variable
 
@@ -264,6 +265,11 @@ def value_and_grad(
 
 def _numbered(argnums: Argnums, lift: Lift) -> list[tuple[int, Filter]]:
     """The positions in ``argnums``, each with a filter of the variables there."""
+    if isinstance(argnums, Object):
+        raise ValueError(
+            f"argnums of nnx.grad is a {type(argnums).__name__}. Graph nodes are not allowed as "
+            f"prefixes: argnums are positions of arguments, or DiffState."
+        )
     given = (argnums,) if isinstance(argnums, (int, DiffState)) else tuple(argnums)
     has_updates = lift.mode is Mode.UPDATES
     entries: list[tuple[int, Filter]] = []

@@ -30,7 +30,9 @@ from bindax_nnx.lift.cached_structure import plan_of
 from bindax_nnx.lift.prefixes import check_prefixes
 from bindax_nnx.lift.sharding import Placement, lay_out_arguments
 from bindax_nnx.lift.structure import Arguments, CallScope, Form, Lift, Returned, finish
+from bindax_nnx.modes import Mode
 from bindax_nnx.object import Object
+from bindax_nnx.sharing import require_unshared
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -321,10 +323,16 @@ def jit_partial(fun: Callable[..., Any], *given: Any, **options: Any) -> Callabl
         given: its first arguments.
         options: those of ``jit``.
 
+    Raises:
+        ValueError: in tree mode, a variable appears twice in the arguments.
+
     >>> float(jit_partial(lambda x, y: x * y, 2.0)(3.0))
     6.0
     """
-    return _Partial(jit(fun, **options), *given)
+    compiled = jit(fun, **options)
+    if compiled._lift.mode is Mode.TREE:
+        require_unshared("jit_partial", args=given)
+    return _Partial(compiled, *given)
 
 
 @overload

@@ -303,7 +303,7 @@ class CallScope:
             require_own_results(lift.name, self.arguments, result, lift.mode is Mode.TREE)
         values: list[Any] = []
         self.changed = tuple(self._changes(values, all_values))
-        is_new = has_updates and self._is_restructured()
+        is_new = has_updates and self.is_restructured()
         knows = has_updates or lift.returns_arguments
         numbers = {id(x): i for i, x in enumerate(self.references)} if knows else None
         traversal = GraphTraversal(numbers, expand=is_new, paths=paths)
@@ -355,7 +355,8 @@ class CallScope:
                 self.sizes.append(1)
                 yield i, None
 
-    def _is_restructured(self) -> bool:
+    def is_restructured(self) -> bool:
+        """Tell whether attributes or items of the arguments are others than before."""
         if mutation_counter.now is self._mark and not self._structure.changes_unseen:
             return False
         traversal = traverse(self.roots)
