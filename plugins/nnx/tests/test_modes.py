@@ -182,6 +182,12 @@ def test_settings_are_the_defaults():
     assert nnx.set_graph_mode.current_value() is nnx.set_graph_updates.current_value() is True
     with nnx.set_graph_mode(False):
         assert nnx.set_graph_mode.current_value() is False
+        with nnx.set_graph_mode(True):
+            assert nnx.set_graph_mode.current_value() is True
+        assert nnx.set_graph_mode.current_value() is False
+    assert nnx.set_graph_mode.current_value() is True
+    with nnx.set_graph_mode(False):
+        assert nnx.set_graph_mode.current_value() is False
         with pytest.raises(ValueError, match="Duplicate Param"):
             nnx.split(Tied())
         nnx.compat.split(Tied())

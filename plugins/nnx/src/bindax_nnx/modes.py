@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from contextvars import Context
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -32,7 +33,8 @@ class Switch:
     _setting: Setting
 
     def __init__(self, value: bool) -> None:
-        self._before = self.current_value()
+        # What holds outside of blocks, which is what the assignment below changes.
+        self._before = Context().run(self.current_value)
         self._value = value
         self._blocks: list[AbstractContextManager[None]] = []
         setattr(config, self._setting.name, value)
