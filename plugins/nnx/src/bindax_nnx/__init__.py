@@ -67,7 +67,9 @@ from bindax_nnx.copies_with_changes import as_pure as as_pure
 from bindax_nnx.copies_with_changes import map as map
 from bindax_nnx.copies_with_changes import pure as pure
 from bindax_nnx.copies_with_changes import set_metadata as set_metadata
+from bindax_nnx.copies_with_changes import vars_as as vars_as
 from bindax_nnx.copies_with_changes import with_attributes as with_attributes
+from bindax_nnx.copies_with_changes import with_vars as with_vars
 from bindax_nnx.duplicates import find_duplicates as find_duplicates
 from bindax_nnx.eager_sharding import get_logical_axis_rules as get_logical_axis_rules
 from bindax_nnx.eager_sharding import logical_axis_rules as logical_axis_rules
@@ -198,6 +200,7 @@ from bindax_nnx.pure_trees import from_tree as from_tree
 from bindax_nnx.pure_trees import to_tree as to_tree
 from bindax_nnx.recursion import iter_graph as iter_graph
 from bindax_nnx.recursion import recursive_map as recursive_map
+from bindax_nnx.reference_variables import var_defaults as var_defaults
 from bindax_nnx.rng_changes import backup_keys as backup_keys
 from bindax_nnx.rng_changes import fork_rngs as fork_rngs
 from bindax_nnx.rng_changes import reseed as reseed

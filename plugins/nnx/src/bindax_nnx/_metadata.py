@@ -24,6 +24,13 @@ def current_name(name: str) -> str:
     return "out_sharding" if name in _FORMER_NAMES else name
 
 
+def checked_pairs(pairs: Any) -> tuple[tuple[str, Any], ...]:
+    """Metadata as they were written."""
+    if not (type(pairs) is tuple and all(type(p) is tuple and len(p) == 2 for p in pairs)):
+        raise ValueError(f"metadata of a variable are pairs of names and values, not {pairs!r:.60}")
+    return tuple(sorted(current_names({str(name): x for name, x in pairs}).items()))
+
+
 def _with_axis(names: Any, index: int, name: Any) -> tuple[Any, ...]:
     names = tuple(names) + (None,) * max(0, index - len(names))
     return (*names[:index], name, *names[index:])

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from bindax_core.extend import PyTreeDef, tree_structure
+from bindax_nnx.reference_variables import holds_reference
 
 T = TypeVar("T")
 
@@ -54,12 +55,13 @@ class NodeToken:
 class VariableToken:
     """A variable that is met for the first time; its metadata are pairs, and the same by name."""
 
-    __slots__ = ("__weakref__", "by_name", "metadata", "type")
+    __slots__ = ("__weakref__", "by_name", "holds_reference", "metadata", "type")
 
     def __init__(self, type: type, metadata: tuple[tuple[str, Any], ...]) -> None:
         self.type: builtins.type = type
         self.metadata: tuple[tuple[str, Any], ...] = metadata
         self.by_name: dict[str, Any] = dict(metadata)
+        self.holds_reference: bool = holds_reference(self.by_name)
 
     def __reduce__(self) -> Any:
         return variable_token, (self.type, self.metadata)
@@ -243,3 +245,16 @@ def places_of(tokens: Sequence[Any]) -> dict[tuple[int, str], int]:
 
 LEAF = Leaf()
 ARRAY = ArrayToken()
+
+
+_names: dict[str, int] = {}
+
+
+def serialized_name(cls: type) -> str:
+    """The name of a class in serialized tree definitions.
+
+    A class that is defined again, in a notebook say, is another one: both stay in use.
+    """
+    name = f"{cls.__module__}:{cls.__qualname__}"
+    count = _names[name] = _names.get(name, 0) + 1
+    return name if count == 1 else f"{name}#{count}"

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from bindax_core.extend import tree_map
+from bindax_nnx.duplicates import find_duplicates
 from bindax_nnx.filters import Filter, Path, to_predicate
 from bindax_nnx.graph import iter_variables
 from bindax_nnx.module import Module, set_where_present, view
+from bindax_nnx.sharing import key_text
 from bindax_nnx.split_merge import merge, split, state
 from bindax_nnx.state import State, map_state
 from bindax_nnx.variables import Variable
@@ -95,6 +97,62 @@ def set_metadata(node: Any, /, *, only: Filter = Variable, **metadata: Any) -> N
     for path, variable in iter_variables(node):
         if takes(path, variable):
             variable.set_metadata(**metadata)
+
+
+def with_vars(
+    node: Any,
+    /,
+    *,
+    hijax: bool | None = None,
+    ref: bool | None = None,
+    only: Filter = ...,
+    allow_duplicates: bool = False,
+) -> Any:
+    """A copy of a graph whose variables hold their values in mutable arrays, or no longer do.
+
+    Variables that are as they are to be stay the same.
+
+    Args:
+        node: the root.
+        hijax: the metadata ``hijax`` of the copies; None leaves it as it is.
+        ref: the metadata ``ref``, likewise.
+        only: which variables.
+        allow_duplicates: whether a variable that is to be copied may appear twice.
+
+    Raises:
+        ValueError: one does; the message names its paths.
+
+    >>> from bindax_nnx import Linear, Rngs
+    >>> layer = with_vars(Linear(2, 3, rngs=Rngs(0)), ref=True, only="kernel")
+    >>> layer.kernel.ref, layer.bias.ref
+    (True, False)
+    """
+    wanted = {k: x for k, x in {"hijax": hijax, "ref": ref}.items() if x is not None}
+    takes = to_predicate(only)
+
+    def is_changed(path: Path, x: Any) -> bool:
+        is_other = isinstance(x, Variable) and any(getattr(x, k) != v for k, v in wanted.items())
+        return is_other and takes(path, x)
+
+    found = [] if allow_duplicates else find_duplicates(node, only=is_changed)
+    if found:
+        listed = "; ".join(" and ".join(key_text(path) for path in paths) for paths in found)
+        raise ValueError(
+            f"with_vars: Found duplicate at paths: {listed}. Pass allow_duplicates=True for a copy "
+            f"that the places share, or leave these out with only=..."
+        )
+    copies: dict[int, Any] = {}
+
+    def changed(path: Path, x: Any) -> Any:
+        if not is_changed(path, x):
+            return x
+        return copies.setdefault(id(x), x.copy(**wanted))
+
+    return map(changed, node, recreate_variables=False)
+
+
+vars_as = with_vars
+"""The name that older versions of Flax have for ``with_vars``."""
 
 
 def pure(tree: Any) -> Any:

@@ -33,6 +33,7 @@ from bindax_nnx.array_attributes import ArrayAttribute, array_attribute, content
 from bindax_nnx.errors import GraphError
 from bindax_nnx.external_nodes import find_foreign, on_registration
 from bindax_nnx.object import Object
+from bindax_nnx.reference_variables import loaded
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable
 
@@ -312,7 +313,7 @@ class GraphTraversal:
         if self.paths is not None:
             self.paths.append(self.trail)
         self.variables.append(variable)
-        value = variable._value
+        value = loaded(variable._value)
         if type(value) is Array or self.whole or not is_tree_node(type(value)):
             self.values.append(value)
         else:

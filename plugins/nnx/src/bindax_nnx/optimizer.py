@@ -42,7 +42,7 @@ def _wrapped(x: Any) -> Any:
     """Variables for the arrays of a state; what stands for no array stays as it is."""
     if not isinstance(x, Variable):
         return OptArray(jnp.asarray(x))
-    metadata = x.get_metadata()
+    metadata = {k: v for k, v in x.get_metadata().items() if k not in ("hijax", "ref")}
     if "optimizer_sharding" in metadata:
         metadata["out_sharding"] = metadata.pop("optimizer_sharding")
     return tree_map(lambda leaf: OptVariable(leaf, **metadata), x.raw_value)
@@ -51,6 +51,11 @@ def _wrapped(x: Any) -> Any:
 def _raw(tree: Any) -> Any:
     """A tree with the values of its variables in their place."""
     return tree_map(lambda x: x.raw_value if _is_variable(x) else x, tree, is_leaf=_is_variable)
+
+
+def _without_reference(x: Any) -> Any:
+    """A parameter whose value is in no mutable array."""
+    return x.copy(hijax=False, ref=False) if _is_variable(x) and (x.ref or x.hijax) else x
 
 
 class Optimizer(Object):
@@ -91,7 +96,8 @@ class Optimizer(Object):
             )
         self.step: OptState = OptState(jnp.zeros((), np.uint32))
         self.tx, self.wrt = tx, wrt
-        self.opt_state: Any = tree_map(_wrapped, tx.init(state(model, wrt)), is_leaf=_is_variable)
+        params = tree_map(_without_reference, state(model, wrt), is_leaf=_is_variable)
+        self.opt_state: Any = tree_map(_wrapped, tx.init(params), is_leaf=_is_variable)
 
     def update(self, model: Any, grads: Any, **extra: Any) -> Any:
         """Make a step: change the parameters of the model and the state in place.
@@ -108,15 +114,15 @@ class Optimizer(Object):
             ValueError: the gradients are not those of the parameters.
         """
         params, grads = state(model, self.wrt), self._as_state(grads)
-        if tree_structure(grads) != tree_structure(params):
+        values, slopes = _raw(params), _raw(grads)
+        if tree_structure(slopes) != tree_structure(values):
             ours, theirs = set(params.flat_state()), set(getattr(grads, "flat_state", dict)())
             raise ValueError(
                 f"Optimizer.update got gradients of another structure than the parameters: without "
                 f"{sorted(ours - theirs, key=str)}, and with {sorted(theirs - ours, key=str)} too "
                 f"many. Pass what grad returns for the same model and the same filter."
             )
-        values = _raw(params)
-        updates, new = self.tx.update(_raw(grads), _raw(self.opt_state), values, **_raw(extra))
+        updates, new = self.tx.update(slopes, _raw(self.opt_state), values, **_raw(extra))
         changed = tree_map(lambda p, u: jnp.asarray(p + u).astype(typeof(p).dtype), values, updates)
         update(model, changed)
         variables = tree_flatten(self.opt_state, is_leaf=_is_variable)[0]

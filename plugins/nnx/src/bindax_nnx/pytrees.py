@@ -8,9 +8,9 @@ from typing import Any
 from bindax_core.extend import NodeDefinition
 from bindax_core.tree_util import GetAttrKey, SequenceKey, is_tree_node, register_node
 from bindax_nnx._mutation_counter import current_trace
+from bindax_nnx._tokens import serialized_name
 from bindax_nnx.graph import path_key, static_token, traverse
 from bindax_nnx.object import Object, has_data, is_data, new_object, on_definition
-from bindax_nnx.variables import serialized_name
 
 _set = object.__setattr__
 

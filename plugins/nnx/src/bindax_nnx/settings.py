@@ -33,6 +33,19 @@ nnx_eager_sharding: Setting = Setting(
     of the mesh when they are made""",
     traced=True,
 )
+nnx_variable_ref: Setting = Setting(
+    "nnx_variable_ref",
+    False,
+    """new variables of ``bindax.nnx`` hold their values in mutable arrays, which functions that are
+    transformed by other means than ``bindax.nnx`` change, too""",
+    traced=True,
+)
+nnx_variable_hijax: Setting = Setting(
+    "nnx_variable_hijax",
+    False,
+    "new variables of ``bindax.nnx`` have the metadata ``hijax``, which mean the same as ``ref``",
+    traced=True,
+)
 
 
 def _checked_rules(value: Any) -> tuple[tuple[Any, Any], ...]:

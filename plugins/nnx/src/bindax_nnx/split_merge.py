@@ -25,6 +25,7 @@ from bindax_nnx.graph import (
 )
 from bindax_nnx.modes import is_graph
 from bindax_nnx.object import Object
+from bindax_nnx.reference_variables import loaded
 from bindax_nnx.sharing import require_tree
 from bindax_nnx.state import (
     State,
@@ -231,7 +232,7 @@ def content_by_path(graphdef: GraphDef, states: Sequence[Any]) -> list[Any]:
 
 
 def _content(x: Any) -> Any:
-    return x._value if isinstance(x, Variable) else x
+    return loaded(x._value) if isinstance(x, Variable) else x
 
 
 def _named(paths: list[Path]) -> str:

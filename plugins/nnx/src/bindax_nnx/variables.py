@@ -8,15 +8,17 @@ from typing import Any, ClassVar, Generic, TypeVar
 from bindax_core.errors import UnexpectedTracerError, clause
 from bindax_core.extend import Array, NodeDefinition, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
-from bindax_nnx._metadata import HasMetadata, current_names
+from bindax_nnx._metadata import HasMetadata, checked_pairs, current_names
 from bindax_nnx._metadata import VariableMetadata as VariableMetadata
 from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation_counter
 from bindax_nnx._operators import VariableOperators
 from bindax_nnx._paths import Place, full_name
-from bindax_nnx._tokens import VariableToken, variable_token
+from bindax_nnx._tokens import VariableToken, serialized_name, variable_token
 from bindax_nnx.eager_sharding import divided, is_divided, sharding_of, using_eager_sharding
 from bindax_nnx.errors import TraceContextError
+from bindax_nnx.reference_variables import add_defaults, loaded, settled
 from bindax_text import Displayed, Parts
+from bindax_transforms.extend import Reference
 
 A = TypeVar("A")
 V = TypeVar("V", bound="Variable[Any]")
@@ -41,10 +43,12 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
             mesh axes, or a ``Sharding``, divides the value over the devices of ``mesh`` or of the
             mesh that is set, unless ``eager_sharding`` is False; ``sharding_rules`` translate its
             names. ``sharding`` and ``sharding_names`` are older names of it; the names that
-            ``sharding`` gives are kept where there is no mesh.
+            ``sharding`` gives are kept where there is no mesh. ``ref=True`` or ``hijax=True`` keeps
+            the value in a mutable array, so that what any transformed function writes stays.
 
     Raises:
-        TypeError: a metadata name is that of an attribute of variables.
+        TypeError: a metadata name is that of an attribute of variables, or what is to be in a
+            mutable array is no array.
         ValueError: there is ``out_sharding``, and no mesh.
 
     >>> import numpy as np
@@ -81,15 +85,18 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
             value = value.raw_value
         elif isinstance(value, Variable):
             metadata = {**value._metadata, **metadata}
-            value = value._value
+            value = loaded(value._value)
         _fill(self, value, metadata)
+        add_defaults(self._metadata, value)
         if "sharding" in metadata and sharding_of(self._metadata) is None:
             self._metadata.setdefault("eager_sharding", False)  # the older name asks for no mesh
         hook = self._hook("on_create_value")
         if hook is not None:
             _set(self, "_value", hook(value))
-        if metadata:
+        if self._metadata:
             self._divide()
+            kind = type(self).__name__
+            _set(self, "_value", settled(kind, self._value, self._metadata))
 
     def _divide(self) -> None:
         """Lay a new value out as the metadata say, unless ``eager_sharding`` is off."""
@@ -115,25 +122,27 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
             self._require_live(value)
         if not self._metadata and type(self).on_get_value is None:
             return value  # as most variables are, for the speed of tracing
+        if isinstance(value, Reference):
+            value = value.load()
         return value if (hook := self._hook("on_get_value")) is None else hook(value)
 
     def _write(self, value: Any) -> None:
         self._require_context()
         if isinstance(value, Variable):
-            value = value._value
+            value = loaded(value._value)
         self._require_live(value)
         if (hook := self._hook("on_set_value")) is not None:
             value = hook(value)
         if type(value) is not Array and not isinstance(value, Tracer):
             mutation_counter.advance_variables()  # it may be a tree, which is structure
-        _set(self, "_value", value)
+        store_value(self, value)
 
     value: Any = property(_read, _write)
 
     @property
     def raw_value(self) -> Any:
         """The content of the variable, without the hooks."""
-        return self._value
+        return loaded(self._value)
 
     @property
     def var_type(self) -> type:
@@ -156,7 +165,7 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         self._write(value if index is None else self._read().at[index].set(value))
 
     def get_raw_value(self) -> Any:
-        """The content of the variable, without the hooks."""
+        """The content of the variable, without the hooks, or the mutable array that holds it."""
         return self._value
 
     def set_raw_value(self, value: Any) -> None:
@@ -164,7 +173,7 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         self._require_context()
         self._require_live(value)
         mutation_counter.advance_variables()
-        _set(self, "_value", value)
+        _set(self, "_value", settled(type(self).__name__, value, self._metadata))
 
     def create_value(self, value: Any) -> Any:
         """The content that the variable would have if it were made with a value, after the hook."""
@@ -191,19 +200,19 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
 
     def update_from_state(self, variable_state: Variable[Any]) -> None:
         """Take over the value and the metadata of another variable."""
-        self.set_raw_value(variable_state._value)
+        self.set_raw_value(loaded(variable_state._value))
         if self.token != variable_state.token:
             self._change_metadata(dict(variable_state._metadata))
 
     def replace(self: V, value: Any, **metadata: Any) -> V:
         """A variable of the same kind with another value, its metadata changed where named."""
         if isinstance(value, Variable):
-            value = value._value
+            value = loaded(value._value)
         return make_variable(type(self), value, {**self._metadata, **metadata})
 
-    def copy(self: V) -> V:
-        """A variable of the same kind, value and metadata."""
-        return make_variable(type(self), self._value, self._metadata)
+    def copy(self: V, **metadata: Any) -> V:
+        """A variable of the same kind, value and metadata, which are changed where named."""
+        return self.replace(self, **metadata)
 
     to_state = copy
 
@@ -222,7 +231,7 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
 
     def _require_context(self) -> None:
         now = current_trace()
-        if self._context is not now:
+        if self._context is not now and not isinstance(self._value, Reference):
             raise TraceContextError(
                 f"{self._describe()} was changed {describe_trace(now)}, but belongs to a variable "
                 f"made {describe_trace(self._context)}: a traced value would stay in it after the "
@@ -272,6 +281,8 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
             name == "sharding_names" or (name == "sharding" and not is_divided(self._value))
         ):
             return metadata["out_sharding"]
+        if name == "ref" or name == "hijax":
+            return False
         try:
             return getattr(self.value, name)
         except AttributeError as error:
@@ -321,7 +332,7 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         return self.copy()
 
     def __reduce__(self) -> Any:
-        return make_variable, (type(self), self._value, self._metadata)
+        return make_variable, (type(self), loaded(self._value), self._metadata)
 
 
 _set = object.__setattr__
@@ -343,7 +354,7 @@ def _fill(variable: Variable[Any], value: Any, metadata: Mapping[str, Any]) -> N
 def make_variable(kind: type[V], value: Any, metadata: Mapping[str, Any]) -> V:
     """A variable of a kind, without conversions and hooks."""
     variable = object.__new__(kind)
-    _fill(variable, value, metadata)
+    _fill(variable, settled(kind.__name__, value, metadata), metadata)
     return variable
 
 
@@ -352,6 +363,8 @@ def restore_variable(
 ) -> Variable[Any]:
     """A variable from its token and value; ``place`` is the attribute that holds it."""
     variable: Variable[Any] = object.__new__(token.type)
+    if token.holds_reference:
+        value = settled(token.type.__name__, value, token.by_name)
     _set_value(variable, value)
     _set_metadata(variable, token.by_name)
     _set_context(variable, context)
@@ -361,8 +374,11 @@ def restore_variable(
 
 
 def store_value(variable: Variable[Any], value: Any) -> None:
-    """Put a result of a transformation in a variable, without hooks."""
-    _set(variable, "_value", value)
+    """Put a result of a transformation in a variable, or in its mutable array, without hooks."""
+    if variable._metadata and isinstance(variable._value, Reference):
+        variable._value[...] = value  # type: ignore[index]
+    else:
+        _set(variable, "_value", value)
 
 
 def store_metadata(variable: Variable[Any], token: VariableToken) -> None:
@@ -373,18 +389,6 @@ def store_metadata(variable: Variable[Any], token: VariableToken) -> None:
 
 
 # ------------------------------------------------------------------------- variables as pytrees
-
-_names: dict[str, int] = {}
-
-
-def serialized_name(cls: type) -> str:
-    """The name of a class in serialized tree definitions.
-
-    A class that is defined again, in a notebook say, is another one: both stay in use.
-    """
-    name = f"{cls.__module__}:{cls.__qualname__}"
-    count = _names[name] = _names.get(name, 0) + 1
-    return name if count == 1 else f"{name}#{count}"
 
 
 def _register(cls: type[Variable[Any]]) -> None:
@@ -397,16 +401,9 @@ def _register(cls: type[Variable[Any]]) -> None:
             lambda variable: (((GetAttrKey("value"), variable._value),), variable.token),
             serialized_name=serialized_name(cls),
             encode_metadata=lambda token: token.metadata,
-            decode_metadata=lambda pairs: variable_token(cls, _checked_pairs(pairs)),
+            decode_metadata=lambda pairs: variable_token(cls, checked_pairs(pairs)),
         )
     )
-
-
-def _checked_pairs(pairs: Any) -> tuple[tuple[str, Any], ...]:
-    """Metadata as they were written."""
-    if not (type(pairs) is tuple and all(type(p) is tuple and len(p) == 2 for p in pairs)):
-        raise ValueError(f"metadata of a variable are pairs of names and values, not {pairs!r:.60}")
-    return tuple(sorted(current_names({str(name): x for name, x in pairs}).items()))
 
 
 _register(Variable)

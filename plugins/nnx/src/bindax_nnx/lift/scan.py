@@ -202,7 +202,7 @@ class _Loop:
         for i, (variable, axis) in enumerate(
             zip(scope.variables, self.entry.variables, strict=True)
         ):
-            if axis is None and variable._value is not scope.given[i]:
+            if axis is None and variable.raw_value is not scope.given[i]:
                 store_value(variable, scope.given[i])
                 if not isinstance(variable, RngState):
                     warn_user(

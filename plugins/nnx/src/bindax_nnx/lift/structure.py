@@ -32,6 +32,7 @@ from bindax_nnx.graph import GraphTraversal, is_reference, traverse
 from bindax_nnx.lift._names import changed_names, value_name
 from bindax_nnx.modes import Mode
 from bindax_nnx.object import Object
+from bindax_nnx.reference_variables import loaded
 from bindax_nnx.sharing import Path, require_own_results, require_unshared
 from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Variable, store_metadata, store_value
@@ -278,7 +279,7 @@ class CallScope:
         self.references: list[Any] = build.references
         self.variables: list[Variable[Any]] = build.variables
         self.arguments: Any = tree_unflatten(form.tree, leaves)
-        self.given: list[Any] = [x._value for x in self.variables]
+        self.given: list[Any] = [loaded(x._value) for x in self.variables]
         self._tokens = [x._token for x in self.variables]
         self._mark = mutation_counter.now
         self.new: list[Variable[Any]] = []
@@ -333,7 +334,7 @@ class CallScope:
         self, values: list[Any], all_values: bool | frozenset[int]
     ) -> Iterator[tuple[int, PyTreeDef | None]]:
         for i, (variable, given) in enumerate(zip(self.variables, self.given, strict=True)):
-            value = variable._value
+            value = loaded(variable._value)
             if value is given and all_values is not True and not (all_values and i in all_values):
                 continue
             kind = type(value)

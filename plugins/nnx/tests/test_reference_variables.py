@@ -1,0 +1,165 @@
+"""Variables in mutable arrays, which plain transformations change, beside Flax's."""
+
+import copy
+import pickle
+
+import jax
+import numpy as np
+import pytest
+
+import bindax
+from bindax import nnx, optimizers
+from bindax.numpy import array, ones
+
+flax_nnx = pytest.importorskip("flax.nnx", reason="the library to compare with")
+BOTH = pytest.mark.parametrize(
+    ("library", "plain"), [(nnx, bindax), (flax_nnx, jax)], ids=["ours", "theirs"]
+)
+
+
+def scale(library, plain, value=2.0, **metadata):
+    return library.Param(plain.numpy.asarray(np.float32(value)), **metadata)
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["ref", "hijax"])
+def test_plain_transformations_change_variables(library, plain, name):
+    counts = library.Dict(n=scale(library, plain, 0.0, **{name: True}))
+
+    @plain.jit
+    def step(counts, x):
+        counts.n[...] += x
+        return counts.n * 2
+
+    assert [float(step(counts, 1.0)), float(step(counts, 2.0))] == [2.0, 6.0]
+    plain.lax.scan(lambda c, _: (counts.n.set_value(counts.n + 1), (c, None))[1], 0, None, length=2)
+    assert float(counts.n[...]) == 5.0
+
+    def loss(x):
+        counts.n[...] = plain.lax.stop_gradient(3 * x)
+        return x**2 + counts.n[...]
+
+    assert float(plain.grad(loss)(4.0)) == 8.0
+    assert float(counts.n[...]) == 12.0
+    assert plain.eval_shape(step, counts, np.float32(1)).shape == ()
+    assert float(counts.n[...]) == 12.0
+
+
+@BOTH
+def test_some_variables_of_a_graph_get_mutable_arrays(library, plain):
+    layer = library.Dict(kernel=scale(library, plain), bias=scale(library, plain, 1.0))
+    assert (layer.kernel.ref, layer.kernel.hijax) == (False, False)
+    some = library.with_vars(layer, ref=True, only=lambda path, x: path[-1] == "kernel")
+    assert (some.kernel.ref, some.bias.ref) == (True, False)
+    assert some.bias is layer.bias
+    all_ = library.with_vars(some, ref=True)
+    assert all_.kernel is some.kernel
+    assert all_.bias.ref
+    back = library.with_vars(all_, ref=False)
+    np.testing.assert_array_equal(np.asarray(back.kernel[...]), np.asarray(layer.kernel[...]))
+    assert isinstance(all_.bias.get_raw_value(), plain.Ref if library is flax_nnx else bindax.Ref)
+    tied = library.Dict(a=layer.kernel, b=layer.kernel)
+    with pytest.raises(ValueError, match="Found duplicate at path"):
+        library.with_vars(tied, ref=True)
+    shared = library.with_vars(tied, ref=True, allow_duplicates=True)
+    assert shared.a.ref
+
+
+@BOTH
+def test_defaults_of_new_variables(library, plain):
+    assert dict(library.var_defaults()) == {"hijax": False, "ref": False}
+    with library.var_defaults(ref=True):
+        assert scale(library, plain).ref
+        assert not scale(library, plain, ref=False).ref
+        with library.var_defaults(ref=False, hijax=True):
+            assert dict(library.var_defaults()) == {"hijax": True, "ref": False}
+        assert (library.var_defaults().ref, library.var_defaults().hijax) == (True, False)
+    made = library.var_defaults(ref=True)(lambda: scale(library, plain))()
+    assert made.ref
+    assert not scale(library, plain).ref
+
+
+def program(name, model):
+    """What a transformation of modules gives and leaves."""
+
+    def step(m):
+        m.w.value = m.w * 2.0
+        return m
+
+    def change(m):
+        step(m)
+
+    if name == "grad":
+        return nnx.grad(lambda m: (m.w * m.w).sum())(model)
+    if name == "vmap":
+        return nnx.vmap(lambda m: (change(m), m.w + 1)[1])(model)
+    if name == "scan":
+        return nnx.scan(step, in_axes=(nnx.Carry,), out_axes=nnx.Carry, length=3)(model)
+    if name == "while_loop":
+        return nnx.while_loop(lambda m: m.w.sum() < 10, step, model)
+    if name == "cond":
+        return nnx.cond(True, change, lambda m: None, model)
+    if name == "remat":
+        return nnx.grad(nnx.remat(lambda x, m: (change(m), (m.w * x).sum())[1]))(2.0, model)
+    return getattr(nnx, name)(lambda m: (change(m), m.w + 1)[1])(model)
+
+
+NAMES = ["jit", "grad", "vmap", "scan", "while_loop", "cond", "remat"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_transformations_of_modules_do_the_same(name):
+    usual, kept = (nnx.Dict(w=nnx.Param(array([1.0, 2.0]), ref=x)) for x in (False, True))
+    results = [bindax.tree.leaves(nnx.pure(program(name, m))) for m in (usual, kept)]
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_array_equal(np.asarray(theirs), np.asarray(ours))
+    np.testing.assert_array_equal(kept.w.value, usual.w.value)
+    assert isinstance(kept.w.get_raw_value(), bindax.Ref)
+
+
+def test_copies_have_mutable_arrays_of_their_own():
+    model = nnx.Dict(w=nnx.Param(array([1.0, 2.0]), ref=True))
+    copies = [
+        nnx.clone(model),
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+        nnx.merge(*nnx.split(model), copy=True),
+        nnx.Dict(w=nnx.Param(model.w)),
+        nnx.Dict(w=model.w.copy()),
+    ]
+    for one in copies:
+        assert one.w.ref
+        one.w[0] = 5.0
+        np.testing.assert_array_equal(one.w.value, [5.0, 2.0])
+    np.testing.assert_array_equal(model.w.value, [1.0, 2.0])
+    nnx.merge(*nnx.split(model)).w[...] = ones(2)
+    np.testing.assert_array_equal(model.w.value, [1.0, 1.0])
+    nnx.update(model, {"w": np.float32([3.0, 4.0])})
+    np.testing.assert_array_equal(model.w.get_raw_value()[...], [3.0, 4.0])
+    given = bindax.new_ref(1.0)
+    around = nnx.Param(given)
+    around.value = 2.0
+    assert (float(given[...]), around.ref) == (2.0, True)
+
+
+def test_optimizers_train_what_is_in_mutable_arrays():
+    layers = [nnx.Linear(2, 1, rngs=nnx.Rngs(0)) for _ in range(2)]
+    layers[1] = nnx.with_vars(layers[1], ref=True)
+    for layer in layers:
+        optimizer = nnx.Optimizer(layer, optimizers.adam(0.1), wrt=nnx.Param)
+        for _ in range(2):
+            gradients = nnx.grad(lambda m: (m(ones((1, 2))) ** 2).sum())(layer)
+            optimizer.update(layer, gradients)
+    np.testing.assert_array_equal(layers[0].kernel.value, layers[1].kernel.value)
+
+
+def test_what_mutable_arrays_refuse():
+    with pytest.raises(TypeError, match=r"Cache with ref=True or hijax=True holds one array.*dict"):
+        nnx.Cache({"a": 1.0}, hijax=True)
+    kept = nnx.Param(array([1.0, 2.0]), ref=True)
+    with pytest.raises(ValueError, match=r"do not broadcast"):
+        kept.value = ones(3)
+    with pytest.raises(ValueError, match=r"grad with respect to m\.value: it is a mutable array"):
+        bindax.grad(lambda m: m.sum())(kept)
+    with pytest.raises(ValueError, match=r"appeared at both a\.value and b\.value"):
+        bindax.jit(lambda a, b: a * b)(kept, kept)
