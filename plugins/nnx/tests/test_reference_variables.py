@@ -59,7 +59,7 @@ def test_some_variables_of_a_graph_get_mutable_arrays(library, plain):
     np.testing.assert_array_equal(np.asarray(back.kernel[...]), np.asarray(layer.kernel[...]))
     assert isinstance(all_.bias.get_raw_value(), plain.Ref if library is flax_nnx else bindax.Ref)
     tied = library.Dict(a=layer.kernel, b=layer.kernel)
-    with pytest.raises(ValueError, match="Found duplicate at path"):
+    with pytest.raises(ValueError, match=None if library is flax_nnx else r"at \.a and \.b\. Pass"):
         library.with_vars(tied, ref=True)
     shared = library.with_vars(tied, ref=True, allow_duplicates=True)
     assert shared.a.ref

@@ -92,9 +92,7 @@ CASES = {
             "recursive_map": (lambda path, x: x,),
         }.items()
     },
-    "a module for the positions of arguments": lambda lib: lib.grad(
-        lambda m: m, argnums=both(lib)
-    ),
+    "a module for the positions of arguments": lambda lib: lib.grad(lambda m: m, argnums=both(lib)),
     "first arguments that share, in trees": lambda lib: lib.jit_partial(
         lambda x, y: 0, v := lib.Param(1), v, graph=False
     ),
@@ -115,6 +113,8 @@ def test_errors_are_of_the_kind_that_flax_raises(case):
 
 
 def test_refusals_say_where():
+    with pytest.raises(ValueError, match=r"or DiffState, but got a Dict\. Pass the position"):
+        nnx.grad(lambda m: m, argnums=both(nnx))
     with pytest.raises(ValueError, match=r"nnx\.clone: Opaque is .* Found at path \[0\]\. Define"):
         nnx.clone([opaque(nnx)], graph=False)
     with pytest.raises(TypeError, match=r"no state is given, but the graph needs a, b\. Pass all"):

@@ -138,8 +138,8 @@ def with_vars(
     if found:
         listed = "; ".join(" and ".join(key_text(path) for path in paths) for paths in found)
         raise ValueError(
-            f"with_vars: Found duplicate at paths: {listed}. Pass allow_duplicates=True for a copy "
-            f"that the places share, or leave these out with only=..."
+            f"with_vars: a variable that is to be copied is at {listed}. Pass "
+            f"allow_duplicates=True for a copy that these places share, or leave it out by only=..."
         )
     copies: dict[int, Any] = {}
 

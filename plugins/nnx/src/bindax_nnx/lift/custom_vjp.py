@@ -96,7 +96,7 @@ class CustomVjp(Generic[P, R]):
         self._states = [x for x in nondiff_argnums if isinstance(x, DiffState)]
         if self._states and lift.mode is not Mode.UPDATES:
             raise ValueError(
-                "nnx.custom_vjp: `nondiff_argnums` cannot contain `DiffState` objects when "
+                "nondiff_argnums of nnx.custom_vjp cannot contain `DiffState` objects when "
                 "`graph=False` or `graph_updates=False`. Split the object in two arguments, or use "
                 "nnx.custom_vjp(..., graph=True, graph_updates=True) or nnx.compat.custom_vjp."
             )

@@ -267,8 +267,8 @@ def _numbered(argnums: Argnums, lift: Lift) -> list[tuple[int, Filter]]:
     """The positions in ``argnums``, each with a filter of the variables there."""
     if isinstance(argnums, Object):
         raise ValueError(
-            f"argnums of nnx.grad is a {type(argnums).__name__}. Graph nodes are not allowed as "
-            f"prefixes: argnums are positions of arguments, or DiffState."
+            f"argnums of nnx.grad are positions of arguments, or DiffState, but got a "
+            f"{type(argnums).__name__}. Pass the position at which the object is an argument."
         )
     given = (argnums,) if isinstance(argnums, (int, DiffState)) else tuple(argnums)
     has_updates = lift.mode is Mode.UPDATES
