@@ -193,6 +193,7 @@ from bindax_nnx.optimizer import OptArray as OptArray
 from bindax_nnx.optimizer import Optimizer as Optimizer
 from bindax_nnx.optimizer import OptState as OptState
 from bindax_nnx.optimizer import OptVariable as OptVariable
+from bindax_nnx.partial_calls import cached_partial as cached_partial
 from bindax_nnx.pure_calls import PureState as PureState
 from bindax_nnx.pure_calls import call as call
 from bindax_nnx.pure_trees import NodeStates as NodeStates
@@ -215,7 +216,6 @@ from bindax_nnx.rngs import RngStream as RngStream
 from bindax_nnx.safetensors import load_safetensors as load_safetensors
 from bindax_nnx.safetensors import save_safetensors as save_safetensors
 from bindax_nnx.split_merge import GraphDef as GraphDef
-from bindax_nnx.split_merge import cached_partial as cached_partial
 from bindax_nnx.split_merge import clone as clone
 from bindax_nnx.split_merge import graphdef as graphdef
 from bindax_nnx.split_merge import merge as merge

@@ -27,13 +27,13 @@ from bindax_nnx.lift.vmap import vmap as _vmap
 from bindax_nnx.module import iter_children as _iter_children
 from bindax_nnx.module import iter_modules as _iter_modules
 from bindax_nnx.module import view as _view
+from bindax_nnx.partial_calls import cached_partial as _cached_partial
 from bindax_nnx.recursion import iter_graph as _iter_graph
 from bindax_nnx.recursion import recursive_map as _recursive_map
 from bindax_nnx.rng_changes import backup_keys as _backup_keys
 from bindax_nnx.rng_changes import fork_rngs as _fork_rngs
 from bindax_nnx.rng_changes import reseed as _reseed
 from bindax_nnx.rng_changes import split_rngs as _split_rngs
-from bindax_nnx.split_merge import cached_partial as _cached_partial
 from bindax_nnx.split_merge import clone as _clone
 from bindax_nnx.split_merge import graphdef as _graphdef
 from bindax_nnx.split_merge import split as _split
