@@ -153,6 +153,16 @@ def test_optimizers_train_what_is_in_mutable_arrays():
     np.testing.assert_array_equal(layers[0].kernel.value, layers[1].kernel.value)
 
 
+def test_types_of_models_stay_types():
+    with nnx.var_defaults(ref=True):
+        types = nnx.eval_shape(lambda: nnx.Linear(2, 3, rngs=nnx.Rngs(0)))
+    assert isinstance(types.kernel.get_raw_value(), bindax.ShapeDtypeStruct)
+    with nnx.var_defaults(ref=True):
+        norm = nnx.BatchNorm(2, rngs=nnx.Rngs(0))
+    assert nnx.eval_shape(lambda m, x: m(x), norm, ones((3, 2))).shape == (3, 2)
+    np.testing.assert_array_equal(norm.mean.value, [0.0, 0.0])
+
+
 def test_what_mutable_arrays_refuse():
     with pytest.raises(TypeError, match=r"Cache with ref=True or hijax=True holds one array.*dict"):
         nnx.Cache({"a": 1.0}, hijax=True)

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from bindax_core import config
-from bindax_core.extend import is_value
+from bindax_core.extend import ShapedArray, is_value
 from bindax_nnx.modes import Switch
 from bindax_nnx.settings import nnx_variable_hijax, nnx_variable_ref
 from bindax_transforms.extend import Reference
@@ -131,8 +131,8 @@ def settled(kind: str, value: Any, metadata: Mapping[str, Any]) -> Any:
     """
     if not holds_reference(metadata):
         return loaded(value)
-    if isinstance(value, Reference) or (not is_value(value) and hasattr(value, "dtype")):
-        return value  # there is nothing to keep of a type
+    if isinstance(value, Reference | ShapedArray):
+        return value  # of a type there is nothing to keep
     if not is_value(value):
         raise TypeError(
             f"{kind} with ref=True or hijax=True holds one array, which functions change in place, "

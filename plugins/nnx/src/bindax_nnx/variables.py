@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
 from bindax_core.errors import UnexpectedTracerError, clause
-from bindax_core.extend import Array, NodeDefinition, Tracer
+from bindax_core.extend import Array, NodeDefinition, ShapedArray, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
 from bindax_nnx._metadata import HasMetadata, checked_pairs, current_names
 from bindax_nnx._metadata import VariableMetadata as VariableMetadata
@@ -375,7 +375,8 @@ def restore_variable(
 
 def store_value(variable: Variable[Any], value: Any) -> None:
     """Put a result of a transformation in a variable, or in its mutable array, without hooks."""
-    if variable._metadata and isinstance(variable._value, Reference):
+    in_place = variable._metadata and isinstance(variable._value, Reference)
+    if in_place and not isinstance(value, ShapedArray):  # as eval_shape puts in copies
         variable._value[...] = value  # type: ignore[index]
     else:
         _set(variable, "_value", value)
