@@ -135,7 +135,10 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
             value = hook(value)
         if type(value) is not Array and not isinstance(value, Tracer):
             mutation_counter.advance_variables()  # it may be a tree, which is structure
-        store_value(self, value)
+        if self._metadata:
+            store_value(self, value)
+        else:  # as most variables, for the speed of tracing
+            _set(self, "_value", value)
 
     value: Any = property(_read, _write)
 
@@ -377,7 +380,7 @@ def store_value(variable: Variable[Any], value: Any) -> None:
     """Put a result of a transformation in a variable, or in its mutable array, without hooks."""
     in_place = variable._metadata and isinstance(variable._value, Reference)
     if in_place and not isinstance(value, ShapedArray):  # as eval_shape puts in copies
-        variable._value[...] = value  # type: ignore[index]
+        variable._value[...] = value
     else:
         _set(variable, "_value", value)
 
