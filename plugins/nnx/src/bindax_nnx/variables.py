@@ -137,7 +137,7 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
             mutation_counter.advance_variables()  # it may be a tree, which is structure
         if self._metadata:
             store_value(self, value)
-        else:  # as most variables, for the speed of tracing
+        else:
             _set(self, "_value", value)
 
     value: Any = property(_read, _write)
@@ -378,8 +378,7 @@ def restore_variable(
 
 def store_value(variable: Variable[Any], value: Any) -> None:
     """Put a result of a transformation in a variable, or in its mutable array, without hooks."""
-    in_place = variable._metadata and isinstance(variable._value, Reference)
-    if in_place and not isinstance(value, ShapedArray):  # as eval_shape puts in copies
+    if isinstance(variable._value, Reference) and not isinstance(value, ShapedArray):
         variable._value[...] = value
     else:
         _set(variable, "_value", value)
