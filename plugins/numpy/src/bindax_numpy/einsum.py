@@ -100,9 +100,9 @@ def _parse(subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]
     hidden = 0
     for name, rank in zip(names, ranks, strict=True):
         letters = name.replace("...", "", 1)
-        if not all(letter.isalpha() for letter in letters):
+        if not all(letter.isalnum() for letter in letters):
             raise ValueError(
-                f"einsum: subscripts are letters, '...', ',' and '->', but got {subscripts!r}."
+                f"einsum: subscripts are letters, digits, '...', ',' and '->', but got {subscripts!r}."
             )
         spare = rank - len(letters)
         if spare < 0 or (spare > 0 and "..." not in name):
@@ -113,9 +113,9 @@ def _parse(subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]
         hidden = max(hidden, spare)
     inputs = [_labels(name, rank, hidden) for name, rank in zip(names, ranks, strict=True)]
     every = [label for labels in inputs for label in labels]
-    dots = tuple(str(i) for i in range(hidden))
+    dots = tuple(f".{i}" for i in range(hidden))
     if not arrow:
-        once = sorted(label for label in set(every) if every.count(label) == 1 and label.isalpha())
+        once = sorted(label for label in set(every) if every.count(label) == 1 and label.isalnum())
         return inputs, (*dots, *once)
     output = _labels(right, len(right.replace("...", "", 1)) + hidden, hidden)
     unknown = [label for label in output if label not in every or output.count(label) > 1]
@@ -131,7 +131,7 @@ def _labels(name: str, rank: int, hidden: int) -> Labels:
     if not dots:
         return tuple(name)
     spare = rank - len(before) - len(after)
-    return (*before, *(str(i) for i in range(hidden - spare, hidden)), *after)
+    return (*before, *(f".{i}" for i in range(hidden - spare, hidden)), *after)
 
 
 def _sizes(subscripts: str, arrays: Sequence[Any], inputs: Sequence[Labels]) -> dict[str, int]:
