@@ -26,6 +26,9 @@ pytestmark = pytest.mark.skipif(
     ROOT not in Path(bindax.__file__).parents, reason="the site shows the sources of a checkout"
 )
 ELSEWHERE = {
+    "bindax.experimental.hijax.GradAccum": "given to rules by the interpreter",
+    "bindax.experimental.hijax.VJPHiPrimitive": "as HiPrim, for programs written for older names",
+    "bindax.experimental.hijax.jvp_from_lin": "the body of a class sets a rule to it",
     "bindax.experimental.checkify.Checks": "given to rules by the interpreter",
     "bindax.experimental.sparse.SparseTracer": "made by the interpreter",
     "bindax.extend.CallPrimitive": "needs a rule of each interpreter; that of custom_jvp is one",

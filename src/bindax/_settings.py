@@ -42,6 +42,9 @@ class Settings(Config):
     nnx_graph_mode: bool
     nnx_graph_updates: bool
     nnx_logical_axis_rules: tuple[tuple[str, Any], ...]
+    nnx_sow_capture_noop: bool
+    nnx_variable_hijax: bool
+    nnx_variable_ref: bool
     num_cpu_devices: int
     numpy_dtype_promotion: Literal["standard", "strict"]
     numpy_rank_promotion: Literal["allow", "warn", "raise"]

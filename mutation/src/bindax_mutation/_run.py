@@ -30,7 +30,7 @@ from bindax_testing.extend import (
 
 SECONDS = 6.0
 _PATIENCE = 10
-"""How much more time than with a mistake a check gets without one, on a machine that is busy."""
+"""A factor on the time of a check without a mistake, as the machine may be busy."""
 MANY = 12
 T = TypeVar("T")
 Progress = Callable[[Mutant], None]

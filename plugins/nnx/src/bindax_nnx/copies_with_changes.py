@@ -122,8 +122,8 @@ def with_vars(
     Raises:
         ValueError: one does; the message names its paths.
 
-    >>> from bindax_nnx import Linear, Rngs
-    >>> layer = with_vars(Linear(2, 3, rngs=Rngs(0)), ref=True, only="kernel")
+    >>> from bindax_nnx import Linear, PathContains, Rngs
+    >>> layer = with_vars(Linear(2, 3, rngs=Rngs(0)), ref=True, only=PathContains("kernel"))
     >>> layer.kernel.ref, layer.bias.ref
     (True, False)
     """

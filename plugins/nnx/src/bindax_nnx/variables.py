@@ -47,8 +47,7 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
             the value in a mutable array, so that what any transformed function writes stays.
 
     Raises:
-        TypeError: a metadata name is that of an attribute of variables, or what is to be in a
-            mutable array is no array.
+        TypeError: a metadata name is an attribute's, or a mutable array is to hold no array.
         ValueError: there is ``out_sharding``, and no mesh.
 
     >>> import numpy as np
@@ -376,9 +375,10 @@ def restore_variable(
     return variable
 
 
-def store_value(variable: Variable[Any], value: Any) -> None:
+def store_value(variable: Any, value: Any) -> None:
     """Put a result of a transformation in a variable, or in its mutable array, without hooks."""
-    if isinstance(variable._value, Reference) and not isinstance(value, ShapedArray):
+    in_array = isinstance(variable._value, Reference) and not isinstance(value, ShapedArray)
+    if in_array:
         variable._value[...] = value
     else:
         _set(variable, "_value", value)

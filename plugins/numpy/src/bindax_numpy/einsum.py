@@ -102,7 +102,8 @@ def _parse(subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]
         letters = name.replace("...", "", 1)
         if not all(letter.isalnum() for letter in letters):
             raise ValueError(
-                f"einsum: subscripts are letters, digits, '...', ',' and '->', but got {subscripts!r}."
+                f"einsum: subscripts are letters, digits, '...', ',' and '->', but got "
+                f"{subscripts!r}."
             )
         spare = rank - len(letters)
         if spare < 0 or (spare > 0 and "..." not in name):

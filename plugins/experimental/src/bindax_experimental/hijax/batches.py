@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import bindax_numpy as jnp
 from bindax_core.extend import tree_map
 
@@ -30,9 +32,10 @@ def unmap_avals(axis_data: AxisData, avals: Any, dims: Any) -> Any:
 
     >>> import numpy as np
     >>> from bindax_core.extend import typeof
-    >>> unmap_avals(AxisData(4), [typeof(np.ones((2, 3), np.float32))], [1])
-    [float32[2,4,3]]
+    >>> unmap_avals(AxisData(4), [typeof(np.ones((2, 3), np.float32))], [1])[0].shape
+    (2, 4, 3)
     """
+    _require_axis("unmap_avals", axis_data)
     return tree_map(lambda aval, dim: unmapped(axis_data.size, aval, dim), avals, dims)
 
 
@@ -49,6 +52,7 @@ def bdims_at_front(axis_data: AxisData, args: Any, dims: Any) -> Any:
     >>> x.shape, y.shape
     ((2, 3), (2, 3))
     """
+    _require_axis("bdims_at_front", axis_data)
 
     def moved(x: Any, dim: int | None) -> Any:
         if dim is None:
@@ -58,8 +62,24 @@ def bdims_at_front(axis_data: AxisData, args: Any, dims: Any) -> Any:
     return tree_map(moved, args, dims)
 
 
+def _require_axis(function: str, axis_data: Any) -> None:
+    if not hasattr(axis_data, "size") or np.ndim(axis_data.size):
+        raise TypeError(
+            f"{function}: axis_data is the AxisData that a batch rule is given, but got "
+            f"{axis_data!r:.60}."
+        )
+
+
 def unmapped(size: int, aval: Any, dim: int | None) -> Any:
-    """The type of a batch, from that of an element."""
+    """The type of a batch, from that of an element.
+
+    Raises:
+        TypeError: it is no type of an array, or the axis is no integer.
+    """
     if dim is None:
         return aval
+    if not hasattr(aval, "update") or not hasattr(aval, "shape"):
+        raise TypeError(f"unmap_avals: avals are types of arrays, but one is {aval!r:.60}.")
+    if not isinstance(dim, int):
+        raise TypeError(f"unmap_avals: dims are integers or None, but one is {dim!r:.60}.")
     return aval.update(shape=(*aval.shape[:dim], size, *aval.shape[dim:]))
