@@ -45,7 +45,7 @@ print(read.call(np.ones(6, np.float32), np.ones(6, np.float32)).tolist())
 """What a process does that has an exported program, and at first no kernel."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # XLA keeps a kernel for the life of the process
 def library(tmp_path_factory):
     if find_backend().name == "numpy":
         pytest.skip("kernels run in compiled programs, and nothing compiles here")
