@@ -80,7 +80,7 @@ def test_defaults_of_new_variables(library, plain):
 
 
 def program(name, model):
-    """What a transformation of modules gives and leaves."""
+    """Return the results of a transformation of modules, and the values it leaves."""
 
     def step(m):
         m.w.value = m.w * 2.0

@@ -18,7 +18,7 @@ def require_tree(function: str, node: Any) -> None:
     """Check that no variable is in a graph twice, no object in itself, and all are pytrees.
 
     Raises:
-        ValueError: one is, or is none; the message names the paths.
+        ValueError: one is, or an object is no pytree; the message names the paths.
     """
     found = find_shared(node, function)
     if found is not None:
