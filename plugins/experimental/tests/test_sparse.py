@@ -316,6 +316,7 @@ X = BCOO(([1.0], [[0, 1]]), shape=(2, 3))
         (lambda: X @ 2.0, ValueError, "multiply by a number with"),
         (lambda: X**-1, ValueError, "positive exponents"),
         (lambda: sparse.bcoo_todense(np.ones(3)), TypeError, "takes a BCOO array, but got ndarray"),
+        (lambda: sparse.bcsr_todense(np.ones(3)), TypeError, "takes a BCSR array, but got ndarray"),
         (lambda: sparse.bcoo_concatenate([], dimension=0), ValueError, "at least one array"),
         (lambda: sparse.eye(3, sparse_format="csr"), ValueError, "must be 'bcoo'"),
         (lambda: sparse.bcoo_squeeze(X, dimensions=(0,)), ValueError, "have not size 1"),

@@ -202,4 +202,6 @@ def bcsr_todense(mat: BCSR) -> Any:
     >>> bcsr_todense(bcsr_fromdense(np.array([[0, 1], [2, 0]]))).tolist()
     [[0, 1], [2, 0]]
     """
+    if not isinstance(mat, BCSR):
+        raise TypeError(f"bcsr_todense takes a BCSR array, but got {type(mat).__name__}.")
     return mat.todense()
