@@ -3,7 +3,6 @@
 import copy
 import pickle
 
-import jax
 import numpy as np
 import pytest
 
@@ -11,6 +10,7 @@ import bindax
 from bindax import nnx, optimizers
 from bindax.numpy import array, ones
 
+jax = pytest.importorskip("jax", reason="the library below the one to compare with")
 flax_nnx = pytest.importorskip("flax.nnx", reason="the library to compare with")
 BOTH = pytest.mark.parametrize(
     ("library", "plain"), [(nnx, bindax), (flax_nnx, jax)], ids=["ours", "theirs"]
