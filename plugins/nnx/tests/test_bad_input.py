@@ -169,6 +169,30 @@ CASES = {
         lambda m: nnx.jit(lambda m, x: m(x))(m, np.ones((4, 5), "f4")),
         r"Linear at Outer\.blocks\.1\.linear was made for inputs with 2 features",
     ),
+    "a mode that is none": (
+        lambda m: nnx.set_graph_mode("tree"),
+        r"^set_graph_mode: value must be True or False, but got 'tree' of type str\.$",
+    ),
+    "filters that are none": (
+        lambda m: nnx.prefix(m, 0),
+        r"^prefix: filter_map must be a mapping of filters, .* but it is 0\.$",
+    ),
+    "a structure that is none": (
+        lambda m: nnx.unflatten(m, {}),
+        r"^unflatten: graphdef must be a GraphDef, such as flatten returns, but it is Outer",
+    ),
+    "variables that are none": (
+        lambda m: nnx.unflatten(nnx.flatten(m)[0], 3),
+        r"^unflatten: state must be a FlatState, a State or a sequence .* but it is 3\.$",
+    ),
+    "a method that is not there": (
+        lambda m: nnx.tabulate(m, X, method="call"),
+        r"^tabulate: method is the name of what is called, but Outer has no method 'call'\.$",
+    ),
+    "a stream or none": (
+        lambda m: nnx.LSTMCell(1, 1, keep_rngs=X, rngs=nnx.Rngs(0)),
+        r"^LSTMCell: keep_rngs must be True or False, but it is array",
+    ),
     "an integer variable to differentiate": (
         lambda m: nnx.grad(lambda m: 0.0, argnums=nnx.DiffState(0, nnx.Variable))(m),
         r"grad needs variables of a float dtype, but Outer\.blocks\.0\.count is int32\[\]",

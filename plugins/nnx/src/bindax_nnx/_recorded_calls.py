@@ -62,6 +62,11 @@ class Recorder:
 
     def run(self, model: Any, method: str, args: Any, kwargs: Any) -> list[CallInfo]:
         """Trace a method of a copy of the model; each call of an object is noted once."""
+        if not callable(getattr(model, method, None)):
+            raise ValueError(
+                f"tabulate: method is the name of what is called, but {type(model).__name__} has "
+                f"no method {method!r:.60}."
+            )
         copy = clone(model)
         for path, node in list(iter_nodes(copy)):
             if isinstance(node, Object) and not isinstance(node, Rngs | RngStream):

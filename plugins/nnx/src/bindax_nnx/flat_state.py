@@ -104,8 +104,19 @@ def unflatten(graphdef: GraphDef, state: Any, /) -> Any:
         state: a ``FlatState``, a ``State``, or the variables in their order.
 
     Raises:
+        TypeError: when ``graphdef`` is none, or ``state`` has no variables in an order.
         GraphError: there are more or fewer variables than the structure has.
     """
+    if not isinstance(graphdef, GraphDef):
+        raise TypeError(
+            f"unflatten: graphdef must be a GraphDef, such as flatten returns, but it is "
+            f"{graphdef!r:.60}."
+        )
+    if not isinstance(state, Mapping | Sequence) or isinstance(state, str):
+        raise TypeError(
+            f"unflatten: state must be a FlatState, a State or a sequence of variables, but it is "
+            f"{state!r:.60}."
+        )
     if isinstance(state, Mapping):
         flat = dict((state if isinstance(state, State) else State(state)).flat_state())
     elif isinstance(state, FlatState):

@@ -28,11 +28,19 @@ class Switch:
 
     Args:
         value: the value of the setting from now on.
+
+    Raises:
+        TypeError: when it is no boolean.
     """
 
     _setting: Setting
 
     def __init__(self, value: bool) -> None:
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(
+                f"{type(self).__name__}: value must be True or False, but got {value!r:.60} of "
+                f"type {type(value).__name__}."
+            )
         # What holds outside of blocks, which is what the assignment below changes.
         self._before = Context().run(self.current_value)
         self._value = value

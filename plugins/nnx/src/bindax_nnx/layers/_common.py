@@ -118,6 +118,12 @@ def check_features(layer: Any, x: Any, expected: int, axis: int = -1) -> None:
         )
 
 
+def check_boolean(layer: str, name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{layer}: {name} must be True or False, but it is {value!r:.60}.")
+
+
 def check_attention(query: Any, key: Any, value: Any) -> None:
     """Raise unless queries, keys and values fit."""
     if not len(query) == len(key) == len(value):

@@ -15,6 +15,7 @@ from bindax_nnx.layers._common import (
     Initializer,
     Metadata,
     PromoteDtype,
+    check_boolean,
     default_kernel_init,
     zeros,
 )
@@ -35,6 +36,7 @@ class RNNCell(Module):
 
     def _keep(self, rngs: Rngs, carry_init: Initializer | None, keep_rngs: bool) -> None:
         """Keep what the first carry is made of."""
+        check_boolean(type(self).__name__, "keep_rngs", keep_rngs)
         self.carry_init = carry_init
         own = own_stream(self, rngs, "carry") if keep_rngs else None
         self.rngs: RngStream | None = own

@@ -125,6 +125,7 @@ def dot_product_attention_with_rope(
     >>> dot_product_attention_with_rope(x, x, x, rope=RoPE()).shape
     (1, 3, 2, 4)
     """
+    query, key, value = jnp.asarray(query), jnp.asarray(key), jnp.asarray(value)
     of_keys = input_positions if query.shape[-3] == key.shape[-3] else None
     query, key = _rotated(rope, query, input_positions), _rotated(rope, key, of_keys)
     return dot_product_attention(query, key, value, **kwargs)

@@ -91,16 +91,22 @@ def prefix(
         stands for each object.
 
     Raises:
+        TypeError: when ``filter_map`` is neither a mapping nor a function.
         ValueError: no filter takes a variable; the message names its path.
 
     >>> from bindax_nnx import BatchStat, Param
     >>> prefix({"w": Param(1.0), "mean": BatchStat(0.0)}, {Param: 0, ...: None}, graph=False)
     {'w': 0, 'mean': None}
     """
-    if callable(filter_map) and not isinstance(filter_map, Mapping):
+    if isinstance(filter_map, Mapping):
+        function: Callable[[Path, Any], Any] = _FirstFilter(filter_map)
+    elif callable(filter_map):
         function = filter_map
     else:
-        function = _FirstFilter(filter_map)
+        raise TypeError(
+            f"prefix: filter_map must be a mapping of filters, or a function of a path and a "
+            f"variable, but it is {filter_map!r:.60}."
+        )
     if not is_graph(graph):
         return tree_map_with_path(
             lambda keys, x: function(_path(keys), x),
