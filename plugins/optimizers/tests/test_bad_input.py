@@ -141,6 +141,15 @@ MISTAKES = {
 def test_what_is_no_optimizer_is_refused() -> None:
     with pytest.raises(TypeError, match=r"has the functions init and update, but got 3\.$"):
         o.chain(o.sgd(0.1), 3)
+    with pytest.raises(
+        TypeError, match=r"^monitor: measures must be a mapping of names .* is 3\.$"
+    ):
+        o.monitor(3)  # type: ignore[arg-type]
+
+
+def test_python_numbers_are_arrays_of_a_tree() -> None:
+    assert o.tree.cast({"w": 1.5}, "float16")["w"].dtype == np.float16
+    assert float(o.tree.bias_correction(1.0, 0.5, 1)) == 2.0
 
 
 @pytest.mark.parametrize("name", MISTAKES)

@@ -87,6 +87,9 @@ def monitor(measures: Mapping[str, Any]) -> GradientTransformationExtraArgs:
         measures: by name, functions from updates to a tree of arrays, or transformations whose
             updates are the measurement, such as ``measure_with_ema`` makes.
 
+    Raises:
+        TypeError: when ``measures`` is no mapping.
+
     >>> import numpy as np
     >>> from bindax import optimizers
     >>> average = measure_with_ema(optimizers.global_norm, 0.9)
@@ -96,6 +99,11 @@ def monitor(measures: Mapping[str, Any]) -> GradientTransformationExtraArgs:
     >>> {name: round(float(x), 3) for name, x in state.measurements.items()}
     {'norm': 5.0, 'average': 5.0}
     """
+    if not isinstance(measures, Mapping):
+        raise TypeError(
+            f"monitor: measures must be a mapping of names to functions, but it is "
+            f"{measures!r:.60}."
+        )
 
     def as_transformation(measure: Any) -> GradientTransformationExtraArgs:
         if callable(measure):

@@ -30,7 +30,7 @@ def tree_cast(tree: Any, dtype: Any) -> Any:
     if dtype is None:
         return tree
     dtype = canonicalize_dtype(np.dtype(dtype))
-    return tree_map(lambda x: x.astype(dtype), tree)
+    return tree_map(lambda x: jnp.asarray(x).astype(dtype), tree)
 
 
 def tree_cast_like(tree: Any, other_tree: Any) -> Any:

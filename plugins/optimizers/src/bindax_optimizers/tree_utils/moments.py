@@ -68,6 +68,7 @@ def tree_bias_correction(moment: Any, decay: Any, count: Any) -> Any:
     weights: dict[str, Any] = {}
 
     def correct(m: Any) -> Any:
+        m = jnp.asarray(m)
         dtype = "float64" if m.dtype in WIDE else "float32"
         if dtype not in weights:
             weights[dtype] = 1 - jnp.asarray(decay, dtype) ** count
