@@ -23,6 +23,8 @@ def test_counts() -> None:
     assert devices[3].platform == "cpu"
     assert devices[3].process_index == 0
     assert isinstance(devices[3].device_kind, str)
+    with pytest.raises(TypeError, match=r"process_index must be an integer, but it is 'a'\.$"):
+        bindax.local_devices("a")
     with pytest.raises(ValueError, match="process_index=1 is not one of the 1 processes"):
         bindax.local_devices(1)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from bindax_core import devices
 
 __all__ = ["local_device_count", "local_devices", "process_count", "process_index"]
@@ -17,6 +19,7 @@ def local_devices(process_index: int | None = None, backend: str | None = None) 
         backend: as for ``devices``.
 
     Raises:
+        TypeError: when ``process_index`` is no integer.
         ValueError: when there is no such process.
 
     >>> from bindax_core import devices
@@ -26,6 +29,10 @@ def local_devices(process_index: int | None = None, backend: str | None = None) 
     every = devices(backend)
     if process_index is None:
         return [device for device in every if getattr(device, "is_local", True)]
+    if not isinstance(process_index, int | np.integer):
+        raise TypeError(
+            f"local_devices: process_index must be an integer, but it is {process_index!r:.60}."
+        )
     count = _process_count(every)
     if not 0 <= process_index < count:
         raise ValueError(
