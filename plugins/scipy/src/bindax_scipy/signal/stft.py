@@ -112,7 +112,7 @@ def _transformed(x: Any, frames: _Frames, trend: Callable[[Any], Any], onesided:
     step = frames.size - frames.overlap
     count = (x.shape[-1] - frames.overlap) // step
     places = np.arange(count)[:, None] * step + np.arange(frames.size)
-    cut = trend(jnp.take(x, places, axis=-1))
+    cut = jnp.asarray(trend(jnp.take(x, places, axis=-1)))
     cut = cut * jnp.expand_dims(frames.window, range(cut.ndim - 1))
     if onesided:
         return jnp.fft.rfft(cut, n=frames.transform)
