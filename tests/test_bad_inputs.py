@@ -54,7 +54,7 @@ BAD = {
 LEGAL = (TypeError, ValueError, IndexError, OverflowError, NameError, BindaxError)
 # Programs, what puts itself in the place of JAX, and the names for authors of plugins: these take
 # types, rules and equations, not values of users, and check_rules checks them.
-LEFT_OUT = re.compile(r"\._|\.demo|\.jax|bindax\.extend$")
+LEFT_OUT = re.compile(r"\._|\.demo|\.jax|bindax\.extend$|\.hijax$")
 # They write or read files, change settings for good, or wait for somebody at the keyboard.
 SKIPPED = {
     "breakpoint",
@@ -71,7 +71,12 @@ SKIPPED = {
     "set_printoptions",
 }
 # Made of other public functions, which their errors name.
-MADE_OF = {"hessian": {"jacfwd", "jacrev"}, "remat": {"checkpoint"}}
+MADE_OF = {
+    "hessian": {"jacfwd", "jacrev"},
+    "remat": {"checkpoint"},
+    "inspect": {"jit"},
+    "Ref": {"Reference"},
+}
 PARTS = 12
 
 
