@@ -65,7 +65,7 @@ def test_damaged_entry_is_ignored_and_replaced(ops, directory, damage):
 
 
 def test_damages_anywhere_are_noticed_before_anything_is_loaded(directory):
-    key, payload = bytes(32), np.random.default_rng(0).bytes(700)
+    key, payload = bytes(32), np.random.default_rng(0).bytes(150)
     caches.write_entry(directory, key, payload)
     (entry,) = entries(directory)
     whole = entry.read_bytes()
