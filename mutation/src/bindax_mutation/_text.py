@@ -194,23 +194,25 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
 @contextmanager
 def in_force(codes: Mapping[CodeType, CodeType]) -> Iterator[None]:
     """Give all functions that run some codes other ones, inside a ``with`` block."""
-    found = [f for f in gc.get_objects() if type(f) is FunctionType and f.__code__ in codes]
+    objects = gc.get_objects()  # millions, which takes a while
+    found = [f for f in objects if type(f) is FunctionType and f.__code__ in codes]
     changed = [(function, function.__code__) for function in found]
     folders = {Path(code.co_filename).parent for code in codes}
     for function, code in changed:
         function.__code__ = codes[code]
-    _forget_values(folders)
+    _forget_values(folders, objects)
+    del objects
     try:
         yield
     finally:
         for function, code in changed:
             function.__code__ = code
-        _forget_values(folders)
+        _forget_values(folders, gc.get_objects())
 
 
-def _forget_values(folders: set[Path]) -> None:
+def _forget_values(folders: set[Path], objects: list[Any]) -> None:
     """Clear what functions of some folders, cached by ``functools.cache``, remember."""
-    for cached in gc.get_objects():
+    for cached in objects:
         if type(cached) is functools._lru_cache_wrapper:
             code = getattr(inspect.unwrap(cached), "__code__", None)
             if code is not None and Path(code.co_filename).parent in folders:
