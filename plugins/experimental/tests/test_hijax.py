@@ -273,6 +273,11 @@ def scaled(factor: Any, x: Any) -> Any:
     return Scaled(typeof(factor), typeof(x))(factor, x)
 
 
+def declared_like_first(factor: Any, x: Any) -> Any:
+    """The same, of operands that are both declared with the type of the first."""
+    return Scaled(typeof(factor), typeof(factor))(factor, x)
+
+
 def test_transposition() -> None:
     two = np.float32(2.0)
     assert bindax.linear_transpose(lambda x: scaled(two, x), X)(X) == (pytest.approx(2 * X),)
@@ -286,6 +291,27 @@ def test_transposition() -> None:
     np.testing.assert_allclose(b, 2 * XS, rtol=1e-6)
     (ct,) = bindax.linear_transpose(lambda x: mapped(two, x), XS)(XS)
     np.testing.assert_allclose(ct, 2 * XS)
+
+
+@pytest.mark.parametrize("enable_x64", ["explicit", True, False])
+def test_python_numbers_take_the_declared_dtype(enable_x64: Any) -> None:
+    with bindax.enable_x64(enable_x64):
+        for two in (2, 2.0):
+            value, expected = declared_like_first(X, two), X * np.float32(two)
+            assert (value.dtype, value) == (np.float32, pytest.approx(expected, rel=1e-6))
+            assert bindax.jit(lambda c, two=two: declared_like_first(c, two))(X) == value
+            assert bindax.jit(declared_like_first)(X, two) == value
+        mapped = bindax.vmap(declared_like_first, in_axes=(0, None))
+        out, tangent = bindax.jvp(lambda xs: mapped(xs, 2.0), (XS[0],), (XS[1],))
+        np.testing.assert_allclose(out, 2 * XS[0])
+        np.testing.assert_allclose(tangent, 2 * XS[1])
+        assert bindax.grad(lambda c: declared_like_first(X, c))(3.0) == pytest.approx(X)
+
+
+@pytest.mark.parametrize("other", [True, 2j, np.float16(2), np.int32(2)])
+def test_other_operands_keep_their_dtype(other: Any) -> None:
+    with pytest.raises(TypeError, match=r"operand 1 of Scaled\[\] must be float32\[\], which in"):
+        declared_like_first(X, other)
 
 
 class RowSum(HiPrim):

@@ -18,6 +18,7 @@ from bindax_core.extend import (
     float0,
     format_application,
     is_differentiable,
+    is_extended,
     primitive,
     rules,
     short_repr,
@@ -27,6 +28,7 @@ from bindax_core.extend import (
 )
 from bindax_experimental.hijax.accumulators import NullAccum, ValAccum
 from bindax_experimental.hijax.batches import AxisData
+from bindax_lax_basic.extend import convert, result_type
 from bindax_transforms import physical_jaxpr, trace_to_jaxpr
 from bindax_transforms.zeros import Zero, is_undef_primal
 
@@ -67,6 +69,14 @@ def declare(name: str, methods: frozenset[str]) -> Primitive:
 
 def _same_type(x: Any, aval: Any) -> bool:
     return bool(x.shape == aval.shape and x.dtype == aval.dtype)
+
+
+def adopted(x: Any, aval: Any) -> Any:
+    """An operand; a weakly typed one in the declared dtype, where it promotes to that."""
+    given, dtype = typeof(x), aval.dtype
+    if given.dtype == dtype or not given.weak_type or dtype == float0 or is_extended(dtype):
+        return x
+    return convert(x, dtype, False) if result_type(x, dtype) == dtype else x
 
 
 def flat_results(prim: HiPrim, method: str, out: Any) -> list[Any]:

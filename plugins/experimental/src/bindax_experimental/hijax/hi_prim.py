@@ -22,6 +22,7 @@ from bindax_core.tree_util import register_static
 from bindax_experimental.hijax.accumulators import GradAccum
 from bindax_experimental.hijax.batches import unmapped
 from bindax_experimental.hijax.definition import (
+    adopted,
     cotangents_of,
     declare,
     expanded,
@@ -101,14 +102,15 @@ class HiPrim:
         return frozenset(x for x in _RULES if getattr(kind, x) is not getattr(HiPrim, x))
 
     def __call__(self, *args: Any) -> Any:
-        """Apply the operation."""
+        """Apply the operation; a Python number takes the dtype that is declared for it."""
         operands, tree = tree_flatten(args)
         if tree != self.in_tree:
             raise TypeError(
                 f"{self!r} takes arguments of the structure {self.in_tree}, which in_avals has, "
                 f"but it is given {tree}."
             )
-        outs = self._primitive.bind(*operands, prim=self)
+        typed = map(adopted, operands, self.in_avals_flat)
+        outs = self._primitive.bind(*typed, prim=self)
         return tree_unflatten(self.out_tree, outs)
 
     def __repr__(self) -> str:
