@@ -93,6 +93,7 @@ class ExtensionPoints:
         trace_ended: called with each trace that ends, by the debug mode that looks for values that
             leak; None while it is off.
         keeper_of: gives a sentence about the rule that keeps a value of a trace, for messages.
+        is_high: tells whether operations in a jaxpr stand for others.
         show_jaxpr: gives the text of a jaxpr or an equation.
         devices: gives the devices of the backend that ``jit`` uses.
     """
@@ -100,6 +101,7 @@ class ExtensionPoints:
     __slots__ = (
         "devices",
         "has_compiler_threads",
+        "is_high",
         "keeper_of",
         "plugins",
         "show_jaxpr",
@@ -114,6 +116,7 @@ class ExtensionPoints:
         self.trace_ended: Callable[[Any], None] | None = None
         self.keeper_of: Callable[[Any], str] = lambda main: ""
         self.show_jaxpr: Callable[..., str] = object.__repr__
+        self.is_high: Callable[[Any], bool] = lambda jaxpr: False
         self.devices: Callable[[], Sequence[Any]] = list
 
 

@@ -54,6 +54,7 @@ from bindax_core.arrays._executable_cache import executable_cache as executable_
 from bindax_core.arrays._executable_cache import executable_of as executable_of
 from bindax_core.arrays._executable_cache import has_extended_dtypes as has_extended_dtypes
 from bindax_core.arrays._executable_cache import lower_program as lower_program
+from bindax_core.arrays._expansion import is_high as is_high
 from bindax_core.arrays._extended_dtypes import ExtendedDType as ExtendedDType
 from bindax_core.arrays._extended_dtypes import as_extended as as_extended
 from bindax_core.arrays._extended_dtypes import extended as extended
@@ -146,6 +147,7 @@ from bindax_core.registry._extensions import extend as extend
 from bindax_core.rules import Effect as Effect
 from bindax_core.rules import abstract_eval as abstract_eval
 from bindax_core.rules import effects as effects
+from bindax_core.rules import expansion as expansion
 from bindax_core.rules import impl as impl
 from bindax_core.rules import lowering as lowering
 from bindax_core.rules import pretty_print as pretty_print

@@ -12,6 +12,7 @@ RuleKind('jvp')
 import typing as _typing
 
 from bindax_core._extension_points import runtime as _runtime
+from bindax_core.arrays._rules import expansion as expansion
 from bindax_core.arrays._rules import impl as impl
 from bindax_core.arrays._rules import lowering as lowering
 from bindax_core.arrays._rules import stablehlo as stablehlo

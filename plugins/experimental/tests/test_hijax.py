@@ -12,7 +12,7 @@ import bindax
 import bindax.numpy as jnp
 from bindax.experimental import hijax
 from bindax.experimental.hijax import HiPrim, VJPHiPrimitive, Zero, instantiate_zeros
-from bindax_core.extend import Effect, typeof
+from bindax_core.extend import Effect, eval_jaxpr, typeof
 
 X = np.float32(0.7)
 XS = np.linspace(-1.0, 1.0, 6, dtype=np.float32).reshape(2, 3)
@@ -379,6 +379,85 @@ def test_dead_code() -> None:
     assert used == [True, False]
     assert len(reduced.eqns[0].invars) == len(reduced.eqns[0].outvars) == 1
     assert bindax.jit(first)(X, X) == pytest.approx(X + 1)
+
+
+@bindax.custom_jvp
+def custom_cube(x: Any) -> Any:
+    return cube_of(Power)(x)
+
+
+custom_cube.defjvp(lambda primals, tangents: (custom_cube(*primals), tangents[0]))
+
+
+@bindax.custom_vjp
+def other_cube(x: Any) -> Any:
+    return cube_of(Power)(x)
+
+
+other_cube.defvjp(lambda x: (other_cube(x), None), lambda _, ct: (ct,))
+
+
+def in_branches(x: Any) -> Any:
+    def step(total: Any, y: Any) -> Any:
+        out = bindax.lax.cond(total > y, cube_of(Power), custom_cube, total)
+        return out, bindax.jit(cube_of(Power))(y)
+
+    return bindax.lax.scan(step, x, jnp.asarray(XS)[jnp.arange(2), jnp.arange(1, 3)])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        cube_of(Power),
+        custom_cube,
+        other_cube,
+        in_branches,
+        bindax.checkpoint(other_cube),
+        bindax.grad(cube_of(JVPPower)),
+        bindax.grad(bindax.grad(cube_of(Power))),
+        lambda x: bindax.vmap(bindax.vmap(other_cube))(XS + x),
+        lambda x: PowerOfPower(typeof(x), exponent=3)(x),
+    ],
+)
+def test_what_operations_stand_for(f: Any) -> None:
+    traced = bindax.jit(f).trace(X)
+    found = traced.lojax
+    assert traced.jaxpr.is_high
+    assert not found.jaxpr.is_high
+    text = str(found.jaxpr)
+    assert "Power" not in text
+    assert "custom" not in text
+    assert found.out_info == traced.out_info
+    assert found.jaxpr.out_avals == traced.jaxpr.out_avals
+    outs = eval_jaxpr(found.jaxpr.jaxpr, found.jaxpr.consts, X)
+    for out, expected in zip(outs, bindax.tree.leaves(f(X)), strict=True):
+        np.testing.assert_allclose(out, expected, rtol=1e-6)
+
+
+class PowerOfPower(PowerBase):
+    """A power made of another class."""
+
+    def expand(self, x: Any) -> Any:
+        return Power(typeof(x), exponent=self.exponent)(x)
+
+
+def test_operations_that_stand_for_none() -> None:
+    traced = bindax.jit(bindax.nn.relu).trace(X)
+    assert not traced.jaxpr.is_high
+    assert str(traced.lojax.jaxpr) == str(traced.jaxpr)
+    assert repr(traced.lojax) == "Expanded(relu: (float32[]))"
+
+
+def test_references_beside_classes() -> None:
+    ref = bindax.new_ref(jnp.float32(0))
+
+    def f(x: Any) -> Any:
+        ref[...] += cube_of(Power)(x)
+        return ref[...]
+
+    found = bindax.jit(f).trace(X).lojax.jaxpr
+    assert "Power" not in str(found)
+    assert len(found.in_avals) == len(bindax.jit(f).trace(X).jaxpr.in_avals)
 
 
 def test_effects_keep_an_equation() -> None:

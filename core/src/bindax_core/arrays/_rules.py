@@ -62,7 +62,10 @@ it works inside of the program of another primitive only."""
 
 stablehlo: RuleKind = lowering["stablehlo"]
 
-core_kinds += (impl, stablehlo)
+expansion: RuleKind = RuleKind("expansion", signature="(*avals, **params) -> ClosedJaxpr")
+"""The jaxpr that an application stands for, of a primitive that is made of others."""
+
+core_kinds += (impl, stablehlo, expansion)
 
 
 # ---------------------------------------------------------------------------------- lowering

@@ -20,15 +20,12 @@ def bind_flat(
 
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
-    """Evaluate a jaxpr on values, or on tracers.
+    """Return the list of results of a jaxpr on values, or on tracers.
 
     Args:
         jaxpr: the jaxpr.
         consts: one value for each of its constants.
         args: one value for each of its arguments.
-
-    Returns:
-        The list of results.
 
     Raises:
         TypeError: when the number of values is wrong.
@@ -39,11 +36,9 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
             f"a jaxpr of {len(jaxpr.constvars)} constants and {len(jaxpr.invars)} arguments was "
             f"applied to {len(consts)} constants and {len(args)} arguments."
         )
-
-    def apply(eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
-        return bind_flat(eqn.primitive, operands, eqn.params)
-
-    return interpret_jaxpr(jaxpr, consts, args, apply, frees_values=True)
+    return interpret_jaxpr(
+        jaxpr, consts, args, lambda e, xs: bind_flat(e.primitive, xs, e.params), frees_values=True
+    )
 
 
 def interpret_jaxpr(

@@ -151,8 +151,7 @@ class ClosedJaxpr:
     Attributes:
         jaxpr: the jaxpr.
         consts: one value for each of ``jaxpr.constvars``.
-        cache: what was derived from the jaxpr (its derivative, its executable) and lives as long
-            as it.
+        cache: what was derived from the jaxpr, such as its executable, and lives as long as it.
 
     >>> empty = ClosedJaxpr(Jaxpr([], [], [], []), [])
     >>> empty.in_avals, len(empty.jaxpr.eqns)
@@ -185,6 +184,11 @@ class ClosedJaxpr:
     def out_avals(self) -> list[Any]:
         """The types of the results."""
         return [v.aval for v in self.jaxpr.outvars]
+
+    @property
+    def is_high(self) -> bool:
+        """Tell whether operations in it, at any depth, stand for others."""
+        return runtime.is_high(self)
 
     def pretty_print(self, *, source_info: bool = False, name_stack: bool = False) -> str:
         """Return the jaxpr as text, on request with the lines and names of its equations."""

@@ -16,6 +16,7 @@ from bindax_core.extend import (
     as_array,
     is_value,
     keystr,
+    subjaxprs,
     tree_flatten,
     tree_flatten_with_path,
     tree_unflatten,
@@ -166,6 +167,22 @@ def cached_on_jaxpr(jaxpr: ClosedJaxpr, key: Any, make: Callable[[], T]) -> T:
     if key not in jaxpr.cache:
         jaxpr.cache[key] = make()
     return jaxpr.cache[key]  # type: ignore[no-any-return]
+
+
+def map_jaxprs(
+    function: Callable[[ClosedJaxpr], ClosedJaxpr], params: dict[str, Any]
+) -> dict[str, Any]:
+    """The parameters of an equation, with others in the place of the jaxprs among them."""
+
+    def mapped(value: Any) -> Any:
+        if isinstance(value, ClosedJaxpr):
+            return function(value)
+        if isinstance(value, (tuple, list)):
+            return type(value)(map(mapped, value))
+        return value
+
+    held = {name for name, _ in subjaxprs(params)}
+    return {name: mapped(value) if name in held else value for name, value in params.items()}
 
 
 def broadcast_flags(jaxpr: ClosedJaxpr, flags: bool | Sequence[bool]) -> tuple[bool, ...]:

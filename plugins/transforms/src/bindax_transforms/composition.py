@@ -70,6 +70,9 @@ class _Composition:
         found = iter(eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, operands, cts))
         return [next(found) if is_undef_primal(x) else None for x in operands]
 
+    def expansion(self, *avals: Any, **params: Any) -> ClosedJaxpr:
+        return self.staged(avals, params)
+
     def lowering(self, ctx: Any, *values: Any, **params: Any) -> Any:
         return self.unflat(ctx.inline(self.staged(ctx.avals_in, params), values))
 
@@ -100,5 +103,6 @@ def composition(function: Callable[..., Any], *, multiple_results: bool = False)
         rules.jvp(made.jvp, symbolic_zeros=True),
         rules.vmap(made.vmap),
         rules.transpose(made.transpose, symbolic_zeros=True),
+        rules.expansion(made.expansion),
         rules.lowering["stablehlo"](made.lowering),
     ]

@@ -61,6 +61,7 @@ def declare(name: str, methods: frozenset[str]) -> Primitive:
         rules.effects(_effects),
         rules.pretty_print(_pretty_print),
         rules.physical(_physical),
+        rules.expansion(_expansion),
         rules.lowering["stablehlo"](_lowering),
         *optional,
         multiple_results=True,
@@ -133,6 +134,10 @@ def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
 def _staged(prim: HiPrim, avals: Sequence[Any]) -> Any:
     origin = DebugInfo(f"expand of {type(prim).__name__}")
     return trace_to_jaxpr(partial(expanded, prim), avals, origin)
+
+
+def _expansion(*avals: Any, prim: HiPrim) -> Any:
+    return _staged(prim, avals)
 
 
 def _lowering(ctx: LoweringContext, *values: Any, prim: HiPrim) -> Any:

@@ -15,6 +15,7 @@ from bindax_core.extend import (
     Primitive,
     SourceInfo,
     Transformation,
+    is_high,
 )
 
 
@@ -85,7 +86,6 @@ def _closed(jaxpr: Jaxpr, name: str) -> list[Any]:
 _OF_CLOSED: dict[str, Any] = {
     **{name: _inner(name) for name in ("invars", "outvars", "constvars", "effects")},
     "debug_info": None,
-    "is_high": False,
     "replace": _replace,
 }
 _OF_PLAIN: dict[str, Any] = {
@@ -94,7 +94,7 @@ _OF_PLAIN: dict[str, Any] = {
     "in_avals": property(lambda jaxpr: _closed(jaxpr, "in_avals")),
     "out_avals": property(lambda jaxpr: _closed(jaxpr, "out_avals")),
     "debug_info": None,
-    "is_high": False,
+    "is_high": property(is_high),
 }
 _OF_BOTH: dict[str, Any] = {
     "literals": property(_literals),

@@ -30,6 +30,7 @@ from bindax_core.sharding import named
 from bindax_transforms._flat import argument_names, split
 from bindax_transforms._typed import Typed
 from bindax_transforms.compilation._references import ReferenceType
+from bindax_transforms.compilation.expanded_jaxpr import expanded_jaxpr
 from bindax_transforms.staging.reference import Reference
 from bindax_transforms.staging.static_arguments import argument_paths
 
@@ -181,6 +182,15 @@ class Traced(_Stage):
         return ClosedJaxpr(jaxpr.replace(constvars=constvars, invars=invars), consts)
 
     @property
+    def lojax(self) -> Expanded:
+        """The same without operations that stand for others, which compilation replaces.
+
+        Primitives with an ``expansion`` rule, such as those of ``bindax.experimental.hijax``, and
+        functions with rules of their own beside them give way to what they are made of.
+        """
+        return Expanded(self._entry, self._function, expanded_jaxpr(self.jaxpr))
+
+    @property
     def argument_shardings(self) -> list[Any] | None:
         """Where each leaf of the arguments was, or None; None when nothing is known of any."""
         known = self._made
@@ -222,6 +232,15 @@ class Traced(_Stage):
             in_shardings=self._made,
         )
         return Lowered(entry, self._function, lowered)
+
+
+class Expanded(_Stage):
+    """A traced function without operations that stand for others: what ``Traced.lojax`` is."""
+
+    @property
+    def jaxpr(self) -> ClosedJaxpr:
+        """The jaxpr, closed over the arrays that the function uses."""
+        return self._made  # type: ignore[no-any-return]
 
 
 class Lowered(_Stage):

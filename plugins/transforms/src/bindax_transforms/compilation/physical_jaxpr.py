@@ -18,7 +18,7 @@ from bindax_core.extend import (
     is_extended,
     subjaxprs,
 )
-from bindax_transforms._flat import cached_on_jaxpr
+from bindax_transforms._flat import cached_on_jaxpr, map_jaxprs
 from bindax_transforms.batching.vmap import AxisData, move_batch_axis, vmap_flat
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
@@ -71,19 +71,10 @@ def _apply(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
     if rule is not None:
         return list(rule(avals_in, *operands, **eqn.params))
     if programs:
-        params = {name: _physical_parameter(value) for name, value in eqn.params.items()}
-        return bind_flat(eqn.primitive, operands, params)
+        return bind_flat(eqn.primitive, operands, map_jaxprs(physical_jaxpr, eqn.params))
     if len(shapes) != 1:
         raise _meaningless(eqn, "its operands have elements of several shapes")
     return _structural(eqn, operands, shapes.pop())
-
-
-def _physical_parameter(value: Any) -> Any:
-    if isinstance(value, ClosedJaxpr):
-        return physical_jaxpr(value)
-    if isinstance(value, (tuple, list)):
-        return type(value)(map(_physical_parameter, value))
-    return value
 
 
 def _structural(eqn: JaxprEqn, operands: Sequence[Any], shape: tuple[int, ...]) -> Sequence[Any]:
