@@ -172,6 +172,7 @@ stack = scoped.eqns[-1].source_info.name_stack
 assert str(stack) == "transpose(jvp(layer))" and len(stack) == 3 and str(stack[1:]) == "jvp(layer)"
 assert str(stack[:0].transform("vmap") + stack.extend("x")) == "vmap(transpose(jvp(layer)))/x"
 assert not eqn.primitive.call_primitive
+assert not closed.is_high and not closed.jaxpr.is_high
 assert jax.typeof(x).at_least_vspace().dtype == np.float32
 assert repr(jax.core.TraceTag()) == "TraceTag"
 def names(x):
