@@ -441,6 +441,25 @@ class PowerOfPower(PowerBase):
         return Power(typeof(x), exponent=self.exponent)(x)
 
 
+class Shifted(PowerBase):
+    """A power of what is shifted by a constant array."""
+
+    def expand(self, x: Any) -> Any:
+        return bindax.jit(lambda y: y + jnp.asarray(XS[0]))(x) ** self.exponent
+
+
+def test_constants_of_what_operations_stand_for() -> None:
+    def f(x: Any) -> Any:
+        return bindax.lax.scan(lambda total, y: (cube_of(Shifted)(total * y), y), x, XS[1])[0]
+
+    mapped = bindax.vmap(f)
+    found = bindax.jit(mapped).trace(XS).lojax.jaxpr
+    assert not found.is_high
+    assert [program.consts for program in found.jaxpr.programs] == [[]]
+    (out,) = eval_jaxpr(found.jaxpr, found.consts, XS)
+    np.testing.assert_allclose(out, mapped(XS), rtol=1e-5)
+
+
 def test_operations_that_stand_for_none() -> None:
     traced = bindax.jit(bindax.nn.relu).trace(X)
     assert not traced.jaxpr.is_high

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_core.extend import (
+    Atom,
     ClosedJaxpr,
     DebugInfo,
     JaxprEqn,
+    Literal,
     bind_flat,
     eval_jaxpr,
     expansion,
@@ -54,7 +56,24 @@ def _apply(eqn: JaxprEqn, operands: list[Any]) -> Sequence[Any]:
         return _inlined(rule(*[x.aval for x in eqn.invars], **eqn.params), operands)
     if isinstance(eqn.primitive, CustomCallPrimitive):
         return _inlined(eqn.params["jaxpr"], operands)
-    return bind_flat(eqn.primitive, operands, map_jaxprs(expanded_jaxpr, eqn.params))
+    return bind_flat(eqn.primitive, operands, map_jaxprs(_expanded_parameter, eqn.params))
+
+
+def _expanded_parameter(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """The expanded jaxpr; the jaxprs of equations have no constants, so those become literals."""
+    found = expanded_jaxpr(closed)
+    jaxpr = found.jaxpr
+    if not found.consts:
+        return found
+    pairs = zip(jaxpr.constvars, found.consts, strict=True)
+    literals: dict[Atom, Atom] = {v: Literal(x, v.aval) for v, x in pairs}
+
+    def replaced(atoms: Sequence[Atom]) -> list[Atom]:
+        return [literals.get(x, x) for x in atoms]
+
+    eqns = [eqn.replace(invars=replaced(eqn.invars)) for eqn in jaxpr.eqns]
+    outvars = replaced(jaxpr.outvars)
+    return ClosedJaxpr(jaxpr.replace(constvars=[], eqns=eqns, outvars=outvars))
 
 
 def _inlined(closed: ClosedJaxpr, operands: list[Any]) -> Sequence[Any]:
