@@ -118,6 +118,24 @@ def test_transformations_of_modules_do_the_same(name):
 
 
 def test_copies_have_mutable_arrays_of_their_own():
+@pytest.mark.parametrize("graph", [True, False])
+def test_gradients_are_of_some_arguments_alone(graph):
+    model = nnx.Dict(w=nnx.Param(array([1.0, 2.0]), ref=True))
+
+    def loss(x, m, power):
+        m.w.value = m.w * 2.0
+        return ((m.w * x) ** power).sum()
+
+    gradient = nnx.grad(loss, graph=graph, graph_updates=False)
+    assert float(gradient(2.0, model, 1)) == 6.0
+    compiled = nnx.jit(gradient, static_argnums=2, graph=graph, graph_updates=False)
+    assert float(compiled(2.0, model, 1)) == 12.0
+    np.testing.assert_array_equal(model.w.value, [4.0, 8.0])
+    both = nnx.grad(loss, argnums=(1, 0), graph=graph, graph_updates=False)(2.0, model, 1)
+    np.testing.assert_array_equal(both[0].w.value, [4.0, 4.0])
+    assert float(both[1]) == 24.0
+
+
     model = nnx.Dict(w=nnx.Param(array([1.0, 2.0]), ref=True))
     copies = [
         nnx.clone(model),

@@ -359,10 +359,12 @@ class _Selection:
 
     def states(self, gradients: Sequence[Any]) -> list[Any]:
         """The differentiated arguments, with gradients in them and states for objects."""
-        full = self.joined(gradients, [None] * (len(self._flags) - len(gradients)))
         if self._call.lift.mode is not Mode.UPDATES:
-            args = arguments_of(self._call, full)
+            # Mutable arrays of the other arguments can be made of types, but not of None.
+            others = [typeof(x) if is_value(x) else x for x in self.divided(self._call.leaves)[1]]
+            args = arguments_of(self._call, self.joined(gradients, others))
             return [args[number] for number in self._numbers]
+        full = self.joined(gradients, [None] * (len(self._flags) - len(gradients)))
         return [self._template.fill(number, full) for number in self._numbers]
 
 
