@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -210,6 +212,16 @@ def test_settings_are_the_defaults():
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_functions_of_the_mode_before_are_those_of_flax():
+    theirs = pytest.importorskip("flax.nnx").compat
+    wanted = {name: x.keywords for name, x in vars(theirs).items() if isinstance(x, partial)}
+    assert len(wanted) > 30
+    assert {name: getattr(nnx.compat, name).keywords for name in wanted} == wanted
+    graphdef, flat = nnx.set_graph_mode(False)(nnx.compat.flatten)(Tied())
+    assert flat.paths == (("one",),)
+    assert (both := nnx.unflatten(graphdef, flat)).one is both.other
+
+
 def test_loops_return_what_they_were_given(mode):
     scale = Scale()
 

@@ -7,6 +7,7 @@ from functools import partial as _partial
 from typing import Any
 
 from bindax_nnx.abstract_models import get_abstract_model as _get_abstract_model
+from bindax_nnx.flat_state import flatten as _flatten
 from bindax_nnx.lift.checkify import checkify as _checkify
 from bindax_nnx.lift.control_flow import cond as _cond
 from bindax_nnx.lift.control_flow import fori_loop as _fori_loop
@@ -48,6 +49,7 @@ state: _Callable[..., Any] = _partial(_state, **_graph)
 get_abstract_model: _Callable[..., Any] = _partial(_get_abstract_model, **_graph)
 clone: _Callable[..., Any] = _partial(_clone, **_graph)
 graphdef: _Callable[..., Any] = _partial(_graphdef, **_graph)
+flatten: _Callable[..., Any] = _partial(_flatten, **_graph)
 iter_graph: _Callable[..., Any] = _partial(_iter_graph, **_graph)
 recursive_map: _Callable[..., Any] = _partial(_recursive_map, **_graph)
 view: _Callable[..., Any] = _partial(_view, **_graph)
