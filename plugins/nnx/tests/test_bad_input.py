@@ -157,6 +157,10 @@ CASES = {
         lambda m: nnx.Linear(1, 1, rngs=nnx.Rngs(dropout=0)),
         r"Linear\.kernel needs .* Rngs has no stream 'params'",
     ),
+    "a copy with other streams to restore": (
+        lambda m: nnx.restore_rngs(nnx.split_rngs(nnx.Rngs(0), splits=2, graph=False)),
+        r"^restore_rngs takes .* with updates .* a value of type Rngs\..* nothing to restore\.$",
+    ),
     "no streams": (
         lambda m: nnx.Dropout(0.5, rngs=3),
         r"rngs are random streams, Rngs or an RngStream, but got 3 of type int",

@@ -182,7 +182,11 @@ def restore_rngs(backups: RngBackups) -> None:
     ()
     """
     if not isinstance(backups, RngBackups):
-        raise TypeError(f"restore_rngs takes what split_rngs returned, but got {backups!r:.60}.")
+        raise TypeError(
+            f"restore_rngs takes what split_rngs returns with updates of graphs, but got a value "
+            f"of type {type(backups).__name__}. Without updates it returns a copy, and there is "
+            f"nothing to restore."
+        )
     backups.restore()
 
 
