@@ -1,7 +1,25 @@
-"""Makes modules that tests share importable; programs that need JAX are no tests."""
+"""Modules that tests share, and the mode of tests; programs that need JAX are no tests."""
 
 import sys
 from pathlib import Path
 
+import pytest
+
+from bindax_core import config
+
 sys.path.insert(0, str(Path(__file__).parent))
 collect_ignore_glob = ["make_references.py", "guide/*"]
+
+
+@pytest.fixture(autouse=True)
+def mode_of_test(request):
+    """Graphs with updates for a test marked ``graph``, whatever the environment says.
+
+    They hold in this process and in those that it starts. Other tests hold in each mode.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.get_closest_marker("graph"):
+            for name in ("nnx_graph_mode", "nnx_graph_updates"):
+                patch.setattr(config, name, True)
+                patch.setenv(f"BINDAX_{name.upper()}", "1")
+        yield

@@ -40,7 +40,7 @@ def test_streams_of_keys_are_those_of_flax():
     drawn = [rngs.params(), rngs.params(), rngs.noise(), rngs()]
     found = np.stack([random.key_data(key) for key in drawn])
     np.testing.assert_array_equal(found, REFERENCES["rngs"])
-    backups = nnx.split_rngs(rngs, splits=3, only="noise")
+    backups = nnx.compat.split_rngs(rngs, splits=3, only="noise")
     np.testing.assert_array_equal(random.key_data(rngs.noise.key.value), REFERENCES["split"])
     nnx.restore_rngs(backups)
     np.testing.assert_array_equal(random.key_data(rngs.noise()), REFERENCES["restored"])
@@ -84,6 +84,7 @@ def test_training_takes_the_steps_of_flax(compiled):
         assert step.cache_info() == (1, 1)
 
 
+@pytest.mark.graph
 @pytest.mark.every(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_written_for_flax_run_with_other_imports(name):

@@ -98,7 +98,7 @@ CASES = {
         r"Outer\.plain\.0\.count was changed inside jit",
     ),
     "two ways at once": (
-        lambda m: nnx.vmap(lambda a, b: None, in_axes=(0, 1))(m.blocks[0].linear, m.blocks),
+        lambda m: nnx.compat.vmap(lambda a, b: None, in_axes=(0, 1))(m.blocks[0].linear, m.blocks),
         r"have different prefixes:\nNode: <class 'bindax_nnx.variables.Param'>\n  bias: 0\n  0/lin",
     ),
     "a carry of scan that grows": (
@@ -118,7 +118,7 @@ CASES = {
         r"Outer\.blocks\.1\.count comes in as int32\[\] and goes out as float32\[2\]",
     ),
     "branches that leave different structures": (
-        lambda m: nnx.cond(True, lambda m: (grow(m), None)[1], lambda m: None, m),
+        lambda m: nnx.compat.cond(True, lambda m: (grow(m), None)[1], lambda m: None, m),
         r"branch 0 gives .* Outer\.blocks\.1\.extra was added, and branch 1 gives",
     ),
     "branches that leave different types": (
@@ -126,7 +126,7 @@ CASES = {
         r"the branches of switch leave different types in Outer\.blocks\.1\.count: float",
     ),
     "a substate without axes": (
-        lambda m: nnx.vmap(lambda m: None, in_axes=(nnx.StateAxes({nnx.Param: 0}),))(m),
+        lambda m: nnx.compat.vmap(lambda m: None, in_axes=(nnx.StateAxes({nnx.Param: 0}),))(m),
         r"has no filter for blocks/0/count, a Variable; add one, or `\.\.\.`",
     ),
     "a substate without a filter": (
@@ -198,7 +198,7 @@ CASES = {
         r"^LSTMCell: keep_rngs must be True or False, but it is array",
     ),
     "an integer variable to differentiate": (
-        lambda m: nnx.grad(lambda m: 0.0, argnums=nnx.DiffState(0, nnx.Variable))(m),
+        lambda m: nnx.compat.grad(lambda m: 0.0, argnums=nnx.DiffState(0, nnx.Variable))(m),
         r"grad needs variables of a float dtype, but Outer\.blocks\.0\.count is int32\[\]",
     ),
 }

@@ -69,6 +69,7 @@ def test_a_module_is_the_result_of_an_initializer():
     np.testing.assert_array_equal(weights.kernel[3], random.uniform(random.key(3), (2, 3)))
 
 
+@pytest.mark.graph
 def test_methods_are_transformed_init_among_them(x):
     class WeightStack(nnx.Module):
         @nnx.vmap
@@ -101,6 +102,7 @@ def test_state_is_propagated(x):
     )
 
 
+@pytest.mark.graph
 def test_changes_of_the_graph_are_propagated(x):
     def crazy_vector_dot(weights, x):
         y = stateful_vector_dot(weights, x)
@@ -118,6 +120,7 @@ def test_changes_of_the_graph_are_propagated(x):
     assert "new_param=Param(<shared>)" in shown(weights)
 
 
+@pytest.mark.graph
 def test_jit_traces_again_while_the_graph_changes_and_scan_refuses():
     traces = []
 
@@ -145,6 +148,7 @@ def test_jit_traces_again_while_the_graph_changes_and_scan_refuses():
     assert not hasattr(module, "extra")
 
 
+@pytest.mark.graph
 def test_substates_are_told_by_state_axes(x):
     weights = batched_weights(jnp.array(0))
     state_axes = nnx.StateAxes({nnx.Param: 0, Count: None})  # broadcast Count
@@ -152,6 +156,7 @@ def test_substates_are_told_by_state_axes(x):
     assert repr(weights.count) == "Count(\n  value=Array(1, dtype=int32, weak_type=True)\n)"
 
 
+@pytest.mark.graph
 def test_state_axes_stand_for_objects_only(x):
     state_axes = nnx.StateAxes({nnx.Param: 0, Count: None})
     with pytest.raises(ValueError, match="stands for an array, but it says what becomes of the va"):
@@ -176,6 +181,7 @@ def shared_weights(seed):
     )
 
 
+@pytest.mark.graph
 def test_random_state_is_state(x):
     weights = shared_weights(random.split(random.key(0), num=10))
     y1 = nnx.vmap(noisy_vector_dot, in_axes=(RANDOM_AXES, 0))(weights, x)
@@ -186,6 +192,7 @@ def test_random_state_is_state(x):
     assert len({tuple(row) for row in np.asarray(y1).tolist()}) == 10
 
 
+@pytest.mark.graph
 def test_random_state_is_split_around_a_call(x):
     weights = shared_weights(0)
     noisy = nnx.split_rngs(splits=10)(nnx.vmap(in_axes=(RANDOM_AXES, 0))(noisy_vector_dot))
@@ -238,6 +245,7 @@ Node: <class 'bindax_nnx.variables.Param'>
   param: 1"""
 
 
+@pytest.mark.graph
 def test_inconsistent_aliasing_is_an_error():
     m = Weight(jnp.arange(10))
     arg1 = {"a": {"b": m}, "c": m}
@@ -324,6 +332,7 @@ def test_modules_of_the_enclosing_scope_can_be_read():
     np.testing.assert_array_equal(nnx.vmap(lambda x: weight.param.sum() + x)(jnp.zeros(2)), [3, 3])
 
 
+@pytest.mark.graph
 def test_shared_references_are_kept_between_arguments_and_results():
     weight = Weight(jnp.arange(3.0))
 

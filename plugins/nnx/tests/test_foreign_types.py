@@ -79,6 +79,7 @@ def run(directory, program):
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
+@pytest.mark.graph
 def test_a_type_is_registered_when_it_is_first_met(tmp_path):
     entry = {"foreign_types.Cell": "foreign_nodes"}
     add_distribution(tmp_path, "foreign", entry, foreign_types=TYPES, foreign_nodes=NODES)

@@ -196,6 +196,7 @@ class Tree(nnx.Module):
         tree.kind = [jnp.ones(1)]
 
 
+@pytest.mark.graph
 def test_changes_of_arrays_that_are_attributes_come_out():
     class Table(nnx.Module):
         def __init__(self):

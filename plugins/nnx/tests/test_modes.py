@@ -128,7 +128,7 @@ def test_integers_have_no_gradients(mode):
 
 def test_an_object_given_twice_has_its_gradient_in_the_first_place():
     scale = Scale()
-    first, second = nnx.grad(lambda a, b: a.factor * b.factor, argnums=(0, 1))(scale, scale)
+    first, second = nnx.compat.grad(lambda a, b: a.factor * b.factor, argnums=(0, 1))(scale, scale)
     assert float(first.factor.value) == 4.0
     assert len(second) == 0
     with pytest.raises(ValueError, match=r"grad: argument 0 is repeated in argnums=\(0, 0\)"):
@@ -165,7 +165,7 @@ def test_prefixes_of_another_mode_are_refused():
     tree = nnx.prefix(scale, {...: None}, graph=False)
     graph = nnx.prefix(scale, {...: None}, graph=True)
     with pytest.raises(ValueError, match=r"in_axes\[0\] of nnx\.vmap is a Scale\. Graph nodes"):
-        nnx.vmap(change, in_axes=(tree,))
+        nnx.compat.vmap(change, in_axes=(tree,))
     with pytest.raises(ValueError, match=r"in_axes\[0\].*made by nnx\.prefix for graph mode"):
         nnx.vmap(change, in_axes=(graph,), graph=False)
     with pytest.raises(ValueError, match=r"in_axes\[0\]\.count.*Variables prefixes are not"):
@@ -180,6 +180,7 @@ def test_bound_methods_are_refused():
             getattr(nnx, name)(linear.__call__, **options)
 
 
+@pytest.mark.graph
 def test_settings_are_the_defaults():
     assert nnx.set_graph_mode.current_value() is nnx.set_graph_updates.current_value() is True
     with nnx.set_graph_mode(False):
@@ -211,7 +212,6 @@ def test_settings_are_the_defaults():
     assert inner() is False
 
 
-@pytest.mark.parametrize("mode", MODES)
 def test_functions_of_the_mode_before_are_those_of_flax():
     theirs = pytest.importorskip("flax.nnx").compat
     wanted = {name: x.keywords for name, x in vars(theirs).items() if isinstance(x, partial)}
@@ -222,6 +222,7 @@ def test_functions_of_the_mode_before_are_those_of_flax():
     assert (both := nnx.unflatten(graphdef, flat)).one is both.other
 
 
+@pytest.mark.parametrize("mode", MODES)
 def test_loops_return_what_they_were_given(mode):
     scale = Scale()
 
@@ -243,7 +244,7 @@ def test_shared_variables_stay_shared_in_graphs():
         assert m.one is m.other
         m.one *= 2.0
 
-    nnx.jit(double, graph_updates=False)(tied)
+    nnx.jit(double, graph=True, graph_updates=False)(tied)
     assert tied.one is tied.other
     assert float(tied.one) == 4.0
 

@@ -35,6 +35,7 @@ def keys(root, rngs):
     return [root.random.key_data(rngs[name]()) for name in ("params", "noise")]
 
 
+@pytest.mark.graph
 def test_streams_are_forked_and_split_by_filters(assert_equal):
     def program(nnx, jnp, root):
         rngs = nnx.Rngs(params=0, noise=1)
@@ -109,9 +110,10 @@ def test_copies_with_other_parts(assert_equal):
     node = ours.Dict(a=1)
     node["self"] = node
     with pytest.raises(ValueError, match=r"Dict\.self is an object that contains itself"):
-        ours.recursive_map(lambda path, x: x, node)
+        ours.compat.recursive_map(lambda path, x: x, node)
 
 
+@pytest.mark.graph
 def test_an_axis_over_devices(assert_equal):
     def program(nnx, jnp, root):
         @nnx.pmap(in_axes=(None, 0), out_axes=1, axis_name="devices")
@@ -184,7 +186,7 @@ def test_functions_with_constants(assert_equal):
         gradient = nnx.grad(apply)(model, 3, X)
         mode = {} if nnx is ours else {"graph": False}
         partly = nnx.jit_partial(lambda model, x: model(x), model, **mode)
-        return [gradient["kernel"][...], partly(X)]
+        return [gradient.kernel[...], partly(X)]
 
     assert_equal(program)
 
@@ -204,6 +206,7 @@ def test_recurrent_layers_in_both_directions(assert_equal):
     assert_equal(program)
 
 
+@pytest.mark.graph
 def test_derivatives_of_parts_of_objects(assert_equal):
     def program(nnx, jnp, root):
         class Scale(nnx.Module):
@@ -237,6 +240,7 @@ def test_derivatives_of_parts_of_objects(assert_equal):
     assert_equal(program)
 
 
+@pytest.mark.graph
 def test_a_cotangent_that_is_not_asked_for_is_named():
     @ours.custom_vjp(nondiff_argnums=(ours.DiffState(0, "kernel"),))
     def apply(model):

@@ -175,9 +175,8 @@ def test_modes_sow_and_perturb(block):
     for x in (1.0, 3.0):
         probe(jnp.asarray(x))
     assert [float(x) for x in probe.seen.value] == [1, 3]
-    gradients = nnx.grad(lambda p: p(jnp.asarray(3.0)), argnums=nnx.DiffState(0, nnx.Perturbation))(
-        probe
-    )
+    bumps = nnx.DiffState(0, nnx.Perturbation)
+    gradients = nnx.compat.grad(lambda p: p(jnp.asarray(3.0)), argnums=bumps)(probe)
     assert float(gradients.bump.value) == 6
     taken = nnx.pop(probe, nnx.Intermediate)
     assert sorted(taken) == ["bump", "seen"]
@@ -194,7 +193,7 @@ def test_copies_and_pickles(block):
 
 def test_display_shows_nested_and_shared_parts(block, capsys):
     block.again = block.linear
-    nnx.display(block.layers, nnx.state(block, nnx.BatchStat))
+    nnx.display(block.layers, nnx.compat.state(block, nnx.BatchStat))
     text = capsys.readouterr().out
     assert "PReLU(\n" in text
     assert "State({\n  'norm': State({\n    'mean': BatchStat(" in text
@@ -223,6 +222,7 @@ def test_lists_and_dicts_are_objects():
     assert list(nnx.state(table)) == ["a", "b"]
 
 
+@pytest.mark.graph
 def test_types_of_others_are_nodes():
     class Foreign:
         def __init__(self, **attributes):

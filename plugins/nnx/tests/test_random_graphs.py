@@ -155,7 +155,9 @@ def apply(name, program, root, x, mode):
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize("part", range(4))
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode", [x if x == "tree" else pytest.param(x, marks=pytest.mark.graph) for x in MODES]
+)
 def test_transformed_programs_change_graphs_as_plain_ones_do(mode, part):
     count = COUNT if mode == "updates" or COUNT > 200 else COUNT // 10  # all by night
     for seed in range(part, count, 4):
@@ -187,6 +189,7 @@ def assert_same(root, expected):
         np.testing.assert_allclose(value, other, rtol=1e-4)
 
 
+@pytest.mark.graph
 def test_what_jit_keeps_of_a_graph_follows_its_changes():
     followed = 0
     for seed in range(200):
@@ -275,6 +278,7 @@ def test_exchanged_attributes_meet_the_program_that_was_traced_for_them():
     assert traces == [True, False]
 
 
+@pytest.mark.graph
 def test_objects_taken_out_of_a_graph_are_updated_too():
     root = Node()
     root.child = child = Node()
@@ -293,6 +297,7 @@ def test_objects_taken_out_of_a_graph_are_updated_too():
     assert float(cell) == 2
 
 
+@pytest.mark.graph
 def test_cycles_and_shared_parts_keep_their_identity():
     root = Node()
     root.self = root

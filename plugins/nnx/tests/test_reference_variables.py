@@ -45,6 +45,7 @@ def test_plain_transformations_change_variables(library, plain, name):
     assert float(counts.n[...]) == 12.0
 
 
+@pytest.mark.graph
 @BOTH
 def test_some_variables_of_a_graph_get_mutable_arrays(library, plain):
     layer = library.Dict(kernel=scale(library, plain), bias=scale(library, plain, 1.0))
@@ -117,7 +118,6 @@ def test_transformations_of_modules_do_the_same(name):
     assert isinstance(kept.w.get_raw_value(), bindax.Ref)
 
 
-def test_copies_have_mutable_arrays_of_their_own():
 @pytest.mark.parametrize("graph", [True, False])
 def test_gradients_are_of_some_arguments_alone(graph):
     model = nnx.Dict(w=nnx.Param(array([1.0, 2.0]), ref=True))
@@ -136,6 +136,7 @@ def test_gradients_are_of_some_arguments_alone(graph):
     assert float(both[1]) == 24.0
 
 
+def test_copies_have_mutable_arrays_of_their_own():
     model = nnx.Dict(w=nnx.Param(array([1.0, 2.0]), ref=True))
     copies = [
         nnx.clone(model),

@@ -61,6 +61,7 @@ def test_transformations_move_the_names_of_axes():
     assert nnx.get_partition_spec(stack)["narrow"].raw_value == P("layers", "model", None)
 
 
+@pytest.mark.graph
 def test_shard_map_divides_the_variables_of_objects():
     mesh = AbstractMesh((2,), ("model",))
     model = Dense(nnx.Rngs(0))
@@ -91,6 +92,7 @@ def test_wrong_numbers_of_shardings_are_refused():
         nnx.jit(lambda model, x: x, in_shardings=(None,))(Dense(nnx.Rngs(0)), np.ones(2))
 
 
+@pytest.mark.graph
 def test_programs_on_four_devices():
     if importlib.util.find_spec("jaxlib") is None:
         pytest.skip("needs a compiler")
@@ -106,8 +108,7 @@ def test_a_sharding_without_a_mesh_is_refused():
     with pytest.raises(ValueError, match=r"Param: out_sharding=\('a',\) .* none is set\. Make"):
         nnx.Param(np.ones(2), out_sharding=("a",))
     with nnx.use_eager_sharding(False):
-        tree = {"w": nnx.Param(np.ones(2), out_sharding=("a",))}
-    abstract = nnx.eval_shape(lambda: tree)
+        abstract = nnx.eval_shape(lambda: {"w": nnx.Param(np.ones(2), out_sharding=("a",))})
     with pytest.raises(ValueError, match=r"as_abstract: w has out_sharding=\('a',\), but no mesh"):
         nnx.as_abstract(abstract)
     types = (bindax.sharding.AxisType.Auto, bindax.sharding.AxisType.Explicit)

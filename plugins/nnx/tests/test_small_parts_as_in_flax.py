@@ -110,7 +110,7 @@ def test_attributes_are_set_in_a_mode_and_slices_are_lists():
     assert nnx.List([1, 2, 3])[1:] == [2, 3]
     assert nnx.PureState[nnx.Linear]
     assert nnx.GraphDef[nnx.Linear]
-    assert isinstance(bindax.tree.leaves(nnx.split(model)[1]), list)
+    assert isinstance(bindax.tree.leaves(nnx.compat.split(model)[1]), list)
 
 
 def test_partial_compiled_functions_are_lowered():

@@ -41,6 +41,7 @@ def cells(table):
     return [[cell.strip() for cell in row] for row in kept]
 
 
+@pytest.mark.graph
 def test_tables_are_those_of_flax():
     x = np.ones((2, 3), np.float32)
     ours = nnx.tabulate(model_of(nnx), jnp.asarray(x), twice=True)
@@ -63,6 +64,7 @@ class Empties(nnx.Module):
         return self.sum(x, 2)
 
 
+@pytest.mark.graph
 def test_rows_are_chosen_by_depth_method_or_function():
     x = jnp.ones((2, 3), "float32")
     model = model_of(nnx)

@@ -26,6 +26,7 @@ def square(scale, x):
 X = np.arange(3, dtype="f4")
 
 
+@pytest.mark.graph
 def test_gradients_are_states_and_other_changes_are_kept():
     scale = Scale()
     value, gradients = nnx.value_and_grad(square)(scale, X)
@@ -36,6 +37,7 @@ def test_gradients_are_states_and_other_changes_are_kept():
     assert int(scale.calls) == 1
 
 
+@pytest.mark.graph
 def test_gradients_of_chosen_variables_and_arguments():
     scale = Scale()
     by_filter = nnx.DiffState(0, nnx.All(nnx.Param, nnx.PathContains("factor")))
@@ -73,6 +75,7 @@ def test_forward_and_reverse_mode_agree():
         nnx.jvp(square, (scale, X), (nnx.State({"unknown": 1.0}), X))
 
 
+@pytest.mark.graph
 def test_custom_derivatives_see_the_state_and_keep_changes():
     @nnx.custom_vjp
     def apply(scale, x):
@@ -150,7 +153,7 @@ def test_choices_change_objects_alike():
         return scale.factor.value
 
     with pytest.raises(nnx.GraphError, match="branches of cond leave different structures"):
-        nnx.cond(True, grow, branches[0], scale)
+        nnx.compat.cond(True, grow, branches[0], scale)
     assert not hasattr(scale, "extra")
 
 
@@ -170,6 +173,7 @@ def test_jit_takes_static_arguments_keywords_and_trees():
     assert apply.cache_info() == (3, 3)
 
 
+@pytest.mark.graph
 def test_jit_notices_each_change_of_a_graph():
     scale = Scale()
     scale.parts = [nnx.Param(jnp.ones(()))]
@@ -229,6 +233,7 @@ def test_shapes_are_known_without_computing():
     assert [aval.str_short() for aval in jaxpr.in_avals] == ["int32[]", "float32[]", "float32[3]"]
 
 
+@pytest.mark.graph
 def test_scan_slices_shares_and_stacks():
     class Layer(nnx.Module):
         def __init__(self, factor):
@@ -270,6 +275,7 @@ def test_scan_slices_shares_and_stacks():
     assert float(layers.shared) == 1
 
 
+@pytest.mark.graph
 def test_transformations_nest():
     scale = Scale()
 
@@ -316,7 +322,7 @@ def test_carries_must_keep_their_structure():
 
 def test_a_substate_without_a_filter_is_named():
     with pytest.raises(ValueError, match=r"has no filter for calls, a BatchStat; add one"):
-        nnx.vmap(lambda s: None, in_axes=(nnx.StateAxes({nnx.Param: 0}),))(Scale(np.ones(2)))
+        nnx.compat.vmap(lambda s: None, in_axes=(nnx.StateAxes({nnx.Param: 0}),))(Scale(np.ones(2)))
     with pytest.raises(ValueError, match="must be the last filter"):
         nnx.StateAxes({...: 0, nnx.Param: None})
 
@@ -327,7 +333,7 @@ def test_sizes_that_do_not_fit_are_named():
         nnx.vmap(lambda s: None)(scale)
     axes = nnx.StateAxes({nnx.Param: 0, ...: None})
     with pytest.raises(ValueError, match=r"inconsistent sizes"):
-        nnx.vmap(lambda s, x: None, in_axes=(axes, 0))(scale, X)
+        nnx.compat.vmap(lambda s, x: None, in_axes=(axes, 0))(scale, X)
 
 
 def test_an_error_leaves_objects_as_they_were():

@@ -21,10 +21,10 @@ class TraceContextError(BindaxError, ValueError):
 class AliasingError(BindaxError, ValueError):
     """One variable was asked to be transformed in two ways.
 
-    >>> from bindax_nnx import Linear, Rngs, vmap
+    >>> from bindax_nnx import Linear, Rngs, compat
     >>> layer = Linear(2, 3, rngs=Rngs(0))
     >>> try:
-    ...     vmap(lambda a, b: None, in_axes=(0, None))(layer, layer)
+    ...     compat.vmap(lambda a, b: None, in_axes=(0, None))(layer, layer)
     ... except AliasingError:
     ...     print("one layer cannot be mapped and not mapped")
     one layer cannot be mapped and not mapped

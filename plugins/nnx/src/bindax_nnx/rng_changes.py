@@ -89,7 +89,7 @@ def split_rngs(
         ValueError: ``squeeze`` with more than one key.
 
     >>> rngs = Rngs(0)
-    >>> with split_rngs(rngs, splits=3):
+    >>> with split_rngs(rngs, splits=3, graph=True, graph_updates=True):
     ...     rngs.default.key.shape
     (3,)
     >>> rngs.default.key.shape
@@ -174,7 +174,7 @@ def restore_rngs(backups: RngBackups) -> None:
     """Undo ``split_rngs``; the next keys are others than before.
 
     >>> rngs = Rngs(0)
-    >>> backups = split_rngs(rngs, splits=3)
+    >>> backups = split_rngs(rngs, splits=3, graph=True, graph_updates=True)
     >>> rngs.default.key.shape
     (3,)
     >>> restore_rngs(backups)
@@ -228,7 +228,8 @@ def fork_rngs(
         What ``restore_rngs`` takes and ``with`` restores, a copy, or a function.
 
     >>> rngs = Rngs(params=0, dropout=1)
-    >>> with fork_rngs(rngs, split={"params": 4, ...: None}):
+    >>> split = {"params": 4, ...: None}
+    >>> with fork_rngs(rngs, split=split, graph=True, graph_updates=True):
     ...     rngs.params.key.shape, rngs.dropout.key.shape
     ((4,), ())
     >>> int(rngs.dropout.count)

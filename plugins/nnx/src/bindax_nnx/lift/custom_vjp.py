@@ -64,7 +64,7 @@ def custom_vjp(
     >>> class Scale(Module):
     ...     def __init__(self):
     ...         self.factor = Param(2.0)
-    >>> @custom_vjp
+    >>> @custom_vjp(graph=True, graph_updates=True)
     ... def apply(scale, x):
     ...     return scale.factor * x
     >>> def forward(scale, x):
