@@ -65,10 +65,8 @@ class Compiled(_Stage):
                 f"lower, with objects of the same structure, but static arguments are left out. "
                 f"Lower and compile it again for these, or call the function itself."
             )
-        returned = self._made(*arguments.values, *arguments.arrays)
-        outcome, size = returned.outcome
-        outs = returned.outs
-        return finish(outcome, arguments.variables, arguments.references, outs[:size], outs[size:])
+        returned = self._made(*arguments.leaves)
+        return finish(returned.outcome, arguments, returned.outs)
 
 
 def with_statics(
@@ -99,16 +97,14 @@ def trace_with_states(
         TypeError: the function changes an object, or returns one.
     """
     arguments = Arguments((tuple(args), dict(kwargs)))
-    form, size = arguments.form, arguments.form.structure.size
     states, order = _states(arguments)
 
     def pure(*args: Any, **kwargs: Any) -> Any:
         leaves = tree_leaves((args, kwargs))
-        values = [leaves[place] for place in order]
-        scope = CallScope(form, values[:size], values[size:])
+        scope = CallScope(arguments.form, [leaves[place] for place in order])
         given, named = scope.arguments
         result = fun(*given, **named)
-        outcome, _, _ = scope.leave(result)
+        outcome = scope.leave(result).outcome
         _require_pure(scope, outcome.restructured is not None, fun)
         return result
 

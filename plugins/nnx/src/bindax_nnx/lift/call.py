@@ -8,11 +8,9 @@ from functools import wraps
 from typing import Any, cast
 
 from bindax_core.extend import api_boundary
-from bindax_nnx.graph import traverse
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.structure import UPDATES, Arguments, CallScope, Lift, Updates, finish
 from bindax_nnx.object import Object
-from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Variable
 
 
@@ -31,8 +29,7 @@ class Call:
     Attributes:
         arguments: the arguments, taken apart.
         outcome: what is static about the results; set when the function has run.
-        num_values: how many of the results are values of variables; set likewise.
-        inside: the arguments as the function left them; set likewise.
+        scope: the arguments as the function left them; set likewise.
     """
 
     def __init__(
@@ -50,18 +47,16 @@ class Call:
         self.all_values = all_values
         self.arguments: Arguments = Arguments((tuple(args), dict(kwargs or {})), is_leaf, lift)
         self.outcome: Updates | None = None
-        self.num_values: int = 0
         self.scope: CallScope | None = None
 
     @property
     def leaves(self) -> list[Any]:
         """The values of the variables, then the other arrays."""
-        return [*self.arguments.values, *self.arguments.arrays]
+        return self.arguments.leaves
 
     def enter(self, leaves: Sequence[Any]) -> CallScope:
         """The arguments for the user's function, around what a transformation passes."""
-        size = len(self.arguments.values)
-        scope = CallScope(self.arguments.form, leaves[:size], leaves[size:], self.lift)
+        scope = CallScope(self.arguments.form, leaves, self.lift)
         for root, original in zip(scope.roots, self.arguments.roots, strict=True):
             if isinstance(root, Object | Variable) and root is not original:
                 object.__setattr__(root, "_nnx_place", original._nnx_place)  # for messages
@@ -74,10 +69,9 @@ class Call:
 
     def leave(self, scope: CallScope, result: Any, *, paths: bool = False) -> list[Any]:
         """The results as a flat list: values of variables, then the other arrays."""
-        self.outcome, values, arrays = scope.leave(result, self.all_values, paths=paths)
-        self.num_values = len(values)
-        self.scope = scope
-        return [*values, *arrays]
+        returned = scope.leave(result, self.all_values, paths=paths)
+        self.outcome, self.scope = returned.outcome, scope
+        return list(returned.outs)
 
     @property
     def flat(self) -> Callable[[Sequence[Any]], list[Any]]:
@@ -91,34 +85,25 @@ class Call:
 
     def finish(self, outs: Sequence[Any]) -> Any:
         """Apply the changes to the original objects; gives the result of the user's function."""
-        if self.outcome is None:
-            raise TypeError("a transformation returned without calling the function.")
-        arguments = self.arguments
-        values, arrays = outs[: self.num_values], outs[self.num_values :]
-        return finish(self.outcome, arguments.variables, arguments.references, values, arrays)
+        return finish(self._known_outcome(), self.arguments, outs)
 
     def result_of(self, outs: Sequence[Any]) -> Any:
         """The result with other arrays in it, such as tangents, and no change of the arguments."""
-        if self.outcome is None:
-            raise TypeError("a transformation returned without calling the function.")
-        old = sum(1 if tree is None else tree.num_leaves for _, tree in self.outcome.changed)
-        outcome = dataclasses.replace(self.outcome, changed=(), relabelled=(), restructured=None)
-        values, arrays = outs[old : self.num_values], outs[self.num_values :]
-        return finish(outcome, (), self.arguments.references, values, arrays)
+        outcome = self._known_outcome()
+        old = sum(1 if tree is None else tree.num_leaves for _, tree in outcome.changed)
+        bare = dataclasses.replace(
+            outcome, changed=(), relabelled=(), restructured=None, size=outcome.size - old
+        )
+        return finish(bare, self.arguments, outs[old:])
 
     def finish_apart(self, outs: Sequence[Any]) -> Any:
         """The result of the user's function around copies of the arguments."""
+        return finish(self._known_outcome(), CallScope(self.arguments.form, self.leaves), outs)
+
+    def _known_outcome(self) -> Updates:
         if self.outcome is None:
             raise TypeError("a transformation returned without calling the function.")
-        if self.outcome.is_plain:
-            return finish(self.outcome, (), (), (), outs)
-        arguments = self.arguments
-        traversal = traverse(arguments.roots)
-        copy = Build(traversal.tokens, iter(traversal.values))
-        for _ in arguments.roots:
-            copy.next()
-        values, arrays = outs[: self.num_values], outs[self.num_values :]
-        return finish(self.outcome, copy.variables, copy.references, values, arrays)
+        return self.outcome
 
 
 Flat = Callable[[Sequence[Any]], Any]

@@ -188,14 +188,12 @@ class _Run:
         result, residuals = returned
         kept = Arguments(residuals)
         self._residuals = kept.form
-        return call.leave(scope, result), [*kept.values, *kept.arrays]
+        return call.leave(scope, result), kept.leaves
 
     def backward(self, kept: Sequence[Any], bars: Sequence[Any]) -> tuple[list[Any]]:
         call = self._call
-        size = self._residuals.structure.size
-        residuals = CallScope(self._residuals, kept[:size], kept[size:]).arguments
-        values = bars[: call.num_values]
-        leaves = [*values[: len(call.arguments.values)], *[None] * len(call.arguments.arrays)]
+        residuals = CallScope(self._residuals, kept).arguments
+        leaves = [*bars[: len(call.arguments.values)], *[None] * len(call.arguments.arrays)]
         if call.lift.mode is Mode.UPDATES:
             inputs = tuple([self._template.fill(i, leaves) for i in range(len(self._args))])
             cotangents = self._backward(residuals, (inputs, arrays_only(call, bars)))

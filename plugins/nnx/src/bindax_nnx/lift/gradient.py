@@ -370,9 +370,7 @@ class _Selection:
 
 def arguments_of(call: Call, leaves: Sequence[Any]) -> tuple[Any, ...]:
     """The positional arguments of a call with others in the place of its arrays and values."""
-    form = call.arguments.form
-    size = form.structure.size
-    args: tuple[Any, ...] = CallScope(form, leaves[:size], leaves[size:]).arguments[0]
+    args: tuple[Any, ...] = CallScope(call.arguments.form, leaves).arguments[0]
     return args
 
 

@@ -18,7 +18,6 @@ from bindax_core.extend import (
     api_boundary,
     hide_internal_frames,
     tree_flatten,
-    tree_unflatten,
 )
 from bindax_core.tree_util import register_static
 from bindax_nnx.graph import is_reference, traverse
@@ -138,13 +137,9 @@ class JitFunction(Generic[P, R]):
         variables = plan.variables
         values = [x._value for x in variables]
         returned = program(*values, *arrays) if arrays else program(*values)
-        outcome, size = returned.outcome
-        outs = returned.outs
         if self._layouts:
             lay_out_arguments(variables, self._layouts[program])
-        if outcome.is_plain:
-            return tree_unflatten(outcome.tree, outs)  # type: ignore[no-any-return]
-        return finish(outcome, variables, plan.references, outs[:size], outs[size:])  # type: ignore[no-any-return]
+        return finish(returned.outcome, plan, returned.outs)  # type: ignore[no-any-return]
 
     def _call(self, args: Any, kwargs: Any, quick: Any = None) -> R:
         args, kwargs = self._mark_static(args, kwargs)
@@ -152,12 +147,10 @@ class JitFunction(Generic[P, R]):
         program = self._program(arguments, args, kwargs)
         if quick is not None:
             self._quick[quick] = program
-        returned = program(*arguments.values, *arguments.arrays)
-        outcome, size = returned.outcome
-        outs = returned.outs
+        returned = program(*arguments.leaves)
         if self._layouts:
             lay_out_arguments(arguments.variables, self._layouts[program])
-        return finish(outcome, arguments.variables, arguments.references, outs[:size], outs[size:])  # type: ignore[no-any-return]
+        return finish(returned.outcome, arguments, returned.outs)  # type: ignore[no-any-return]
 
     def _mark_static(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         if not self._static_argnums and not self._static_argnames:
@@ -211,8 +204,7 @@ class JitFunction(Generic[P, R]):
         args, kwargs = self._mark_static(args, kwargs)
         arguments = Arguments((args, kwargs), lift=self._lift)
         program: Any = self._program(arguments, args, kwargs)
-        made = program.lower(*arguments.values, *arguments.arrays)
-        return Lowered(made, arguments, _statics(args, kwargs), self)
+        return Lowered(program.lower(*arguments.leaves), arguments, _statics(args, kwargs), self)
 
     @api_boundary
     def trace(self, *args: Any, **kwargs: Any) -> Any:
@@ -258,20 +250,17 @@ def _flat_function(
     placement: Placement,
     entry: Axes | None,
 ) -> Callable[..., Returned]:
-    size = form.structure.size
     fun, lift = function._fun, function._lift
 
     def flat(*leaves: Any) -> Returned:
-        scope = CallScope(form, leaves[:size], leaves[size:], lift)
+        scope = CallScope(form, leaves, lift)
         args, kwargs = scope.arguments
         args = [x.value if type(x) is _Static else x for x in args]
         kwargs = {k: x.value if type(x) is _Static else x for k, x in kwargs.items()}
-        result, has_axes = fun(*args, **kwargs), entry is not None
-        outcome, values, arrays = scope.leave(result, all_values, paths=has_axes)
-        outs = [*values, *arrays]
+        returned = scope.leave(fun(*args, **kwargs), all_values, paths=entry is not None)
         if entry is not None:
-            outs = placement.lay_out(scope, entry, outs)
-        return Returned((outcome, len(values)), outs)
+            returned.outs = placement.lay_out(scope, entry, returned.outs)
+        return returned
 
     return named_after(flat, fun)
 

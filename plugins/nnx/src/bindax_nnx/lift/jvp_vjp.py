@@ -177,9 +177,9 @@ def jvp(
 
 def arrays_only(call: Call, outs: Sequence[Any]) -> Any:
     """The part of the results that belongs to arrays, in its structure."""
-    if call.scope is None:
+    if call.scope is None or call.outcome is None:
         raise TypeError("the function was not called.")
-    arrays = iter(outs[call.num_values :])
+    arrays = iter(outs[call.outcome.size :])
     parts = [None if is_reference(x) else next(arrays) for x in call.scope.leaves]
     return tree_unflatten(call.scope.tree, parts)
 

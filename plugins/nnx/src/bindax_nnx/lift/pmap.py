@@ -86,7 +86,7 @@ def _size(axes: Any, args: Any, kwargs: Any) -> int:
     arguments = Arguments((args, kwargs))
     entry = Axes(arguments, (axes, 0), "in_axes")
     dims = [*value_axes(arguments, entry.variables), *entry.arrays]
-    for x, axis in zip([*arguments.values, *arguments.arrays], dims, strict=True):
+    for x, axis in zip(arguments.leaves, dims, strict=True):
         if isinstance(axis, int) and axis < len(typeof(x).shape):
             size: int = typeof(x).shape[axis]
             return size

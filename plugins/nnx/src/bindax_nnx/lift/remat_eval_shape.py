@@ -69,11 +69,9 @@ def _checkpointed(f: Callable[..., Any], lift: Lift, **options: Any) -> Callable
     """The function lifted over ``checkpoint``, which traces it once for each form of arguments."""
 
     def flat(given: Given) -> Returned:
-        size = given.form.structure.size
-        scope = CallScope(given.form, given.leaves[:size], given.leaves[size:], lift)
+        scope = CallScope(given.form, given.leaves, lift)
         args, kwargs = scope.arguments
-        outcome, values, arrays = scope.leave(f(*args, **kwargs))
-        return Returned((outcome, len(values)), [*values, *arrays])
+        return scope.leave(f(*args, **kwargs))
 
     checkpointed = bindax_transforms.checkpoint(named_after(flat, f), **options)
 
@@ -81,11 +79,8 @@ def _checkpointed(f: Callable[..., Any], lift: Lift, **options: Any) -> Callable
     @api_boundary
     def remade(*args: Any, **kwargs: Any) -> Any:
         arguments = Arguments((args, kwargs), lift=lift)
-        leaves = [*arguments.values, *arguments.arrays]
-        returned = checkpointed(Given(arguments.form, leaves))
-        outcome, size = returned.outcome
-        values, arrays = returned.outs[:size], returned.outs[size:]
-        return finish(outcome, arguments.variables, arguments.references, values, arrays)
+        returned = checkpointed(Given(arguments.form, arguments.leaves))
+        return finish(returned.outcome, arguments, returned.outs)
 
     return remade
 

@@ -13,7 +13,7 @@ import dataclasses
 import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from bindax_core.extend import (
     Array,
@@ -159,6 +159,11 @@ class Arguments:
             if type(variable._value) is not Array:
                 variable._require_live(variable._value)
 
+    @property
+    def leaves(self) -> list[Any]:
+        """The values of the variables, then the other arrays."""
+        return [*self.values, *self.arrays]
+
     def name_of(self, index: int) -> str:
         """The place of a value of the variables, for messages."""
         return value_name(self.roots, self.sizes, self.variables, index)
@@ -174,6 +179,7 @@ class Updates:
         restructured: how many arguments and parts of them are written; None where no graph
             changed.
         changed: the variables with new values, by number, with the trees of those that hold any.
+        size: how many values of variables are among the results.
         relabelled: the variables with new metadata, by number, with these.
         is_plain: whether there is nothing but arrays in the result, and no change.
     """
@@ -182,6 +188,7 @@ class Updates:
     tokens: tuple[Any, ...]
     restructured: int | None
     changed: tuple[tuple[int, PyTreeDef | None], ...]
+    size: int
     relabelled: tuple[tuple[int, VariableToken], ...]
     is_plain: bool
 
@@ -207,15 +214,12 @@ class Given:
 
 
 class Returned:
-    """The results of a call as a pytree: arrays, and the outcome in their structure.
-
-    The outcome is ``Updates`` and the number of values of variables among the arrays.
-    """
+    """The results of a call as a pytree: arrays, and the outcome in their structure."""
 
     __slots__ = ("outcome", "outs")
 
-    def __init__(self, outcome: tuple[Updates, int], outs: Sequence[Any]) -> None:
-        self.outcome: tuple[Updates, int] = outcome
+    def __init__(self, outcome: Updates, outs: Sequence[Any]) -> None:
+        self.outcome: Updates = outcome
         self.outs: Sequence[Any] = outs
 
 
@@ -263,22 +267,21 @@ class CallScope:
         "variables",
     )
 
-    def __init__(
-        self, form: Form, values: Sequence[Any], arrays: Sequence[Any], lift: Lift = UPDATES
-    ) -> None:
+    def __init__(self, form: Form, leaves: Sequence[Any], lift: Lift = UPDATES) -> None:
         structure = self._structure = form.structure
         self._lift = lift
-        build = Build(structure.tokens, iter(values))
+        rest = iter(leaves)  # the values, then the arrays
+        build = Build(structure.tokens, rest)
         self.roots: list[Any] = []
         self.ends: list[int] = []
         for _ in range(sum(form.is_root)):
             self.roots.append(build.next())
             self.ends.append(len(build.references))
-        roots, others = iter(self.roots), iter(arrays)
-        leaves = [next(roots) if root else next(others) for root in form.is_root]
+        roots = iter(self.roots)
+        parts = [next(roots) if root else next(rest) for root in form.is_root]
         self.references: list[Any] = build.references
         self.variables: list[Variable[Any]] = build.variables
-        self.arguments: Any = tree_unflatten(form.tree, leaves)
+        self.arguments: Any = tree_unflatten(form.tree, parts)
         self.given: list[Any] = [loaded(x._value) for x in self.variables]
         self._tokens = [x._token for x in self.variables]
         self._mark = mutation_counter.now
@@ -292,11 +295,11 @@ class CallScope:
 
     def leave(
         self, result: Any, all_values: bool | frozenset[int] = False, *, paths: bool = False
-    ) -> tuple[Updates, list[Any], list[Any]]:
+    ) -> Returned:
         """Take the result and the changes apart; ``all_values`` as for ``Call``.
 
-        Gives the outcome, the values of the variables, first of the old ones, and the other arrays.
-        ``paths`` says whether to note the paths of new variables, which axes need.
+        The values of the variables come first, of the old ones before the new, then the other
+        arrays. ``paths`` says whether to note the paths of new variables, which axes need.
         """
         self.leaves, self.tree = tree_flatten(result, is_leaf=is_reference)
         lift, has_updates = self._lift, self._lift.mode is Mode.UPDATES
@@ -325,10 +328,9 @@ class CallScope:
         )
         changed = self.changed
         is_plain = not (changed or is_new or relabelled) and len(arrays) == len(self.leaves)
-        outcome = Updates(
-            self.tree, traversal.structure(), restructured, changed, relabelled, is_plain
-        )
-        return outcome, [*values, *traversal.values], arrays
+        tokens, size = traversal.structure(), len(values) + len(traversal.values)
+        outcome = Updates(self.tree, tokens, restructured, changed, size, relabelled, is_plain)
+        return Returned(outcome, [*values, *traversal.values, *arrays])
 
     def _changes(
         self, values: list[Any], all_values: bool | frozenset[int]
@@ -406,26 +408,28 @@ def _without_metadata(token: Any) -> Any:
     return None if type(token) is Content else token
 
 
-def finish(
-    outcome: Updates,
-    variables: Sequence[Variable[Any]],
-    references: Sequence[Any],
-    values: Sequence[Any],
-    arrays: Sequence[Any],
-) -> Any:
+class Graphs(Protocol):
+    """The nodes and variables of some graphs, and the variables alone."""
+
+    references: list[Any]
+    variables: list[Variable[Any]]
+
+
+def finish(outcome: Updates, graphs: Graphs, outs: Sequence[Any]) -> Any:
     """Apply an outcome to the objects that were the arguments of a call; gives its result.
 
     Nothing is changed when an object belongs to another trace.
     """
     if outcome.is_plain:
-        return tree_unflatten(outcome.tree, arrays)
+        return tree_unflatten(outcome.tree, outs)
+    variables, references = graphs.variables, graphs.references
     for i, _ in outcome.changed:
         variables[i]._require_context()
     if outcome.restructured:
         for node in references:
             if isinstance(node, Object):
                 node._require_context("attributes")
-    rest = iter(values)
+    rest = iter(outs[: outcome.size])
     for i, tree in outcome.changed:
         value = (
             next(rest)
@@ -438,7 +442,7 @@ def finish(
     for i, token in outcome.relabelled:
         store_metadata(variables[i], token)
     expand = outcome.restructured is not None
-    build = Build(outcome.tokens, rest, iter(arrays), references, expand)
+    build = Build(outcome.tokens, rest, iter(outs[outcome.size :]), references, expand)
     for _ in range(outcome.restructured or 0):
         build.next()
     return tree_unflatten(outcome.tree, [build.next() for _ in range(outcome.tree.num_leaves)])

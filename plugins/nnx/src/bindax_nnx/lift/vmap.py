@@ -109,8 +109,8 @@ def _run(call: Call, mapped: Callable[[Sequence[Any]], list[Any]]) -> list[Any]:
 
 def _name_output(call: Call, error: bindax_transforms.OutAxesError) -> None:
     """Raise where a variable that all elements share is changed by one element, by its name."""
-    scope = call.scope
-    if scope is None or error.output >= call.num_values:
+    scope, outcome = call.scope, call.outcome
+    if scope is None or outcome is None or error.output >= outcome.size:
         return
     old = [scope.variables[i] for i, _ in scope.changed]
     sized = zip([*old, *scope.new], scope.sizes, strict=True)
