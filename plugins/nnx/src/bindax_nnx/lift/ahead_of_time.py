@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import bindax_transforms
-from bindax_core.extend import api_boundary, tree_leaves, tree_unflatten
+from bindax_core.extend import api_boundary, tree_leaves
 from bindax_nnx.graph import is_reference, iter_variables
 from bindax_nnx.lift._names import changed_names, named_after
 from bindax_nnx.lift.structure import Arguments, CallScope, finish
+from bindax_nnx.lift.templates import Template
 from bindax_nnx.object import Object
-from bindax_nnx.state import State
-from bindax_nnx.variables import Variable
 
 
 class _Stage:
@@ -97,52 +96,20 @@ def trace_with_states(
         TypeError: the function changes an object, or returns one.
     """
     arguments = Arguments((tuple(args), dict(kwargs)))
-    states, order = _states(arguments)
+    template, leaves = Template(arguments), arguments.leaves
+    numbers = tree_leaves(template.fill(range(len(leaves))))
 
     def pure(*args: Any, **kwargs: Any) -> Any:
-        leaves = tree_leaves((args, kwargs))
-        scope = CallScope(arguments.form, [leaves[place] for place in order])
+        given = dict(zip(numbers, tree_leaves((args, kwargs)), strict=True))
+        scope = CallScope(arguments.form, [given.get(i, x) for i, x in enumerate(leaves)])
         given, named = scope.arguments
         result = fun(*given, **named)
         outcome = scope.leave(result).outcome
         _require_pure(scope, outcome.restructured is not None, fun)
         return result
 
-    given, named = states
+    given, named = template.fill(leaves)
     return bindax_transforms.jit(named_after(pure, fun), **options).trace(*given, **named)
-
-
-def _states(arguments: Arguments) -> tuple[Any, list[int]]:
-    """The arguments with states for objects, and where each value and array is among its leaves.
-
-    A variable that is in several objects is in the state of the first.
-    """
-    first: dict[int, int] = {}
-    count = 0
-    for variable, size in zip(arguments.variables, arguments.sizes, strict=True):
-        first[id(variable)] = count
-        count += size
-    met: set[int] = set()
-    roots, arrays = iter(arguments.roots), iter(arguments.arrays)
-    parts: list[Any] = []
-    flat: list[int] = []  # the numbers of values and arrays, in the order of the leaves
-    for is_root in arguments.form.is_root:
-        if not is_root:
-            parts.append(next(arrays))
-            flat.append(count)
-            count += 1
-            continue
-        root = next(roots)
-        found = {p: x for p, x in iter_variables(root) if id(x) not in met}
-        met.update(map(id, found.values()))
-        part = root if isinstance(root, Variable) and found else State.from_flat_path(found)
-        parts.append(part)
-        ordered = [part] if isinstance(part, Variable) else list(part.flat_state().values())
-        for variable in ordered:
-            start = first[id(variable)]
-            flat.extend(range(start, start + len(tree_leaves(variable))))
-    order = sorted(range(count), key=flat.__getitem__)
-    return tree_unflatten(arguments.form.tree, parts), order
 
 
 def _require_pure(scope: CallScope, is_restructured: bool, fun: Any) -> None:

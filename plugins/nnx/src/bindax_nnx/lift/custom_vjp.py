@@ -14,10 +14,11 @@ from bindax_nnx.graph import iter_variables
 from bindax_nnx.lift._decorators import decorator, lift_of
 from bindax_nnx.lift._names import name_at
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.gradient import DiffState, Template, arguments_of
+from bindax_nnx.lift.gradient import DiffState
 from bindax_nnx.lift.jvp_vjp import arrays_only, by_path, leaves_like
 from bindax_nnx.lift.remat_eval_shape import without_constants
 from bindax_nnx.lift.structure import Arguments, CallScope, Lift
+from bindax_nnx.lift.templates import Template
 from bindax_nnx.modes import Mode
 from bindax_transforms import check_function
 
@@ -173,7 +174,7 @@ class _Run:
         self._backward = backward
         self._wanted = wanted
         self._residuals: Any = None
-        self._template = Template(call, args)
+        self._template = Template(call.arguments, call.lift.mode)
 
     def forward(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         call = self._call
@@ -195,12 +196,12 @@ class _Run:
         residuals = CallScope(self._residuals, kept).arguments
         leaves = [*bars[: len(call.arguments.values)], *[None] * len(call.arguments.arrays)]
         if call.lift.mode is Mode.UPDATES:
-            inputs = tuple([self._template.fill(i, leaves) for i in range(len(self._args))])
+            inputs, _ = self._template.fill(leaves)
             cotangents = self._backward(residuals, (inputs, arrays_only(call, bars)))
         else:
             named = {}
             if "updates_g" in inspect.signature(self._backward).parameters:
-                named["updates_g"] = arguments_of(call, leaves)
+                named["updates_g"] = self._template.fill(leaves)[0]
             cotangents = self._backward(residuals, call.result_of(bars), **named)
         if not isinstance(cotangents, tuple) or len(cotangents) != len(self._args):
             raise TypeError(

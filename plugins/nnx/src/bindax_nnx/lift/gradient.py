@@ -13,21 +13,20 @@ from bindax_core.extend import (
     is_differentiable,
     is_value,
     tree_flatten,
-    tree_structure,
-    tree_unflatten,
     typeof,
 )
-from bindax_nnx.filters import Filter, Path
-from bindax_nnx.graph import is_reference, iter_variables
+from bindax_nnx.filters import Filter, to_predicate
+from bindax_nnx.graph import is_reference
 from bindax_nnx.lift._decorators import decorator, lift_of
 from bindax_nnx.lift._names import named_after, with_positions
 from bindax_nnx.lift.axes import Occurrences, add_occurrences, variable_axes
-from bindax_nnx.lift.by_filter import ByFilter
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.structure import CallScope, Lift
+from bindax_nnx.lift.prefixes import GraphPrefix
+from bindax_nnx.lift.structure import Lift
+from bindax_nnx.lift.templates import Template
 from bindax_nnx.modes import Mode
 from bindax_nnx.object import Object
-from bindax_nnx.state import State, state_of_part
+from bindax_nnx.state import State
 from bindax_nnx.variables import Param, Variable
 
 P = ParamSpec("P")
@@ -48,25 +47,16 @@ class DiffState:
     filter: Filter
 
 
-class _Wanted(ByFilter):
-    """True for the variables of a differentiated argument that a filter takes, None for others."""
-
-    def __init__(self, filter: Filter) -> None:
-        super().__init__({filter: True})
-
-    def of(self, path: Path, variable: Variable[Any]) -> Any:
-        return self._values[0] if self._predicates[0](path, variable) else None
-
-
-def _wanted(filters: Mapping[int, Filter], number: int, root: Any) -> _Wanted | None:
-    """Variables of a part of an argument to differentiate with respect to.
+def _wanted(filters: Mapping[int, Filter], number: int, root: Any) -> GraphPrefix | None:
+    """Variables of a part of an argument to differentiate with respect to, which have True.
 
     Of objects, only parameters where nothing else is said; of states and variables, all.
     """
     if number not in filters:
         return None
     filter = filters[number]
-    return _Wanted(... if filter is Param and isinstance(root, State | Variable) else filter)
+    takes = to_predicate(... if filter is Param and isinstance(root, State | Variable) else filter)
+    return GraphPrefix(lambda path, x: takes(path, x) or None, ())
 
 
 Argnums = int | DiffState | Sequence[int | DiffState]
@@ -313,7 +303,7 @@ class _Selection:
         self, call: Call, args: Sequence[Any], entries: Sequence[tuple[int, Filter]]
     ) -> None:
         self._call = call
-        self._template = Template(call, args)
+        self._template = Template(call.arguments, call.lift.mode)
         self._numbers = [number for number, _ in entries]
         filters = dict(entries)
         occurrences: Occurrences = {}
@@ -359,60 +349,9 @@ class _Selection:
 
     def states(self, gradients: Sequence[Any]) -> list[Any]:
         """The differentiated arguments, with gradients in them and states for objects."""
+        others: list[Any] = [None] * (len(self._flags) - len(gradients))
         if self._call.lift.mode is not Mode.UPDATES:
             # Mutable arrays of the other arguments can be made of types, but not of None.
             others = [typeof(x) if is_value(x) else x for x in self.divided(self._call.leaves)[1]]
-            args = arguments_of(self._call, self.joined(gradients, others))
-            return [args[number] for number in self._numbers]
-        full = self.joined(gradients, [None] * (len(self._flags) - len(gradients)))
-        return [self._template.fill(number, full) for number in self._numbers]
-
-
-def arguments_of(call: Call, leaves: Sequence[Any]) -> tuple[Any, ...]:
-    """The positional arguments of a call with others in the place of its arrays and values."""
-    args: tuple[Any, ...] = CallScope(call.arguments.form, leaves).arguments[0]
-    return args
-
-
-class Template:
-    """The arguments of a call, to be filled with one array for each of its leaves.
-
-    It is made before the call, which may change the objects.
-    """
-
-    def __init__(self, call: Call, args: Sequence[Any]) -> None:
-        arguments = call.arguments
-        places: dict[int, tuple[int, Any]] = {}
-        position = 0
-        for variable, size in zip(arguments.variables, arguments.sizes, strict=True):
-            places[id(variable)] = position, tree_structure(variable._value)
-            position += size
-        met: set[int] = set()
-        self._parts: list[tuple[Any, list[Any]]] = []
-        for argument in args:
-            leaves, tree = tree_flatten(argument, is_leaf=is_reference)
-            parts: list[Any] = []
-            for leaf in leaves:
-                if is_reference(leaf):
-                    found = [(path, x) for path, x in iter_variables(leaf) if id(x) not in met]
-                    met.update(id(x) for _, x in found)
-                    parts.append([(path, x.copy(), *places[id(x)]) for path, x in found])
-                else:
-                    parts.append(position)
-                    position += 1
-            self._parts.append((tree, parts))
-
-    def fill(self, number: int, leaves: Sequence[Any]) -> Any:
-        """One argument, with states for objects; they lack the variables whose leaves are None."""
-        tree, parts = self._parts[number]
-        return tree_unflatten(tree, [self._filled(part, leaves) for part in parts])
-
-    def _filled(self, part: Any, leaves: Sequence[Any]) -> Any:
-        if isinstance(part, int):
-            return leaves[part]
-        found = {}
-        for path, x, start, tree in part:
-            own = leaves[start : start + tree.num_leaves]
-            if not any(leaf is None for leaf in own):
-                found[path] = x.replace(tree_unflatten(tree, own))
-        return state_of_part(found)
+        args, _ = self._template.fill(self.joined(gradients, others))
+        return [args[number] for number in self._numbers]

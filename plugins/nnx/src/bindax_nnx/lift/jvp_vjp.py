@@ -19,7 +19,7 @@ from bindax_nnx.graph import is_reference, iter_variables
 from bindax_nnx.lift._decorators import decorator, lift_of
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.gradient import Template, arguments_of
+from bindax_nnx.lift.templates import Template
 from bindax_nnx.modes import Mode
 from bindax_nnx.sharing import require_unshared
 from bindax_nnx.state import State
@@ -267,7 +267,7 @@ def vjp(
         options: Any = {"has_aux": has_aux, "graph": graph, "graph_updates": graph_updates}
         return wraps(f)(partial(vjp, f, **options))
     call = Call(f, primals, lift=lift)
-    template = Template(call, primals)
+    template = Template(call.arguments, lift.mode)
 
     def flat(leaves: list[Any]) -> tuple[list[Any], list[Any]]:
         scope = call.enter(leaves)
@@ -282,8 +282,6 @@ def vjp(
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         (leaves,) = pull(tree_leaves(cotangent))
-        if lift.mode is not Mode.UPDATES:
-            return arguments_of(call, leaves)
-        return tuple([template.fill(i, leaves) for i in range(len(primals))])
+        return template.fill(leaves)[0]
 
     return (main, pullback, aux) if has_aux else (main, pullback)
