@@ -37,18 +37,13 @@ def name_at(root: Any, path: Sequence[Any]) -> str:
     return ".".join([type(root).__name__, *map(str, path)])
 
 
-def value_name(roots: Sequence[Any], sizes: Sequence[int], variables: Any, index: int) -> str:
-    """The place of a variable, by the number of one of the values of all variables."""
-    counted = 0
-    for variable, size in zip(variables, sizes, strict=True):
-        counted += size
-        if index < counted:
-            for root in roots:
-                for path, found in iter_variables(root):
-                    if found is variable:
-                        return name_at(root, path)
-            return str(variable._describe())
-    return f"the array of number {index - counted}"
+def variable_name(roots: Sequence[Any], variable: Variable[Any]) -> str:
+    """The place of a variable: the first in some graphs."""
+    for root in roots:
+        for path, found in iter_variables(root):
+            if found is variable:
+                return name_at(root, path)
+    return str(variable._describe())
 
 
 def changed_names(roots: Sequence[Any], references: Sequence[Any], structure: Any) -> list[str]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import bindax_transforms
 from bindax_core.extend import api_boundary, tree_leaves
-from bindax_nnx.graph import is_reference, iter_variables
-from bindax_nnx.lift._names import changed_names, named_after
+from bindax_nnx.lift._names import named_after, variable_name
 from bindax_nnx.lift.structure import Arguments, CallScope, finish
 from bindax_nnx.lift.templates import Template
 from bindax_nnx.object import Object
@@ -116,22 +115,15 @@ def _require_pure(scope: CallScope, is_restructured: bool, fun: Any) -> None:
     name = getattr(fun, "__name__", type(fun).__name__)
     remedy = "return nnx.state of the object to have it among the results"
     if scope.changed:
-        number = scope.changed[0][0]
-        variable = scope.variables[number]
-        places = [
-            ".".join([type(root).__name__, *map(str, path)])
-            for root in scope.roots
-            if is_reference(root)
-            for path, x in iter_variables(root)
-            if x is variable
-        ]
+        changed = variable_name(scope.roots, scope.variables[scope.changed[0][0]])
         raise TypeError(
-            f"{name} changes {places[0] if places else variable!s}, but a program of states "
-            f"changes nothing; {remedy}, and do not change it."
+            f"{name} changes {changed}, but a program of states changes nothing; {remedy}, and do "
+            f"not change it."
         )
     if is_restructured:
-        changes = ", ".join(changed_names(scope.roots, scope.references, scope._structure))
-        raise TypeError(f"{name} changes objects, but a program of states does not: {changes}.")
+        raise TypeError(
+            f"{name} changes objects, but a program of states does not: {scope.describe_changes()}."
+        )
     for leaf in scope.leaves:
         if isinstance(leaf, Object):
             raise TypeError(

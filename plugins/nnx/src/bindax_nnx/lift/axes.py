@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from bindax_core.extend import tree_flatten, typeof
 from bindax_nnx.array_attributes import content_of
@@ -18,6 +18,8 @@ from bindax_nnx.lift.prefixes import axes_of, flatten_for_roots, has_parts
 from bindax_nnx.lift.structure import Arguments, CallScope
 from bindax_nnx.state import State
 from bindax_nnx.variables import PARTITION_NAME, Variable
+
+T = TypeVar("T")
 
 Occurrences = dict[int, list[tuple[Path, Any]]]
 """The paths of variables, by their identity, with the axes there."""
@@ -71,13 +73,14 @@ class StateSharding(ByFilter):
 class Axes:
     """The axis of each variable and each other array of a call."""
 
-    __slots__ = ("_occurrences", "_what", "arrays", "prefixes", "variables")
+    __slots__ = ("_occurrences", "_sizes", "_what", "arrays", "prefixes", "variables")
 
     def __init__(self, arguments: Arguments, prefix: Any, what: str) -> None:
         form = arguments.form
         self._what = what
         flat = flatten_for_roots(prefix, form.tree, what)
         self.arrays: list[Any] = [p for p, root in zip(flat, form.is_root, strict=True) if not root]
+        self._sizes = arguments.sizes
         require_axes(self.arrays, what)
         self.prefixes: list[Any] = [p for p, root in zip(flat, form.is_root, strict=True) if root]
         self._occurrences: Occurrences = {}
@@ -93,6 +96,10 @@ class Axes:
         self._occurrences = {}
         for root, prefix in zip(roots, self.prefixes, strict=True):
             add_occurrences(self._occurrences, root, prefix)
+
+    def of_leaves(self) -> list[Any]:
+        """The axes of the arguments of a call: of the values of the variables, then the arrays."""
+        return repeated(self.variables, self._sizes) + self.arrays
 
     def of_results(
         self, scope: CallScope, prefix: Any, count: int, what: str = "out_axes"
@@ -118,8 +125,7 @@ class Axes:
             given, roots = (self.prefixes, scope.roots) if is_root else (flat, scope.leaves)
             parts = [(path, content_of(x)) for _, (path, x) in group]
             axes += axes_of(given[number], roots[number], parts, what)
-        sized = zip(axes, scope.sizes, strict=True)
-        return [axis for axis, size in sized for _ in range(size)] + arrays
+        return repeated(axes, scope.sizes) + arrays
 
     def _check_results(self, scope: CallScope, flat: Sequence[Any]) -> None:
         roots = [(x, p) for x, p in zip(scope.leaves, flat, strict=True) if is_reference(x)]
@@ -249,7 +255,6 @@ def _positive(axis: int, variable: Variable[Any]) -> int:
     return axis if axis >= 0 else axis + 1 + len(typeof(variable._value).shape)
 
 
-def value_axes(arguments: Arguments, axes: Sequence[Any]) -> list[Any]:
-    """An axis for each value, from one for each variable."""
-    sized = zip(axes, arguments.sizes, strict=True)
-    return [axis for axis, size in sized for _ in range(size)]
+def repeated(items: Iterable[T], sizes: Iterable[int]) -> list[T]:
+    """What belongs to each value, from what belongs to each variable, and their sizes."""
+    return [item for item, size in zip(items, sizes, strict=True) for _ in range(size)]

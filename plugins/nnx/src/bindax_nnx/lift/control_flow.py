@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar, overload
 
 import bindax_control_flow
-from bindax_core.extend import Array, api_boundary, tree_flatten, typeof
+from bindax_core.extend import Array, api_boundary, tree_flatten, tree_leaves, typeof
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import is_reference
-from bindax_nnx.lift._names import named_after
+from bindax_nnx.lift._names import named_after, variable_name
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.structure import CallScope, Lift
 from bindax_nnx.modes import mode_of
@@ -128,17 +129,16 @@ def _choose(
 ) -> Any:
     name = lift.name
     calls = [Call(function, operands, all_values=True, lift=lift) for function in functions]
-    types: list[list[Any]] = [[] for _ in calls]
-    flat = [_noting_types(call, types[i]) for i, call in enumerate(calls)]
+    flat = [call.flat for call in calls]
     leaves = calls[0].leaves if calls else []
     try:
         if name == "cond":
-            outs = bindax_control_flow.cond(which, flat[0], flat[1], leaves)
+            outs = bindax_control_flow.cond(which, *flat, leaves)
         else:
             outs = bindax_control_flow.switch(which, flat, leaves)
     except TypeError:
         _check_same(name, calls)
-        _check_types(name, calls, types)
+        _check_types(name, calls)
         raise
     _check_same(name, calls)
     return calls[0].finish(outs)
@@ -165,26 +165,27 @@ def _left(call: Call) -> str:
     return f"{outcome.tree}{f', and {changes}' if changes else ''}"
 
 
-def _noting_types(call: Call, types: list[Any]) -> Callable[..., Any]:
-    def flat(leaves: Sequence[Any]) -> list[Any]:
-        outs = call.flat(leaves)
-        types[:] = [typeof(x) for x in outs]
-        return outs
-
-    return named_after(flat, call.fun)
-
-
-def _check_types(name: str, calls: Sequence[Call], types: Sequence[Sequence[Any]]) -> None:
+def _check_types(name: str, calls: Sequence[Call]) -> None:
     """Raise where the branches of a choice leave different types in one variable."""
-    arguments = calls[0].arguments
-    for number, others in enumerate(types[1:], 1):
-        for i, (one, other) in enumerate(zip(types[0], others, strict=False)):
-            if i < len(arguments.values) and (one.shape, one.dtype) != (other.shape, other.dtype):
-                raise TypeError(
-                    f"the branches of {name} leave different types in {arguments.name_of(i)}: "
-                    f"{one.str_short()} by branch 0, and {other.str_short()} by branch {number}. "
-                    f"Convert with .astype, or broadcast, in one of them."
-                ) from None
+    first, *others = [None if call.scope is None else call.scope.contents() for call in calls]
+    for number, contents in enumerate(others, 1):
+        for place, one, other in _differing(calls[0], first, contents):
+            raise TypeError(
+                f"the branches of {name} leave different types in {place}: {one} by branch 0, and "
+                f"{other} by branch {number}. Convert with .astype, or broadcast, in one of them."
+            ) from None
+
+
+def _differing(
+    call: Call, contents: Sequence[Any] | None, others: Sequence[Any] | None
+) -> Iterator[tuple[str, str, str]]:
+    """The variables of a call that hold other types in one list than in another, and these."""
+    for variable, x, y in zip(call.arguments.variables, contents or (), others or (), strict=False):
+        for one, other in zip(tree_leaves(x), tree_leaves(y), strict=False):
+            before, after = typeof(one), typeof(other)
+            if (before.shape, before.dtype) != (after.shape, after.dtype):
+                place = variable_name(call.arguments.roots, variable)
+                yield place, before.str_short(), after.str_short()
 
 
 def carried(name: str, call: Call, scope: CallScope, count: int, operands: int) -> None:
@@ -277,14 +278,10 @@ def while_loop(
             )
         return getattr(holds, "value", holds)
 
-    types: list[tuple[Any, Any]] = []
-    step = named_after(_step("while_loop", call, types), body_fun)
-    try:
-        outs = bindax_control_flow.while_loop(named_after(condition, cond_fun), step, call.leaves)
-    except TypeError:
-        _check_carry("while_loop", call, types)
-        raise
-    return _finish_loop(call, outs, init_val)  # type: ignore[no-any-return]
+    goes_on = named_after(condition, cond_fun)
+    step = named_after(lambda leaves: _step(call, leaves), body_fun)
+    loop = partial(bindax_control_flow.while_loop, goes_on, step, call.leaves)
+    return _looped(call, loop, init_val)  # type: ignore[no-any-return]
 
 
 @api_boundary
@@ -323,57 +320,46 @@ def fori_loop(
     lift = Lift("fori_loop", mode_of(graph, graph_updates), True)
     call = Call(lambda state: None, (init_val,), all_values=True, lift=lift)
 
-    types: list[tuple[Any, Any]] = []
-
     def body(i: Any, leaves: Sequence[Any]) -> list[Any]:
         call.fun = lambda state: body_fun(i, state)
-        return _step("fori_loop", call, types)(leaves)
+        return _step(call, leaves)
 
+    step = named_after(body, body_fun)
+    loop = partial(bindax_control_flow.fori_loop, lower, upper, step, call.leaves, unroll=unroll)
+    return _looped(call, loop, init_val)  # type: ignore[no-any-return]
+
+
+def check_types(call: Call, numbers: Collection[int]) -> None:
+    """Raise where a step leaves another type in one of some variables than it had."""
+    scope = call.scope
+    if scope is None:
+        return
+    after = [x if i in numbers else None for i, x in enumerate(scope.contents())]
+    for place, one, other in _differing(call, scope.given, after):
+        raise TypeError(
+            f"a step of {call.lift.name} must leave the types that it takes, but {place} comes in "
+            f"as {one} and goes out as {other}. Convert with .astype, or begin with the other type."
+        ) from None
+
+
+def _step(call: Call, leaves: Sequence[Any]) -> list[Any]:
+    """A step of a loop on flat lists, which checks that the structure stays."""
+    name, scope = call.lift.name, call.enter(leaves)
+    (state,), _ = scope.arguments
+    result = call.run(scope)
+    outs = call.leave(scope, result)
+    check_same_objects(name, state, result)
+    carried(name, call, scope, len(outs), len(leaves))
+    return outs
+
+
+def _looped(call: Call, loop: Callable[[], Sequence[Any]], init_val: Any) -> Any:
+    """The last state of a loop over a call."""
     try:
-        outs = bindax_control_flow.fori_loop(
-            lower, upper, named_after(body, body_fun), call.leaves, unroll=unroll
-        )
+        outs = loop()
     except TypeError:
-        _check_carry("fori_loop", call, types)
+        check_types(call, range(len(call.arguments.variables)))
         raise
-    return _finish_loop(call, outs, init_val)  # type: ignore[no-any-return]
-
-
-def _check_carry(name: str, call: Call, types: Sequence[tuple[Any, Any]]) -> None:
-    pairs = enumerate(types[: len(call.arguments.values)])
-    check_types(name, call, [(i, before, after) for i, (before, after) in pairs])
-
-
-def check_types(name: str, call: Call, types: Sequence[tuple[int, Any, Any]]) -> None:
-    """Raise where a step leaves another type in a variable, given by number, than it had."""
-    for number, before, after in types:
-        if (before.shape, before.dtype) != (after.shape, after.dtype):
-            raise TypeError(
-                f"a step of {name} must leave the types that it takes, but "
-                f"{call.arguments.name_of(number)} comes in as {before.str_short()} and goes out "
-                f"as {after.str_short()}. Convert with .astype, or begin with the other type."
-            ) from None
-
-
-def _step(
-    name: str, call: Call, types: list[tuple[Any, Any]]
-) -> Callable[[Sequence[Any]], list[Any]]:
-    """A step of a loop on flat lists, which checks that the structure stays, and notes types."""
-
-    def step(leaves: Sequence[Any]) -> list[Any]:
-        scope = call.enter(leaves)
-        (state,), _ = scope.arguments
-        result = call.run(scope)
-        outs = call.leave(scope, result)
-        check_same_objects(name, state, result)
-        carried(name, call, scope, len(outs), len(leaves))
-        types[:] = [(typeof(x), typeof(y)) for x, y in zip(leaves, outs, strict=True)]
-        return outs
-
-    return step
-
-
-def _finish_loop(call: Call, outs: Sequence[Any], init_val: Any) -> Any:
     if call.outcome is None:  # no step was traced
         return init_val
     return call.finish(outs)

@@ -18,8 +18,8 @@ from bindax_core.extend import (
 from bindax_nnx.filters import Filter, to_predicate
 from bindax_nnx.graph import is_reference
 from bindax_nnx.lift._decorators import decorator, lift_of
-from bindax_nnx.lift._names import named_after, with_positions
-from bindax_nnx.lift.axes import Occurrences, add_occurrences, variable_axes
+from bindax_nnx.lift._names import named_after, variable_name, with_positions
+from bindax_nnx.lift.axes import Occurrences, add_occurrences, repeated, variable_axes
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.prefixes import GraphPrefix
 from bindax_nnx.lift.structure import Lift
@@ -319,20 +319,21 @@ class _Selection:
         arguments = call.arguments
         roots, rest = arguments.roots, len(arguments.arrays) - len(array_flags)
         wanted += [None] * (len(roots) - len(wanted))  # the keyword arguments
-        sized = zip(variable_axes(roots, wanted, "argnums"), arguments.sizes, strict=True)
-        flags = [axis is not None for axis, size in sized for _ in range(size)]
-        self._flags = [*flags, *array_flags, *[False] * rest]
+        axes = repeated(variable_axes(roots, wanted, "argnums"), arguments.sizes)
+        self._flags = [*[axis is not None for axis in axes], *array_flags, *[False] * rest]
 
     def require_floats(self, call: Call, mode: Mode) -> None:
         """Raise where a variable that is differentiated with respect to has no derivatives."""
-        values = call.arguments.values
-        for i, (x, flag) in enumerate(zip(values, self._flags, strict=False)):
+        arguments = call.arguments
+        owners = repeated(arguments.variables, arguments.sizes)
+        for owner, x, flag in zip(owners, arguments.values, self._flags, strict=False):
             if flag and is_value(x) and not is_differentiable(typeof(x).dtype):
                 remedy = "split the object in two arguments, nnx.split(model, filter, ...)"
                 if mode is Mode.UPDATES:
                     remedy = "leave it out by the filter of DiffState"
+                place = variable_name(arguments.roots, owner)
                 raise TypeError(
-                    f"grad needs variables of a float dtype, but {call.arguments.name_of(i)} is "
+                    f"grad needs variables of a float dtype, but {place} is "
                     f"{typeof(x).str_short()}; {remedy}, or pass allow_int=True to get float0 "
                     f"zeros for it."
                 )

@@ -24,7 +24,7 @@ from bindax_nnx.graph import is_reference, traverse
 from bindax_nnx.lift._decorators import decorator, lift_of
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.ahead_of_time import Lowered, trace_with_states, with_statics
-from bindax_nnx.lift.axes import Axes, value_axes
+from bindax_nnx.lift.axes import Axes, repeated
 from bindax_nnx.lift.cached_structure import plan_of
 from bindax_nnx.lift.prefixes import check_prefixes
 from bindax_nnx.lift.sharding import Placement, lay_out_arguments
@@ -174,7 +174,7 @@ class JitFunction(Generic[P, R]):
             if self._placement.is_there:
                 static = [i for i, x in enumerate(args) if type(x) is _Static]
                 entry = self._placement.of_arguments(arguments, args, static)
-                shardings = (*value_axes(arguments, entry.variables), *entry.arrays)
+                shardings = tuple(entry.of_leaves())
             flat = _flat_function(self, form, bool(donated), self._placement, entry)
             program = bindax_transforms.jit(
                 flat, donate_argnums=donated or None, in_shardings=shardings, **self._options
@@ -193,8 +193,8 @@ class JitFunction(Generic[P, R]):
         leaves = tree_flatten(given, is_leaf=is_reference)[0]
         variables = {id(x) for x in traverse(filter(is_reference, leaves)).variables}
         arrays = {id(x) for x in leaves}
-        sized = zip(arguments.variables, arguments.sizes, strict=True)
-        flags = [id(x) in variables for x, size in sized for _ in range(size)]
+        owners = repeated(arguments.variables, arguments.sizes)
+        flags = [id(x) in variables for x in owners]
         flags += [id(x) in arrays for x in arguments.arrays]
         return tuple([i for i, flag in enumerate(flags) if flag])
 

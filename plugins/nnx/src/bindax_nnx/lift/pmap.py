@@ -10,7 +10,7 @@ from bindax_core.extend import api_boundary, tree_map, typeof
 from bindax_core.sharding import NamedSharding, PartitionSpec, make_mesh
 from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift._names import with_positions
-from bindax_nnx.lift.axes import Axes, StateAxes, StateSharding, check_axes_count, value_axes
+from bindax_nnx.lift.axes import Axes, StateAxes, StateSharding, check_axes_count
 from bindax_nnx.lift.jit import jit
 from bindax_nnx.lift.prefixes import GraphPrefix, check_prefixes
 from bindax_nnx.lift.structure import Arguments
@@ -85,8 +85,7 @@ def _size(axes: Any, args: Any, kwargs: Any) -> int:
     """The size of the first axis that is mapped; ``vmap`` compares the others with it."""
     arguments = Arguments((args, kwargs))
     entry = Axes(arguments, (axes, 0), "in_axes")
-    dims = [*value_axes(arguments, entry.variables), *entry.arrays]
-    for x, axis in zip(arguments.leaves, dims, strict=True):
+    for x, axis in zip(arguments.leaves, entry.of_leaves(), strict=True):
         if isinstance(axis, int) and axis < len(typeof(x).shape):
             size: int = typeof(x).shape[axis]
             return size

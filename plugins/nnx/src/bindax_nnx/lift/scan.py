@@ -19,7 +19,6 @@ from bindax_nnx.lift.axes import (
     Carry,
     remove_axes,
     restore_axes,
-    value_axes,
 )
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects, check_types
@@ -138,11 +137,10 @@ class _Loop:
         self.in_axes = in_axes
         self.out_axes = out_axes
         self.metadata = metadata
-        self.axes = [*value_axes(call.arguments, entry.variables), *entry.arrays]
+        self.axes = entry.of_leaves()
         self.exits: list[Any] = []
-        self.types: list[tuple[int, Any, Any]] = []
-        carried = [i for i, axis in enumerate(entry.variables) if axis is Carry]
-        call.all_values = frozenset(carried)
+        self.carried = frozenset([i for i, x in enumerate(entry.variables) if x is Carry])
+        call.all_values = self.carried
 
     def run(self, length: int | None, reverse: bool, unroll: int | bool) -> list[Any]:
         """All steps, and the results in their order."""
@@ -157,7 +155,7 @@ class _Loop:
                 unroll=unroll,
             )
         except TypeError:
-            check_types("scan", self.call, self.types)
+            check_types(self.call, self.carried)
             raise
         return self.joined(final, ys)
 
@@ -188,7 +186,6 @@ class _Loop:
         outs = call.leave(scope, result, paths=True)
         self.exits = self.entry.of_results(scope, self.out_axes, len(outs))
         self._check(scope, args, result, len(carry), before)
-        self.types[:] = self._carried_types(scope, leaves, outs)
         pairs = list(zip(outs, self.exits, strict=True))
         return (
             [x for x, axis in pairs if axis is Carry],
@@ -217,19 +214,6 @@ class _Loop:
         roots = zip(scope.roots, self.entry.prefixes, strict=True)
         traversal = traverse(root for root, prefix in roots if prefix is Carry)
         return traversal.tokens, traversal.references
-
-    def _carried_types(
-        self, scope: CallScope, leaves: Sequence[Any], outs: Sequence[Any]
-    ) -> list[tuple[int, Any, Any]]:
-        """The numbers of the carried variables, with their types before and after a step."""
-        if {*scope.sizes, *self.call.arguments.sizes} != {1}:
-            return []
-        places = [(i, place) for place, (i, _) in enumerate(scope.changed)]
-        return [
-            (i, typeof(leaves[i]), typeof(outs[place]))
-            for i, place in places
-            if self.entry.variables[i] is Carry
-        ]
 
     def _check(
         self, scope: CallScope, args: Sequence[Any], result: Any, carried: int, before: Any

@@ -15,7 +15,7 @@ from bindax_nnx.eager_sharding import spec_of
 from bindax_nnx.errors import GraphError
 from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift._names import named_after
-from bindax_nnx.lift.axes import Axes, value_axes
+from bindax_nnx.lift.axes import Axes
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.prefixes import check_prefixes
 from bindax_nnx.lift.structure import CallScope
@@ -217,9 +217,8 @@ def _divide(
         exits[:] = entry.of_results(scope, out_specs, len(outs), "out_specs")
         return outs
 
-    given = [*value_axes(call.arguments, entry.variables), *entry.arrays]
     named = named_after(flat, call.fun)
-    outs = plain(named, in_specs=(given,), out_specs=exits, **options)(call.leaves)
+    outs = plain(named, in_specs=(entry.of_leaves(),), out_specs=exits, **options)(call.leaves)
     mesh = get_mesh() if options["mesh"] is None else options["mesh"]
     if isinstance(mesh, Mesh):
         places = [NamedSharding(mesh, PartitionSpec() if x is None else x) for x in entry.variables]

@@ -29,7 +29,7 @@ from bindax_nnx._mutation_counter import mutation_counter
 from bindax_nnx._tokens import LEAF, Branch, Content, NodeToken, Seen, VariableToken, places_of
 from bindax_nnx.array_attributes import ArrayAttribute
 from bindax_nnx.graph import GraphTraversal, is_reference, traverse
-from bindax_nnx.lift._names import changed_names, value_name
+from bindax_nnx.lift._names import changed_names
 from bindax_nnx.modes import Mode
 from bindax_nnx.object import Object
 from bindax_nnx.reference_variables import loaded
@@ -164,10 +164,6 @@ class Arguments:
         """The values of the variables, then the other arrays."""
         return [*self.values, *self.arrays]
 
-    def name_of(self, index: int) -> str:
-        """The place of a value of the variables, for messages."""
-        return value_name(self.roots, self.sizes, self.variables, index)
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Updates:
@@ -282,7 +278,7 @@ class CallScope:
         self.references: list[Any] = build.references
         self.variables: list[Variable[Any]] = build.variables
         self.arguments: Any = tree_unflatten(form.tree, parts)
-        self.given: list[Any] = [loaded(x._value) for x in self.variables]
+        self.given: list[Any] = self.contents()
         self._tokens = [x._token for x in self.variables]
         self._mark = mutation_counter.now
         self.new: list[Variable[Any]] = []
@@ -292,6 +288,10 @@ class CallScope:
         self.sizes: list[int] = []
         self.tree: Any = None
         self.changed: tuple[tuple[int, PyTreeDef | None], ...] = ()
+
+    def contents(self) -> list[Any]:
+        """The values that the variables hold now."""
+        return [loaded(x._value) for x in self.variables]
 
     def leave(
         self, result: Any, all_values: bool | frozenset[int] = False, *, paths: bool = False
@@ -335,8 +335,7 @@ class CallScope:
     def _changes(
         self, values: list[Any], all_values: bool | frozenset[int]
     ) -> Iterator[tuple[int, PyTreeDef | None]]:
-        for i, (variable, given) in enumerate(zip(self.variables, self.given, strict=True)):
-            value = loaded(variable._value)
+        for i, (value, given) in enumerate(zip(self.contents(), self.given, strict=True)):
             if value is given and all_values is not True and not (all_values and i in all_values):
                 continue
             kind = type(value)
@@ -350,7 +349,7 @@ class CallScope:
                     kind is Array or isinstance(value, Tracer) or is_value(value)
                 ):
                     raise TypeError(
-                        f"{variable._describe()} was given {value!r:.60}, of type "
+                        f"{self.variables[i]._describe()} was given {value!r:.60}, of type "
                         f"{kind.__name__}, which is no array; a variable that a transformed "
                         f"function changes holds arrays and trees of arrays."
                     )

@@ -10,7 +10,7 @@ import bindax_transforms
 from bindax_core.extend import api_boundary, is_value, typeof
 from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift._names import named_after, with_positions
-from bindax_nnx.lift.axes import Axes, check_axes_count, remove_axes, restore_axes, value_axes
+from bindax_nnx.lift.axes import Axes, check_axes_count, remove_axes, repeated, restore_axes
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.prefixes import check_prefixes
 
@@ -71,8 +71,9 @@ def vmap(
         entry = Axes(call.arguments, (axes, 0), "in_axes")
         _check_sizes(call, entry, axis_size)
         flat, exits = _on_flat_lists(call, entry, out_axes, metadata)
-        dims = [*value_axes(call.arguments, entry.variables), *entry.arrays]
-        mapped = bindax_transforms.vmap(flat, (dims,), exits, axis_size=axis_size, **names)
+        mapped = bindax_transforms.vmap(
+            flat, (entry.of_leaves(),), exits, axis_size=axis_size, **names
+        )
         return call.finish(_run(call, mapped))
 
     return batched
@@ -113,8 +114,7 @@ def _name_output(call: Call, error: bindax_transforms.OutAxesError) -> None:
     if scope is None or outcome is None or error.output >= outcome.size:
         return
     old = [scope.variables[i] for i, _ in scope.changed]
-    sized = zip([*old, *scope.new], scope.sizes, strict=True)
-    variable = [x for x, size in sized for _ in range(size)][error.output]
+    variable = repeated([*old, *scope.new], scope.sizes)[error.output]
     raise ValueError(
         f"vmap: {variable._describe()} is the same for all elements, since its axis is None, but "
         f"was given a value that depends on a mapped argument; map it, with StateAxes for an "
