@@ -17,7 +17,7 @@ from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.gradient import DiffState
 from bindax_nnx.lift.jvp_vjp import arrays_only, by_path, leaves_like
 from bindax_nnx.lift.remat_eval_shape import without_constants
-from bindax_nnx.lift.structure import Arguments, CallScope, Lift
+from bindax_nnx.lift.structure import Arguments, CallScope, Given, Lift
 from bindax_nnx.lift.templates import Template
 from bindax_nnx.modes import Mode
 from bindax_transforms import check_function
@@ -151,36 +151,24 @@ class CustomVjp(Generic[P, R]):
         backward = partial(self._backward, *constants.values())
         wanted = [states.get(i) for i in range(len(given)) if i not in constants]
         call = Call(fun, rest, all_values=True, lift=self._lift)
-        run = _Run(call, rest, forward, backward, wanted)
         flat = bindax_transforms.custom_vjp(call.flat)
-        flat.defvjp(run.forward, run.backward)
+        flat.defvjp(*_rules(call, rest, forward, backward, wanted))
         return call.finish(flat(call.leaves))  # type: ignore[no-any-return]
 
 
-class _Run:
-    """One call of a function with its own derivative, on flat lists."""
+def _rules(
+    call: Call,
+    args: Sequence[Any],
+    forward: Callable[..., Any],
+    backward: Callable[..., Any],
+    wanted: Sequence[Callable[..., bool] | None],
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The two parts of a derivative as functions of flat lists, for one call."""
+    template = Template(call.arguments, call.lift.mode)
 
-    def __init__(
-        self,
-        call: Call,
-        args: Sequence[Any],
-        forward: Callable[..., Any],
-        backward: Callable[..., Any],
-        wanted: Sequence[Callable[..., bool] | None],
-    ) -> None:
-        self._call = call
-        self._args = args
-        self._forward = forward
-        self._backward = backward
-        self._wanted = wanted
-        self._residuals: Any = None
-        self._template = Template(call.arguments, call.lift.mode)
-
-    def forward(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        call = self._call
+    def flat_forward(leaves: Sequence[Any]) -> tuple[list[Any], Given]:
         scope = call.enter(leaves)
-        args, _ = scope.arguments
-        returned = self._forward(*args)
+        returned = forward(*scope.arguments[0])
         if not isinstance(returned, tuple) or len(returned) != 2:
             raise TypeError(
                 f"fwd of custom_vjp must return a pair of result and residuals, but returned "
@@ -188,38 +176,41 @@ class _Run:
             )
         result, residuals = returned
         kept = Arguments(residuals)
-        self._residuals = kept.form
-        return call.leave(scope, result), kept.leaves
+        return call.leave(scope, result), Given(kept.form, kept.leaves)
 
-    def backward(self, kept: Sequence[Any], bars: Sequence[Any]) -> tuple[list[Any]]:
-        call = self._call
-        residuals = CallScope(self._residuals, kept).arguments
+    def flat_backward(kept: Given, bars: Sequence[Any]) -> tuple[list[Any]]:
+        residuals = CallScope(kept.form, kept.leaves).arguments
         leaves = [*bars[: len(call.arguments.values)], *[None] * len(call.arguments.arrays)]
         if call.lift.mode is Mode.UPDATES:
-            inputs, _ = self._template.fill(leaves)
-            cotangents = self._backward(residuals, (inputs, arrays_only(call, bars)))
+            inputs, _ = template.fill(leaves)
+            cotangents = backward(residuals, (inputs, arrays_only(call, bars)))
         else:
             named = {}
-            if "updates_g" in inspect.signature(self._backward).parameters:
-                named["updates_g"] = self._template.fill(leaves)[0]
-            cotangents = self._backward(residuals, call.result_of(bars), **named)
-        if not isinstance(cotangents, tuple) or len(cotangents) != len(self._args):
+            if "updates_g" in inspect.signature(backward).parameters:
+                named["updates_g"], _ = template.fill(leaves)
+            cotangents = backward(residuals, call.result_of(bars), **named)
+        if not isinstance(cotangents, tuple) or len(cotangents) != len(args):
             raise TypeError(
                 f"bwd of custom_vjp must return a tuple with a cotangent for each of the "
-                f"{len(self._args)} arguments, but returned {type(cotangents).__name__}."
+                f"{len(args)} arguments, but returned {type(cotangents).__name__}."
             )
-        self._check(cotangents)
-        return (leaves_like(call, self._args, cotangents, "the cotangent"),)
+        _check(args, cotangents, wanted)
+        return (leaves_like(call, args, cotangents, "the cotangent"),)
 
-    def _check(self, cotangents: Sequence[Any]) -> None:
-        """Raise where there is a cotangent of a variable that is not differentiated."""
-        for argument, bar, takes in zip(self._args, cotangents, self._wanted, strict=True):
-            if takes is None or bar is None:
-                continue
-            own = dict(iter_variables(argument))
-            for path in by_path(bar):
-                if path in own and not takes(path, own[path]):
-                    raise ValueError(
-                        f"bwd of custom_vjp returned a cotangent of {name_at(argument, path)}, "
-                        f"which the filter of DiffState does not take; delete it from the state."
-                    )
+    return flat_forward, flat_backward
+
+
+def _check(
+    args: Sequence[Any], cotangents: Sequence[Any], wanted: Sequence[Callable[..., bool] | None]
+) -> None:
+    """Raise where there is a cotangent of a variable that is not differentiated."""
+    for argument, bar, takes in zip(args, cotangents, wanted, strict=True):
+        if takes is None or bar is None:
+            continue
+        own = dict(iter_variables(argument))
+        for path in by_path(bar):
+            if path in own and not takes(path, own[path]):
+                raise ValueError(
+                    f"bwd of custom_vjp returned a cotangent of {name_at(argument, path)}, "
+                    f"which the filter of DiffState does not take; delete it from the state."
+                )
