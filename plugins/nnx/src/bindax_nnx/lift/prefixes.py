@@ -13,7 +13,7 @@ from typing import Any
 from bindax_core.extend import PyTreeDef, flatten_prefix, tree_flatten, tree_map, tree_structure
 from bindax_core.tree_util import tree_flatten_with_path, tree_map_with_path
 from bindax_nnx.filters import Filter, Path, to_predicate
-from bindax_nnx.graph import is_reference, iter_data, plain_key
+from bindax_nnx.graph import is_reference, iter_data, iter_variables, plain_key
 from bindax_nnx.lift.by_filter import ByFilter
 from bindax_nnx.modes import Mode, is_graph
 from bindax_nnx.object import Object
@@ -43,10 +43,7 @@ class GraphPrefix:
         return GraphPrefix(lambda path, x: function(self._function(path, x)), self._path)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is GraphPrefix and (self._function, self._path) == (
-            other._function,
-            other._path,
-        )
+        return type(other) is GraphPrefix and vars(self) == vars(other)
 
     def __hash__(self) -> int:
         return hash((self._function, self._path))
@@ -167,31 +164,24 @@ def check_prefix(name: str, what: str, given: Any, mode: Mode) -> None:
     found, _ = tree_flatten_with_path(given, is_leaf=lambda x: isinstance(x, stop))
     for keys, x in found:
         place = f"{what}{key_text(_path(keys))} of nnx.{name}"
-        if isinstance(x, Variable):
-            raise ValueError(
-                f"{place} is a {type(x).__name__}. Variables prefixes are not supported; write "
-                f"what holds for the whole variable in its place."
-            )
         if isinstance(x, ByFilter) and mode is not Mode.UPDATES:
             raise ValueError(
                 f"{place} cannot contain `{type(x).__name__}` objects when `graph=False` or "
                 f"`graph_updates=False`. Use nnx.prefix(argument, {{filter: ...}}) in its place, "
                 f"or nnx.{name}(..., graph=True, graph_updates=True) or nnx.compat.{name}."
             )
-        if isinstance(x, Object):
-            if mode is not Mode.TREE:
-                raise ValueError(
-                    f"{place} is a {type(x).__name__}. Graph nodes are not allowed as prefixes "
-                    f"when graph=True. Use nnx.prefix(..., graph=True), or tree mode, "
-                    f"nnx.{name}(..., graph=False)."
-                )
-            for path, value in iter_data(x):
-                if isinstance(value, Variable):
-                    raise ValueError(
-                        f"{what}{key_text((*_path(keys), *path))} of nnx.{name} is a "
-                        f"{type(value).__name__}. Variables prefixes are not supported; write "
-                        f"what holds for the whole variable in its place."
-                    )
+        if isinstance(x, Object) and mode is not Mode.TREE:
+            raise ValueError(
+                f"{place} is a {type(x).__name__}. Graph nodes are not allowed as prefixes "
+                f"when graph=True. Use nnx.prefix(..., graph=True), or tree mode, "
+                f"nnx.{name}(..., graph=False)."
+            )
+        for path, variable in iter_variables(x) if isinstance(x, Object | Variable) else ():
+            raise ValueError(
+                f"{what}{key_text((*_path(keys), *path))} of nnx.{name} is a "
+                f"{type(variable).__name__}. Variables prefixes are not supported; write what "
+                f"holds for the whole variable in its place."
+            )
         if isinstance(x, GraphPrefix) and mode is not Mode.GRAPH:
             raise ValueError(
                 f"{place} was made by nnx.prefix for graph mode without updates: it is only "
