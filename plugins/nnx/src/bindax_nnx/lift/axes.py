@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeVar
@@ -13,7 +13,9 @@ from bindax_nnx.array_attributes import content_of
 from bindax_nnx.errors import AliasingError
 from bindax_nnx.filters import Path, PathIn
 from bindax_nnx.graph import GraphTraversal, data_of, is_reference, iter_data, iter_variables
+from bindax_nnx.lift._names import named_after, with_positions
 from bindax_nnx.lift.by_filter import ByFilter
+from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.prefixes import axes_of, flatten_for_roots, has_parts
 from bindax_nnx.lift.structure import Arguments, CallScope
 from bindax_nnx.state import State
@@ -192,24 +194,25 @@ def require_axes(axes: Sequence[Any], what: str) -> None:
 # ---------------------------------------------------------------------------- axes and metadata
 
 
-def check_axes_count(name: str, axes: Any, args: Sequence[Any]) -> None:
-    """Raise where a tuple of axes has not one entry for each positional argument."""
-    if isinstance(axes, tuple) and len(axes) != len(args):
-        raise ValueError(
-            f"in_axes of {name} has {len(axes)} entries for {len(args)} positional arguments: "
-            f"in_axes={axes!r}."
-        )
+def with_axes(
+    name: str, f: Callable[..., Any], axes: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """Arguments by position, where axes are said by position; there must be as many."""
+    if isinstance(axes, tuple):
+        args, kwargs = with_positions(f, args, kwargs)
+        if len(axes) != len(args):
+            raise ValueError(
+                f"in_axes of {name} has {len(axes)} entries for {len(args)} positional arguments: "
+                f"in_axes={axes!r}."
+            )
+    return args, kwargs
 
 
 def remove_axes(scope: CallScope, axes: Sequence[Any], metadata: Mapping[str, Any]) -> None:
     """Tell the variables inside of a transformation that their mapped axes are gone."""
     if PARTITION_NAME in metadata:
         for variable, axis in zip(scope.variables, axes, strict=True):
-            if isinstance(axis, int):
-                index = _positive(axis, variable)
-                for field, name in _named(variable, metadata):
-                    variable.set_metadata(field, variable.without_axis(field, index, name))
-                variable.remove_axis(index, metadata[PARTITION_NAME])
+            _rename(variable, axis, metadata, variable.without_axis, variable.remove_axis)
 
 
 def restore_axes(
@@ -234,25 +237,54 @@ def restore_axes(
             add_occurrences(found, root, prefix)
     pairs += [(x, found[key][0][1]) for key, x in new.items()]
     for variable, axis in pairs:
-        if isinstance(axis, int):
-            index = _positive(axis, variable)
-            for field, name in _named(variable, metadata):
-                variable.set_metadata(field, variable.with_axis(field, index, name))
-            variable.add_axis(index, metadata[PARTITION_NAME])
+        _rename(variable, axis, metadata, variable.with_axis, variable.add_axis)
 
 
-def _named(variable: Variable[Any], metadata: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The names of an axis in metadata of a variable that name axes, but the sharding."""
-    return [
-        (field, name)
-        for field, name in metadata.items()
-        if field != PARTITION_NAME and isinstance(variable.get_metadata(field, None), tuple)
-    ]
+def _rename(
+    variable: Variable[Any],
+    axis: Any,
+    metadata: Mapping[str, Any],
+    renamed: Callable[..., Any],
+    change: Callable[[int, Any], None],
+) -> None:
+    """Follow the removal or insertion of an axis in the metadata of a variable."""
+    if not isinstance(axis, int):
+        return
+    # Counted from the front: the value has one axis less than outside.
+    index = axis if axis >= 0 else axis + 1 + len(typeof(variable._value).shape)
+    for field, name in metadata.items():
+        if field != PARTITION_NAME and isinstance(variable.get_metadata(field, None), tuple):
+            variable.set_metadata(field, renamed(field, index, name))
+    change(index, metadata[PARTITION_NAME])
 
 
-def _positive(axis: int, variable: Variable[Any]) -> int:
-    """An axis counted from the front; the value has one less than outside."""
-    return axis if axis >= 0 else axis + 1 + len(typeof(variable._value).shape)
+def mapped(
+    call: Call, entry: Axes, out: Any, metadata: Mapping[str, Any], what: str = "out_axes"
+) -> tuple[Callable[[Sequence[Any]], list[Any]], list[Any]]:
+    """A call as a function of a flat list for a flat list, and the axes of its results.
+
+    Args:
+        call: the call.
+        entry: the axes of its arguments.
+        out: those of its result, where they are given.
+        metadata: the names of the axis in the metadata of variables.
+        what: the parameter that ``out`` is, for messages.
+
+    Returns:
+        The function and a list, which is filled while the function runs.
+    """
+    exits: list[Any] = []
+
+    def flat(leaves: Sequence[Any]) -> list[Any]:
+        scope = call.enter(leaves)
+        remove_axes(scope, entry.variables, metadata)
+        result = call.run(scope)
+        restore_axes(scope, result, entry, out, metadata)
+        outs = call.leave(scope, result, paths=True)
+        exits[:] = entry.of_results(scope, out, len(outs), what)
+        return outs
+
+    return named_after(flat, call.fun), exits
 
 
 def repeated(items: Iterable[T], sizes: Iterable[int]) -> list[T]:

@@ -9,8 +9,7 @@ from typing import Any
 from bindax_core.extend import api_boundary, tree_map, typeof
 from bindax_core.sharding import NamedSharding, PartitionSpec, make_mesh
 from bindax_nnx.lift._decorators import lift_of, preserving
-from bindax_nnx.lift._names import with_positions
-from bindax_nnx.lift.axes import Axes, StateAxes, StateSharding, check_axes_count
+from bindax_nnx.lift.axes import Axes, StateAxes, StateSharding, with_axes
 from bindax_nnx.lift.jit import jit
 from bindax_nnx.lift.prefixes import GraphPrefix, check_prefixes
 from bindax_nnx.lift.structure import Arguments
@@ -68,9 +67,7 @@ def pmap(
     @wraps(f)
     @api_boundary
     def parallel(*args: Any, **kwargs: Any) -> Any:
-        if isinstance(axes, tuple):
-            args, kwargs = with_positions(f, args, kwargs)
-        check_axes_count("pmap", axes, args)
+        args, kwargs = with_axes("pmap", f, axes, args, kwargs)
         size = _size(axes, args, kwargs) if axis_size is None else axis_size
         if size not in compiled:
             mesh = make_mesh((size,), ("devices",))

@@ -13,12 +13,13 @@ from bindax_core.extend import api_boundary, typeof, warn_user
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import traverse
 from bindax_nnx.lift._decorators import lift_of, preserving
-from bindax_nnx.lift._names import named_after, with_positions
+from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.axes import (
     Axes,
     Carry,
     remove_axes,
     restore_axes,
+    with_axes,
 )
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects, check_types
@@ -83,8 +84,7 @@ def scan(
     @wraps(f)
     @api_boundary
     def scanned(*args: Any, **kwargs: Any) -> Any:
-        if isinstance(axes, tuple):
-            args, kwargs = with_positions(f, args, kwargs)
+        args, kwargs = with_axes("scan", f, axes, args, kwargs)
         check_scan_arguments(axes, args)
         return _scanned(Call(f, args, kwargs, lift=lift), settings, options, changed)
 

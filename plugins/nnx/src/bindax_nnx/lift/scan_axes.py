@@ -7,7 +7,7 @@ from typing import Any
 
 from bindax_core.tree_util import tree_flatten_with_path
 from bindax_nnx.graph import plain_key
-from bindax_nnx.lift.axes import Carry, check_axes_count
+from bindax_nnx.lift.axes import Carry
 from bindax_nnx.lift.by_filter import ByFilter
 from bindax_nnx.sharing import key_text
 
@@ -34,17 +34,16 @@ def check_scan_axes(in_axes: Any, out_axes: Any) -> None:
 
 
 def check_scan_arguments(axes: Any, args: Sequence[Any]) -> None:
-    """Check that there are as many axes as arguments.
+    """Check that there is one argument, where that is carried whole.
 
     Raises:
-        ValueError: there are not.
+        ValueError: there is another number of arguments.
     """
     if axes is Carry and len(args) != 1:
         raise ValueError(
             f"scan: When in_axes=Carry, the function must take exactly one argument, but it was "
             f"called with {len(args)}; write a tuple with an entry for each."
         )
-    check_axes_count("scan", axes, args)
 
 
 def _entries(axes: Any) -> list[tuple[str, Any]]:

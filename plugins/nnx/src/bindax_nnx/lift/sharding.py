@@ -14,8 +14,7 @@ from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpe
 from bindax_nnx.eager_sharding import spec_of
 from bindax_nnx.errors import GraphError
 from bindax_nnx.lift._decorators import lift_of, preserving
-from bindax_nnx.lift._names import named_after
-from bindax_nnx.lift.axes import Axes
+from bindax_nnx.lift.axes import Axes, mapped
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.prefixes import check_prefixes
 from bindax_nnx.lift.structure import CallScope
@@ -190,10 +189,10 @@ def shard_map(
 
     @wraps(f)
     @api_boundary
-    def mapped(*args: Any, **kwargs: Any) -> Any:
+    def divided(*args: Any, **kwargs: Any) -> Any:
         return _divide(Call(f, args, kwargs, lift=lift), args, specs, out_specs, options)
 
-    return mapped
+    return divided
 
 
 def _divide(
@@ -209,16 +208,8 @@ def _divide(
     except ImportError as error:
         raise ImportError("shard_map needs bindax-parallel; install it.") from error
     entry = Axes(call.arguments, (in_specs, None), "in_specs")
-    exits: list[Any] = []  # filled while the function runs, and read after that
-
-    def flat(leaves: Sequence[Any]) -> list[Any]:
-        scope = call.enter(leaves)
-        outs = call.leave(scope, call.run(scope), paths=True)
-        exits[:] = entry.of_results(scope, out_specs, len(outs), "out_specs")
-        return outs
-
-    named = named_after(flat, call.fun)
-    outs = plain(named, in_specs=(entry.of_leaves(),), out_specs=exits, **options)(call.leaves)
+    flat, exits = mapped(call, entry, out_specs, {}, "out_specs")
+    outs = plain(flat, in_specs=(entry.of_leaves(),), out_specs=exits, **options)(call.leaves)
     mesh = get_mesh() if options["mesh"] is None else options["mesh"]
     if isinstance(mesh, Mesh):
         places = [NamedSharding(mesh, PartitionSpec() if x is None else x) for x in entry.variables]

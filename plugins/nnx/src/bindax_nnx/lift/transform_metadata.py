@@ -9,7 +9,7 @@ from typing import Any
 from bindax_core.extend import api_boundary
 from bindax_nnx.lift._decorators import decorator, lift_of
 from bindax_nnx.lift._names import with_positions
-from bindax_nnx.lift.axes import Axes, remove_axes, restore_axes
+from bindax_nnx.lift.axes import Axes, mapped
 from bindax_nnx.lift.call import Call
 from bindax_nnx.variables import PARTITION_NAME
 
@@ -54,10 +54,7 @@ def transform_metadata(
         args, kwargs = with_positions(f, args, kwargs)
         call = Call(f, args, kwargs, lift=lift)
         entry = Axes(call.arguments, (axes, 0), "in_axes")
-        scope = call.enter(call.leaves)
-        remove_axes(scope, entry.variables, metadata)
-        result = call.run(scope)
-        restore_axes(scope, result, entry, out_axes, metadata)
-        return call.finish(call.leave(scope, result))
+        flat, _ = mapped(call, entry, out_axes, metadata)
+        return call.finish(flat(call.leaves))
 
     return renamed

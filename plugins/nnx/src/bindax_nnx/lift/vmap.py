@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
 import bindax_transforms
 from bindax_core.extend import api_boundary, is_value, typeof
 from bindax_nnx.lift._decorators import lift_of, preserving
-from bindax_nnx.lift._names import named_after, with_positions
-from bindax_nnx.lift.axes import Axes, check_axes_count, remove_axes, repeated, restore_axes
+from bindax_nnx.lift.axes import Axes, mapped, repeated, with_axes
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.prefixes import check_prefixes
 
@@ -59,53 +58,24 @@ def vmap(
     check_prefixes("vmap", lift.mode, in_axes=in_axes, out_axes=out_axes)
     axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
     metadata = dict(transform_metadata or {})
-    names = {"axis_name": axis_name, "spmd_axis_name": spmd_axis_name}
+    options = {"axis_name": axis_name, "axis_size": axis_size, "spmd_axis_name": spmd_axis_name}
 
     @wraps(f)
     @api_boundary
     def batched(*args: Any, **kwargs: Any) -> Any:
-        if isinstance(axes, tuple):
-            args, kwargs = with_positions(f, args, kwargs)
-        check_axes_count("vmap", axes, args)
+        args, kwargs = with_axes("vmap", f, axes, args, kwargs)
         call = Call(f, args, kwargs, lift=lift)
         entry = Axes(call.arguments, (axes, 0), "in_axes")
         _check_sizes(call, entry, axis_size)
-        flat, exits = _on_flat_lists(call, entry, out_axes, metadata)
-        mapped = bindax_transforms.vmap(
-            flat, (entry.of_leaves(),), exits, axis_size=axis_size, **names
-        )
-        return call.finish(_run(call, mapped))
+        flat, exits = mapped(call, entry, out_axes, metadata)
+        run = bindax_transforms.vmap(flat, (entry.of_leaves(),), exits, **options)
+        try:
+            return call.finish(run(call.leaves))
+        except bindax_transforms.OutAxesError as error:
+            _name_output(call, error)
+            raise
 
     return batched
-
-
-def _on_flat_lists(
-    call: Call, entry: Axes, out_axes: Any, metadata: Mapping[str, Any]
-) -> tuple[Callable[[Sequence[Any]], list[Any]], list[Any]]:
-    """The call as a function of a flat list for a flat list, and the axes of its results.
-
-    The list of axes is filled while the function runs: ``vmap`` reads it after that.
-    """
-    exits: list[Any] = []
-
-    def flat(leaves: Sequence[Any]) -> list[Any]:
-        scope = call.enter(leaves)
-        remove_axes(scope, entry.variables, metadata)
-        result = call.run(scope)
-        restore_axes(scope, result, entry, out_axes, metadata)
-        outs = call.leave(scope, result, paths=True)
-        exits[:] = entry.of_results(scope, out_axes, len(outs))
-        return outs
-
-    return named_after(flat, call.fun), exits
-
-
-def _run(call: Call, mapped: Callable[[Sequence[Any]], list[Any]]) -> list[Any]:
-    try:
-        return mapped(call.leaves)
-    except bindax_transforms.OutAxesError as error:
-        _name_output(call, error)
-        raise
 
 
 def _name_output(call: Call, error: bindax_transforms.OutAxesError) -> None:
