@@ -195,8 +195,8 @@ def require_axes(axes: Sequence[Any], what: str) -> None:
 
 
 def with_axes(
-    name: str, f: Callable[..., Any], axes: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    name: str, f: Callable[..., Any], axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments by position, where axes are said by position; there must be as many."""
     if isinstance(axes, tuple):
         args, kwargs = with_positions(f, args, kwargs)
