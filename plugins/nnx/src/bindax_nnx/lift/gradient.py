@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast, overload
 
 import bindax_transforms
 from bindax_core.extend import (
@@ -32,6 +32,7 @@ from bindax_nnx.variables import Param, Variable
 P = ParamSpec("P")
 R = TypeVar("R")
 Aux = TypeVar("Aux")
+Options = ParamSpec("Options")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -175,29 +176,26 @@ def grad(
     return gradient
 
 
-@overload
-def value_and_grad(
-    f: Callable[P, R],
-    /,
-    *,
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-    graph: bool | None = None,
-    graph_updates: bool | None = None,
-) -> Callable[P, tuple[R, Any]]: ...
-@overload
-def value_and_grad(
-    *,
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-    graph: bool | None = None,
-    graph_updates: bool | None = None,
-) -> Callable[[Callable[P, R]], Callable[P, tuple[R, Any]]]: ...
-@decorator
+class _WithValue(Protocol[Options]):
+    """The type of ``value_and_grad``: a function of a function, and a decorator with options."""
+
+    @overload  # first, as mypy takes the first one for ``functools.partial``
+    def __call__(  # type: ignore[overload-overlap]
+        self, f: Callable[P, R], /, *args: Options.args, **options: Options.kwargs
+    ) -> Callable[P, tuple[R, Any]]: ...
+    @overload
+    def __call__(
+        self, /, *args: Options.args, **options: Options.kwargs
+    ) -> Callable[[Callable[P, R]], Callable[P, tuple[R, Any]]]: ...
+
+
+def _with_value(
+    transformation: Callable[Concatenate[Callable[..., Any], Options], Any],
+) -> _WithValue[Options]:
+    return cast("_WithValue[Options]", decorator(transformation))
+
+
+@_with_value
 def value_and_grad(
     f: Callable[..., Any],
     *,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 import bindax_transforms
 from bindax_core.errors import UnexpectedTracerError
@@ -37,6 +37,7 @@ P = ParamSpec("P")
 Q = ParamSpec("Q")
 R = TypeVar("R")
 T = TypeVar("T")
+Options = ParamSpec("Options")
 
 
 @register_static
@@ -324,40 +325,26 @@ def jit_partial(fun: Callable[..., Any], *given: Any, **options: Any) -> Callabl
     return _Partial(compiled, *given)
 
 
-@overload
-def jit(
-    fun: Callable[P, R],
-    /,
-    *,
-    in_shardings: Any = None,
-    out_shardings: Any = None,
-    static_argnums: int | Sequence[int] | None = None,
-    static_argnames: str | Iterable[str] | None = None,
-    donate_argnums: int | Sequence[int] | None = None,
-    donate_argnames: str | Iterable[str] | None = None,
-    keep_unused: bool = False,
-    backend: str | None = None,
-    inline: bool = False,
-    graph: bool | None = None,
-    graph_updates: bool | None = None,
-) -> JitFunction[P, R]: ...
-@overload
-def jit(
-    *,
-    in_shardings: Any = None,
-    out_shardings: Any = None,
-    static_argnums: int | Sequence[int] | None = None,
-    static_argnames: str | Iterable[str] | None = None,
-    donate_argnums: int | Sequence[int] | None = None,
-    donate_argnames: str | Iterable[str] | None = None,
-    keep_unused: bool = False,
-    backend: str | None = None,
-    inline: bool = False,
-    graph: bool | None = None,
-    graph_updates: bool | None = None,
-) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
-@api_boundary
-@decorator
+class _Compiling(Protocol[Options]):
+    """The type of ``jit``: a function of a function, and a decorator with options."""
+
+    @overload  # first, as mypy takes the first one for ``functools.partial``
+    def __call__(  # type: ignore[overload-overlap]
+        self, fun: Callable[P, R], /, *args: Options.args, **options: Options.kwargs
+    ) -> JitFunction[P, R]: ...
+    @overload
+    def __call__(
+        self, /, *args: Options.args, **options: Options.kwargs
+    ) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
+
+
+def _compiling(
+    transformation: Callable[Concatenate[Callable[..., Any], Options], Any],
+) -> _Compiling[Options]:
+    return cast("_Compiling[Options]", api_boundary(decorator(transformation)))
+
+
+@_compiling
 def jit(
     fun: Callable[..., Any],
     *,
