@@ -243,26 +243,6 @@ class CallScope:
             whether it is a root.
     """
 
-    __slots__ = (
-        "_lift",
-        "_mark",
-        "_structure",
-        "_tokens",
-        "arguments",
-        "changed",
-        "ends",
-        "given",
-        "leaves",
-        "new",
-        "origins",
-        "paths",
-        "references",
-        "roots",
-        "sizes",
-        "tree",
-        "variables",
-    )
-
     def __init__(self, form: Form, leaves: Sequence[Any], lift: Lift = UPDATES) -> None:
         structure = self._structure = form.structure
         self._lift = lift
