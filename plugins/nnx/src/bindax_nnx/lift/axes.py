@@ -75,7 +75,7 @@ class StateSharding(ByFilter):
 class Axes:
     """The axis of each variable and each other array of a call."""
 
-    __slots__ = ("_occurrences", "_sizes", "_what", "arrays", "prefixes", "variables")
+    __slots__ = ("_sizes", "_what", "arrays", "prefixes", "variables")
 
     def __init__(self, arguments: Arguments, prefix: Any, what: str) -> None:
         form = arguments.form
@@ -85,19 +85,19 @@ class Axes:
         self._sizes = arguments.sizes
         require_axes(self.arrays, what)
         self.prefixes: list[Any] = [p for p, root in zip(flat, form.is_root, strict=True) if root]
-        self._occurrences: Occurrences = {}
         first = self.prefixes[0] if self.prefixes else None
         if not has_parts(first) and all(p == first for p in self.prefixes[1:]):
             self.variables: list[Any] = [first] * len(arguments.variables)
             return
-        self._resolve(arguments.roots)
+        self._occurrences(arguments.roots)
         self.variables = variable_axes(arguments.roots, self.prefixes, what)
 
-    def _resolve(self, roots: Sequence[Any]) -> None:
-        """Find the axis of each variable at each place where it is; several are an error."""
-        self._occurrences = {}
+    def _occurrences(self, roots: Sequence[Any]) -> Occurrences:
+        """The axis of each variable at each place where it is; several are an error."""
+        found: Occurrences = {}
         for root, prefix in zip(roots, self.prefixes, strict=True):
-            add_occurrences(self._occurrences, root, prefix)
+            add_occurrences(found, root, prefix)
+        return found
 
     def of_leaves(self) -> list[Any]:
         """The axes of the arguments of a call: of the values of the variables, then the arrays."""
@@ -113,9 +113,7 @@ class Axes:
         flat = flatten_for_roots(prefix, scope.tree, what)
         self._check_results(scope, flat)
         if scope.new:
-            found: Occurrences = {}
-            for root, axis in zip(scope.roots, self.prefixes, strict=True):
-                add_occurrences(found, root, axis)
+            found = self._occurrences(scope.roots)
             for leaf, axis in zip(scope.leaves, flat, strict=True):
                 if is_reference(leaf):
                     add_occurrences(found, leaf, axis)
@@ -138,8 +136,7 @@ class Axes:
             found = list(iter_data(root))
             for (_, x), axis in zip(found, axes_of(prefix, root, found, self._what), strict=True):
                 if axis_of.get(id(x), axis) != axis:
-                    self._resolve(scope.roots)
-                    add_occurrences(self._occurrences, root, prefix)
+                    add_occurrences(self._occurrences(scope.roots), root, prefix)
 
 
 def variable_axes(roots: Sequence[Any], prefixes: Sequence[Any], what: str) -> list[Any]:
