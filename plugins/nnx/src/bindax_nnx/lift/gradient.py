@@ -260,19 +260,14 @@ def _numbered(argnums: Argnums, lift: Lift) -> list[tuple[int, Filter]]:
         )
     given = (argnums,) if isinstance(argnums, (int, DiffState)) else tuple(argnums)
     has_updates = lift.mode is Mode.UPDATES
-    entries: list[tuple[int, Filter]] = []
-    for entry in given:
-        if isinstance(entry, DiffState):
-            if not has_updates:
-                raise ValueError(
-                    "argnums of nnx.grad cannot contain `DiffState` objects when `graph=False` or "
-                    "`graph_updates=False`. Split the object in two arguments, nnx.split(model, "
-                    "filter, ...), or use nnx.grad(..., graph=True, graph_updates=True) or "
-                    "nnx.compat.grad."
-                )
-            entries.append((entry.argnum, entry.filter))
-        else:
-            entries.append((entry, Param if has_updates else ...))
+    if not has_updates and any(isinstance(x, DiffState) for x in given):
+        raise ValueError(
+            "argnums of nnx.grad cannot contain `DiffState` objects when `graph=False` or "
+            "`graph_updates=False`. Split the object in two arguments, nnx.split(model, filter, "
+            "...), or use nnx.grad(..., graph=True, graph_updates=True) or nnx.compat.grad."
+        )
+    usual: Filter = Param if has_updates else ...
+    entries = [(x.argnum, x.filter) if isinstance(x, DiffState) else (x, usual) for x in given]
     numbers = [number for number, _ in entries]
     for number in numbers:
         if numbers.count(number) > 1:
@@ -283,15 +278,13 @@ def _numbered(argnums: Argnums, lift: Lift) -> list[tuple[int, Filter]]:
 def _entries(
     numbered: Sequence[tuple[int, Filter]], args: Sequence[Any]
 ) -> list[tuple[int, Filter]]:
-    entries = []
-    for number, filter in numbered:
+    for number, _ in numbered:
         if not -len(args) <= number < len(args):
             raise ValueError(
                 f"grad was asked to differentiate with respect to argument {number!r}, but the "
                 f"function was called with {len(args)} positional arguments."
             )
-        entries.append((number % len(args), filter))
-    return entries
+    return [(number % len(args), filter) for number, filter in numbered]
 
 
 class _Selection:

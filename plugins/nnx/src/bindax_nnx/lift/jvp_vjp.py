@@ -49,9 +49,7 @@ def leaves_like(call: Call, arguments: Sequence[Any], given: Sequence[Any], what
     arrays: list[Any] = []
     for number, (argument, one) in enumerate(zip(arguments, given, strict=True)):
         leaves, tree = tree_flatten(argument, is_leaf=is_reference)
-        is_leaf = len(leaves) == 1 and leaves[0] is argument
-        parts = [one] if is_leaf else tree.flatten_up_to(one)
-        for leaf, part in zip(leaves, parts, strict=True):
+        for leaf, part in zip(leaves, tree.flatten_up_to(one), strict=True):
             if not is_reference(leaf):
                 arrays.append(zero_tangent(leaf) if part is None else part)
                 continue
