@@ -24,19 +24,6 @@ from bindax_nnx.variables import Variable
 class Plan:
     """The graphs in the arguments of a call, their structure, references and variables."""
 
-    __slots__ = (
-        "_containers",
-        "_indices",
-        "_mark",
-        "_nodes",
-        "_tokens",
-        "_variables_mark",
-        "references",
-        "roots",
-        "structure",
-        "variables",
-    )
-
     def __init__(self, roots: tuple[Any, ...]) -> None:
         traversal = traverse(roots)
         self._mark: Any = mutation_counter.now if traversal.is_lasting else None
