@@ -61,12 +61,7 @@ class _Static:
 
 
 _ALONE = (True,)
-"""The order of arguments that are one object."""
-
-
-def _kind(x: Any) -> bool | None:
-    """True for an object, False for an array, None for what needs a closer look."""
-    return False if type(x) is Array else True if isinstance(x, Object) else None
+"""The order of arguments that are one object: True stands for an object, False for an array."""
 
 
 class JitFunction(Generic[P, R]):
@@ -117,7 +112,10 @@ class JitFunction(Generic[P, R]):
                 return self._call(args, kwargs)
             if len(args) == 1 and isinstance(args[0], Object):
                 return self._call_quickly(args, args, (), _ALONE)
-            order = tuple([_kind(x) for x in args])
+            # None is for what needs a closer look.
+            order = tuple(
+                [False if type(x) is Array else isinstance(x, Object) or None for x in args]
+            )
             if None in order or True not in order:
                 return self._call(args, kwargs)
             roots = tuple([x for x in args if isinstance(x, Object)])
