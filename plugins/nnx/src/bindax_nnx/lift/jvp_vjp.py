@@ -67,8 +67,7 @@ def leaves_like(call: Call, arguments: Sequence[Any], given: Sequence[Any], what
     for variable in call.arguments.variables:
         zeros = [zero_tangent(x) for x in tree_leaves(variable._value)]
         out.extend(variables.get(id(variable), zeros))
-    rest = call.arguments.arrays[len(arrays) :]
-    return [*out, *arrays, *map(zero_tangent, rest)]
+    return [*out, *arrays]
 
 
 @overload
