@@ -285,5 +285,5 @@ def mapped(
 
 
 def repeated(items: Iterable[T], sizes: Iterable[int]) -> list[T]:
-    """What belongs to each value, from what belongs to each variable, and their sizes."""
+    """An entry for each value, from one for each variable and the sizes of these."""
     return [item for item, size in zip(items, sizes, strict=True) for _ in range(size)]
