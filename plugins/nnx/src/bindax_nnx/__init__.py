@@ -161,8 +161,6 @@ from bindax_nnx.lift.remat_eval_shape import eval_shape as eval_shape
 from bindax_nnx.lift.remat_eval_shape import make_jaxpr as make_jaxpr
 from bindax_nnx.lift.remat_eval_shape import remat as remat
 from bindax_nnx.lift.scan import scan as scan
-from bindax_nnx.lift.sharding import get_named_sharding as get_named_sharding
-from bindax_nnx.lift.sharding import get_partition_spec as get_partition_spec
 from bindax_nnx.lift.sharding import shard_map as shard_map
 from bindax_nnx.lift.transform_metadata import transform_metadata as transform_metadata
 from bindax_nnx.lift.vmap import vmap as vmap
@@ -194,6 +192,8 @@ from bindax_nnx.optimizer import Optimizer as Optimizer
 from bindax_nnx.optimizer import OptState as OptState
 from bindax_nnx.optimizer import OptVariable as OptVariable
 from bindax_nnx.partial_calls import cached_partial as cached_partial
+from bindax_nnx.partition_specs import get_named_sharding as get_named_sharding
+from bindax_nnx.partition_specs import get_partition_spec as get_partition_spec
 from bindax_nnx.pure_calls import PureState as PureState
 from bindax_nnx.pure_calls import call as call
 from bindax_nnx.pure_trees import NodeStates as NodeStates

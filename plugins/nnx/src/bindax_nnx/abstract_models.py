@@ -11,7 +11,7 @@ from bindax_core.sharding import Mesh, set_mesh
 from bindax_nnx.copies_with_changes import map
 from bindax_nnx.eager_sharding import is_divided, sharding_of
 from bindax_nnx.lift.remat_eval_shape import eval_shape
-from bindax_nnx.lift.sharding import get_named_sharding
+from bindax_nnx.partition_specs import get_named_sharding
 from bindax_nnx.split_merge import GraphDef, split
 from bindax_nnx.state import State
 from bindax_nnx.variables import Variable
