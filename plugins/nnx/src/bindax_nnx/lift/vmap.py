@@ -72,24 +72,23 @@ def vmap(
         try:
             return call.finish(run(call.leaves))
         except bindax_transforms.OutAxesError as error:
-            _name_output(call, error)
-            raise
+            raise _with_name(call, error) from None
 
     return batched
 
 
-def _name_output(call: Call, error: bindax_transforms.OutAxesError) -> None:
-    """Raise where a variable that all elements share is changed by one element, by its name."""
+def _with_name(call: Call, error: bindax_transforms.OutAxesError) -> ValueError:
+    """The error with the name of the variable that is the same for all elements, if it is one."""
     scope, outcome = call.scope, call.outcome
     if scope is None or outcome is None or error.output >= outcome.size:
-        return
+        return error
     old = [scope.variables[i] for i, _ in scope.changed]
     variable = repeated([*old, *scope.new], scope.sizes)[error.output]
-    raise ValueError(
+    return ValueError(
         f"vmap: {variable._describe()} is the same for all elements, since its axis is None, but "
         f"was given a value that depends on a mapped argument; map it, with StateAxes for an "
         f"object of which only parts are mapped, or take a mean or sum over the elements."
-    ) from None
+    )
 
 
 def _check_sizes(call: Call, entry: Axes, given: int | None) -> None:
