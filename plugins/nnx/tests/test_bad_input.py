@@ -252,3 +252,27 @@ def test_mistakes_are_named_and_change_nothing(name):
 def test_a_checkpoint_that_does_not_fit_changes_nothing(change, message, tmp_path):
     with pytest.raises(nnx.CheckpointError, match=message):
         load(Outer(), tmp_path, change)
+
+
+def test_scan_names_a_variable_whose_tree_changes_its_types():
+    held = nnx.List([nnx.Variable({"total": jnp.zeros(2), "steps": jnp.array(0, "i4")})])
+
+    def step(held, x):
+        held[0].value = {"total": held[0].value["total"], "steps": held[0].value["steps"] + x}
+        return held, x
+
+    message = r"a step of scan .* List\.0 comes in as int32\[\] and goes out as float32\[\]"
+    with pytest.raises(TypeError, match=message):
+        nnx.scan(step)(held, jnp.ones(3))
+
+
+def test_a_program_of_states_has_the_arrays_that_are_in_no_variable_as_constants():
+    class Scaled(nnx.Module):
+        def __init__(self):
+            self.factor = nnx.Param(jnp.ones(3))
+            self.table = jnp.array([1.0, 2.0, 3.0])
+
+    model = Scaled()
+    traced = nnx.jit(lambda model: model.factor.value * model.table).trace(model)
+    out = traced.lower().compile()(nnx.state(model, nnx.Variable))
+    np.testing.assert_array_equal(out, [1.0, 2.0, 3.0])
