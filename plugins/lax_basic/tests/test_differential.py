@@ -94,7 +94,7 @@ def test_evaluated_like_jax(group, jax_answers):
     assert not unknown, "\n".join(unknown)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("group", groups("compiled"))
 def test_compiled_like_evaluated(group):
