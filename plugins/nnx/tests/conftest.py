@@ -17,9 +17,15 @@ def mode_of_test(request):
 
     They hold in this process and in those that it starts. Other tests hold in each mode.
     """
-    with pytest.MonkeyPatch.context() as patch:
-        if request.node.get_closest_marker("graph"):
-            for name in ("nnx_graph_mode", "nnx_graph_updates"):
-                patch.setattr(config, name, True)
-                patch.setenv(f"BINDAX_{name.upper()}", "1")
+    if not request.node.get_closest_marker("graph"):
         yield
+        return
+    names = ("nnx_graph_mode", "nnx_graph_updates")
+    before = {name: getattr(config, name) for name in names}
+    with pytest.MonkeyPatch.context() as patch:
+        for name in names:
+            setattr(config, name, True)
+            patch.setenv(f"BINDAX_{name.upper()}", "1")
+        yield
+    for name, value in before.items():
+        setattr(config, name, value)
