@@ -49,6 +49,17 @@ def test_plain_transformations_change_variables(library, plain, name):
     assert float(counts.n[...]) == 12.0
 
 
+def test_averages_of_a_batch_are_gathered_inside_of_a_plain_gradient():
+    kept, plain = (nnx.BatchNorm(2, rngs=nnx.Rngs(0)) for _ in range(2))
+    kept = nnx.with_vars(kept, ref=True)
+    x = ones((3, 2)) * np.arange(3, dtype=np.float32)[:, None]
+    loss = lambda scale, layer: (layer(x * scale) ** 2).sum()  # noqa: E731
+    found = bindax.jit(bindax.grad(lambda scale: loss(scale, kept)))(2.0)
+    assert float(found) == pytest.approx(float(nnx.grad(loss)(2.0, plain)), abs=1e-5)
+    np.testing.assert_allclose(kept.mean[...], plain.mean[...], rtol=1e-6)
+    np.testing.assert_allclose(kept.var[...], plain.var[...], rtol=1e-6)
+
+
 @pytest.mark.graph
 @BOTH
 def test_some_variables_of_a_graph_get_mutable_arrays(library, plain):

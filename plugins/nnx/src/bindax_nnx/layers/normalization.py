@@ -27,7 +27,7 @@ from bindax_nnx.layers._common import (
     zeros,
 )
 from bindax_nnx.rngs import Rngs
-from bindax_nnx.variables import BatchStat, Param
+from bindax_nnx.variables import BatchStat, Param, Variable
 
 Axes = int | Sequence[int]
 
@@ -144,6 +144,12 @@ class _Affine(Layer):
         return collectives.pmean(mean, self.axis_name, axis_index_groups=self.axis_index_groups)
 
 
+def _gather(variable: Variable[Any], new: Any, kept: Any) -> None:
+    """Move an average towards a new statistic; a mutable array holds no value with a derivative."""
+    average = kept * variable.value + (1 - kept) * new
+    variable.value = lax.stop_gradient(average) if variable.ref else average
+
+
 class BatchNorm(_Affine):
     """Normalizes each feature over the batch (Ioffe and Szegedy, 2015).
 
@@ -211,9 +217,8 @@ class BatchNorm(_Affine):
         x, mean, var, scale, bias = promoted_by(self, x, self.mean, self.var, self.scale, self.bias)
         if not gathered:
             mean, var = self._moments(x, reduced, mask)
-            kept = self.momentum
-            self.mean.value = kept * self.mean.value + (1 - kept) * mean
-            self.var.value = kept * self.var.value + (1 - kept) * var
+            _gather(self.mean, mean, self.momentum)
+            _gather(self.var, var, self.momentum)
         return normalized(x, mean, var, scale, bias, reduced, features, self.epsilon, self.dtype)
 
     def set_view(self, use_running_average: bool | None = None) -> None:
