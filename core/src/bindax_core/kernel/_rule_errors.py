@@ -46,7 +46,9 @@ def described(primitive: Primitive, kind: str, rule: Rule | None) -> str:
 def rule_of(primitive: Primitive, kind: str) -> Rule | None:
     """Find the rule of a kind, whatever platform it is for."""
     table = rule_kinds.get(kind)
-    return None if table is None else next(iter(table.rules_of(primitive)), None)
+    if table is None:
+        return None
+    return table.rule_of(primitive) or next(iter(table.rules_of(primitive)), None)
 
 
 def describe_rule(primitive: Primitive, kind: str) -> str:
@@ -153,9 +155,11 @@ def note_application(error: Exception, primitive: Primitive) -> None:
     info = current_source.info
     if (info.code is None and not info.stack) or isinstance(error, NonFiniteError):
         return
+    if any(_APPLIED in note for note in getattr(error, "__notes__", ())):
+        return
     try:
-        source, notes = user_source_info(), getattr(error, "__notes__", [])
-        if source is not None and not any(_APPLIED in note for note in notes):
+        source = user_source_info()
+        if source is not None:
             error.add_note(f"{primitive.name}{_APPLIED}{source.where}.")
     except RecursionError:  # at the end of the stack; a call further out adds the note
         pass
