@@ -167,6 +167,7 @@ def in_loops(module: Module, xp: Module, control: Any) -> dict[str, Any]:
     return {"scan": scanned, "cond": chosen, "while": repeated}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["scan", "cond", "while"])
 def test_inside_loops_and_branches(name: str) -> None:
     ours, theirs = in_loops(bindax, bnp, lax)[name], in_loops(jax, jnp, jax.lax)[name]

@@ -78,6 +78,7 @@ def test_an_explained_mistake_counts_as_equivalent() -> None:
     assert report.of_status("equivalent")[0].reason == "there are no elements"
 
 
+@pytest.mark.nightly
 def test_the_same_seed_draws_the_same_mutants() -> None:
     made = declare()
     seen: list[Any] = []

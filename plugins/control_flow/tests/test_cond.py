@@ -62,6 +62,7 @@ POINTS = [0.3, 0.9, 1.2, 2.0]
 CASES = [(branching, branching_dot), (closing_over, closing_over_dot), (nested, nested_dot)]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("fun", "derivative"), CASES)
 @pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
 def test_derivatives(fun: Function, derivative: Any, wrap: Any) -> None:

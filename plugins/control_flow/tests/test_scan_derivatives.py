@@ -128,6 +128,7 @@ def close(found: Any, expected: Any) -> None:
 
 @pytest.mark.pairwise
 @pytest.mark.usefixtures("backend")
+@pytest.mark.every(3)
 @pytest.mark.parametrize("fun", FUNCTIONS)
 @pytest.mark.parametrize("wrap", [lambda f: f, bt.jit], ids=["eager", "jit"])
 def test_first_derivatives(fun: Function, wrap: Any) -> None:

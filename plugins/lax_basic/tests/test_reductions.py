@@ -109,7 +109,7 @@ def test_refused(call, error, text):
         call()
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("sample", REDUCTION_SAMPLES, ids=[s.label for s in REDUCTION_SAMPLES])
 def test_batches_are_stacked_results(sample):
     batches = [np.stack(pair) for pair in zip(sample.make(), sample.make(1), strict=True)]

@@ -88,6 +88,7 @@ def test_stacks_by_vmap_and_sizes_that_are_traced():
     assert steps.shape == (2,)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_compiled_like_evaluated(dtype):
     pytest.importorskip("bindax_xla_backend")

@@ -15,7 +15,7 @@ REFERENCES = np.load(Path(__file__).with_name("references.npz"))
 GUIDE = np.load(Path(__file__).with_name("guide.npz"))
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", CASES)
 def test_layers_are_those_of_flax(name):
     inputs, make = CASES[name]

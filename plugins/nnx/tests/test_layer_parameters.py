@@ -64,7 +64,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", LAYERS)
 def test_arrays_are_converted_as_the_function_says(name):
     args, x = LAYERS[name]

@@ -112,6 +112,7 @@ BY_DAY = ("masked entropy", "integers, axes", "smooth, masked", "kl", "norm 1", 
 CHOSEN = [*LOSSES, *TREES] if os.environ.get("BINDAX_NIGHTLY") else BY_DAY
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", CHOSEN)
 def test_results_are_those_of_optax(name: str) -> None:
     call = {**LOSSES, **TREES}[name]
@@ -119,6 +120,7 @@ def test_results_are_those_of_optax(name: str) -> None:
     assert_close(jax.tree.map(lambda x: x, ours), theirs, 2e-5, 1e-5)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedules_are_those_of_optax(name: str) -> None:
     counts = np.arange(16, dtype="int32")

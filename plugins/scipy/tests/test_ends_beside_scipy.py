@@ -95,7 +95,7 @@ def check_slopes(name, place, slope, sides, args):
     return checked.all(axis=0)
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(20)
 @pytest.mark.parametrize(("ours", "theirs", "name"), CASES, ids=[name for *_, name in CASES])
 def test_values_and_slopes(ours, theirs, name):
     function, reference, args = named(ours, name), named(theirs, name), arguments(name)
