@@ -64,6 +64,7 @@ def run(xp: Any, lax: Any, program: Any, transform: str) -> tuple[Any, list[Any]
     return np.asarray(out), sorted(seen)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("program", "transform"),
     [

@@ -24,6 +24,7 @@ def run_demo(*arguments: str) -> Result:
     return result
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_demo_recognizes_digits_and_draws_a_picture(backend: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra bindax[demo] is not installed")

@@ -61,6 +61,7 @@ def found(tmp_path_factory):
     return json.loads(out.read_text(encoding="utf-8"))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", sorted(ANSWERS))
 def test_a_package_has_the_numbers_of_jax(request, name):
     program = name.partition(".")[0]

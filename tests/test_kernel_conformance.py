@@ -91,6 +91,7 @@ def samples(name: str) -> Iterator[Sample]:
         yield sample(wrap(mixed), number, array((3,), "float64"), label="mixed", skip=skip)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", [*WRAPPERS, "name"])
 def test_the_rules_agree(name: str) -> None:
     report = check_rules(find_primitive(name), samples(name), budget=60.0)

@@ -246,6 +246,7 @@ def checked_square(x: Any) -> Any:
 checked_square.defjvp(lambda xs, ts: (checked_square(*xs), 2 * xs[0] * ts[0]))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("function", [checked_log, checked_square])
 def test_batches_of_functions_with_their_own_rules(function: Any) -> None:
     vector, matrix = np.full(3, 2, F), np.full((2, 3), 2, F)
