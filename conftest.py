@@ -114,12 +114,6 @@ def jax_answers(
     return AnswersOfTest(_answers_of_file, request.node.name)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than processors: many tests wait for processes that they start."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what runs at night alone, and what is in other parts."""
     kept = set(items)

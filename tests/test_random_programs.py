@@ -1,6 +1,6 @@
 """Random programs under random transformations: evaluated, compiled, and by JAX, all the same.
 
-6 programs run with the other tests, the same each day; BINDAX_RANDOM_PROGRAMS=2000 is the nightly
+Two programs run with the other tests, the same each day; BINDAX_RANDOM_PROGRAMS=2000 is the nightly
 run, with others each night. A failure names what it is repeated with: BINDAX_RANDOM_SEED for all
 programs of that run, and the seed of its case for `random_case`. With BINDAX_RANDOM_SHRINK=1 the
 case is made smaller first, which compiles for minutes.
@@ -32,7 +32,7 @@ from jax_calls import FAST_COMPILER
 
 jax: Any = pytest.importorskip("jax", reason="JAX is the reference of differential tests")
 
-COUNT = int(os.environ.get("BINDAX_RANDOM_PROGRAMS", "4"))
+COUNT = int(os.environ.get("BINDAX_RANDOM_PROGRAMS", "2"))
 FIRST_SEED = int(os.environ.get("BINDAX_RANDOM_SEED", "0"))
 SHRINK = bool(os.environ.get("BINDAX_RANDOM_SHRINK"))
 PARTS = 4 if COUNT > 6 else 2  # tests, so that several processes share the work
