@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,20 @@ def settled(*operands: Any) -> tuple[Any, ...]:
         else x
         for x in operands
     )
+
+
+def in_single(function: Callable[[Any], Any], x: Any) -> Any:
+    """Apply a function of numbers with 32 bits or more to others, and round its results to these.
+
+    Their complex numbers, which it computes with, have no dtype.
+    """
+    dtype = typeof(x).dtype
+    if dtype.itemsize >= 4:
+        return function(x)
+    out = function(lax.convert_element_type(x, np.float32))
+    if isinstance(out, tuple):
+        return tuple(lax.convert_element_type(part, dtype) for part in out)
+    return lax.convert_element_type(out, dtype)
 
 
 def log_probability(p: Any) -> Any:

@@ -13,7 +13,16 @@ import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic.extend import exp_of_square, scaled_erfc
-from bindax_scipy._operands import aligned, epsilon, is_double, largest, promoted, real, settled
+from bindax_scipy._operands import (
+    aligned,
+    epsilon,
+    in_single,
+    is_double,
+    largest,
+    promoted,
+    real,
+    settled,
+)
 from bindax_transforms import custom_jvp
 
 _ROOT_2 = math.sqrt(2)
@@ -113,7 +122,11 @@ def wofz(z: Any) -> Array:
     Array([0.4276+0.j], dtype=complex64)
     """
     (z,) = promoted("wofz", z)
-    return _wofz(z if jnp.iscomplexobj(z) else lax.complex(z, jnp.zeros_like(z)))
+    if not jnp.iscomplexobj(z):
+        # Two parts of half precision make no complex number.
+        part = z if typeof(z).dtype.itemsize >= 4 else lax.convert_element_type(z, np.float32)
+        z = lax.complex(part, jnp.zeros_like(part))
+    return _wofz(z)
 
 
 def _bounded(size: Any) -> Any:
@@ -174,7 +187,7 @@ def dawsn(x: Any) -> Array:
     >>> special.dawsn(jnp.array([0.0, 1.0])).round(4)
     Array([0.    , 0.5381], dtype=float32)
     """
-    return _dawsn(*settled(*real("dawsn", x)))
+    return in_single(_dawsn, *settled(*real("dawsn", x)))
 
 
 def fresnel(x: Any) -> tuple[Array, Array]:
@@ -184,7 +197,7 @@ def fresnel(x: Any) -> tuple[Array, Array]:
     Array([[0.4383],
            [0.7799]], dtype=float32)
     """
-    return _fresnel(*settled(*real("fresnel", x)))
+    return in_single(_fresnel, *settled(*real("fresnel", x)))
 
 
 @custom_jvp

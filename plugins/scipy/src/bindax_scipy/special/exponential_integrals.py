@@ -13,7 +13,7 @@ import bindax_numpy as jnp
 import bindax_special as base
 from bindax_control_flow import while_loop
 from bindax_core.extend import Array, typeof
-from bindax_scipy._operands import aligned, epsilon, real
+from bindax_scipy._operands import aligned, epsilon, in_single, real
 from bindax_scipy.special.gamma_functions import bernoulli_number
 from bindax_transforms import custom_jvp
 
@@ -237,7 +237,7 @@ def sici(x: Any) -> tuple[Array, Array]:
     Array([[0.9461],
            [0.3374]], dtype=float32)
     """
-    return _sici(*real("sici", x))
+    return in_single(_sici, *real("sici", x))
 
 
 # ----------------------------------------------------------------------------- dilogarithm
