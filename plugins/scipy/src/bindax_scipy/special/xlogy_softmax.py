@@ -9,7 +9,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_core.extend import Array
+from bindax_core.extend import Array, typeof
 from bindax_nn import normalization
 from bindax_scipy._operands import aligned, promoted, real
 from bindax_transforms import custom_jvp
@@ -133,14 +133,34 @@ def rel_entr(p: Any, q: Any) -> Array:
     )
 
 
+@custom_jvp
+def _divergence(p: Any, q: Any) -> Any:
+    """``p log(p / q) - p + q`` of positive numbers beside each other, whose difference is exact.
+
+    With ``t = q / p - 1`` it is ``p (t - log(1 + t))``. With ``s = t / (2 + t)`` the logarithm is
+    ``2 atanh(s)``, of whose series the first term leaves ``t s``.
+    """
+    t = (q - p) / p
+    s = t / (2 + t)
+    terms = jnp.array([2 / (2 * k + 3) for k in range(16, -1, -1)], typeof(s).dtype)
+    return p * s * (t - s * s * jnp.polyval(terms, s * s))
+
+
+_divergence.defjvps(
+    lambda t, out, p, q: -jnp.log1p((q - p) / p) * t, lambda t, out, p, q: (q - p) / q * t
+)
+
+
 def kl_div(p: Any, q: Any) -> Array:
     """``p log(p / q) - p + q``, the summands of a Kullback-Leibler divergence.
 
     >>> special.kl_div(jnp.array([1.0]), 1.0)
     Array([0.], dtype=float32)
     """
-    p, q = real("kl_div", p, q)
-    return rel_entr(p, q) - p + q
+    p, q = aligned(*real("kl_div", p, q))
+    near = (p > 0) & (jnp.abs(q - p) < 0.5 * p)
+    safe_p, safe_q = jnp.where(near, p, 1), jnp.where(near, q, 1)
+    return jnp.where(near, _divergence(safe_p, safe_q), rel_entr(p, q) - p + q)
 
 
 def _power(base: Any, logarithm: Any, lmbda: Any, rest: Any = 0.0) -> Any:
