@@ -119,6 +119,9 @@ class LoweringContext(Protocol):
     def mesh(self, mesh: Any) -> str:
         """The symbol of a mesh, declared where the program needs it, without ``@``."""
 
+    def enter_manual(self, mesh: Any, names: Sequence[Any]) -> None:
+        """Say that a region is the program of one device along some axes of a mesh."""
+
     def callback(
         self,
         function: Callable[..., Any],

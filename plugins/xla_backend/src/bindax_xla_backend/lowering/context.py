@@ -35,7 +35,7 @@ from bindax_xla_backend.lowering.effect_tokens import (
     TokenOperations,
     is_ordered,
 )
-from bindax_xla_backend.lowering.meshes import DeviceOperations
+from bindax_xla_backend.lowering.meshes import DeviceOperations, ManualAxes
 from bindax_xla_backend.lowering.module_builder import ModuleBuilder
 from bindax_xla_backend.lowering.rule_results import check_results, explain_operation, explain_rule
 
@@ -64,9 +64,9 @@ class LoweringContext(DeviceOperations, TokenOperations):
         "_builder",
         "_constants",
         "_effect_token",
-        "_is_manual",
         "_is_ordered",
         "_location",
+        "_manual",
         "_name",
         "_outer_source",
         "_point",
@@ -95,7 +95,7 @@ class LoweringContext(DeviceOperations, TokenOperations):
         self._types = builder.context.tensor_types
         self._constants: dict[Any, Value] = {}
         self._effect_token = EffectToken()
-        self._is_manual = False  # whether each device runs the operations on its own part
+        self._manual: ManualAxes | None = None  # along which each device runs its own operations
         self._is_ordered = False  # whether the equation that is being lowered has ordered effects
 
     def op(
@@ -181,7 +181,7 @@ class LoweringContext(DeviceOperations, TokenOperations):
         body._location = self._location
         body._constants = self._constants
         body._effect_token = self._effect_token
-        body._is_manual = self._is_manual
+        body._manual = self._manual
         consts = [body.constant(mlir.host_constant(const)) for const in closed_jaxpr.consts]
         return body.lower(closed_jaxpr.jaxpr, consts, values)
 
@@ -220,8 +220,15 @@ class LoweringContext(DeviceOperations, TokenOperations):
         )
         attributes = {**callback_attributes(index, pure), **self.once(len(result_avals) + ordered)}
         name = "stablehlo.custom_call"
+        if self.axes_left():
+            return self.by_hand(name, operands, result_avals, attributes, ordered)
         results = self._ordered_op(name, operands, result_avals, attributes, ordered)
         return self.everywhere(results, result_avals)
+
+    def enter_manual(self, mesh: Any, names: Sequence[Any]) -> None:
+        """Say that the operations of this block are those of one device along axes of a mesh."""
+        before: frozenset[Any] = frozenset() if self._manual is None else self._manual.names
+        self._manual = ManualAxes(mesh, before.union(names))
 
     # ------------------------------------------------------------------------ not for rules
 
@@ -272,7 +279,7 @@ class LoweringContext(DeviceOperations, TokenOperations):
     def _function(self, closed_jaxpr: ClosedJaxpr, name: str) -> str:
         """The symbol of the function for a jaxpr, which is lowered on the first request."""
         builder = self._builder
-        key = (id(closed_jaxpr.jaxpr), name)
+        key = (id(closed_jaxpr.jaxpr), name, self._manual)
         found = builder.functions.get(key)
         if found is not None:
             return found[1]
@@ -286,6 +293,7 @@ class LoweringContext(DeviceOperations, TokenOperations):
         private = {"sym_visibility": '"private"'}
         block = builder.context.function(builder.module, symbol, types, private)
         ctx = LoweringContext(builder, block)
+        ctx._manual = self._manual
         arguments = list(block.arguments)
         if ordered:
             ctx._effect_token.token = arguments.pop(0)
@@ -350,7 +358,7 @@ class LoweringContext(DeviceOperations, TokenOperations):
         inner.avals_in = tuple(region.arg_avals)
         inner._location = self._location
         inner._source, inner._name = self._source, self._name
-        inner._is_manual = self._is_manual or operation_name == "sdy.manual_computation"
+        inner._manual = self._manual
         arguments = list(block.arguments)
         if order is not None:
             inner._effect_token = order

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from bindax_core.errors import PlacementError
-from bindax_core.extend import ShapedArray, default_sharding
+from bindax_core.extend import Region, ShapedArray, default_sharding
 from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec, Sharding, open_axes
+from bindax_xla_backend._errors import LoweringError
 from bindax_xla_backend.lowering import mlir, shardings
 
 if TYPE_CHECKING:
     from bindax_xla_backend.lowering.module_builder import ModuleBuilder
+
+
+class ManualAxes(NamedTuple):
+    """The axes of a mesh along which a program is that of one device; others are the compiler's."""
+
+    mesh: AbstractMesh
+    names: frozenset[Any]
+
+
+_ONE, _FLAG = ShapedArray((1,), np.int32), ShapedArray((), np.bool_)
 
 
 class DeviceOperations:
@@ -21,8 +34,9 @@ class DeviceOperations:
 
     if TYPE_CHECKING:
         _builder: ModuleBuilder
-        _is_manual: bool
+        _manual: ManualAxes | None
         avals_in: tuple[ShapedArray, ...]
+        constant: Callable[..., Any]
         op: Callable[..., list[Any]]
 
     @property
@@ -38,16 +52,80 @@ class DeviceOperations:
         """The symbol of a mesh, which the module declares, for attributes of ``sdy``."""
         return self._builder.meshes.symbol(mesh)
 
+    def axes_left(self) -> list[Any]:
+        """The axes along which the compiler divides a program that is one device's along others."""
+        if self._manual is None:
+            return []
+        mesh, names = self._manual
+        return [name for name, size in mesh.shape_tuple if size > 1 and name not in names]
+
+    def by_hand(
+        self,
+        name: str,
+        operands: Sequence[Any],
+        result_avals: Sequence[ShapedArray],
+        attributes: Mapping[str, str],
+        ordered: bool,
+    ) -> list[Any]:
+        """An operation with effects on the whole operands, which XLA cannot divide by itself.
+
+        It runs on each device, or on the first one alone where it has no results.
+        """
+        if ordered or self._manual is None:
+            raise LoweringError(
+                f"ordered effects need a shard_map along all axes of the mesh, but the compiler "
+                f"divides along {self.axes_left()!r} here. Leave the order out, or name these axes "
+                f"in axis_names."
+            )
+        mesh, left = self._manual.mesh, self.axes_left()
+        sizes, symbol = dict(mesh.shape_tuple), self.mesh(mesh)
+        counts = [ShapedArray((sizes[axis],), np.int32) for axis in left]
+        iota = {"iota_dimension": "0 : i64"}
+        places = [self.op("stablehlo.iota", [], [aval], iota)[0] for aval in counts]
+
+        def run(inner: Any, *values: Any) -> list[Any]:
+            return inner.op(name, values, result_avals, attributes)  # type: ignore[no-any-return]
+
+        def body(inner: Any, *args: Any) -> list[Any]:
+            inner.enter_manual(mesh, left)
+            own, values = args[: len(left)], args[len(left) :]
+            if result_avals:
+                return run(inner, *values)
+            is_first = inner.is_first(own)
+            regions = [Region((), lambda ctx: run(ctx, *values)), Region((), lambda ctx: [])]
+            return inner.op("stablehlo.if", [is_first], [], regions=regions)  # type: ignore[no-any-return]
+
+        divided = [f"[{{{axis_text(axis)}}}]" for axis in left]
+        whole = [_whole(aval) for aval in self.avals_in]
+        manual = {
+            "in_shardings": _per_value(symbol, [*divided, *whole]),
+            "out_shardings": _per_value(symbol, [_whole(aval) for aval in result_avals]),
+            "manual_axes": f"#sdy<manual_axes{{{', '.join(map(axis_text, left))}}}>",
+        }
+        region = Region([*[_ONE] * len(left), *self.avals_in], body)
+        given = [*places, *operands]
+        return self.op("sdy.manual_computation", given, result_avals, manual, [region])
+
+    def is_first(self, places: Sequence[Any]) -> Any:
+        """True where all numbers, of the shape ``[1]``, are zero."""
+        total = places[0]
+        for place in places[1:]:
+            (total,) = self.op("stablehlo.add", [total, place], [_ONE])
+        (total,) = self.op("stablehlo.reshape", [total], [ShapedArray((), np.int32)])
+        zero = self.constant(np.int32(0))
+        direction = {"comparison_direction": "#stablehlo<comparison_direction EQ>"}
+        return self.op("stablehlo.compare", [total, zero], [_FLAG], direction)[0]
+
     def once(self, count: int) -> dict[str, str]:
         """The attributes that have an operation with ``count`` results run on one device alone."""
-        if not self._builder.several or self._is_manual:
+        if not self._builder.several or self._manual:
             return {}
         return {"sdy.sharding": self._builder.meshes.on_first_device(count)}
 
     def everywhere(self, values: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
         """The results of what is run ``once``, on all devices of the program."""
         layout = self._builder.layout
-        if layout is None or layout.mesh is None or not self._builder.several or self._is_manual:
+        if layout is None or layout.mesh is None or not self._builder.several or self._manual:
             return list(values)
         copies = NamedSharding(layout.mesh, PartitionSpec())
         placed = []
@@ -144,6 +222,17 @@ class Meshes:
         for axes, is_open in zip(sharding.spec.padded(ndim).axes, open_ones, strict=True):
             entries.append("{?}" if is_open else f"{{{', '.join(map(axis_text, axes))}}}")
         return f"#sdy.sharding<@{self.symbol(sharding.mesh)}, [{', '.join(entries)}]>"
+
+
+def _whole(aval: ShapedArray) -> str:
+    """The divisions of an array that is not divided."""
+    return f"[{', '.join(['{}'] * aval.ndim)}]"
+
+
+def _per_value(symbol: str, divisions: Sequence[str]) -> str:
+    """The shardings of several values, as the text of an attribute."""
+    texts = ", ".join(f"<@{symbol}, {one}>" for one in divisions)
+    return f"#sdy.sharding_per_value<[{texts}]>"
 
 
 def axis_text(name: Any) -> str:

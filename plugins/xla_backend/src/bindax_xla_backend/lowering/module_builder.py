@@ -36,7 +36,7 @@ class ModuleBuilder:
         self.expected_type: Callable[[ShapedArray], Any] | None = None
         self._symbols: dict[str, int] = {"main": 1}
         # The jaxpr is part of the value so that its id stays taken while the module is built.
-        self.functions: dict[tuple[int, str], tuple[Any, str]] = {}
+        self.functions: dict[tuple[int, str, Any], tuple[Any, str]] = {}
 
     def type(self, aval: ShapedArray) -> Any:
         """The tensor type of an abstract array."""
