@@ -36,6 +36,7 @@ from bindax_transforms.batching.axis_sizes import mesh_axes_of as mesh_axes_of
 from bindax_transforms.batching.batched_jaxpr import vmap_jaxpr as vmap_jaxpr
 from bindax_transforms.batching.named_axes import NamedAxis as NamedAxis
 from bindax_transforms.batching.named_axes import bound_axes as bound_axes
+from bindax_transforms.batching.named_axes import device_axes as device_axes
 from bindax_transforms.batching.named_axes import find_named_axis as find_named_axis
 from bindax_transforms.batching.named_axes import name_axes as name_axes
 from bindax_transforms.batching.vmap import OutAxesError as OutAxesError

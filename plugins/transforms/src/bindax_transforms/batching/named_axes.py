@@ -72,6 +72,17 @@ def name_axes(axes: Sequence[NamedAxis]) -> Iterator[None]:
         _staged.axes = before
 
 
+def device_axes() -> dict[Any, NamedAxis]:
+    """The axes of meshes along which the program that is being staged is that of one device.
+
+    They are those of ``shard_map`` around the caller, the outermost first.
+
+    >>> device_axes()
+    {}
+    """
+    return {axis.name: axis for axis in _staged.axes if axis.mesh is not None}
+
+
 def find_named_axis(name: Any, operation: str) -> NamedAxis:
     """The innermost axis of a name.
 

@@ -29,6 +29,7 @@ from bindax_core.extend import (
 )
 from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding, Space, named
 from bindax_transforms.batching.axis_sizes import mesh_axes_of
+from bindax_transforms.batching.named_axes import device_axes
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import Zero
 
@@ -45,8 +46,8 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
             those that begins as ``x`` does. None leaves arrays as they are.
 
     Raises:
-        ValueError: when a sharding has more axes than the array, or a spec is given and no mesh
-            is set.
+        ValueError: when a sharding has more axes than the array, a spec is given and no mesh is
+            set, or an axis is named along which ``shard_map`` divides.
 
     >>> import numpy as np
     >>> from bindax_core.sharding import NamedSharding, P, make_mesh
@@ -58,10 +59,24 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     given = flatten_prefix(shardings, tree, "shardings", full_name="x")
     what = "with_sharding_constraint: shardings"
     outs = [
-        x if target is None else sharding_constraint_p.bind(x, sharding=named(target, what))
+        x if target is None else sharding_constraint_p.bind(x, sharding=_sharding(target, what))
         for x, target in zip(leaves, given, strict=True)
     ]
     return tree_unflatten(tree, outs)
+
+
+def _sharding(given: Any, what: str) -> Any:
+    """The sharding that is meant, of which the axes are divided by the compiler."""
+    sharding = named(given, what)
+    spec = sharding.spec.axes if isinstance(sharding, NamedSharding) else ()
+    divided = [name for axes in spec for name in axes if name in device_axes()]
+    if divided:
+        raise ValueError(
+            f"{what}={given!r} names {divided[0]!r}, a manual axis here: inside of the shard_map "
+            f"around the caller, an array is the part of one device along "
+            f"{', '.join(map(repr, device_axes()))}. Name the other axes of the mesh alone."
+        )
+    return sharding
 
 
 def _impl(x: Any, *, sharding: Sharding | Space) -> list[Any]:
@@ -194,7 +209,7 @@ def _constrained(
         if target is None:
             made.append(x)
             continue
-        sharding = named(target, f"{what}: {option}")
+        sharding = _sharding(target, f"{what}: {option}")
         sharding.check(typeof(x).shape, f"{what}: {option}: {kind} leaf {i}")
         made.append(sharding_constraint_p.bind(x, sharding=sharding))
     return made
