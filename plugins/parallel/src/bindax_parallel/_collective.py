@@ -30,6 +30,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_parallel.varying import varying
 from bindax_transforms import NamedAxis, find_named_axis, vmap
 from bindax_transforms.zeros import Zero
 
@@ -37,6 +38,9 @@ Dim = int | None
 Evaluation = Callable[..., tuple[Any, Dim]]
 """The operation on a batch with the named axis in front; gives the result and where its batch axis
 is, None when all elements have the same result."""
+
+Composed = Callable[..., Any]
+"""The operation across several axes on one value: ``(value, axes, **params) -> value``."""
 
 _NO_EVALUATION = (
     "it is evaluated by the vmap that names the axis, on all elements together; one element alone, "
@@ -52,7 +56,8 @@ def collective(
     transpose: Rule,
     lowered: Callable[..., Any],
     unmapped: Evaluation | None = None,
-    composed: Callable[..., Any] | None = None,
+    composed: Composed | None = None,
+    in_common: bool = False,
 ) -> Primitive:
     """A primitive across a named axis.
 
@@ -65,7 +70,8 @@ def collective(
         lowered: ``(ctx, value, groups, **params) -> value``, its lowering between devices, where
             ``groups`` are the numbers of those that take part together.
         unmapped: the operation on one value that all elements contribute; else it is repeated.
-        composed: ``(value, *indices, **params) -> value``, the operation across several axes.
+        composed: ``(value, axes, **params) -> value``, the operation across several axes.
+        in_common: whether all elements get the same result.
     """
 
     def batched(
@@ -78,11 +84,11 @@ def collective(
             x = operations_for(typeof(x)).move_axis(x, dim, 0)
             return made.bind(x, *indices, **params), 0
         if composed is not None and len(indices) > 1:
-            function = partial(composed, **params)
+            function = partial(_across_several, composed, **params)
             return vmap(function, in_axes=tuple(dims), axis_size=axis_size)(*operands), 0
         if dim is None and unmapped is not None:
             return unmapped(x, **params)
-        return _along_axis(evaluate, in_front(x, dim, axis_size), params)
+        return along_axis(evaluate, in_front(x, dim, axis_size), params)
 
     def lowering(ctx: LoweringContext, x: Any, *indices: Any, **params: Any) -> Any:
         return lowered(ctx, x, device_groups(name, **params), **params)
@@ -99,8 +105,32 @@ def collective(
         transpose,
         rules.lowering["stablehlo"](lowering, alone=False),
         rules.pretty_print(_pretty_print),
+        *([varying(_without_own_axes)] if in_common else []),
     )
     return made
+
+
+def _across_several(
+    composed: Composed, x: Any, *indices: Any, axis_name: Any, size: int, mesh: Any, **params: Any
+) -> Any:
+    """The operation across axes of a mesh of which one or more are axes of a batch."""
+    sizes = dict(mesh)
+    pairs = zip(axis_name, indices, strict=True)
+    return composed(x, [NamedAxis(name, sizes[name], i, mesh) for name, i in pairs], **params)
+
+
+def _without_own_axes(
+    x: frozenset[Any],
+    *indices: frozenset[Any],
+    axis_name: Any,
+    mesh: Any,
+    axis_index_groups: Any,
+    **params: Any,
+) -> frozenset[Any]:
+    """The axes along which a result differs that all elements along an axis have in common."""
+    along = x.union(*indices)
+    is_whole = mesh is not None and axis_index_groups is None
+    return along.difference(names_of(axis_name)) if is_whole else along
 
 
 def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
@@ -137,7 +167,7 @@ def in_front(x: Any, dim: Dim, size: int) -> Any:
     return operations.move_axis(x, dim, 0) if dim else x
 
 
-def _along_axis(evaluate: Evaluation, x: Any, params: dict[str, Any]) -> tuple[Any, Dim]:
+def along_axis(evaluate: Evaluation, x: Any, params: dict[str, Any]) -> tuple[Any, Dim]:
     """The operation within each group of the axis: groups are gathered, and one more axis."""
     groups = params["axis_index_groups"]
     if groups is None:
@@ -227,26 +257,43 @@ def joint_index(axes: Sequence[NamedAxis]) -> Any:
 def checked_groups(
     operation: str, axes: Sequence[NamedAxis], groups: Any
 ) -> tuple[tuple[int, ...], ...] | None:
-    """The groups as a parameter: a partition of the indices of one axis into equal parts."""
+    """The groups as a parameter: a partition into equal parts of the indices along all axes."""
     if groups is None:
         return None
-    if len(axes) != 1:
-        raise ValueError(
-            f"{operation}: axis_index_groups are groups along one axis, but axis_name gives "
-            f"{len(axes)}; leave them out, or give one name."
-        )
-    (axis,) = axes
+    size, names = prod(axis.size for axis in axes), [axis.name for axis in axes]
+    along = f"axis {names[0]!r}" if len(names) == 1 else f"axes {names}"
     made = tuple(tuple(int(i) for i in group) for group in groups)
-    if sorted(i for group in made for i in group) != list(range(axis.size)):
+    if sorted(i for group in made for i in group) != list(range(size)):
         raise ValueError(
-            f"{operation}: axis_index_groups must hold each index of the axis {axis.name!r} of "
-            f"size {axis.size} once, but they are {groups!r}."
+            f"{operation}: axis_index_groups must hold each index of the {along} of size {size} "
+            f"once, but they are {groups!r}."
         )
     if len({len(group) for group in made}) != 1:
         raise ValueError(
             f"{operation}: axis_index_groups must be of one size, but they are {groups!r}."
         )
     return made
+
+
+def sizes_of(axes: Sequence[NamedAxis], groups: Any) -> list[int]:
+    """The number of elements that take part in each operation: one along each axis, or one."""
+    return [axis.size for axis in axes] if groups is None else [len(groups[0])]
+
+
+def bind_jointly(
+    made: Primitive, composed: Composed, x: Any, axes: Sequence[NamedAxis], **params: Any
+) -> Any:
+    """Apply a collective across several axes at once, which it does by itself between devices."""
+    mesh = axes[0].mesh
+    if mesh is None or any(axis.mesh != mesh for axis in axes):
+        return composed(x, axes, **params)
+    places = {
+        "axis_name": tuple(axis.name for axis in axes),
+        "size": prod(axis.size for axis in axes),
+        "mesh": mesh,
+    }
+    params.setdefault("axis_index_groups", None)
+    return made.bind(x, *[axis.index for axis in axes], **places, **params)
 
 
 def bind_along(made: Primitive, x: Any, named: NamedAxis, **params: Any) -> Any:

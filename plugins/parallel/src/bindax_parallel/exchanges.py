@@ -20,17 +20,24 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_parallel._collective import (
+    Composed,
+    Evaluation,
+    along_axis,
     between_devices,
     bind_along,
+    bind_jointly,
     checked_groups,
     collective,
     find_axes,
     group_size,
+    joint_index,
     linear_jvp,
     names_of,
     one_axis,
+    sizes_of,
     transposed,
 )
+from bindax_transforms import NamedAxis
 
 __all__ = [
     "all_gather",
@@ -46,7 +53,13 @@ Shape = tuple[int, ...]
 
 
 def all_gather(
-    x: Any, axis_name: Any, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False
+    x: Any,
+    axis_name: Any,
+    *,
+    axis_index_groups: Any = None,
+    axis: int = 0,
+    tiled: bool = False,
+    to: str = "varying",
 ) -> Any:
     """The values of all elements along named axes, as an axis of an array.
 
@@ -57,11 +70,12 @@ def all_gather(
             its list, in that order.
         axis: where the new axis stands in the result.
         tiled: whether the values are concatenated along ``axis`` in place of being stacked.
+        to: ``"varying"`` or ``"invarying"``; the values are the same, and all elements have them.
 
     Raises:
         NameError: when no ``vmap`` around the caller gives a name.
-        ValueError: when the groups are not a partition of the axis into equal parts, or ``axis``
-            does not exist.
+        ValueError: when the groups are not a partition of the axis into equal parts, ``axis``
+            does not exist, or ``to`` is something else.
 
     >>> import numpy as np
     >>> from bindax_transforms import vmap
@@ -69,15 +83,17 @@ def all_gather(
     Array([[0, 1],
            [0, 1]], dtype=int64)
     """
+    if to not in ("varying", "invarying"):
+        raise ValueError(f"all_gather: to must be 'varying' or 'invarying', but is {to!r:.60}.")
     axes = find_axes("all_gather", axis_name)
     groups = checked_groups("all_gather", axes, axis_index_groups)
+    order = axes[::-1] if groups is None else axes  # what is gathered last stands in front
 
     def gathered(leaf: Any) -> Any:
         shape = typeof(leaf).shape
         place = _axis("all_gather", "axis", axis, len(shape) + (not tiled))
-        for named in reversed(axes):
-            leaf = bind_along(all_gather_p, leaf, named, axis=place, axis_index_groups=groups)
-        count = prod(_sizes(axes, groups))
+        leaf = _applied(all_gather_p, _gather, leaf, order, groups, [place] * len(axes))
+        count = prod(sizes_of(axes, groups))
         merged = (count * shape[place],) if tiled else (count, *shape[place : place + 1])
         return lax.reshape(leaf, (*shape[:place], *merged, *shape[place + 1 :]))
 
@@ -116,10 +132,8 @@ def psum_scatter(
 
     def scattered(leaf: Any) -> Any:
         place = _axis("psum_scatter", "scatter_dimension", scatter_dimension, _ndim(leaf))
-        leaf = _divided("psum_scatter", leaf, place, _sizes(axes, groups), tiled)
-        for named in axes:
-            leaf = bind_along(psum_scatter_p, leaf, named, axis=place, axis_index_groups=groups)
-        return leaf
+        leaf = _divided("psum_scatter", leaf, place, sizes_of(axes, groups), tiled)
+        return _applied(psum_scatter_p, _scatter, leaf, axes, groups, [place] * len(axes))
 
     return tree_map(scattered, x)
 
@@ -187,15 +201,15 @@ def _all_to_all(
 ) -> Any:
     axes = find_axes(operation, axis_name)
     checked = checked_groups(operation, axes, groups)
-    sizes = _sizes(axes, checked)
+    sizes = sizes_of(axes, checked)
 
     def exchanged(leaf: Any) -> Any:
         named_as = ("axis", "axis") if operation == "pswapaxes" else ("split_axis", "concat_axis")
         source = _axis(operation, named_as[0], split, _ndim(leaf))
         target = _axis(operation, named_as[1], concat, _ndim(leaf))
         leaf = _divided(operation, leaf, source, sizes, tiled)
-        for i, named in enumerate(axes):
-            leaf = bind_along(all_to_all_p, leaf, named, axis=source + i, axis_index_groups=checked)
+        places = [source + i for i in range(len(axes))]
+        leaf = _applied(all_to_all_p, _swap, leaf, axes, checked, places)
         shape = typeof(leaf).shape
         rest = shape[source + len(sizes) :]
         leaf = lax.reshape(leaf, (*shape[:source], prod(sizes), *rest))
@@ -219,8 +233,21 @@ def _axis(operation: str, argument: str, axis: int, ndim: int) -> int:
     return axis % ndim
 
 
-def _sizes(axes: Sequence[Any], groups: Any) -> list[int]:
-    return [group_size(axis.size, groups) for axis in axes]
+def _applied(
+    made: Primitive,
+    evaluate: Evaluation,
+    x: Any,
+    axes: Sequence[NamedAxis],
+    groups: Any,
+    places: Sequence[int],
+) -> Any:
+    """An exchange along one named axis after the other, or within groups across all of them."""
+    if groups is not None and len(axes) > 1:
+        given = {"axis": places[0], "axis_index_groups": groups}
+        return bind_jointly(made, within_groups(evaluate), x, axes, **given)
+    for named, place in zip(axes, places, strict=True):
+        x = bind_along(made, x, named, axis=place, axis_index_groups=groups)
+    return x
 
 
 def _divided(operation: str, x: Any, axis: int, sizes: list[int], tiled: bool) -> Any:
@@ -239,6 +266,24 @@ def _divided(operation: str, x: Any, axis: int, sizes: list[int], tiled: bool) -
             f"the {count} elements along the named axes; with tiled=True, a multiple of them."
         )
     return lax.reshape(x, (*shape[:axis], *sizes, *shape[axis + 1 :]))
+
+
+def of_all(x: Any, axes: Sequence[NamedAxis]) -> Any:
+    """The values of all elements along several axes, as a first axis of the array."""
+    for axis in reversed(axes):
+        x = bind_along(all_gather_p, x, axis, axis=0)
+    shape = typeof(x).shape
+    return lax.reshape(x, (prod(axis.size for axis in axes), *shape[len(axes) :]))
+
+
+def within_groups(evaluate: Evaluation) -> Composed:
+    """An operation across several axes within groups of elements, from that on a batch."""
+
+    def composed(x: Any, axes: Sequence[NamedAxis], **params: Any) -> Any:
+        results, _ = along_axis(evaluate, of_all(x, axes), params)
+        return lax.dynamic_index_in_dim(results, joint_index(axes), 0, False)
+
+    return composed
 
 
 # ---------------------------------------------------------------------------------- primitives
@@ -298,10 +343,18 @@ def _reshaped(ctx: LoweringContext, x: Any, of: ShapedArray, to: ShapedArray) ->
 
 
 def _exchange(
-    ctx: LoweringContext, x: Any, groups: Any, *, axis: int, axis_name: Any, **params: Any
+    ctx: LoweringContext,
+    x: Any,
+    groups: Any,
+    *,
+    axis: int,
+    axis_name: Any,
+    axis_index_groups: Any,
+    **params: Any,
 ) -> Any:
     aval = ctx.avals_in[0]
-    flat = aval.update(shape=one_axis(aval.shape, axis, len(names_of(axis_name))))
+    count = len(names_of(axis_name)) if axis_index_groups is None else 1
+    flat = aval.update(shape=one_axis(aval.shape, axis, count))
     attributes = between_devices(
         groups,
         split_dimension=f"{axis} : i64",
@@ -318,8 +371,10 @@ all_gather_p: Primitive = collective(
     _gather,
     _gathered_shape,
     linear_jvp,
-    transposed(lambda ct, index, **params: psum_scatter_p.bind(ct, index, **params)),
+    transposed(lambda ct, *indices, **params: psum_scatter_p.bind(ct, *indices, **params)),
     _all_gather,
+    composed=within_groups(_gather),
+    in_common=True,
 )
 """The values of all elements, stacked along the new axis ``axis``."""
 
@@ -328,8 +383,9 @@ psum_scatter_p: Primitive = collective(
     _scatter,
     lambda shape, *, axis, **params: (*shape[:axis], *shape[axis + 1 :]),
     linear_jvp,
-    transposed(lambda ct, index, **params: all_gather_p.bind(ct, index, **params)),
+    transposed(lambda ct, *indices, **params: all_gather_p.bind(ct, *indices, **params)),
     _reduce_scatter,
+    composed=within_groups(_scatter),
 )
 """The sum over all elements, of which each gets its entry along ``axis``."""
 
@@ -338,7 +394,8 @@ all_to_all_p: Primitive = collective(
     _swap,
     lambda shape, **params: shape,
     linear_jvp,
-    transposed(lambda ct, index, **params: all_to_all_p.bind(ct, index, **params)),
+    transposed(lambda ct, *indices, **params: all_to_all_p.bind(ct, *indices, **params)),
     _exchange,
+    composed=within_groups(_swap),
 )
 """Entry ``j`` of element ``i`` along ``axis`` becomes entry ``i`` of element ``j``."""

@@ -13,6 +13,7 @@ from bindax_core.extend import LoweringContext, Primitive, tree_map, typeof
 from bindax_parallel._collective import (
     between_devices,
     bind_along,
+    bind_jointly,
     collective,
     find_axes,
     joint_index,
@@ -20,7 +21,7 @@ from bindax_parallel._collective import (
     rows,
     transposed,
 )
-from bindax_parallel.exchanges import all_gather, all_gather_p
+from bindax_parallel.exchanges import all_gather, of_all
 from bindax_parallel.indices import axis_size
 from bindax_transforms import NamedAxis
 
@@ -125,40 +126,17 @@ def _sources(pairs: Pairs, count: int) -> np.ndarray[Any, Any]:
 def _passed_on(x: Any, axes: Sequence[NamedAxis], pairs: Pairs) -> Any:
     if len(axes) == 1:
         return bind_along(ppermute_p, x, axes[0], perm=pairs)
-    mesh = axes[0].mesh
-    if mesh is None or any(axis.mesh != mesh for axis in axes):
-        return _received(x, axes, pairs)
-    params = {
-        "axis_name": tuple(axis.name for axis in axes),
-        "size": prod(axis.size for axis in axes),
-        "mesh": mesh,
-        "axis_index_groups": None,
-        "perm": pairs,
-    }
-    return ppermute_p.bind(x, *[axis.index for axis in axes], **params)
+    return bind_jointly(ppermute_p, _received, x, axes, perm=pairs)
 
 
-def _received(x: Any, axes: Sequence[NamedAxis], pairs: Pairs) -> Any:
+def _received(x: Any, axes: Sequence[NamedAxis], *, perm: Pairs, **params: Any) -> Any:
     """The value of the element's source, from those of all."""
-    everyone = x
-    for axis in reversed(axes):
-        everyone = bind_along(all_gather_p, everyone, axis, axis=0)
-    shape = typeof(everyone).shape
-    count = prod(axis.size for axis in axes)
-    everyone = lax.reshape(everyone, (count, *shape[len(axes) :]))
-    mine = lax.dynamic_index_in_dim(_sources(pairs, count), joint_index(axes), 0, False)
+    everyone = of_all(x, axes)
+    sources = _sources(perm, prod(axis.size for axis in axes))
+    mine = lax.dynamic_index_in_dim(sources, joint_index(axes), 0, False)
     value = lax.dynamic_index_in_dim(everyone, lax.max(mine, np.int32(0)), 0, False)
     given = lax.broadcast_in_dim(lax.ge(mine, np.int32(0)), typeof(value).shape, ())
     return lax.select(given, value, lax.zeros_like(value))
-
-
-def _across_several(
-    x: Any, *indices: Any, axis_name: Any, mesh: Any, perm: Pairs, **params: Any
-) -> Any:
-    """The operation across the axes of a mesh where one of them is an axis of a batch."""
-    sizes = dict(mesh)
-    pairs = zip(axis_name, indices, strict=True)
-    return _received(x, [NamedAxis(name, sizes[name], i, mesh) for name, i in pairs], perm)
 
 
 def _permute(x: Any, *, size: int, perm: Pairs, **params: Any) -> tuple[Any, int]:
@@ -193,7 +171,7 @@ ppermute_p: Primitive = collective(
     linear_jvp,
     transposed(_transpose),
     _collective_permute,
-    composed=_across_several,
+    composed=_received,
 )
 """The value of another element. Operands: an array, and the index along each axis. Parameter
 ``perm``: pairs (source, destination)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,19 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_parallel._collective import (
+    Evaluation,
     between_devices,
     bind_along,
+    bind_jointly,
     checked_groups,
     collective,
     find_axes,
     group_size,
     linear_jvp,
+    sizes_of,
     transposed,
 )
+from bindax_parallel.exchanges import within_groups
 from bindax_transforms.zeros import Zero
 
 __all__ = ["pmax", "pmax_p", "pmean", "pmin", "pmin_p", "psum", "psum_p"]
@@ -41,7 +46,8 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
         x: an array of any numeric dtype, or a tree of arrays; booleans are counted. For a Python
             number the sum is a Python number.
         axis_name: a name given by ``vmap(axis_name=...)``, or a tuple of names.
-        axis_index_groups: lists of indices that partition the axis: the sum is within each list.
+        axis_index_groups: lists of indices that partition the axis, or those of all axes together,
+            counted as ``axis_index`` does: the sum is within each list.
 
     Returns:
         Arrays like ``x``, the same for all elements of a group.
@@ -60,9 +66,7 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 
     def total(leaf: Any) -> Any:
         if type(leaf) in _CONSTANTS:
-            for axis in axes:
-                leaf = leaf * group_size(axis.size, groups)
-            return leaf
+            return leaf * prod(sizes_of(axes, groups))
         if typeof(leaf).dtype == np.bool_:
             leaf = lax.convert_element_type(leaf, np.int32)
         return _reduced(psum_p, leaf, axes, groups)
@@ -143,6 +147,9 @@ def _extremum(operation: str, made: Primitive, x: Any, axis_name: Any, groups: A
 
 
 def _reduced(made: Primitive, x: Any, axes: Sequence[Any], groups: Any) -> Any:
+    if groups is not None and len(axes) > 1:
+        composed = within_groups(_EVALUATIONS[made])
+        return bind_jointly(made, composed, x, axes, axis_index_groups=groups)
     for axis in axes:
         x = bind_along(made, x, axis, axis_index_groups=groups)
     return x
@@ -181,40 +188,53 @@ def _extremum_jvp(
     made: Primitive, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
 ) -> tuple[Any, Any]:
     """The tangent of the element that is the greatest; the mean of theirs, if several are."""
-    (x, index), (t, _) = primals, tangents
-    out = made.bind(x, index, **params)
+    (x, *indices), t = primals, tangents[0]
+    out = made.bind(x, *indices, **params)
     if type(t) is Zero:
         return out, Zero.like(out)
     taken = lax.convert_element_type(lax.eq(x, out), typeof(t).dtype)
-    share = psum_p.bind(taken, index, **params)
-    return out, lax.div(psum_p.bind(lax.mul(t, taken), index, **params), share)
+    share = psum_p.bind(taken, *indices, **params)
+    return out, lax.div(psum_p.bind(lax.mul(t, taken), *indices, **params), share)
 
 
-def _extreme(name: str, reduce: Callable[..., Any]) -> Primitive:
+def _reduction(reduce: Callable[..., Any]) -> Evaluation:
+    return lambda x, **params: (reduce(x, (0,)), None)
+
+
+_SUM, _GREATEST, _LEAST = map(_reduction, (lax.reduce_sum, lax.reduce_max, lax.reduce_min))
+
+
+def _extreme(name: str, evaluate: Evaluation) -> Primitive:
     return collective(
         name,
-        lambda x, **params: (reduce(x, (0,)), None),
+        evaluate,
         _same_shape,
         _extremum_jvp,
         rules.transpose.absent("it is not linear"),
         _all_reduce(f"stablehlo.{name[1:]}imum"),
         unmapped=lambda x, **params: (x, None),
+        composed=within_groups(evaluate),
+        in_common=True,
     )
 
 
 psum_p: Primitive = collective(
     "psum",
-    lambda x, **params: (lax.reduce_sum(x, (0,)), None),
+    _SUM,
     _same_shape,
     linear_jvp,
-    transposed(lambda ct, index, **params: psum_p.bind(ct, index, **params)),
+    transposed(lambda ct, *indices, **params: psum_p.bind(ct, *indices, **params)),
     _all_reduce("stablehlo.add"),
     unmapped=_multiple,
+    composed=within_groups(_SUM),
+    in_common=True,
 )
 """The sum across an axis. Operands: a numeric array, and the index along the axis."""
 
-pmax_p: Primitive = _extreme("pmax", lax.reduce_max)
+pmax_p: Primitive = _extreme("pmax", _GREATEST)
 """The maximum across an axis. Operands: an array, and the index along the axis."""
 
-pmin_p: Primitive = _extreme("pmin", lax.reduce_min)
+pmin_p: Primitive = _extreme("pmin", _LEAST)
 """The minimum across an axis. Operands: an array, and the index along the axis."""
+
+_EVALUATIONS = {psum_p: _SUM, pmax_p: _GREATEST, pmin_p: _LEAST}

@@ -12,10 +12,11 @@ from bindax_core.extend import ClosedJaxpr, DebugInfo, LoweringContext, Region, 
 from bindax_core.sharding import Mesh
 from bindax_parallel.shard_map.blocks import evaluate
 from bindax_parallel.shard_map.merging import with_merged_exchanges
-from bindax_parallel.shard_map.specs import INDEX, Spec, whole_aval
+from bindax_parallel.shard_map.specs import INDEX, Sizes, Spec, whole_aval
 from bindax_transforms import trace_to_jaxpr
 
 _NUMBER = ShapedArray((), np.uint32)
+_ONE = ShapedArray((1,), np.int32)
 
 
 def shard_map_lowering(
@@ -28,25 +29,32 @@ def shard_map_lowering(
     out_specs: Sequence[Spec],
     **params: Any,
 ) -> list[Any]:
-    """Lower to ``sdy.manual_computation``; without devices, to operations on whole arrays."""
+    """Lower to ``sdy.manual_computation``; without the devices, to operations on whole arrays."""
     sizes = dict(mesh.shape_tuple)
     manual = {name: size for name, size in sizes.items() if name in axis_names}
-    if not isinstance(mesh, Mesh):
+    if not isinstance(mesh, Mesh) and (mesh.size == 1 or ctx.device_count != mesh.size):
 
         def on_one_device(*operands: Any) -> list[Any]:
             return evaluate(jaxpr, manual, in_specs, out_specs, operands)
 
         program = trace_to_jaxpr(on_one_device, ctx.avals_in, DebugInfo("shard_map"))
         return ctx.inline(program, list(values))
+    program = with_merged_exchanges(jaxpr)
     avals = jaxpr.in_avals[len(manual) :]
+    operands, specs = list(values), list(in_specs)
+    open_axes = len(manual) < len(sizes)
+    if open_axes:
+        operands, specs = [*_counts(ctx, manual), *values], [*(((n,),) for n in manual), *in_specs]
+        avals = [*[_ONE] * len(manual), *avals]
 
-    def body(inner: LoweringContext, *parts: Any) -> Sequence[Any]:
-        return inner.inline(
-            with_merged_exchanges(jaxpr), [*_indices(inner, sizes, list(manual)), *parts]
-        )
+    def body(inner: LoweringContext, *args: Any) -> Sequence[Any]:
+        inner.enter_manual(mesh, list(manual))
+        if not open_axes:
+            return inner.inline(program, [*_indices(inner, sizes), *args])
+        indices = [inner.op("stablehlo.reshape", [x], [INDEX])[0] for x in args[: len(manual)]]
+        return inner.inline(program, [*indices, *args[len(manual) :]])
 
     symbol = ctx.mesh(mesh)
-    open_axes = len(manual) < len(sizes)
     quoted = ", ".join(f'"{name}"' for name in manual)
     results = [
         whole_aval(spec, aval, manual)
@@ -54,10 +62,10 @@ def shard_map_lowering(
     ]
     return ctx.op(
         "sdy.manual_computation",
-        values,
+        operands,
         results,
         {
-            "in_shardings": _shardings(symbol, in_specs, open_axes),
+            "in_shardings": _shardings(symbol, specs, open_axes),
             "out_shardings": _shardings(symbol, out_specs, open_axes),
             "manual_axes": f"#sdy<manual_axes{{{quoted}}}>",
         },
@@ -75,12 +83,22 @@ def _shardings(symbol: str, specs: Sequence[Spec], open_axes: bool) -> str:
     return f"#sdy.sharding_per_value<[{', '.join(texts)}]>"
 
 
-def _indices(ctx: LoweringContext, sizes: dict[Any, int], names: Sequence[Any]) -> list[Any]:
+def _counts(ctx: LoweringContext, axes: Sizes) -> list[Any]:
+    """For each axis the numbers of its places, of which each device is to get its own.
+
+    Where the compiler divides along other axes, a device cannot ask for its number.
+    """
+    avals = [ShapedArray((size,), np.int32) for size in axes.values()]
+    dimension = {"iota_dimension": "0 : i64"}
+    return [ctx.op("stablehlo.iota", [], [aval], dimension)[0] for aval in avals]
+
+
+def _indices(ctx: LoweringContext, sizes: Sizes) -> list[Any]:
     """The device's index along each axis, from its number."""
     (number,) = ctx.op("stablehlo.partition_id", [], [_NUMBER])
     found = []
     order = list(sizes)
-    for name in names:
+    for name in order:
         stride = prod(sizes[other] for other in order[order.index(name) + 1 :])
         count = ctx.constant(np.uint32(stride))
         (quotient,) = ctx.op("stablehlo.divide", [number, count], [_NUMBER])

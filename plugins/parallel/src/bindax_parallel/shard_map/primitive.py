@@ -8,11 +8,14 @@ residual is divided.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any
 
 import bindax_lax_basic as lax
+from bindax_core import config
 from bindax_core.extend import (
+    Array,
     ClosedJaxpr,
     DebugInfo,
     JaxprEqn,
@@ -29,10 +32,11 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_core.sharding import Mesh
+from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding
 from bindax_parallel.reductions import psum
 from bindax_parallel.shard_map.blocks import evaluate
 from bindax_parallel.shard_map.lowering import shard_map_lowering
+from bindax_parallel.shard_map.needless import without_needless_sums
 from bindax_parallel.shard_map.residuals import residuals_of, unzip
 from bindax_parallel.shard_map.specs import (
     INDEX,
@@ -47,7 +51,6 @@ from bindax_parallel.shard_map.specs import (
     whole_aval,
     with_axis,
 )
-from bindax_parallel.shard_map.varying import without_needless_sums
 from bindax_transforms import (
     NamedAxis,
     NamedSize,
@@ -74,10 +77,16 @@ def stage(
     def with_names(*args: Any) -> Sequence[Any]:
         indices, parts = args[: len(axes)], args[len(axes) :]
         pairs = zip(axes.items(), indices, strict=True)
-        with name_axes([NamedAxis(name, size, index, mesh) for (name, size), index in pairs]):
+        named = [NamedAxis(name, size, index, mesh) for (name, size), index in pairs]
+        with name_axes(named), _at_work(params["mesh"]):
             return function(*parts)
 
     return trace_to_jaxpr(with_names, [INDEX] * len(axes) + list(avals), origin)
+
+
+def _at_work(mesh: AbstractMesh) -> AbstractContextManager[None]:
+    """A block in which specs alone name axes of a mesh, if it has devices."""
+    return config.override(mesh=mesh) if isinstance(mesh, Mesh) else nullcontext()
 
 
 def bind_program(
@@ -100,6 +109,7 @@ def bind_program(
 
 def _impl(*operands: Any, **params: Any) -> list[Any]:
     arrays = [as_array(x) for x in operands]
+    params = {**params, "mesh": _with_devices(params["mesh"], arrays)}
     backend = compiling_backend(arrays) if isinstance(params["mesh"], Mesh) else None
     if backend is None:
         specs = params["in_specs"], params["out_specs"]
@@ -107,6 +117,14 @@ def _impl(*operands: Any, **params: Any) -> list[Any]:
     avals = tuple(typeof(x) for x in arrays)
     program = _program(avals, params)
     return list(executable_of(program, backend, name="shard_map")(*arrays))
+
+
+def _with_devices(mesh: AbstractMesh, arrays: Sequence[Array]) -> AbstractMesh:
+    """The mesh with the devices on which arrays lie, if they do on one of the same axes."""
+    if isinstance(mesh, Mesh):
+        return mesh
+    named = [x.sharding for x in arrays if isinstance(x.sharding, NamedSharding)]
+    return next((s.mesh for s in named if s.mesh.shape_tuple == mesh.shape_tuple), mesh)
 
 
 def _program(avals: tuple[Any, ...], params: Params) -> ClosedJaxpr:

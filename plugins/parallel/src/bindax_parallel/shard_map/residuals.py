@@ -12,7 +12,7 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import ClosedJaxpr, DebugInfo, eval_jaxpr
 from bindax_parallel.shard_map.specs import INDEX, Params, chosen, differing_axes, manual_axes
-from bindax_parallel.shard_map.varying import varying_axes
+from bindax_parallel.varying import varying_axes
 from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
 
 

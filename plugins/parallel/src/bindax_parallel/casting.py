@@ -1,0 +1,73 @@
+"""Values taken to differ between devices, which are the same on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bindax_core.extend import LoweringContext, Primitive, primitive, rules, tree_map
+from bindax_parallel._collective import find_axes
+from bindax_parallel.varying import varying
+from bindax_transforms.zeros import Zero
+
+__all__ = ["pcast", "pvary_p"]
+
+
+def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
+    """The same values, taken to differ between the elements along named axes.
+
+    The start of a loop is cast so where a step gives each device a value of its own. Where values
+    are used, they are cast by themselves.
+
+    Args:
+        x: an array or a tree of arrays.
+        axis_name: the name of an axis of ``shard_map`` or ``vmap``, or a tuple of names.
+        to: ``"varying"``.
+
+    Raises:
+        NameError: when nothing around the caller gives a name.
+        TypeError: when ``axis_name`` is a set, which has no order.
+        ValueError: when ``to`` is something else.
+
+    >>> import numpy as np
+    >>> from bindax_core.sharding import AbstractMesh, P
+    >>> from bindax_parallel import shard_map
+    >>> @shard_map(mesh=AbstractMesh((2,), ("i",)), in_specs=P(), out_specs=P("i"))
+    ... def copies(x):
+    ...     return pcast(x, "i", to="varying")
+    >>> copies(np.arange(2.0))
+    Array([0., 1., 0., 1.], dtype=float64)
+    """
+    if isinstance(axis_name, (set, frozenset)):
+        raise TypeError(f"pcast: axis_name must be a tuple or a str, but is {axis_name!r:.60}.")
+    if to != "varying":
+        raise ValueError(f"pcast: to must be 'varying', but is {to!r:.60}.")
+    names = tuple(axis.name for axis in find_axes("pcast", axis_name) if axis.mesh is not None)
+    return tree_map(lambda leaf: pvary_p.bind(leaf, axis_name=names), x) if names else x
+
+
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+    (x,), (t,) = primals, tangents
+    out = pvary_p.bind(x, **params)
+    return out, Zero.like(out) if type(t) is Zero else pvary_p.bind(t, **params)
+
+
+def _vmap(size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
+    return pvary_p.bind(*operands, **params), dims[0]
+
+
+def _lowering(ctx: LoweringContext, x: Any, **params: Any) -> Any:
+    return x
+
+
+pvary_p: Primitive = primitive(
+    "pvary",
+    rules.impl(lambda x, **params: x),
+    rules.abstract_eval(lambda x, **params: x),
+    rules.jvp(_jvp, symbolic_zeros=True),
+    rules.vmap(_vmap),
+    rules.transpose(lambda ct, x, **params: [ct]),
+    rules.lowering["stablehlo"](_lowering),
+    varying(lambda x, *, axis_name: x.union(axis_name)),
+)
+"""An array as it is, taken to differ between devices. Parameter ``axis_name``: a tuple of names."""
