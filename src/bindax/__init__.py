@@ -118,6 +118,7 @@ if _typing.TYPE_CHECKING:
     from bindax_parallel import process_count as process_count
     from bindax_parallel import process_index as process_index
     from bindax_parallel import shard_map as shard_map
+    from bindax_parallel import smap as smap
     from bindax_refs import Ref as Ref
     from bindax_refs import empty_ref as empty_ref
     from bindax_refs import free_ref as free_ref
@@ -202,6 +203,7 @@ _ELSEWHERE = {
     **dict.fromkeys(_PROCESSES, "bindax_parallel"),
     **dict.fromkeys(("Ref", "empty_ref", "free_ref", "freeze", "new_ref"), "bindax_refs"),
     "shard_map": "bindax_parallel",
+    "smap": "bindax_parallel",
     "checking_leaks": "bindax_transforms",
     "clear_caches": "bindax_transforms",
     "ensure_compile_time_eval": "bindax_transforms",

@@ -24,9 +24,19 @@ _LAZY = {
     ),
     "bindax_parallel": (
         *("all_gather", "all_gather_p", "all_to_all", "all_to_all_p", "axis_index", "axis_size"),
-        *("pbroadcast", "pmax", "pmax_p", "pmean", "pmin", "pmin_p", "ppermute", "ppermute_p"),
+        *(
+            "pbroadcast",
+            "pcast",
+            "pmax",
+            "pmax_p",
+            "pmean",
+            "pmin",
+            "pmin_p",
+            "ppermute",
+            "ppermute_p",
+        ),
         *("pshuffle", "psum", "psum_p", "psum_scatter", "psum_scatter_p", "pswapaxes"),
-        "shard_map_p",
+        *("pvary_p", "shard_map_p"),
     ),
     "bindax_transforms": ("sharding_constraint_p", "with_sharding_constraint"),
 }

@@ -7,10 +7,5 @@ from typing import Any
 from bindax_jax_names.shims._tolerant import tolerant
 
 
-def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
-    """The value: it varies along mesh axes wherever it is used so."""
-    return x
-
-
 def __getattr__(name: str) -> Any:
     return tolerant("bindax.lax", name)
