@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import bindax
-from bindax import P, lax
+from bindax import NamedSharding, P, lax
 from bindax import numpy as jnp
 from bindax.errors import BackendError
+from bindax.sharding import AxisType
 
 X = np.arange(64, dtype=np.float32).reshape(8, 8) / 16
 
@@ -148,3 +149,99 @@ def test_groups_across_two_axes(mesh: Any, on: Any) -> None:
         moved = X[group].reshape(4, 4, 2).swapaxes(0, 1).reshape(4, 8)
         wanted[group] = 2 * X[group].sum(0) + moved
     np.testing.assert_allclose(sums(X), wanted, rtol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def explicit(eight_devices: Any) -> Any:
+    types = (AxisType.Explicit,) * 2
+    return bindax.make_mesh((4, 2), ("x", "y"), types, devices=eight_devices.devices())
+
+
+def test_specs_that_are_left_out_are_those_of_the_arrays(explicit: Any) -> None:
+    x = bindax.device_put(X, NamedSharding(explicit, P("x", "y")))
+    shapes = []
+
+    def part(x: Any) -> Any:
+        shapes.append(x.shape)
+        return x + lax.axis_index("x")
+
+    rows = np.arange(4, dtype=np.float32).repeat(2)[:, None]
+    whole = bindax.shard_map(part, mesh=explicit, out_specs=P("x", "y"))
+    np.testing.assert_array_equal(whole(x), X + rows)
+    with bindax.set_mesh(explicit):
+        one = bindax.smap(part, out_axes=0, axis_name="x")(x)
+    np.testing.assert_array_equal(one, X + rows)
+    assert shapes == [(2, 4), (2, 8)]
+
+
+def test_specs_unlike_those_of_the_arrays_are_refused(explicit: Any) -> None:
+    x = bindax.device_put(X, NamedSharding(explicit, P("x", "y")))
+    f = bindax.shard_map(lambda x: x, mesh=explicit, in_specs=P("y"), out_specs=P("y"))
+    message = (
+        r"shard_map: in_specs for x=P\('y'\), but the array lies as P\('x', 'y'\) along explicit "
+        r"axes of the mesh; leave in_specs out, or lay it out by reshard\(x, P\('y'\)\) before."
+    )
+    with pytest.raises(ValueError, match=message):
+        f(x)
+    np.testing.assert_array_equal(f(bindax.device_put(X, NamedSharding(explicit, P("y")))), X)
+
+
+def test_an_abstract_mesh_stands_for_the_devices_of_the_arguments(mesh: Any, on: Any) -> None:
+    f = bindax.shard_map(
+        lambda x: x * 2 + lax.axis_index("x"),
+        mesh=mesh.abstract_mesh,
+        in_specs=P("x"),
+        out_specs=P("x"),
+    )
+    wanted = 2 * X + np.arange(4, dtype=np.float32).repeat(2)[:, None]
+    x = bindax.device_put(X, on("x", "y"))
+    for run in (f, bindax.jit(f)):
+        out = run(x)
+        np.testing.assert_array_equal(out, wanted)
+        assert out.sharding == on("x")
+        np.testing.assert_array_equal(run(X), wanted)
+
+
+def every_collective(x: Any) -> Any:
+    total = lax.psum(x, ("a", "b")) + lax.pmax(x, "b")
+    gathered = lax.all_gather(x, "a", axis=1).sum(1)
+    moved = lax.all_to_all(x, "b", 1, 1, tiled=True) + lax.ppermute(x, "a", [(0, 0)])
+    return jnp.sin(total * x) + gathered * moved + lax.psum_scatter(x * x, "a", tiled=True)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 2)])
+def test_second_derivatives_along_axes_of_one_device(sizes: Any, eight_devices: Any) -> None:
+    count = int(np.prod(sizes))
+    mesh = bindax.make_mesh(sizes, ("a", "b"), devices=eight_devices.devices()[:count])
+    options = {"in_specs": P("b"), "out_specs": P("b"), "check_vma": False}
+    meshes = (mesh, mesh.abstract_mesh)
+    f = {kind: bindax.shard_map(every_collective, mesh=kind, **options) for kind in meshes}
+    w = np.random.default_rng(0).normal(size=(16, 8)).astype(np.float32)
+
+    def second(f: Any) -> Any:
+        slope = bindax.grad(lambda x: (f(x) ** 2).sum())
+        return lambda x: bindax.vjp(slope, x)[1](w)[0]
+
+    x = w[::-1].copy() / 4
+    np.testing.assert_allclose(f[mesh](x), f[mesh.abstract_mesh](x), rtol=1e-5, atol=1e-5)
+    wanted = second(f[mesh.abstract_mesh])(x)
+    np.testing.assert_allclose(bindax.jit(second(f[mesh]))(x), wanted, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_checks_of_functions_on_each_device(count: int) -> None:
+    checkify = pytest.importorskip("bindax.experimental.checkify")
+
+    def f(x: Any) -> Any:
+        checkify.check(x.sum() > 0, "the sum is {total}", total=x.sum())
+        return 2 * x
+
+    run = checkify.checkify(bindax.pmap(f))
+    error, out = run(X[1 : count + 1])
+    np.testing.assert_array_equal(out, 2 * X[1 : count + 1])
+    assert error.get() is None
+    error, _ = run(-X[1 : count + 1])
+    assert "the sum is -5.75" in error.get()
+    only_last = np.ones((count, 8), np.float32)
+    only_last[-1] = -2
+    assert "the sum is -16.0" in run(only_last)[0].get()

@@ -26,6 +26,7 @@ PARTS: dict[str, Callable[[Any], Any]] = {
     "psum_scatter": lambda x: parallel.psum_scatter(x, "i", tiled=True),
     "all_to_all": lambda x: parallel.all_to_all(x, "i", 0, 1, tiled=True),
     "ppermute": lambda x: parallel.ppermute(x, "i", _PAIRS),
+    "pcast": lambda x: x * parallel.pcast(parallel.psum(x, "i"), "i", to="varying"),
     "axis_index": lambda x: x * lax.convert_element_type(parallel.axis_index("i"), x.dtype),
 }
 """A function of the part of a device for each collective, by its name."""

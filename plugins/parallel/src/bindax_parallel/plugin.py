@@ -10,10 +10,12 @@ from bindax_core.extend import hookimpl
 
 @hookimpl
 def bindax_samples() -> Iterable[Any]:
-    """Give programs of one device, with every collective."""
+    """Give programs of one device, with every collective, and the check of what varies."""
+    from bindax_parallel._conformance import check_varying
     from bindax_parallel._samples import samples
+    from bindax_testing import rule_check
 
-    return samples()
+    return [*samples(), rule_check("varying", check_varying)]
 
 
 @hookimpl

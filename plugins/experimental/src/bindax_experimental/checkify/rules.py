@@ -10,7 +10,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core import find_primitive
 from bindax_core.extend import Extension, Primitive, extend, is_differentiable, typeof
-from bindax_experimental.checkify import programs
+from bindax_experimental.checkify import per_device, programs
 from bindax_experimental.checkify.check import check_p
 from bindax_experimental.checkify.errors import (
     DivisionByZeroError,
@@ -44,6 +44,7 @@ def extensions() -> Iterator[Extension]:
     for name in ("scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max"):
         yield _extended(name, _scatter)
     yield from programs.extensions()
+    yield per_device.extension()
 
 
 def _extended(name: str, rule: Callable[..., Any]) -> Extension:

@@ -32,14 +32,16 @@ def shard_map_lowering(
     """Lower to ``sdy.manual_computation``; without the devices, to operations on whole arrays."""
     sizes = dict(mesh.shape_tuple)
     manual = {name: size for name, size in sizes.items() if name in axis_names}
-    if not isinstance(mesh, Mesh) and (mesh.size == 1 or ctx.device_count != mesh.size):
+    program = with_merged_exchanges(jaxpr)
+    if mesh.size == 1:
+        return ctx.inline(program, [*[ctx.constant(np.int32(0))] * len(manual), *values])
+    if not isinstance(mesh, Mesh) and ctx.device_count != mesh.size:
 
         def on_one_device(*operands: Any) -> list[Any]:
             return evaluate(jaxpr, manual, in_specs, out_specs, operands)
 
-        program = trace_to_jaxpr(on_one_device, ctx.avals_in, DebugInfo("shard_map"))
-        return ctx.inline(program, list(values))
-    program = with_merged_exchanges(jaxpr)
+        together = trace_to_jaxpr(on_one_device, ctx.avals_in, DebugInfo("shard_map"))
+        return ctx.inline(together, list(values))
     avals = jaxpr.in_avals[len(manual) :]
     operands, specs = list(values), list(in_specs)
     open_axes = len(manual) < len(sizes)
