@@ -16,5 +16,6 @@ from bindax_transforms.staging.staged_program import (
     stage_with_references as stage_with_references,
 )
 from bindax_transforms.staging.staged_program import with_constants as with_constants
+from bindax_transforms.staging.trace_cache import stand_for as stand_for
 
 vars()["__all__"] = _public_names(vars())

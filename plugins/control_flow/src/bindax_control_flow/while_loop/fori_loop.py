@@ -27,7 +27,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import add, lt
 from bindax_lax_basic.extend import is_complex, is_inexact, is_integer, promote_avals
 from bindax_transforms import check_function
-from bindax_transforms.extend import StagedProgram, stage_with_references
+from bindax_transforms.extend import StagedProgram, stage_with_references, stand_for
 
 __all__ = ["fori_loop"]
 
@@ -88,7 +88,7 @@ def fori_loop(
             f"known. Leave unroll away, or make the bounds static with static_argnums."
         )
     rounds = None if traced or symbolic else 1 if unroll is None else unroll
-    leaves = _last_carry(index, lower, upper, body, carry, rounds)
+    leaves = _last_carry(index, lower, upper, body_fun, body, carry, rounds)
     return tree_unflatten(carry.tree, leaves)  # type: ignore[no-any-return]
 
 
@@ -129,6 +129,7 @@ def _last_carry(
     index: ShapedArray,
     lower: Any,
     upper: Any,
+    body_fun: Callable[..., Any],
     body: StagedProgram,
     carry: Carry,
     unroll: Any,
@@ -148,5 +149,7 @@ def _last_carry(
     else:
         number: Any = int if is_integer(index.dtype) else float
         length = max(0, math.ceil(number(upper) - number(lower)))
-        state, _ = scan(lambda s, _: (step(*s), None), state, None, length=length, unroll=unroll)
+        key = "fori_loop", index, carry.tree, tuple(carry.avals)
+        again = stand_for(lambda s, _: (step(*s), None), body_fun, *key)
+        state, _ = scan(again, state, None, length=length, unroll=unroll)
     return list(state[1:])

@@ -10,6 +10,7 @@ from bindax_nnx._tokens import NodeToken
 from bindax_nnx.graph import iter_nodes, iter_variables, static_token
 from bindax_nnx.object import Object
 from bindax_nnx.variables import Variable
+from bindax_transforms.extend import stand_for
 
 
 def named_after(flat: Callable[..., Any], fun: Callable[..., Any]) -> Callable[..., Any]:
@@ -17,6 +18,13 @@ def named_after(flat: Callable[..., Any], fun: Callable[..., Any]) -> Callable[.
     flat.__name__ = getattr(fun, "__name__", type(fun).__name__)
     setattr(flat, "func", inspect.unwrap(fun))  # noqa: B010 -- functions have any attributes
     return flat
+
+
+def remembered(
+    flat: Callable[..., Any], fun: Callable[..., Any], *key: Any, values: Sequence[Any] = ()
+) -> Callable[..., Any]:
+    """The function, which stands for the user's where traces are remembered, see ``stand_for``."""
+    return stand_for(named_after(flat, fun), fun, *key, values=values)
 
 
 def with_positions(

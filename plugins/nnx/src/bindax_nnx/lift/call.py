@@ -85,11 +85,11 @@ class Call:
 
     def finish(self, outs: Sequence[Any]) -> Any:
         """Apply the changes to the original objects; gives the result of the user's function."""
-        return finish(self._known_outcome(), self.arguments, outs)
+        return finish(self.known_outcome(), self.arguments, outs)
 
     def result_of(self, outs: Sequence[Any]) -> Any:
         """The result with other arrays in it, such as tangents, and no change of the arguments."""
-        outcome = self._known_outcome()
+        outcome = self.known_outcome()
         old = sum(1 if tree is None else tree.num_leaves for _, tree in outcome.changed)
         bare = dataclasses.replace(
             outcome, changed=(), relabelled=(), restructured=None, size=outcome.size - old
@@ -98,9 +98,10 @@ class Call:
 
     def finish_apart(self, outs: Sequence[Any]) -> Any:
         """The result of the user's function around copies of the arguments."""
-        return finish(self._known_outcome(), CallScope(self.arguments.form, self.leaves), outs)
+        return finish(self.known_outcome(), CallScope(self.arguments.form, self.leaves), outs)
 
-    def _known_outcome(self) -> Updates:
+    def known_outcome(self) -> Updates:
+        """What is static about the results."""
         if self.outcome is None:
             raise TypeError("a transformation returned without calling the function.")
         return self.outcome

@@ -10,9 +10,9 @@ import bindax_control_flow
 from bindax_core.extend import Array, api_boundary, tree_flatten, tree_leaves, typeof
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import is_reference
-from bindax_nnx.lift._names import named_after, variable_name
+from bindax_nnx.lift._names import remembered, variable_name
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.structure import CallScope, Lift
+from bindax_nnx.lift.structure import CallScope, Given, Lift, Returned, finish
 from bindax_nnx.modes import mode_of
 from bindax_transforms import check_function
 
@@ -129,19 +129,32 @@ def _choose(
 ) -> Any:
     name = lift.name
     calls = [Call(function, operands, all_values=True, lift=lift) for function in functions]
-    flat = [call.flat for call in calls]
-    leaves = calls[0].leaves if calls else []
+    programs = [_program(call) for call in calls]
+    given = [_given(call) for call in calls[:1]]
     try:
         if name == "cond":
-            outs = bindax_control_flow.cond(which, *flat, leaves)
+            returned = bindax_control_flow.cond(which, *programs, *given)
         else:
-            outs = bindax_control_flow.switch(which, flat, leaves)
+            returned = bindax_control_flow.switch(which, programs, *given)
     except TypeError:
         _check_same(name, calls)
         _check_types(name, calls)
         raise
-    _check_same(name, calls)
-    return calls[0].finish(outs)
+    return finish(returned.outcome, calls[0].arguments, returned.outs)
+
+
+def _given(call: Call) -> Given:
+    return Given(call.arguments.form, call.leaves)
+
+
+def _program(call: Call) -> Callable[..., Any]:
+    """The user's function from arrays to arrays, each with what is static about them."""
+
+    def program(given: Given) -> Returned:
+        outs = call.flat(given.leaves)
+        return Returned(call.known_outcome(), outs)
+
+    return remembered(program, call.fun, call.lift)
 
 
 def _check_same(name: str, calls: Sequence[Call]) -> None:
@@ -193,7 +206,10 @@ def carried(name: str, call: Call, scope: CallScope, count: int, operands: int) 
     outcome = call.outcome
     if outcome is None:
         return
-    is_other = scope.is_restructured()
+    trees = [
+        (tree, tree_flatten(scope.given[i])[1]) for i, tree in outcome.changed if tree is not None
+    ]
+    is_other = scope.is_restructured() or any(tree != before for tree, before in trees)
     if is_other or scope.new or outcome.relabelled:
         other = "an attribute holds another variable, object or array than before"
         changes = scope.describe_changes() or (other if is_other else outcome.describe())
@@ -267,8 +283,8 @@ def while_loop(
     call = Call(body_fun, (init_val,), all_values=True, lift=lift)
     test = Call(cond_fun, (init_val,), lift=lift)
 
-    def condition(leaves: Sequence[Any]) -> Any:
-        scope = test.enter(leaves)
+    def condition(given: Given) -> Any:
+        scope = test.enter(given.leaves)
         holds = test.run(scope)
         test.leave(scope, holds)
         if test.outcome is not None and (test.outcome.changed or test.outcome.restructured):
@@ -278,10 +294,10 @@ def while_loop(
             )
         return getattr(holds, "value", holds)
 
-    goes_on = named_after(condition, cond_fun)
-    step = named_after(lambda leaves: _step(call, leaves), body_fun)
-    loop = partial(bindax_control_flow.while_loop, goes_on, step, call.leaves)
-    return _looped(call, loop, init_val)  # type: ignore[no-any-return]
+    goes_on = remembered(condition, cond_fun, lift)
+    step = remembered(lambda given: _step(call, given), body_fun, lift)
+    loop = partial(bindax_control_flow.while_loop, goes_on, step, _given(call))
+    return _looped(call, loop)  # type: ignore[no-any-return]
 
 
 @api_boundary
@@ -320,13 +336,13 @@ def fori_loop(
     lift = Lift("fori_loop", mode_of(graph, graph_updates), True)
     call = Call(lambda state: None, (init_val,), all_values=True, lift=lift)
 
-    def body(i: Any, leaves: Sequence[Any]) -> list[Any]:
+    def body(i: Any, given: Given) -> Given:
         call.fun = lambda state: body_fun(i, state)
-        return _step(call, leaves)
+        return _step(call, given)
 
-    step = named_after(body, body_fun)
-    loop = partial(bindax_control_flow.fori_loop, lower, upper, step, call.leaves, unroll=unroll)
-    return _looped(call, loop, init_val)  # type: ignore[no-any-return]
+    step = remembered(body, body_fun, lift)
+    loop = partial(bindax_control_flow.fori_loop, lower, upper, step, _given(call), unroll=unroll)
+    return _looped(call, loop)  # type: ignore[no-any-return]
 
 
 def check_types(call: Call, numbers: Collection[int]) -> None:
@@ -342,24 +358,24 @@ def check_types(call: Call, numbers: Collection[int]) -> None:
         ) from None
 
 
-def _step(call: Call, leaves: Sequence[Any]) -> list[Any]:
-    """A step of a loop on flat lists, which checks that the structure stays."""
-    name, scope = call.lift.name, call.enter(leaves)
+def _step(call: Call, given: Given) -> Given:
+    """A step of a loop on arrays, which checks that the structure stays."""
+    name, scope = call.lift.name, call.enter(given.leaves)
     (state,), _ = scope.arguments
     result = call.run(scope)
     outs = call.leave(scope, result)
     check_same_objects(name, state, result)
-    carried(name, call, scope, len(outs), len(leaves))
-    return outs
+    carried(name, call, scope, len(outs), len(given.leaves))
+    return Given(given.form, outs)
 
 
-def _looped(call: Call, loop: Callable[[], Sequence[Any]], init_val: Any) -> Any:
+def _looped(call: Call, loop: Callable[[], Given]) -> Any:
     """The last state of a loop over a call."""
     try:
-        outs = loop()
+        last = loop()
     except TypeError:
         check_types(call, range(len(call.arguments.variables)))
         raise
-    if call.outcome is None:  # no step was traced
-        return init_val
-    return call.finish(outs)
+    scope = call.enter(last.leaves)
+    (state,), _ = scope.arguments
+    return call.finish(call.leave(scope, state))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from operator import is_not
 from typing import Any
@@ -13,7 +14,7 @@ from bindax_core.extend import api_boundary, typeof, warn_user
 from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import traverse
 from bindax_nnx.lift._decorators import lift_of, preserving
-from bindax_nnx.lift._names import named_after
+from bindax_nnx.lift._names import remembered
 from bindax_nnx.lift.axes import (
     Axes,
     Carry,
@@ -25,7 +26,7 @@ from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects, check_types
 from bindax_nnx.lift.prefixes import check_prefixes
 from bindax_nnx.lift.scan_axes import check_scan_arguments, check_scan_axes
-from bindax_nnx.lift.structure import CallScope, Form, same_words
+from bindax_nnx.lift.structure import CallScope, Form, Returned, finish, same_words
 from bindax_nnx.modes import Mode
 from bindax_nnx.rngs import RngState
 from bindax_nnx.variables import Variable, store_value
@@ -102,7 +103,7 @@ def _scanned(
             entry.variables[i] = Carry
         loop = _Loop(call, entry, axes, out_axes, metadata)
         try:
-            return call.finish(loop.run(**options))
+            return loop.run(**options)
         except _ChangedOutsideOfCarry as error:
             changed.setdefault(call.arguments.form, set()).update(error.numbers)
 
@@ -138,16 +139,19 @@ class _Loop:
         self.out_axes = out_axes
         self.metadata = metadata
         self.axes = entry.of_leaves()
-        self.exits: list[Any] = []
         self.carried = frozenset([i for i, x in enumerate(entry.variables) if x is Carry])
         call.all_values = self.carried
 
-    def run(self, length: int | None, reverse: bool, unroll: int | bool) -> list[Any]:
-        """All steps, and the results in their order."""
-        carry, xs, shared = self.divided(self.call.leaves)
+    def run(self, length: int | None, reverse: bool, unroll: int | bool) -> Any:
+        """The result of all steps."""
+        call, metadata = self.call, tuple(sorted(self.metadata.items()))
+        carry, xs, shared = self.divided(call.leaves)
+        axes = (*self.axes, *self.entry.variables), self.in_axes, self.out_axes
+        key = call.lift, call.arguments.form, axes, metadata
+        step = lambda carry, xs: self.step(carry, xs, shared)  # noqa: E731
         try:
             final, ys = bindax_control_flow.scan(
-                named_after(lambda carry, xs: self.step(carry, xs, shared), self.call.fun),
+                remembered(step, call.fun, *key, values=shared),
                 carry,
                 [_in_front(x, axis) if axis else x for x, axis in xs],
                 length=length,
@@ -157,7 +161,7 @@ class _Loop:
         except TypeError:
             check_types(self.call, self.carried)
             raise
-        return self.joined(final, ys)
+        return finish(ys.outcome, call.arguments, joined(final, ys))
 
     def divided(self, leaves: Sequence[Any]) -> tuple[list[Any], list[tuple[Any, int]], list[Any]]:
         """The leaves that are carried, those that are sliced with their axes, and the others."""
@@ -170,7 +174,7 @@ class _Loop:
 
     def step(
         self, carry: Sequence[Any], xs: Sequence[Any], shared: Sequence[Any]
-    ) -> tuple[list[Any], list[Any]]:
+    ) -> tuple[list[Any], Returned]:
         """One step on flat lists."""
         parts = {Carry: iter(carry), None: iter(shared)}
         slices = iter(xs)
@@ -184,13 +188,12 @@ class _Loop:
         self._forget_changes(scope)
         restore_axes(scope, result, self.entry, self.out_axes, self.metadata)
         outs = call.leave(scope, result, paths=True)
-        self.exits = self.entry.of_results(scope, self.out_axes, len(outs))
-        self._check(scope, args, result, len(carry), before)
-        pairs = list(zip(outs, self.exits, strict=True))
-        return (
-            [x for x, axis in pairs if axis is Carry],
-            [x for x, axis in pairs if axis is not Carry],
-        )
+        exits = self.entry.of_results(scope, self.out_axes, len(outs))
+        self._check(scope, args, result, exits, len(carry), before)
+        pairs = list(zip(outs, exits, strict=True))
+        stacked = [x for x, axis in pairs if axis is not Carry]
+        outcome = replace(call.known_outcome(), axes=tuple(exits))
+        return [x for x, axis in pairs if axis is Carry], Returned(outcome, stacked)
 
     def _forget_changes(self, scope: CallScope) -> None:
         """Give variables that all steps share, in graphs with updates, the values they had."""
@@ -216,22 +219,28 @@ class _Loop:
         return traversal.tokens, traversal.references
 
     def _check(
-        self, scope: CallScope, args: Sequence[Any], result: Any, carried: int, before: Any
+        self,
+        scope: CallScope,
+        args: Sequence[Any],
+        result: Any,
+        exits: Sequence[Any],
+        carried: int,
+        before: Any,
     ) -> None:
         changed = {i for i, _ in scope.changed if self.entry.variables[i] is None}
         if changed:
             raise _ChangedOutsideOfCarry(changed)
-        if None in self.exits:
+        if None in exits:
             raise ValueError(
                 f"scan: Cannot broadcast output state: out_axes={self.out_axes!r} has None for a "
                 f"result; give Carry, or the axis along which the results are stacked."
             )
+        count = sum(axis is Carry for axis in exits)
         several = isinstance(self.out_axes, tuple) and isinstance(result, tuple)
         given = _carried(self.in_axes, args)
         returned = _carried(self.out_axes, result if several else (result,))
         if len(given) == 1 and len(returned) == 1:
             check_same_objects("scan", given[0], returned[0])
-        count = sum(axis is Carry for axis in self.exits)
         if count != carried:
             self._refuse(scope, f"{carried} arrays are carried in, {count} come out.")
         tokens, references = self._carried_graphs(scope)
@@ -254,17 +263,18 @@ class _Loop:
             f"all that is carried, and make variables that are carried before the scan."
         )
 
-    def joined(self, carry: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
-        """The results in their order, each stacked along its axis."""
-        final, stacked = iter(carry), iter(ys)
-        outs = []
-        for axis in self.exits:
-            if axis is Carry:
-                outs.append(next(final))
-            else:
-                y = next(stacked)
-                outs.append(jnp.moveaxis(y, 0, axis) if axis else y)
-        return outs
+
+def joined(carry: Sequence[Any], returned: Returned) -> list[Any]:
+    """The results in their order, each stacked along its axis."""
+    final, stacked = iter(carry), iter(returned.outs)
+    outs = []
+    for axis in returned.outcome.axes:
+        if axis is Carry:
+            outs.append(next(final))
+        else:
+            y = next(stacked)
+            outs.append(jnp.moveaxis(y, 0, axis) if axis else y)
+    return outs
 
 
 def _carried(axes: Any, values: Sequence[Any]) -> list[Any]:

@@ -178,6 +178,7 @@ class Updates:
         size: how many values of variables are among the results.
         relabelled: the variables with new metadata, by number, with these.
         is_plain: whether there is nothing but arrays in the result, and no change.
+        axes: of each result of ``scan`` the axis along which it is stacked, or ``Carry``.
     """
 
     tree: PyTreeDef
@@ -187,6 +188,7 @@ class Updates:
     size: int
     relabelled: tuple[tuple[int, VariableToken], ...]
     is_plain: bool
+    axes: tuple[Any, ...] = ()
 
     def structure(self) -> Any:
         """The parts that must be the same for the branches of a choice."""

@@ -50,6 +50,20 @@ _SAME = (
 """Types of values that do not change while they are the same object."""
 
 
+class _TracedAs(NamedTuple):
+    """What a function stands for that is made anew at each call: its attribute ``traced_as``.
+
+    Attributes:
+        function: the user's function that it calls.
+        values: what it closes over besides, which may differ from call to call.
+        key: what else it depends on.
+    """
+
+    function: Callable[..., Any]
+    values: Sequence[Any]
+    key: Hashable
+
+
 class _Entry(NamedTuple):
     functions: tuple[weakref.ref[Any], ...]
     seen: list[Any]
@@ -86,7 +100,7 @@ def traced_once(
     """The result of tracing functions, of an earlier call if they are and see the same.
 
     Args:
-        functions: what the user gave; they are told apart by identity.
+        functions: what the user gave, which are told apart by identity, or stand for that.
         key: what else the result depends on: types and structures of the arguments.
         trace: traces the functions; gives the result, and the values that its jaxprs close over.
 
@@ -102,14 +116,19 @@ def traced_once(
     if bound_axes():
         return trace()[0]
     seen: list[Any] = []
+    stands_for = [_stands_for(function) for function in functions]
+    functions = [x.function for x in stands_for]
     try:
-        for function in functions:
+        for function, values, _ in stands_for:
             first = len(seen)
             _gather(function, seen, set())
             del seen[first : first + 1]  # the function itself, which is not to be kept alive
+            for value in values:
+                _gather(value, seen, set())
     except _MayChange:
         return trace()[0]
-    whole = (tuple(map(id, functions)), key, config.trace_key, config.backend)
+    keys = tuple([x.key for x in stands_for])
+    whole = (tuple(map(id, functions)), keys, key, config.trace_key, config.backend)
     try:
         entry = _entries.get(whole)
     except TypeError:  # metadata of a structure has no hash
@@ -123,6 +142,44 @@ def traced_once(
     if all(type(const) in (Array, np.ndarray) or isinstance(const, np.generic) for const in consts):
         _store(whole, functions, seen, result)
     return result
+
+
+def stand_for(
+    made: Callable[..., R], function: Callable[..., Any], *key: Hashable, values: Sequence[Any] = ()
+) -> Callable[..., R]:
+    """Let a function that is made anew at each call be remembered as the user's that it calls.
+
+    Args:
+        made: the function. All that is to be known of its trace is in what it returns.
+        function: the user's function.
+        key: what it depends on besides.
+        values: what else it closes over, which is compared as for functions of users.
+
+    Returns:
+        The function ``made``.
+
+    >>> def doubled(function):
+    ...     return stand_for(lambda x: 2 * function(x), function, "doubled")
+    >>> from bindax_transforms import make_jaxpr
+    >>> def trace(function):
+    ...     made = make_jaxpr(function)(1.0)
+    ...     return made, made.consts
+    >>> def square(x):
+    ...     return x * x
+    >>> one, other = doubled(square), doubled(square)
+    >>> first = traced_once([one], "float64[]", lambda: trace(one))
+    >>> traced_once([other], "float64[]", lambda: trace(other)) is first
+    True
+    """
+    said = _stands_for(function)
+    stands = _TracedAs(said.function, (*said.values, *values), (said.key, *key))
+    setattr(made, "traced_as", stands)  # noqa: B010 -- functions have any attributes
+    return made
+
+
+def _stands_for(function: Callable[..., Any]) -> _TracedAs:
+    said = getattr(function, "traced_as", None)
+    return said if type(said) is _TracedAs else _TracedAs(function, (), None)
 
 
 def _is_same(entry: _Entry, functions: Sequence[Any], seen: Sequence[Any]) -> bool:
