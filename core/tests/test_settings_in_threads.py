@@ -150,6 +150,38 @@ def test_an_assignment_inside_a_block_of_the_setting_is_seen_when_it_ends() -> N
     assert config.numpy_rank_promotion == "warn"
 
 
+def test_a_change_inside_a_block_of_the_setting_may_end_with_the_block() -> None:
+    with config.override(numpy_rank_promotion="raise"):
+        with config.override(enable_x64=True):
+            config.update_here("numpy_rank_promotion", "warn")
+            assert config.numpy_rank_promotion == "warn"
+            assert in_thread(lambda: config.numpy_rank_promotion) == "allow"
+        assert config.numpy_rank_promotion == "warn"
+        with pytest.raises(ValueError, match="numpy_rank_promotion must be one of"):
+            config.update_here("numpy_rank_promotion", "shout")
+        assert config.numpy_rank_promotion == "warn"
+    assert config.numpy_rank_promotion == "allow"
+    config.update_here("numpy_rank_promotion", "warn")
+    assert in_thread(lambda: config.numpy_rank_promotion) == "warn"
+    with pytest.raises(AttributeError, match="no setting 'unheard_of'"):
+        config.update_here("unheard_of", 1)
+
+
+def test_a_change_inside_a_block_that_an_observer_refuses_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_: bool) -> None:
+        raise RuntimeError("refused")
+
+    setting = config.setting("debug_nans")
+    with config.override(debug_nans=False):
+        monkeypatch.setattr(setting, "observers", [refuse])
+        with pytest.raises(RuntimeError, match="refused"):
+            config.update_here("debug_nans", True)
+        assert config.debug_nans is False
+        monkeypatch.undo()
+
+
 def test_generators_that_are_left_in_any_order_corrupt_nothing() -> None:
     def inside(value: Any) -> Iterator[Any]:
         with enable_x64(value):

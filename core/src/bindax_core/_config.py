@@ -242,6 +242,32 @@ class Config:
         """
         setattr(self, name, value)
 
+    def update_here(self, name: str, value: Any) -> None:
+        """Change a setting to the end of the innermost block around this point that gives it.
+
+        Without such a block the setting of the process changes.
+
+        Args:
+            name: the name of the setting.
+            value: its new value.
+
+        Raises:
+            AttributeError: when there is no such setting.
+        """
+        block = next((x for x in reversed(_open_here()) if name in x.settings), None)
+        if block is None:
+            return self.update(name, value)
+        setting, value = self._checked(name, value)
+        with _process.lock:
+            before, block.settings[name] = block.settings[name], value
+            _process.change()
+            try:
+                self._notify(setting)
+            except BaseException:
+                block.settings[name] = before
+                _process.change()
+                raise
+
     def enter(self, **values: Any) -> Block:
         """Begin what ``override`` does; ``leave`` ends it.
 

@@ -180,6 +180,29 @@ def test_bound_methods_are_refused():
             getattr(nnx, name)(linear.__call__, **options)
 
 
+def test_a_change_inside_of_a_block_ends_with_the_block():
+    before = nnx.set_graph_mode.current_value()
+
+    @nnx.set_graph_mode(False)
+    def inside():
+        nnx.set_graph_mode(True)
+        return nnx.set_graph_mode.current_value()
+
+    with nnx.set_graph_mode(False):
+        nnx.set_graph_mode(True)
+        assert nnx.set_graph_mode.current_value() is True
+        with nnx.set_graph_mode(False):
+            assert nnx.set_graph_mode.current_value() is False
+        assert nnx.set_graph_mode.current_value() is True
+    assert nnx.set_graph_mode.current_value() is before
+    assert inside() is True
+    assert nnx.set_graph_mode.current_value() is before
+    with nnx.var_defaults(hijax=False):
+        nnx.var_defaults(hijax=True)
+        assert nnx.var_defaults().hijax is True
+    assert nnx.var_defaults().hijax is False
+
+
 @pytest.mark.graph
 def test_settings_are_the_defaults():
     assert nnx.set_graph_mode.current_value() is nnx.set_graph_updates.current_value() is True

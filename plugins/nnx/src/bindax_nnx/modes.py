@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from contextvars import Context
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -25,6 +24,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 class Switch:
     """A setting that is changed at once, and back at the end of a block or of a function.
+
+    Inside of a block the change ends with the block.
 
     Args:
         value: the value of the setting from now on.
@@ -41,11 +42,10 @@ class Switch:
                 f"{type(self).__name__}: value must be True or False, but got {value!r:.60} of "
                 f"type {type(value).__name__}."
             )
-        # What holds outside of blocks, which is what the assignment below changes.
-        self._before = Context().run(self.current_value)
+        self._before = self.current_value()
         self._value = value
         self._blocks: list[AbstractContextManager[None]] = []
-        setattr(config, self._setting.name, value)
+        config.update_here(self._setting.name, value)
 
     @classmethod
     def current_value(cls) -> bool:
@@ -54,7 +54,7 @@ class Switch:
         return value
 
     def __enter__(self) -> None:
-        setattr(config, self._setting.name, self._before)
+        config.update_here(self._setting.name, self._before)
         self._blocks.append(self._setting(self._value))
         self._blocks[-1].__enter__()
 
@@ -63,7 +63,7 @@ class Switch:
 
     def __call__(self, function: F) -> F:
         """The function, run with the setting; what the setting was before holds again."""
-        setattr(config, self._setting.name, self._before)
+        config.update_here(self._setting.name, self._before)
         setting, value = self._setting, self._value
 
         @wraps(function)
