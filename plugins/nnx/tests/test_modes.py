@@ -303,3 +303,51 @@ def test_axes_of_scans(axes, message):
         nnx.scan(lambda c, x: (c, x), in_axes=axes[0], out_axes=axes[1])
     with pytest.raises(ValueError, match=r"must take exactly one argument, .* called with 2"):
         nnx.scan(lambda c, x: c, in_axes=CARRY, out_axes=CARRY)(1.0, 2.0)
+
+
+@pytest.mark.parametrize("mode", WITHOUT_UPDATES)
+def test_scan_returns_variables_of_its_arguments_as_the_carry_alone(mode):
+    xs, other = nnx.Param(jnp.arange(3.0)), nnx.Param(jnp.float32(1))
+
+    def run(f, **axes):
+        return nnx.scan(f, **axes, **MODES[mode])
+
+    found = r"Duplicate Param found at paths \.args\[1\] and \.out\[1\]: nnx\.scan"
+    with pytest.raises(ValueError, match=found):
+        run(lambda carry, x: (carry, x))(other, xs)
+    with pytest.raises(ValueError, match=r"\.args\[0\] and \.out: nnx\.scan"):
+        run(lambda x: x, in_axes=0, out_axes=0)(xs)
+    with pytest.raises(ValueError, match=r"captured Variable: \.out\[1\] of nnx\.scan"):
+        run(lambda carry, x: (carry, other))(1.0, xs)
+    carry, ys = run(lambda carry, x: (carry, nnx.Param(x * carry)))(other, xs)
+    assert carry is other
+    np.testing.assert_allclose(ys.value, [0, 1, 2])
+
+
+@pytest.mark.parametrize("mode", WITHOUT_UPDATES)
+def test_own_derivatives_get_cotangents_of_changed_variables_alone(mode):
+    given = []
+
+    @nnx.custom_vjp(**MODES[mode])
+    def apply(scale, x):
+        scale.count += x
+        return scale.factor * x
+
+    def backward(residuals, cotangent, updates_g):
+        given.append(updates_g)
+        scale, x = residuals
+        own = nnx.clone(scale)
+        own.factor.value, own.count.value = x * cotangent, jnp.float32(0)
+        return own, scale.factor * cotangent
+
+    apply.defvjp(lambda scale, x: (apply(scale, x), (scale, x)), backward)
+
+    def loss(scale, x):
+        return apply(scale, x) + 3 * scale.count
+
+    scale = Scale()
+    gradient = nnx.grad(loss, **MODES[mode])(scale, jnp.float32(5))
+    assert (float(gradient.factor), float(scale.count)) == (5.0, 5.0)
+    changed, other = given[0]
+    assert changed.factor is other is None
+    assert float(changed.count) == 3.0

@@ -95,6 +95,7 @@ from bindax_nnx.filters import WithTag as WithTag
 from bindax_nnx.filters import to_predicate as to_predicate
 from bindax_nnx.flat_state import FlatState as FlatState
 from bindax_nnx.flat_state import flatten as flatten
+from bindax_nnx.flat_state import to_flat_state as to_flat_state
 from bindax_nnx.flat_state import unflatten as unflatten
 from bindax_nnx.graph_state import GraphState as GraphState
 from bindax_nnx.graph_state import unpack as unpack
@@ -232,7 +233,6 @@ from bindax_nnx.state import from_flat_state as from_flat_state
 from bindax_nnx.state import map_state as map_state
 from bindax_nnx.state import merge_state as merge_state
 from bindax_nnx.state import split_state as split_state
-from bindax_nnx.state import to_flat_state as to_flat_state
 from bindax_nnx.tabulate import tabulate as tabulate
 from bindax_nnx.train_state import TrainState as TrainState
 from bindax_nnx.update_contexts import MergeContext as MergeContext

@@ -10,7 +10,7 @@ from bindax_core.tree_util import register_node
 from bindax_nnx.errors import GraphError
 from bindax_nnx.filters import Filter, Path
 from bindax_nnx.split_merge import GraphDef, merge, taken_apart
-from bindax_nnx.state import State, split_flat
+from bindax_nnx.state import State, required_state, split_flat
 
 
 class FlatState(Sequence[tuple[Path, Any]]):
@@ -77,6 +77,15 @@ register_node(
         lambda paths, leaves: FlatState(zip(paths, leaves, strict=True)),
     )
 )
+
+
+def to_flat_state(state: State) -> FlatState:
+    """The paths of a state with what is there, in order.
+
+    >>> to_flat_state(State({"b": 1, "a": State({"c": 2})}))
+    FlatState([(('a', 'c'), 2), (('b',), 1)])
+    """
+    return FlatState(required_state("to_flat_state", state).flat_state().items())
 
 
 def flatten(node: Any, /, *, with_paths: bool = True, graph: bool | None = None) -> Any:

@@ -167,15 +167,6 @@ class State(Displayed, MutableMapping[Any, Any]):
                 self._mapping[key] = value
 
 
-def to_flat_state(state: State) -> tuple[tuple[Path, Any], ...]:
-    """The paths of a state with what is there, in order.
-
-    >>> to_flat_state(State({"b": 1, "a": State({"c": 2})}))
-    ((('a', 'c'), 2), (('b',), 1))
-    """
-    return tuple(required_state("to_flat_state", state).flat_state().items())
-
-
 def from_flat_state(flat_state: Mapping[Path, Any] | Iterable[tuple[Path, Any]]) -> State:
     """The state with these paths.
 

@@ -20,6 +20,8 @@ from bindax_nnx.lift.remat_eval_shape import without_constants
 from bindax_nnx.lift.structure import Arguments, CallScope, Given, Lift
 from bindax_nnx.lift.templates import Template
 from bindax_nnx.modes import Mode
+from bindax_nnx.recursion import recursive_map
+from bindax_nnx.variables import store_value
 from bindax_transforms import check_function
 
 P = ParamSpec("P")
@@ -125,7 +127,8 @@ class CustomVjp(Generic[P, R]):
                 its changed variables, or None, and the cotangent of the result. Returns a
                 cotangent for each argument: states, or objects, for objects. Without updates of
                 graphs it takes the residuals and the cotangent of the result; and, if it has a
-                parameter ``updates_g``, the arguments with the cotangents of changed variables.
+                parameter ``updates_g``, the arguments with the cotangents of changed variables, and
+                None in the place of the others.
         """
         check_function("defvjp", "fwd", fwd)
         check_function("defvjp", "bwd", bwd)
@@ -153,7 +156,18 @@ class CustomVjp(Generic[P, R]):
         call = Call(fun, rest, all_values=True, lift=self._lift)
         flat = bindax_transforms.custom_vjp(call.flat)
         flat.defvjp(*_rules(call, rest, forward, backward, wanted))
-        return call.finish(flat(call.leaves))  # type: ignore[no-any-return]
+        before = [variable._value for variable in call.arguments.variables]
+        result = call.finish(flat(call.leaves))
+        for i in _unchanged(call):  # a forward rule that calls this function has to tell
+            store_value(call.arguments.variables[i], before[i])
+        return result  # type: ignore[no-any-return]
+
+
+def _unchanged(call: Call) -> list[int]:
+    """The variables that hold what they held before the function ran, by number."""
+    scope = call.scope
+    after = scope.contents() if scope else []
+    return [i for i, x in enumerate(after) if scope and x is scope.given[i]]
 
 
 def _rules(
@@ -164,7 +178,7 @@ def _rules(
     wanted: Sequence[Callable[..., bool] | None],
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The two parts of a derivative as functions of flat lists, for one call."""
-    template = Template(call.arguments, call.lift.mode)
+    template, unchanged = Template(call.arguments, call.lift.mode), set[int]()
 
     def flat_forward(leaves: Sequence[Any]) -> tuple[list[Any], Given]:
         scope = call.enter(leaves)
@@ -176,7 +190,9 @@ def _rules(
             )
         result, residuals = returned
         kept = Arguments(residuals)
-        return call.leave(scope, result), Given(kept.form, kept.leaves)
+        outs = call.leave(scope, result)
+        unchanged.update(_unchanged(call))
+        return outs, Given(kept.form, kept.leaves)
 
     def flat_backward(kept: Given, bars: Sequence[Any]) -> tuple[list[Any]]:
         residuals = CallScope(kept.form, kept.leaves).arguments
@@ -187,7 +203,10 @@ def _rules(
         else:
             named = {}
             if "updates_g" in inspect.signature(backward).parameters:
-                named["updates_g"], _ = template.fill(leaves)
+                scope = CallScope(call.arguments.form, leaves)
+                gone = {id(x) for i, x in enumerate(scope.variables) if i in unchanged}
+                taken_out = lambda _, x: None if id(x) in gone else x  # noqa: E731
+                named["updates_g"] = recursive_map(taken_out, scope.arguments[0], graph=True)
             cotangents = backward(residuals, call.result_of(bars), **named)
         if not isinstance(cotangents, tuple) or len(cotangents) != len(args):
             raise TypeError(

@@ -29,6 +29,7 @@ from bindax_nnx.lift.scan_axes import check_scan_arguments, check_scan_axes
 from bindax_nnx.lift.structure import CallScope, Form, Returned, finish, same_words
 from bindax_nnx.modes import Mode
 from bindax_nnx.rngs import RngState
+from bindax_nnx.sharing import require_own_results
 from bindax_nnx.variables import Variable, store_value
 
 
@@ -182,14 +183,13 @@ class _Loop:
         call = self.call
         scope = call.enter(leaves)
         remove_axes(scope, self.entry.variables, self.metadata)
-        args, _ = scope.arguments
         before = self._carried_graphs(scope)
         result = call.run(scope)
         self._forget_changes(scope)
         restore_axes(scope, result, self.entry, self.out_axes, self.metadata)
         outs = call.leave(scope, result, paths=True)
         exits = self.entry.of_results(scope, self.out_axes, len(outs))
-        self._check(scope, args, result, exits, len(carry), before)
+        self._check(scope, result, exits, before)
         pairs = list(zip(outs, exits, strict=True))
         stacked = [x for x, axis in pairs if axis is not Carry]
         outcome = replace(call.known_outcome(), axes=tuple(exits))
@@ -218,15 +218,7 @@ class _Loop:
         traversal = traverse(root for root, prefix in roots if prefix is Carry)
         return traversal.tokens, traversal.references
 
-    def _check(
-        self,
-        scope: CallScope,
-        args: Sequence[Any],
-        result: Any,
-        exits: Sequence[Any],
-        carried: int,
-        before: Any,
-    ) -> None:
+    def _check(self, scope: CallScope, result: Any, exits: Sequence[Any], before: Any) -> None:
         changed = {i for i, _ in scope.changed if self.entry.variables[i] is None}
         if changed:
             raise _ChangedOutsideOfCarry(changed)
@@ -235,12 +227,16 @@ class _Loop:
                 f"scan: Cannot broadcast output state: out_axes={self.out_axes!r} has None for a "
                 f"result; give Carry, or the axis along which the results are stacked."
             )
-        count = sum(axis is Carry for axis in exits)
         several = isinstance(self.out_axes, tuple) and isinstance(result, tuple)
-        given = _carried(self.in_axes, args)
-        returned = _carried(self.out_axes, result if several else (result,))
+        given, _ = _divided(self.in_axes, scope.arguments[0])
+        returned, others = _divided(self.out_axes, result if several else (result,))
+        mode = self.call.lift.mode
+        if mode is not Mode.UPDATES:
+            out = others if several else others.get(0)
+            require_own_results("scan", scope.arguments, out, mode is Mode.TREE)
         if len(given) == 1 and len(returned) == 1:
             check_same_objects("scan", given[0], returned[0])
+        carried, count = (sum(x is Carry for x in axes) for axes in (self.axes, exits))
         if count != carried:
             self._refuse(scope, f"{carried} arrays are carried in, {count} come out.")
         tokens, references = self._carried_graphs(scope)
@@ -277,7 +273,9 @@ def joined(carry: Sequence[Any], returned: Returned) -> list[Any]:
     return outs
 
 
-def _carried(axes: Any, values: Sequence[Any]) -> list[Any]:
-    """The values that a tuple of axes says are carried."""
+def _divided(axes: Any, values: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]:
+    """The values that a tuple of axes says are carried, and the others by position."""
     given = axes if isinstance(axes, tuple) else (axes,) * len(values)
-    return [x for x, axis in zip(values, given, strict=True) if axis is Carry]
+    carried = [x for x, axis in zip(values, given, strict=True) if axis is Carry]
+    pairs = zip(enumerate(values), given, strict=True)
+    return carried, dict(pair for pair, axis in pairs if axis is not Carry)
