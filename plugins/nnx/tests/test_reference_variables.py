@@ -49,9 +49,10 @@ def test_plain_transformations_change_variables(library, plain, name):
     assert float(counts.n[...]) == 12.0
 
 
-def test_averages_of_a_batch_are_gathered_inside_of_a_plain_gradient():
+@pytest.mark.parametrize("metadata", ["ref", "hijax"])
+def test_averages_of_a_batch_are_gathered_inside_of_a_plain_gradient(metadata):
     kept, plain = (nnx.BatchNorm(2, rngs=nnx.Rngs(0)) for _ in range(2))
-    kept = nnx.with_vars(kept, ref=True)
+    kept = nnx.with_vars(kept, **{metadata: True})
     x = ones((3, 2)) * np.arange(3, dtype=np.float32)[:, None]
     loss = lambda scale, layer: (layer(x * scale) ** 2).sum()  # noqa: E731
     found = bindax.jit(bindax.grad(lambda scale: loss(scale, kept)))(2.0)

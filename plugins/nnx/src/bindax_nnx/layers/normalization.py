@@ -147,7 +147,7 @@ class _Affine(Layer):
 def _gather(variable: Variable[Any], new: Any, kept: Any) -> None:
     """Move an average towards a new statistic; a mutable array holds no value with a derivative."""
     average = kept * variable.value + (1 - kept) * new
-    variable.value = lax.stop_gradient(average) if variable.ref else average
+    variable.value = lax.stop_gradient(average) if variable.token.holds_reference else average
 
 
 class BatchNorm(_Affine):
