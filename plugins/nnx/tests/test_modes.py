@@ -351,3 +351,16 @@ def test_own_derivatives_get_cotangents_of_changed_variables_alone(mode):
     changed, other = given[0]
     assert changed.factor is other is None
     assert float(changed.count) == 3.0
+
+
+@pytest.mark.parametrize("mode", WITHOUT_UPDATES)
+def test_own_derivatives_keep_apart_what_is_not_differentiated(mode):
+    scale, tied = Scale(), {"a": Scale()}
+    apply = nnx.custom_vjp(
+        lambda n, x, y: x.factor * y["a"].factor, nondiff_argnums=(2,), **MODES[mode]
+    )
+    apply.defvjp(lambda n, x, y: (apply(n, x, y), x), lambda y, x, cotangent: (None, nnx.clone(x)))
+    assert float(apply(1.0, scale, tied)) == 4.0
+    found = r"Duplicate Variable found at paths \.args\[2\]\.a\.count and \.args\[1\]\.count"
+    with pytest.raises(ValueError, match=found):
+        apply(1.0, tied["a"], tied)

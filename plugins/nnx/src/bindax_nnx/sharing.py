@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from bindax_nnx._mutation_counter import current_trace
@@ -76,6 +76,18 @@ def require_own_results(function: str, arguments: Any, out: Any, is_tree: bool) 
             raise _aliased(function, before, path, value)
         if is_tree:
             known[id(value)] = path
+
+
+def require_apart(function: str, ones: Mapping[int, Any], others: Mapping[int, Any]) -> None:
+    """Check that some arguments, by position, hold no variable of other ones.
+
+    Raises:
+        ValueError: they do; the message names both paths.
+    """
+    known = {id(x): path for path, x, _ in _places({"args": ones}, (), {})}
+    for path, value, _ in _places({"args": others}, (), {}):
+        if id(value) in known:
+            raise _aliased(function, known[id(value)], path, value)
 
 
 def require_pytree(function: str, node: Object, path: Path = ()) -> None:

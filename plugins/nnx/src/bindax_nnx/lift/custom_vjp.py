@@ -21,6 +21,7 @@ from bindax_nnx.lift.structure import Arguments, CallScope, Given, Lift
 from bindax_nnx.lift.templates import Template
 from bindax_nnx.modes import Mode
 from bindax_nnx.recursion import recursive_map
+from bindax_nnx.sharing import require_apart
 from bindax_nnx.variables import store_value
 from bindax_transforms import check_function
 
@@ -153,6 +154,9 @@ class CustomVjp(Generic[P, R]):
         forward, _ = without_constants(self._forward, given, constants)
         backward = partial(self._backward, *constants.values())
         wanted = [states.get(i) for i in range(len(given)) if i not in constants]
+        if self._lift.mode is not Mode.UPDATES:
+            others = {i: x for i, x in enumerate(given) if i not in constants}
+            require_apart("custom_vjp", constants, others)
         call = Call(fun, rest, all_values=True, lift=self._lift)
         flat = bindax_transforms.custom_vjp(call.flat)
         flat.defvjp(*_rules(call, rest, forward, backward, wanted))
