@@ -234,7 +234,12 @@ def standardize(
             variance = squares - jnp.square(mean)
             # Rounding can make it negative, which its derivatives must not notice.
             variance = variance - lax.stop_gradient(jnp.minimum(variance, 0))
-    return jnp.subtract(x, mean) * lax.rsqrt(as_operand(jnp.add(variance, epsilon)))
+    shifted = as_operand(jnp.add(variance, epsilon))
+    if shifted.dtype == np.float16:  # out of whose range the derivative of a small root is
+        root = lax.rsqrt(shifted.astype("float32")).astype("float16")
+    else:
+        root = lax.rsqrt(shifted)
+    return jnp.subtract(x, mean) * root
 
 
 # ----------------------------------------------------------------------------- encoding
