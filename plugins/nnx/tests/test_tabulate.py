@@ -105,3 +105,9 @@ def test_operations_are_counted_in_one_trace():
     assert counts["linear"][0] == counts[""][0] == matrix + bias
     assert counts["linear"][1] > 2 * matrix
     assert len(traced) == 1
+
+
+def test_models_of_types_have_the_same_table():
+    make = lambda: nnx.BatchNorm(4, rngs=nnx.Rngs(0))  # noqa: E731
+    x = jnp.ones((2, 4), "float32")
+    assert nnx.tabulate(nnx.eval_shape(make), x) == nnx.tabulate(make(), x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bindax_core.extend import tree_leaves, typeof
+from bindax_core.extend import ShapedArray, tree_leaves, typeof
 from bindax_nnx._recorded_calls import CallInfo, Recorder, described
 from bindax_nnx._tables import centered, table
 from bindax_nnx.filters import Path
@@ -143,7 +143,8 @@ def _collect(node: Any, path: Path, met: set[int], found: dict[Path, _Holding]) 
 
 
 def _measured(variable: Variable[Any]) -> Size:
-    avals = [typeof(x) for x in tree_leaves(variable.raw_value)]
+    leaves = tree_leaves(variable.raw_value)
+    avals = [x if isinstance(x, ShapedArray) else typeof(x) for x in leaves]
     return sum(a.size for a in avals), sum(a.size * a.dtype.itemsize for a in avals)
 
 
