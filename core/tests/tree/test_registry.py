@@ -152,6 +152,22 @@ def test_running_a_cell_twice_replaces_with_a_notice() -> None:
         ]
 
 
+def test_a_class_that_is_defined_again_may_be_registered_by_another_module(modules: Path) -> None:
+    with scoped_registration():
+        cell: dict[str, Any] = {"__name__": "notebook"}
+        exec(CELL.format(version=1), cell)
+        exec("class Model: pass", cell)
+        registrar = (
+            "from bindax_core.tree_util import register_pytree_node\n"
+            "def register(cls):\n"
+            "    register_pytree_node(cls, lambda m: ((), 3), lambda _, xs: cls())\n"
+        )
+        define(modules, "registrar", registrar)
+        with pytest.warns(RedefinitionNotice, match="the newer definition .registrar, "):
+            sys.modules["registrar"].register(cell["Model"])
+        assert tree_structure(cell["Model"]()).node_data() == (cell["Model"], 3)
+
+
 def test_registering_one_class_twice_in_a_notebook() -> None:
     with scoped_registration():
         register_node(BOX)

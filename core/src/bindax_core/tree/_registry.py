@@ -88,8 +88,8 @@ def register_node(definition: NodeDefinition) -> None:
     """Register a node definition.
 
     Registering a type again from the same module, or a class that was defined again under the same
-    module and name, replaces the former definition with a ``RedefinitionNotice``: it is what
-    running a cell of a notebook twice does. Existing tree definitions keep theirs.
+    module and name, from any module, replaces the former definition with a ``RedefinitionNotice``:
+    it is what running a cell of a notebook twice does. Existing tree definitions keep theirs.
 
     Raises:
         TreeError: the type is a built-in container, or another module registered it; the message
@@ -141,6 +141,8 @@ def _may_replace(new: NodeDefinition, old: NodeDefinition) -> bool:
         return False
     if new.type is not old.type and "<locals>" in new.type.__qualname__:
         return True  # a function that defines a class was called twice: two types, both in use
+    if new.type is not old.type and new.type.__module__ == old.type.__module__:
+        return True  # the class was defined again, whoever registers it now
     return new._site.module == old._site.module
 
 
