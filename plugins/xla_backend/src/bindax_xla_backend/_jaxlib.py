@@ -226,6 +226,26 @@ def make_cpu_client(num_devices: int = 1, **distributed: Any) -> Any:
         return xla_client.make_cpu_client(num_devices=num_devices, **distributed)
 
 
+_MOST_OF_ONE_PROCESS = 2048
+"""The number of devices of a CPU client from which XLA takes them for another process's."""
+
+
+def make_virtual_client(num_devices: int) -> Any:
+    """A client of the CPU platform whose devices are to be compiled for, not to be used."""
+    if num_devices <= _MOST_OF_ONE_PROCESS:
+        return make_cpu_client(num_devices)
+    # XLA compiles for several processes where they have a way to exchange values. It is not used.
+    return make_cpu_client(num_devices, collectives=_jax.make_mpi_collectives())
+
+
+def planned_memory(executable: Any) -> dict[str, int]:
+    """The bytes that a run needs on a device: for arguments, outputs, temporaries, and others."""
+    stats = executable.get_compiled_memory_stats()
+    purposes = ("argument", "output", "alias", "temp", "generated_code")
+    names = [f"{purpose}_size_in_bytes" for purpose in purposes]
+    return {name: int(getattr(stats, name)) for name in names}
+
+
 def all_devices(client: Any) -> list[Device]:
     """The devices of a client, those of other processes included."""
     local = {raw.id for raw in client.local_devices()}

@@ -84,6 +84,8 @@ class XlaBackend:
     """The functions that write portable artifacts, and read and call them."""
     profiler: _LazyModule = _LazyModule("execution.profiler")
     """The profiler of XLA."""
+    virtual: _LazyModule = _LazyModule("execution.virtual_devices")
+    """Compilation for devices that do not exist."""
     distributed: Any = _LazyModule("distributed.processes")
     """The way to join other processes, whose devices are then used too; None without one."""
     _jaxlib = _LazyModule("_jaxlib")

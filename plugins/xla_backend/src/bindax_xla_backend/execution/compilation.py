@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,6 +52,15 @@ def load(backend: XlaBackend, program: LoweredProgram, compiler_options: Mapping
     return backend.compiled.get(key, len(program.bytecode), load_or_compile)
 
 
+def compile_for(
+    client: Any, devices: Any, program: LoweredProgram, compiler_options: Mapping[str, Any]
+) -> Any:
+    """Compile a program for the devices of any client, which take the place of its own; opaque."""
+    options = _options(program, [device.id for device in devices])
+    options.env_option_overrides = list(compiler_options.items())
+    return _compile(client, devices, program, options)
+
+
 def placements_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> ProgramPlacements:
     """Where a loaded program takes its parameters, and leaves its results."""
     layout, kept, results = program.layout, program.kept, program.out_avals
@@ -86,8 +95,8 @@ def placements_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> 
     )
 
 
-def _options(program: LoweredProgram) -> Any:
-    """The options of a program.
+def _options(program: LoweredProgram, device_ids: Sequence[int] | None = None) -> Any:
+    """The options of a program, on its own devices unless others are named.
 
     On several devices XLA chooses the shardings of the results, and of the operands that are bound
     to none. Its partitioner Shardy reads the mesh that a program names.
@@ -106,8 +115,8 @@ def _options(program: LoweredProgram) -> Any:
         ]
         results = max(len(program.out_avals), 1)
         build.allow_spmd_sharding_propagation_to_output = [True] * results
-    ids = np.array([[device.id for device in layout.devices]])
-    options.device_assignment = _jaxlib.xla_client.DeviceAssignment.create(ids)
+    ids = device_ids or [device.id for device in layout.devices]
+    options.device_assignment = _jaxlib.xla_client.DeviceAssignment.create(np.array([ids]))
     return options
 
 

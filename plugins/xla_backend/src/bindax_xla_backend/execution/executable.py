@@ -146,10 +146,7 @@ class Executable:
 
     def memory_analysis(self) -> dict[str, int]:
         """The bytes that a run needs: for arguments, outputs, temporaries, reused ones, code."""
-        stats = self._loaded.get_compiled_memory_stats()
-        purposes = ("argument", "output", "alias", "temp", "generated_code")
-        names = [f"{purpose}_size_in_bytes" for purpose in purposes]
-        return {name: int(getattr(stats, name)) for name in names}
+        return _jaxlib.planned_memory(self._loaded)
 
     def runtime_executable(self) -> Any:
         """The loaded executable of PJRT, an object that no version of jaxlib promises to keep."""
