@@ -105,6 +105,7 @@ if _typing.TYPE_CHECKING:
     from bindax_diagnosis import rule_coverage as rule_coverage
     from bindax_inspect import compare as compare
     from bindax_inspect import inspect as inspect
+    from bindax_inspect import inspect_mesh as inspect_mesh
     from bindax_parallel import local_device_count as local_device_count
     from bindax_parallel import local_devices as local_devices
     from bindax_parallel import make_array_from_callback as make_array_from_callback
@@ -194,7 +195,7 @@ _ELSEWHERE = {
     "JittedFunction": "bindax_transforms",
     **dict.fromkeys(("display", "jaxpr_from_text", "jaxpr_to_text"), "bindax_text"),
     **dict.fromkeys(_REPORTS, "bindax_diagnosis"),
-    **dict.fromkeys(("compare", "inspect"), "bindax_inspect"),
+    **dict.fromkeys(("compare", "inspect", "inspect_mesh"), "bindax_inspect"),
     **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
     "make_array_from_callback": "bindax_parallel",
     "make_array_from_process_local_data": "bindax_parallel",

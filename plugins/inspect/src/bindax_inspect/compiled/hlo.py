@@ -13,11 +13,12 @@ from bindax_inspect.compiled.values import hidden_constant
 _COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) \(.*\) -> .* \{$")
 _INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (.*?) ([a-z][\w\-]*)\((.*)$")
 _CALLED = re.compile(
-    r"(?:calls|body|condition|to_apply|branch_computations)=\{?((?:%?[\w.\-]+(?:, )?)+)"
+    r"(?:calls|body|condition|to_apply|branch_computations)=(\{[^{}]*\}|%?[\w.\-]+)"
 )
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
 _SHAPE = re.compile(r"\w+\[([\d,]*)\]")
 _OPERAND = re.compile(r"%([\w.\-]+)")
+_TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 _NOISE = re.compile(r", (?:metadata=\{[^{}]*\}|backend_config=\{.*\})")
 
 
@@ -33,6 +34,7 @@ class Instruction:
         equations: the numbers of all equations that it computes, those of a fusion included.
         calls: the names of the computations that it calls.
         text: the instruction as it is printed, without what is not for readers.
+        trips: of a loop, how often it runs, where the compiler knows; else None.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Instruction:
     equations: list[int]
     calls: list[str]
     text: str
+    trips: int | None = None
 
     @property
     def operands(self) -> list[str]:
@@ -129,7 +132,11 @@ def _instruction(line: str, computation: str) -> Instruction | None:
     called = [one for group in _CALLED.findall(line) for one in re.findall(r"[\w.\-]+", group)]
     text = _NOISE.sub("", line)
     equation = marks[-1] if marks else None
-    return Instruction(match[1], computation, match[3], equation, marks[-1:], called, text)
+    trips = _TRIPS.search(line) if match[3] == "while" else None
+    return Instruction(
+        *(match[1], computation, match[3], equation, marks[-1:], called, text),
+        int(trips[1]) if trips else None,
+    )
 
 
 def _spread(module: Module) -> None:

@@ -12,6 +12,12 @@ from bindax_inspect.program.equations import Equation, Program
 from bindax_inspect.program.origins import NOWHERE, Line
 from bindax_inspect.timing.measurement import Time
 
+
+def code_of(line: Line) -> str:
+    """Return the text of a line, without indentation."""
+    return linecache.getline(line.file, line.number).strip()
+
+
 QUANTITIES = ("operations", "bytes", "alive", "seconds")
 """The quantities that a record has, each with a forward and a backward part."""
 
@@ -64,7 +70,7 @@ class LineRecord:
     @property
     def code(self) -> str:
         """The text of the line, without indentation."""
-        return linecache.getline(self.line.file, self.line.number).strip()
+        return code_of(self.line)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as JSON can hold it; quantities are forward and backward parts."""

@@ -1,0 +1,1 @@
+"""Programs that are divided among the devices of a mesh."""
