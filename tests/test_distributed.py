@@ -125,8 +125,11 @@ def test_what_does_not_fit_is_refused(start):
 
 BAD = {
     "coordinator_address must be 'host:port'": ("localhost", 2, 0),
-    "coordinator_address must be 'host:port', where process 0 listens, but it is None": (),
-    "num_processes must be a whole number from 1 on, but it is None": ("localhost:1",),
+    "coordinator_address must be 'host:port', where process 0 listens, but it is None": (
+        *(None, 2, 0, None),
+        "deactivate",
+    ),
+    "num_processes must be a whole number from 1 on, but it is 0": ("localhost:1", 0, 0),
     "process_id must be a whole number from 0 on, but it is -1": ("localhost:1", 2, -1),
     "process_id=2 is not one of 0 to 1": ("localhost:1", 2, 2),
     "local_device_ids must be different numbers": ("localhost:1", 2, 0, [1, 1]),
@@ -137,6 +140,23 @@ BAD = {
 def test_arguments_that_are_wrong_are_named(message):
     with pytest.raises(ValueError, match=re.escape(message)):
         bindax.distributed.initialize(*BAD[message])
+
+
+SLURM = """
+import os, bindax
+own = os.environ
+own.update(SLURM_JOB_ID="7", SLURM_STEP_NODELIST="localhost", SLURM_LOCALID="0")
+own.update(SLURM_NTASKS=own["PROCESSES"], SLURM_PROCID=own["PROCESS"])
+own["BINDAX_COORDINATOR_PORT"] = own["COORDINATOR"].rpartition(":")[2]
+bindax.distributed.initialize()
+print("this is", bindax.process_index(), "of", bindax.process_count())
+"""
+
+
+@pytest.mark.nightly
+def test_processes_find_each_other_by_what_a_cluster_says(start):
+    outputs = finished(start(2, "-c", SLURM))
+    assert ["this is 0 of 2" in outputs[0], "this is 1 of 2" in outputs[1]] == [True, True]
 
 
 @pytest.mark.nightly

@@ -1,0 +1,1 @@
+"""Clusters that tell a process where the others of its computation are."""
