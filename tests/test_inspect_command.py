@@ -58,6 +58,43 @@ def test_json(program: str) -> None:
     assert [line["number"] for line in found["lines"]] == [5]
 
 
+ON_MESH = ("--args", "w, w", "--mesh", "data=4,model=2")
+
+
+def test_report_on_a_mesh(program: str) -> None:
+    result = run(program, *ON_MESH, "--specs", "P(None, 'model'), P('data')", "--grad")
+    assert result.exit_code == 0, result.output
+    assert "loss on 8 devices of the kind h100: data 4 x model 2" in result.output
+    assert "inspected_program.py:5" in result.output
+    found = json.loads(run(program, *ON_MESH, "--specs", "P(), P('data')", "--json").output)
+    assert found["mesh"] == {"data": 4, "model": 2}
+    assert found["arguments"][1]["bytes"] == 8 * 8 * 4 / 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--mesh", "data"), "--mesh takes axes with their sizes, such as data=64,model=8, but it"),
+        (("--mesh", "data=0"), "but it is 'data=0'."),
+        (("--mesh", "data=2,data=2"), "AbstractMesh: axis_names=('data', 'data') has 'data' twice"),
+        (("--specs", "P()"), "--specs says something of a mesh, which --mesh must give."),
+        (("--device", "h100"), "--device says something of a mesh, which --mesh must give."),
+        (("--mesh", "data=2", "--specs", "P("), "the specs 'P(' cannot be evaluated: SyntaxError"),
+        (("--mesh", "data=2", "--specs", "P('rows')"), "names the axis 'rows', but the axes of"),
+        (("--mesh", "data=3", "--specs", "P('data')"), "its axis 0 of size 8 cannot be divided"),
+        (
+            ("--mesh", "data=2", "--device", "abacus"),
+            "device='abacus' is no kind of device that is",
+        ),
+        (("--mesh", "data=2", "--html", "page.html"), "--html and --trace are about programs that"),
+    ],
+)
+def test_a_mesh_that_is_refused(program: str, arguments: tuple[str, ...], text: str) -> None:
+    result = run(program, "--args", "w, w", *arguments)
+    assert result.exit_code == 2, result.output
+    assert text in " ".join(result.output.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

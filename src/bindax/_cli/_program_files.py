@@ -16,6 +16,8 @@ import click
 def call_of_file(target: str, arguments: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Import a program, and return one of its functions with the arguments of a call.
 
+    The program stays in ``sys.modules``, under the name of its file.
+
     Args:
         target: the file and the name of the function, such as ``"program.py:loss"``.
         arguments: the arguments as they stand in a call, in names of the program and ``np``.
@@ -52,14 +54,32 @@ def _module(file: Path) -> ModuleType:
 
 
 def _arguments(text: str, module: ModuleType, target: str) -> tuple[Any, ...]:
+    what = f"the arguments {text!r} of {target}"
+    return evaluated(text, module, what, "--args 'np.ones(3), 2.0'")
+
+
+def evaluated(text: str, module: ModuleType, what: str, example: str) -> tuple[Any, ...]:
+    """Return the values of an option, in names of a program, ``np`` and ``P``.
+
+    Args:
+        text: the values as they stand in a call.
+        module: the program.
+        what: the option, for the message.
+        example: how it is written, for the message.
+
+    Raises:
+        UsageError: when they cannot be evaluated.
+    """
     import numpy as np
 
+    from bindax import P
+
     try:
-        return tuple(eval(f"({text},)" if text else "()", {"np": np, **vars(module)}))
+        return tuple(eval(f"({text},)" if text else "()", {"np": np, "P": P, **vars(module)}))
     except Exception as error:
         raise click.UsageError(
-            f"the arguments {text!r} of {target} cannot be evaluated: {type(error).__name__}: "
-            f"{error}. Write them as in a call, such as --args 'np.ones(3), 2.0'."
+            f"{what} cannot be evaluated: {type(error).__name__}: {error}. Write them as in a "
+            f"call, such as {example}."
         ) from error
 
 
