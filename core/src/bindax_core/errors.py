@@ -185,6 +185,14 @@ class PlacementError(BackendError, ValueError):
     """Arrays, or the meshes of a program, are on devices that do not fit together."""
 
 
+class KeyReuseError(BindaxError, RuntimeError, ValueError):
+    """A random key was used twice.
+
+    >>> issubclass(KeyReuseError, ValueError)
+    True
+    """
+
+
 class DeletedArrayError(BindaxError, RuntimeError):
     """An array was used whose bytes were deleted, or donated to a compiled function."""
 

@@ -91,13 +91,21 @@ CASES: dict[str, Case] = {
     "rbg_normal": Case("normal", ((_N,),), impl="rbg"),
     "rbg_randint": Case("randint", ((_N,), 0, 77), impl="rbg"),
     "unsafe_rbg_bits": Case("bits", ((6, 3),), impl="unsafe_rbg"),
+    **{
+        f"{impl}_{function}": Case(function, (shape, *rest), impl=impl)
+        for impl in ("philox2x32", "philox4x32", "threefry4x32")
+        for function, shape, *rest in (("bits", (6, 3), "uint8"), ("normal", (_N,)))
+    },
     "negative_seed": Case("bits", ((4,),), seed=-1),
     "long_seed": Case("bits", ((4,),), seed=2**40 + 5),
 }
 
 KEYS: dict[str, tuple[str, tuple[Any, ...], str]] = {
     f"{function}_{impl}_{i}": (function, args, impl)
-    for impl in ("threefry2x32", "rbg", "unsafe_rbg")
+    for impl in (
+        *("threefry2x32", "rbg", "unsafe_rbg"),
+        *("philox2x32", "philox4x32", "threefry4x32"),
+    )
     for i, (function, args) in enumerate(
         [("split", ()), ("split", ((2, 3),)), ("fold_in", (7,)), ("fold_in", (2**32 - 1,))]
     )

@@ -20,6 +20,36 @@ KNOWN = [
 ]
 
 
+PI = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344, 0xA4093822, 0x299F31D0, 0x082EFA98)
+# Of the same file, for ten rounds of Philox and twenty of Threefry: words of zeros, ones, of pi.
+MORE_KNOWN = {
+    "philox2x32": (1, [(0xFF1DAE59, 0x6CD10DF2), (0x2C3F628B, 0xAB4FD7AD),
+                       (0xDD7CE038, 0xF62A4C12)]),
+    "philox4x32": (2, [(0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8),
+                       (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD),
+                       (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)]),
+    "threefry4x32": (4, [(0x9C6CA96A, 0xE17EAE66, 0xFC10ECD4, 0x5256A7D8),
+                         (0x2A881696, 0x57012287, 0xF6C7446E, 0xA16A6732),
+                         (0x59CD1DBB, 0xB8879579, 0x86B5D00C, 0xAC8B6D84)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MORE_KNOWN)
+def test_known_answers_of_other_hashes(name):
+    key_count, expected = MORE_KNOWN[name]
+    count = len(expected[0])
+    digits = [*PI, 0xEC4E6C89][: count + key_count]
+    ones = [0xFFFFFFFF] * (count + key_count)
+    counters_first = np.array([[0] * len(ones), ones, digits], np.uint32)
+    operands = [*counters_first.T[count:], *counters_first.T[:count]]
+    hash_p = bindax.find_primitive(name)
+    np.testing.assert_array_equal(np.transpose(hash_p.bind(*operands)), expected)
+    one = hash_p.bind(*[x[1] for x in operands])
+    assert [int(x) for x in one] == [*expected[1]]
+    with pytest.raises(TypeError, match=rf"{name} takes uint32 words, but got uint8\[\]"):
+        hash_p.bind(*[np.uint8(0)] * (count + key_count))
+
+
 @pytest.mark.parametrize(("key", "counter", "expected"), KNOWN)
 @pytest.mark.parametrize("count", [1, numbers.FEW, 3 * numbers.FEW, 20_000])
 def test_known_answers(key, counter, expected, count):
@@ -56,7 +86,10 @@ def test_compiled_numbers_are_the_same(shape):
         np.testing.assert_array_equal(bind(keys), bindax.jit(bind)(keys))
 
 
-@pytest.mark.parametrize("impl", ["threefry2x32", "rbg", "unsafe_rbg"])
+IMPLS = ["threefry2x32", "rbg", "unsafe_rbg", "philox2x32", "philox4x32", "threefry4x32"]
+
+
+@pytest.mark.parametrize("impl", IMPLS)
 @pytest.mark.parametrize("draw", [random.bits, random.split, lambda k: random.fold_in(k, 3)])
 def test_many_keys_give_what_each_gives(impl, draw):
     keys = random.split(random.key(1, impl=impl), (2, 3))
@@ -115,3 +148,58 @@ def test_programs_for_all_sizes_are_exported():
     for size in (5, 40):
         found = made.call(given, np.zeros(size, np.float32))
         assert found.tolist() == random.normal(random.wrap_key_data(given), (size,)).tolist()
+
+
+@pytest.mark.parametrize("impl", ["philox2x32", "philox4x32", "threefry4x32"])
+def test_generators_by_hashes_keep_their_promises(impl):
+    random.check_prng(random.find_prng(impl), count=1024)
+
+
+def make_inverted(**changes):
+    """Define a generator by the default one."""
+    fry = random.find_prng("threefry2x32")
+    given = {
+        "seed": fry.seed,
+        "split": fry.split,
+        "fold_in": fry.fold_in,
+        "random_bits": lambda key, width, shape: ~fry.random_bits(key, width, shape),
+    }
+    return random.define_prng_impl(key_shape=(2,), **{**given, **changes})
+
+
+def test_a_program_defines_generators():
+    one, two = make_inverted(), make_inverted()
+    key = random.key(3, impl=one)
+    assert one != two
+    assert key.dtype == random.key_dtype(one) != random.key_dtype(two)
+    again = random.wrap_key_data(random.key_data(key), dtype=key.dtype)
+    assert random.key_impl(key) == random.key_impl(again) == one
+    drawn = bindax.jit(lambda key: random.bits(key, (3,)))(key)
+    np.testing.assert_array_equal(drawn, ~random.bits(random.key(3), (3,)))
+    assert repr(make_inverted(name="rbg")) == "PRNGSpec('rbg2')"
+    assert repr(make_inverted(name="rbg", tag="fry")) == "PRNGSpec('rbg3')"
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "text"),
+    [
+        ({"seed": 3}, TypeError, "define_prng_impl: seed must be a function, but is 3"),
+        ({"name": 3}, TypeError, "define_prng_impl: name must be a string, but is 3"),
+        ({"tag": None}, TypeError, "define_prng_impl: tag must be a string, but is None"),
+    ],
+)
+def test_bad_definitions_of_generators(changes, error, text):
+    with pytest.raises(error, match=text):
+        make_inverted(**changes)
+
+
+def test_keys_of_a_defined_generator_have_axes():
+    fry = random.find_prng("threefry2x32")
+    with pytest.raises(ValueError, match=r"at least\s+one axis, none of size 0"):
+        random.define_prng_impl(
+            key_shape=(),
+            seed=fry.seed,
+            split=fry.split,
+            fold_in=fry.fold_in,
+            random_bits=fry.random_bits,
+        )

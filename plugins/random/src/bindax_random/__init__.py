@@ -6,9 +6,12 @@
 Array([ 1.004 , -0.9063], dtype=float32)
 """
 
+from bindax_core.errors import KeyReuseError as KeyReuseError
 from bindax_core.extend import public_names as _public_names
 from bindax_core.extend import register_internal as _register_internal
 from bindax_random._prng import PRNG as PRNG
+from bindax_random._prng import PRNGSpec as PRNGSpec
+from bindax_random._prng import define_prng_impl as define_prng_impl
 from bindax_random._prng import find_prng as find_prng
 from bindax_random._prng import prng_key as prng_key
 from bindax_random._prng import register_prng as register_prng
@@ -36,7 +39,6 @@ from bindax_random.inverted_numbers import pareto as pareto
 from bindax_random.inverted_numbers import rayleigh as rayleigh
 from bindax_random.inverted_numbers import triangular as triangular
 from bindax_random.inverted_numbers import weibull_min as weibull_min
-from bindax_random.key_reuse import KeyReuseError as KeyReuseError
 from bindax_random.key_reuse import debug_key_reuse as debug_key_reuse
 from bindax_random.keys import Key as Key
 from bindax_random.keys import PRNGKey as PRNGKey

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bindax_random import keys as k
+from bindax_random.counter_hashes import philox2x32_p, philox4x32_p, threefry4x32_p
 from bindax_random.gamma_numbers import random_gamma_p
 from bindax_random.keys import key_dtype
 from bindax_random.quantiles import multiply_add_p, quantile_p
@@ -62,6 +63,9 @@ def _on_numbers() -> Iterator[Sample]:
         yield sample(quantile_p, array((2, 3), dtype, between(-0.9, 0.9)))
         yield sample(multiply_add_p, *[array((2, 3), dtype)] * 3)
     yield sample(threefry2x32_p, *[array((3,), "uint32", _WORD)] * 4)
+    for hash_p, count in ((philox2x32_p, 3), (philox4x32_p, 6), (threefry4x32_p, 8)):
+        yield sample(hash_p, *[array((3,), "uint32", _WORD)] * count)
+        yield sample(hash_p, *[array((), "uint32", _WORD)] * count)
     for bit_width in (0, 8, 32, 64):
         key = array((2,), "uint32", _WORD)
         yield sample(threefry2x32_numbers_p, key, shape=(2, 3), bit_width=bit_width)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bindax_random.key_reuse import KeyReuseError, debug_key_reuse
+from bindax_core.errors import KeyReuseError
+from bindax_random.key_reuse import debug_key_reuse
 from bindax_testing import FunctionCall, FunctionCheck, Mismatch, function_check
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -57,8 +59,25 @@ class PRNG:
         return self.tag
 
 
+@attrs.frozen(repr=False)
+class PRNGSpec:
+    """A generator that a program defines, for ``key(seed, impl=...)`` and what else takes a name.
+
+    >>> from bindax_random import PRNGSpec, find_prng
+    >>> PRNGSpec(find_prng("rbg"))
+    PRNGSpec('rbg')
+    """
+
+    _impl: PRNG = attrs.field(validator=attrs.validators.instance_of(PRNG))
+
+    def __repr__(self) -> str:
+        return f"PRNGSpec({self._impl.name!r})"
+
+
 _by_name: dict[str, PRNG] = {}
 _by_dtype: dict[Any, PRNG] = {}
+_specs: dict[str, PRNGSpec] = {}
+_defining = threading.Lock()
 
 
 def register_prng(prng: PRNG) -> None:
@@ -78,8 +97,83 @@ def register_prng(prng: PRNG) -> None:
     _by_name[prng.name] = _by_dtype[prng.dtype] = prng
 
 
+def define_prng_impl(
+    *,
+    key_shape: tuple[int, ...],
+    seed: Callable[[Any], Any],
+    split: Callable[[Any, tuple[int, ...]], Any],
+    random_bits: Callable[[Any, int, tuple[int, ...]], Any],
+    fold_in: Callable[[Any, Any], Any],
+    name: str = "<unnamed>",
+    tag: str = "?",
+) -> PRNGSpec:
+    """Define a generator of random bits for a program.
+
+    A package that many programs use brings a ``PRNG`` by an entry point instead.
+
+    Args:
+        key_shape: the shape of the words of a key, uint32.
+        seed: ``(seed) -> words``, from an unsigned integer of 32 or 64 bits.
+        split: ``(words, shape) -> words``, of a whole array of new keys of a shape.
+        random_bits: ``(words, bit_width, shape) -> bits``, unsigned integers of 8 to 64 bits.
+        fold_in: ``(words, data) -> words``, of a new key that a uint32 number has gone into.
+        name: what messages call it; a number is added to one that another generator has.
+        tag: a short name, in the dtype of its keys; likewise.
+
+    Returns:
+        What ``key(seed, impl=...)`` and ``wrap_key_data`` take, and ``key_impl`` gives back.
+
+    Raises:
+        TypeError: when the name or the tag is no string, or what it does is no function.
+        ValueError: when the shape has no axes, or one of size 0.
+
+    >>> from bindax_random import bits, define_prng_impl, find_prng, key, key_impl
+    >>> fry = find_prng("threefry2x32")
+    >>> inverted = define_prng_impl(
+    ...     key_shape=(2,), seed=fry.seed, split=fry.split, fold_in=fry.fold_in, name="inverted",
+    ...     random_bits=lambda key, width, shape: ~fry.random_bits(key, width, shape), tag="not",
+    ... )
+    >>> key_impl(key(0, impl=inverted)), bool(bits(key(0, impl=inverted)) == ~bits(key(0)))
+    (PRNGSpec('inverted'), True)
+    """
+    functions: dict[str, Any] = {
+        "seed": seed,
+        "split": split,
+        "random_bits": random_bits,
+        "fold_in": fold_in,
+    }
+    for argument, function in functions.items():
+        if not callable(function):
+            raise TypeError(
+                f"define_prng_impl: {argument} must be a function, but is {function!r}."
+            )
+    for argument, text in (("name", name), ("tag", tag)):
+        if not isinstance(text, str):
+            raise TypeError(f"define_prng_impl: {argument} must be a string, but is {text!r}.")
+    with _defining:
+        prng = PRNG(
+            name=_unused(name, {*_by_name, *[entry.name for entry in entry_points(group=GROUP)]}),
+            tag=_unused(tag, {known.tag for known in _by_name.values()}),
+            key_shape=tuple(key_shape),
+            **functions,
+        )
+        register_prng(prng)
+        return _specs.setdefault(prng.name, PRNGSpec(prng))
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """A name, with the first number that makes it another one than those."""
+    numbered = itertools.chain([name], (f"{name}{number}" for number in itertools.count(2)))
+    return next(one for one in numbered if one not in taken)
+
+
+def spec_of(prng: PRNG) -> str | PRNGSpec:
+    """What users call a generator: its name, or what defined it."""
+    return _specs.get(prng.name, prng.name)
+
+
 def find_prng(spec: Any) -> PRNG:
-    """The generator of a name, of a key dtype, or itself.
+    """The generator of a name, of what ``define_prng_impl`` gave, of a key dtype, or itself.
 
     Raises:
         ValueError: when no generator has the name.
@@ -87,6 +181,8 @@ def find_prng(spec: Any) -> PRNG:
     """
     if isinstance(spec, PRNG):
         return spec
+    if isinstance(spec, PRNGSpec):
+        return spec._impl
     if isinstance(spec, str):
         found = _by_name.get(spec) or _offered(spec)
         if found is None:

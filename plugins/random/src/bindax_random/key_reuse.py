@@ -11,11 +11,8 @@ import numpy as np
 
 from bindax_callbacks import debug
 from bindax_core import config
+from bindax_core.errors import KeyReuseError
 from bindax_core.extend import Tracer, user_source_info
-
-
-class KeyReuseError(ValueError):
-    """A random key was used twice."""
 
 
 class _Uses:
@@ -105,7 +102,7 @@ def debug_key_reuse(enabled: bool = True) -> Iterator[None]:
     ...     one = key(0)
     ...     x = normal(one) + normal(one)
     Traceback (most recent call last):
-    bindax_random.key_reuse.KeyReuseError: the random key with the words [0, 0] is used by ...
+    bindax_core.errors.KeyReuseError: the random key with the words [0, 0] is used by ...
     """
     with config.override(debug_key_reuse=enabled):
         outer, outer_latest = _of_block.get(), uses.latest

@@ -24,8 +24,9 @@ from bindax_core.extend import (
 from bindax_lax_basic import convert_element_type, reshape
 from bindax_lax_basic.extend import is_integer, leading_batch, no_derivative, shape_argument
 from bindax_random._operands import is_arraylike, is_key
-from bindax_random._prng import PRNG, find_prng, prng_of, register_prng
+from bindax_random._prng import PRNG, PRNGSpec, find_prng, prng_of, register_prng, spec_of
 from bindax_random._seeds import seed_array
+from bindax_random.hashed_generators import PHILOX2X32, PHILOX4X32, THREEFRY4X32
 from bindax_random.key_reuse import note_use, uses
 from bindax_random.rbg import RBG, UNSAFE_RBG
 from bindax_random.threefry_generator import THREEFRY
@@ -36,7 +37,7 @@ Function = Callable[..., Any]
 Key = NewType("Key", Array)
 """The type of arrays of keys, for annotations; it checks nothing."""
 
-for _prng in (THREEFRY, RBG, UNSAFE_RBG):
+for _prng in (THREEFRY, RBG, UNSAFE_RBG, THREEFRY4X32, PHILOX2X32, PHILOX4X32):
     register_prng(_prng)
 
 
@@ -77,7 +78,9 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Array:
 
     Args:
         seed: an integer. With ``config.dtype_bits`` 32 its low 32 bits count, as in JAX.
-        impl: the name of a generator, such as ``"threefry2x32"`` (the default) or ``"rbg"``.
+        impl: the name of a generator: ``"threefry2x32"`` (the default), ``"threefry4x32"``,
+            ``"philox2x32"``, ``"philox4x32"``, ``"rbg"``, ``"unsafe_rbg"``, or of a package; or
+            what ``define_prng_impl`` gave.
         dtype: the dtype of keys of a generator, in place of ``impl``.
 
     Returns:
@@ -139,14 +142,14 @@ def key_data(keys: Any) -> Array:
     return unwrap(typed_keys("key_data", keys))
 
 
-def key_impl(keys: Any) -> str:
-    """The name of the generator of keys.
+def key_impl(keys: Any) -> str | PRNGSpec:
+    """The name of the generator of keys; what ``define_prng_impl`` gave for one of a program.
 
     >>> from bindax_random import key_impl, key
     >>> key_impl(key(3))
     'threefry2x32'
     """
-    return prng_of(typeof(typed_keys("key_impl", keys)).dtype).name
+    return spec_of(prng_of(typeof(typed_keys("key_impl", keys)).dtype))
 
 
 def key_dtype(impl_spec: Any = None) -> ExtendedDType:

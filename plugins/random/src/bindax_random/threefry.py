@@ -16,7 +16,6 @@ import bindax_lax_basic as lax
 from bindax_control_flow import fori_loop
 from bindax_core.extend import (
     DebugInfo,
-    Dimension,
     LoweringContext,
     Primitive,
     ShapedArray,
@@ -25,6 +24,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.extend import align_batch_axes, elementwise_type, leading_batch
 from bindax_random import _threefry_numbers as numbers
+from bindax_random._places import place_numbers
 from bindax_transforms import trace_to_jaxpr
 
 NumPyArray = np.ndarray[Any, Any]
@@ -168,7 +168,6 @@ def _numbers(key: Any, *, shape: Shape, bit_width: int) -> Any:
     # Or a compiler would compute the key anew for each number.
     key = lax.optimization_barrier(key)
     batch = key.shape[:-1]
-    size = math.prod(shape)
     full = (*batch, *shape)
 
     def spread(i: int) -> Any:
@@ -176,14 +175,8 @@ def _numbers(key: Any, *, shape: Shape, bit_width: int) -> Any:
             lax.index_in_dim(key, i, -1, False), full, tuple(range(len(batch)))
         )
 
-    if isinstance(size, Dimension) or size > 1 << 32:
-        flat = lax.iota(np.uint64, size)
-        high = lax.convert_element_type(lax.shift_right_logical(flat, np.uint64(32)), np.uint32)
-        low = lax.convert_element_type(flat, np.uint32)
-    else:
-        high, low = lax.broadcast_in_dim(np.uint32(0), (size,), ()), lax.iota(np.uint32, size)
     places = tuple(range(len(batch), len(full)))
-    counts = [lax.broadcast_in_dim(lax.reshape(x, shape), full, places) for x in (high, low)]
+    counts = [lax.broadcast_in_dim(x, full, places) for x in place_numbers(shape)]
     first, second = threefry2x32(spread(0), spread(1), *counts)
     if bit_width == 0:
         ends = [lax.reshape(x, (*full, 1)) for x in (first, second)]

@@ -9,7 +9,6 @@ __all__ = [
     "JAXIndexError",
     "JAXTypeError",
     "JaxRuntimeError",
-    "KeyReuseError",
 ]
 
 JAXTypeError = TypeError
@@ -19,7 +18,3 @@ JaxRuntimeError = BackendError
 
 class InconclusiveDimensionOperation(Exception):
     """Never raised: sizes of axes are integers here."""
-
-
-class KeyReuseError(RuntimeError):
-    """Never raised: reuse of random keys is not checked here."""

@@ -1,46 +1,51 @@
-"""``jax.extend.random``: generators of random bits that programs define."""
+"""``jax.extend.random``: generators of random bits, under JAX's names of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
-from typing import Any
+from typing import Any, Final
 
-from bindax.random import PRNG, register_prng
+import bindax
+from bindax.random import PRNG, find_prng, key, key_data, wrap_key_data
+from bindax.random import define_prng_impl as define_prng_impl
 
-_numbers = count(1)
+__all__ = [
+    "define_prng_impl",
+    "random_seed",
+    "rbg_prng_impl",
+    "seed_with_impl",
+    "threefry2x32_p",
+    "threefry_2x32",
+    "threefry_prng_impl",
+    "unsafe_rbg_prng_impl",
+]
+
+rbg_prng_impl: Final[PRNG] = find_prng("rbg")
+threefry_prng_impl: Final[PRNG] = find_prng("threefry2x32")
+unsafe_rbg_prng_impl: Final[PRNG] = find_prng("unsafe_rbg")
+threefry2x32_p: Final = bindax.find_primitive("threefry2x32")
 
 
-def define_prng_impl(
-    *,
-    key_shape: tuple[int, ...],
-    seed: Callable[[Any], Any],
-    split: Callable[[Any, tuple[int, ...]], Any],
-    random_bits: Callable[[Any, int, tuple[int, ...]], Any],
-    fold_in: Callable[[Any, Any], Any],
-    name: str = "<unnamed>",
-    tag: str = "?",
-) -> PRNG:
-    """Define a generator, for ``jax.random.key(seed, impl=...)``; a number makes its name unique.
+def threefry_2x32(keypair: Any, count: Any) -> Any:
+    """Hash an array of uint32 words, the first half of it with the second, under a pair of words.
 
-    Args:
-        key_shape: the shape of the words of a key, uint32.
-        seed: gives the words of a key from an unsigned integer.
-        split: ``(words, shape) -> words``, of an array of new keys.
-        random_bits: ``(words, bit_width, shape) -> bits``.
-        fold_in: ``(words, data) -> words``, of a new key that a uint32 number has gone into.
-        name: a name for messages.
-        tag: a short name, in the dtype of its keys.
+    Raises:
+        TypeError: when a word is not uint32.
     """
-    number = next(_numbers)
-    made = PRNG(
-        name=f"{name}{number}",
-        tag=f"{tag}{number}",
-        key_shape=tuple(key_shape),
-        seed=seed,
-        split=split,
-        random_bits=random_bits,
-        fold_in=fold_in,
-    )
-    register_prng(made)
-    return made
+    words = bindax.numpy.asarray(count)
+    odd = words.size % 2
+    first, second = bindax.numpy.split(bindax.numpy.pad(words.ravel(), (0, odd)), 2)
+    keys = [bindax.numpy.broadcast_to(word, first.shape) for word in keypair]
+    hashed = bindax.numpy.concatenate(threefry2x32_p.bind(*keys, first, second))
+    return hashed[: hashed.size - odd].reshape(words.shape)
+
+
+def seed_with_impl(impl: Any, seed: Any) -> Any:
+    """Make a key of a generator from an integer."""
+    return key(seed, impl=impl)
+
+
+def random_seed(seeds: Any, impl: Any) -> Any:
+    """Make keys of a generator from an array of integers."""
+    seeds = bindax.numpy.asarray(seeds)
+    made = bindax.vmap(lambda seed: key_data(key(seed, impl=impl)))(seeds.ravel())
+    return wrap_key_data(made.reshape((*seeds.shape, *made.shape[1:])), impl=impl)
