@@ -130,7 +130,6 @@ ARRAY_ABSENT = {
     "device_buffers": "not in JAX any more but as an error",
     "flat": "raises in JAX; see `ravel`",
     "clone": "see `copy`",
-    "format": "layouts are a matter of the backend",
     "is_ready": "see `block_until_ready`",
     "platform": "see `device`",
     "traceback": "arrays do not remember where they were made",
@@ -230,7 +229,7 @@ PAGES = [
         "other modules of JAX",
         (
             *("image", "ops", "flatten_util", "dlpack", "dtypes", "tree"),
-            *[f"experimental.{name}" for name in ("checkify", "jet", "ode", "sparse")],
+            *[f"experimental.{name}" for name in ("checkify", "jet", "layout", "ode", "sparse")],
         ),
     ),
     Page("nnx_names.md", "`flax.nnx`", FLAX_MODULES, package="flax"),

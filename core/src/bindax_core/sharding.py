@@ -2,6 +2,11 @@
 
 from bindax_core._exports import public_names as _public_names
 from bindax_core.arrays._memories import Space as Space
+from bindax_core.arrays.sharding._layout import AutoLayout as AutoLayout
+from bindax_core.arrays.sharding._layout import Format as Format
+from bindax_core.arrays.sharding._layout import Layout as Layout
+from bindax_core.arrays.sharding._layout import concrete_format as concrete_format
+from bindax_core.arrays.sharding._layout import split_format as split_format
 from bindax_core.arrays.sharding._mesh import AbstractMesh as AbstractMesh
 from bindax_core.arrays.sharding._mesh import AxisType as AxisType
 from bindax_core.arrays.sharding._mesh import Mesh as Mesh

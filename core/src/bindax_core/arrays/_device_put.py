@@ -87,8 +87,8 @@ def device_put(
         x: arrays, NumPy arrays and scalars, in any tree. Traced values get the sharding as
             ``with_sharding_constraint`` gives it; of a single device they get the memory alone.
         device: one of ``devices()``, a ``Sharding``, a ``PartitionSpec`` on the mesh that is set,
-            a ``Space`` for another memory of the same devices, or a tree of those that begins as
-            ``x`` does.
+            a ``Format``, a ``Space`` for another memory of the same devices, or a tree of those
+            that begins as ``x`` does.
         src: where the arrays are now, as for ``device``. Arrays know that themselves, so that it is
             a remark for readers, of which the type alone is checked.
         donate: whether the arrays given are deleted afterwards, or a tree of such flags.
@@ -96,7 +96,8 @@ def device_put(
 
     Raises:
         TypeError: when the device is a name or a number.
-        ValueError: when an array cannot be divided as its sharding says.
+        ValueError: when an array cannot be divided as its sharding says, or its axes cannot be
+            ordered as its layout says.
         BackendError: when the backend has not these devices.
 
     >>> import numpy as np
@@ -127,6 +128,12 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
             return _moved(leaf, default_placement(backend), donate)
         placement = place_on(backend, default_sharding(), committed=False)
         return _moved(leaf, placement, donate)
+    layout, target = _concrete_format(target)
+    if layout is not None:
+        layout.check(typeof(leaf), "device_put: x")
+        return runtime.plugins.laid_out(_put(leaf, target, may_alias, donate), layout)
+    if target is None:
+        return _put(leaf, None, may_alias, donate)
     if isinstance(target, Space):
         if isinstance(leaf, Tracer):
             return runtime.plugins.constrained(leaf, target)
@@ -141,9 +148,9 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
     placement = place_on(find_backend(), sharding)
     if not isinstance(leaf, Array) or not leaf.committed:
         return _moved(leaf, placement, donate)
-    if leaf.placement is placement:
-        return leaf if may_alias else leaf.copy()
     own = leaf.sharding
+    if leaf.placement is placement or own == sharding:  # which says nothing of the layout
+        return leaf if may_alias else leaf.copy()
     same_memory = own.other_memory == sharding.other_memory is None
     if several and same_memory and own.device_assignment == sharding.device_assignment:
         made = runtime.plugins.constrained(leaf, sharding)  # the devices exchange their parts
@@ -158,6 +165,13 @@ def _sharding_of(given: Any, what: str) -> Any:
     from bindax_core.arrays.sharding._sharding import named
 
     return None if given is None else named(given, what)
+
+
+def _concrete_format(given: Any) -> tuple[Any, Any]:
+    """The layout, or None, and the sharding of a target of ``device_put``."""
+    from bindax_core.arrays.sharding._layout import concrete_format
+
+    return concrete_format(given, "device_put: device")
 
 
 def _moved(leaf: Any, placement: Any, donate: bool) -> Array:

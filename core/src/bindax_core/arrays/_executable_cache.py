@@ -19,6 +19,7 @@ from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._backend import Backend, Executable, backends, find_backend
 from bindax_core.arrays._extended_dtypes import is_extended
+from bindax_core.arrays._placement import memory_layout_of
 from bindax_core.arrays._settings import config
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, require_jaxpr
@@ -151,8 +152,16 @@ def _made(jaxpr: ClosedJaxpr, backend: Backend, options: dict[str, Any], *, lowe
 
 
 def bound_shardings(operands: Sequence[Any]) -> list[Any] | None:
-    """For each operand the sharding that it is bound to, or None; None where no operand is."""
-    found = [x.sharding if isinstance(x, Array) and x.committed else None for x in operands]
+    """For each operand the sharding that it is bound to, or None; None where no operand is.
+
+    Of one whose axes are not in the default order it is the ``Format``.
+    """
+    found = [
+        None
+        if not isinstance(x, Array) or not x.committed
+        else (x.sharding if memory_layout_of(x.placement) is None else x.format)
+        for x in operands
+    ]
     return found if any(found) else None
 
 

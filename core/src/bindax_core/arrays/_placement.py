@@ -29,6 +29,8 @@ class Placement(Protocol):
             to be on a device is moved to those of the others.
         host_accessible: whether NumPy reads the buffers without a transfer, and operations on them
             may be evaluated on the host.
+
+    Where the axes of arrays are in another order than the default, ``layout`` says in which.
     """
 
     backend: Any
@@ -72,6 +74,7 @@ class DefaultPlacement:
     """
 
     committed = False
+    layout = None
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend
@@ -151,20 +154,24 @@ class HostDevice(DeviceMemories):
 HOST = HostDevice()
 
 
-def place_on(backend: Any, sharding: Sharding, *, committed: bool = True) -> Any:
+def place_on(
+    backend: Any, sharding: Sharding, *, committed: bool = True, layout: Any = None
+) -> Any:
     """The placement of a sharding on a backend.
 
     Args:
         backend: the backend.
         sharding: which part of an array goes to which device.
         committed: whether programs that use the arrays must run there.
+        layout: the ``Layout`` of the buffers; None for the default.
 
     Raises:
         BackendError: when the backend has one device alone, or not all of these.
     """
     make = getattr(backend, "place", None)
     if make is not None:
-        return make(sharding, committed=committed)
+        options = {} if layout is None else {"layout": layout}
+        return make(sharding, committed=committed, **options)
     own = tuple(backend.devices())
     if sharding.device_assignment == own[:1]:
         return default_placement(backend)
@@ -185,6 +192,11 @@ def _single(device: Any) -> Sharding:
     from bindax_core.arrays.sharding._sharding import SingleDeviceSharding
 
     return SingleDeviceSharding(device)
+
+
+def memory_layout_of(placement: Any) -> Any:
+    """The ``Layout`` of the buffers of a placement; None for the default order of axes."""
+    return getattr(placement, "layout", None)
 
 
 def sharding_of(placement: Any) -> Sharding:

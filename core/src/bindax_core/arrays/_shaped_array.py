@@ -51,6 +51,8 @@ class ShapedArray(AbstractValue):
         shape = tuple([n if isinstance(n, Dimension) else int(index(n)) for n in shape])
         dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
         key = (shape, dtype, bool(weak_type))
+        if sharding is not None:
+            _check_format(sharding)
         interned = _interned.get(key)
         if interned is not None and sharding is None:
             return interned
@@ -75,7 +77,15 @@ class ShapedArray(AbstractValue):
 
     @property
     def sharding(self) -> Any:
-        return self.placement
+        return getattr(self.placement, "sharding", self.placement)
+
+    @property
+    def format(self) -> Any:
+        """The ``Format`` requested by the user: that of the sharding, if one alone was given."""
+        from bindax_core.arrays.sharding._layout import Format
+
+        given = self.placement
+        return given if isinstance(given, Format) else Format(None, given)
 
     @property
     def ndim(self) -> int:
@@ -119,6 +129,12 @@ class ShapedArray(AbstractValue):
 
     def __bool__(self) -> bool:
         return True  # a type is there, however many elements it speaks of
+
+
+def _check_format(given: Any) -> None:
+    from bindax_core.arrays.sharding._layout import concrete_format
+
+    concrete_format(given, "ShapeDtypeStruct: sharding", TypeError)
 
 
 _interned: dict[tuple[Any, ...], ShapedArray] = {}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.arrays._placement import default_sharding, place_on
+from bindax_core.arrays._placement import default_sharding, memory_layout_of, place_on
 
 if TYPE_CHECKING:
     from bindax_core.arrays._array import Array
+    from bindax_core.arrays.sharding._layout import Format
     from bindax_core.arrays.sharding._sharding import Sharding
 
 
@@ -29,6 +30,14 @@ class ShardedArray:
         Of an array whose bytes are on the host alone, where programs would take them to.
         """
         return default_sharding() if self._placement is None else self._placement.sharding
+
+    @property
+    def format(self) -> Format:
+        """The order of the axes in memory, and the sharding."""
+        from bindax_core.arrays.sharding._layout import Format, Layout
+
+        own = memory_layout_of(self._placement)
+        return Format(own or Layout.default(len(self.aval.shape)), self.sharding)
 
     @property
     def device(self) -> Any:
@@ -127,6 +136,7 @@ class Shard:
             return x  # type: ignore[no-any-return]
         if x.is_deleted():
             x.numpy()  # raises
-        placement = place_on(x.placement.backend, SingleDeviceSharding(self.device))
+        own, layout = SingleDeviceSharding(self.device), memory_layout_of(x.placement)
+        placement = place_on(x.placement.backend, own, layout=layout)
         aval = x.aval.update(shape=x.sharding.shard_shape(x.aval.shape))
         return type(x).from_buffer(aval, dict(shards(x._buffer))[self.device], placement)  # type: ignore[no-any-return]

@@ -176,13 +176,21 @@ class Resolver(Plugins):
         return module.represented(jaxpr, make, options, lowered=lowered)
 
     def constrained(self, x: Any, sharding: Any) -> Any:
-        found = self._find_named("primitive", "sharding_constraint")
+        constraint = self._constraint("sharding_constraint", "divided anew among its devices")
+        return constraint.bind(x, sharding=sharding)
+
+    def laid_out(self, x: Any, layout: Any) -> Any:
+        constraint = self._constraint("layout_constraint", "laid out anew in memory")
+        return constraint.bind(x, layout=layout, of_operand=False)
+
+    def _constraint(self, name: str, what: str) -> Any:
+        found = self._find_named("primitive", name)
         if found is None:
             raise PluginError(
-                "an array is to be divided anew among its devices, but no installed plugin offers "
-                "the primitive 'sharding_constraint': install bindax-transforms."
+                f"an array is to be {what}, but no installed plugin offers the primitive "
+                f"{name!r}: install bindax-transforms."
             )
-        return found.bind(x, sharding=sharding)
+        return found
 
     def load_distribution(self, name: str) -> None:
         """Load the plugins of a distribution, as far as they may load."""

@@ -55,7 +55,7 @@ _SPECIAL: dict[str, tuple[str, ...]] = {
     "jax.experimental.sparse.linalg": ("bindax_experimental.sparse.linalg",),
     "jax.experimental.colocated_python.serialization": (f"{_SHIMS}.colocated",),
     "jax.experimental.hijax": (f"{_SHIMS}.hijax",),
-    "jax.experimental.layout": (f"{_SHIMS}.layout",),
+    "jax.experimental.layout": ("bindax.experimental.layout", f"{_SHIMS}.layout"),
     "jax.experimental.mesh_utils": ("bindax.experimental.mesh_utils",),
     "jax.experimental.multihost_utils": ("bindax.experimental.multihost_utils",),
     "jax.distributed": ("bindax.distributed", f"{_SHIMS}.distributed"),

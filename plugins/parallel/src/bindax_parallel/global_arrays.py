@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bindax_core import device_put
 from bindax_core.extend import Array, ShapedArray, as_array, find_backend, place_on
+from bindax_core.sharding import Format, Layout, concrete_format
 
 if TYPE_CHECKING:
     from bindax_core.sharding import Sharding
@@ -29,7 +31,7 @@ def _sharding_argument(what: str, given: Any) -> Any:
 
 def make_array_from_callback(
     shape: Sequence[int],
-    sharding: Sharding,
+    sharding: Sharding | Format,
     data_callback: Callable[[Index], Any],
     dtype: Any = None,
 ) -> Array:
@@ -37,7 +39,7 @@ def make_array_from_callback(
 
     Args:
         shape: the shape of the whole array.
-        sharding: which part lies on which device.
+        sharding: which part lies on which device; or a ``Format``.
         data_callback: takes the index of a part, a slice for each axis, and returns the part. It
             is called once for each part.
         dtype: the dtype of the parts; that of the first when omitted.
@@ -53,15 +55,17 @@ def make_array_from_callback(
     Array([0, 1, 2, 3], dtype=int64)
     """
     what, shape = "make_array_from_callback", tuple(shape)
-    sharding = _sharding_argument(what, sharding)
-    sharding.check(shape, f"{what}: the array")
+    layout, given = concrete_format(sharding, f"{what}: sharding", TypeError)
+    given = _sharding_argument(what, given)
+    given.check(shape, f"{what}: the array")
     parts: dict[str, Any] = {}
-    indices = sharding.addressable_devices_indices_map(shape)
+    indices = given.addressable_devices_indices_map(shape)
     for index in indices.values():
         if str(index) not in parts:
             parts[str(index)] = as_array(data_callback(index)).numpy()
     own = [parts[str(index)] for index in indices.values()]
-    return _assembled(what, shape, sharding, own, dtype)
+    made = _assembled(what, shape, given, own, dtype)
+    return made if layout is None else device_put(made, Format(layout, given))
 
 
 def make_array_from_process_local_data(
@@ -162,11 +166,16 @@ def make_array_from_single_device_arrays(
             f"{what}: arrays are on {sorted(map(repr, by_device))} ({len(arrays)} arrays), but the "
             f"sharding needs one on each of {sorted(map(repr, needed))}."
         )
-    own = [by_device[device] for device in needed]
+    own = [_in_default_order(by_device[device]) for device in needed]
     if len(sharding.device_assignment) == 1:
         _check_parts(what, shape, sharding, own, dtype)
         return own[0]
     return _assembled(what, shape, sharding, own, dtype)
+
+
+def _in_default_order(x: Array) -> Array:
+    default = Layout.default(len(x.shape))
+    return x if x.format.layout == default else device_put(x, Format(default, x.sharding))
 
 
 def _check_parts(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bindax_core.sharding import NamedSharding, PartitionSpec, make_mesh
+from bindax_core.sharding import Layout, NamedSharding, PartitionSpec, make_mesh
 from bindax_testing import Sample, array, sample
 from bindax_transforms import (
     checkpoint,
@@ -24,6 +24,7 @@ from bindax_transforms import (
     vmap,
     with_sharding_constraint,
 )
+from bindax_transforms.compilation.layout_constraint import with_layout_constraint
 
 SHAPES = (((2, 3), "float64"), ((), "float64"), ((4,), "float32"), ((2, 0), "float32"))
 _REVERSE = "a custom_vjp function has no derivative in forward mode"
@@ -50,6 +51,11 @@ def _kept(x: Any, y: Any) -> Any:
 def _divided(x: Any, y: Any) -> Any:
     sharding = NamedSharding(make_mesh((1,), ("x",)), PartitionSpec("x"))
     return with_sharding_constraint(x * y, sharding), with_sharding_constraint(y, sharding)
+
+
+def _ordered(x: Any, y: Any) -> Any:
+    backwards = Layout(tuple(reversed(range(x.ndim))))
+    return with_layout_constraint(x * y, backwards), y
 
 
 def _with_jvp(fun: Any) -> Any:
@@ -113,5 +119,6 @@ def samples() -> Iterator[Sample]:
         yield sample(_kept, *[array(shape, dtype)] * 2)
         yield sample(_with_transpose, *[array(shape, dtype)] * 2)
         yield sample(_with_residual, *[array(shape, dtype)] * 2)
+        yield sample(_ordered, *[array(shape, dtype)] * 2)
         if shape:
             yield sample(_divided, *[array(shape, dtype)] * 2)

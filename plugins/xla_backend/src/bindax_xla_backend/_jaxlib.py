@@ -299,6 +299,13 @@ def cost_analysis(client: Any, module: Any) -> dict[str, float]:
     return dict(_jax.hlo_module_cost_analysis(client, module))
 
 
+def hlo_text(computation: Any, *, debug_info: bool) -> str:
+    """The text of a program in the language of XLA, with the places that operations come from."""
+    options = _hlo.HloPrintOptions()
+    options.print_metadata = debug_info
+    return str(computation.get_hlo_module().to_string(options))
+
+
 def load_profiler() -> tuple[Any, Any]:
     """The module of the profiler, and the class that reads its files."""
     from jaxlib import _profile_data, _profiler  # type: ignore[attr-defined, unused-ignore]

@@ -26,7 +26,7 @@ from bindax_core.extend import (
     tree_map,
     tree_unflatten,
 )
-from bindax_core.sharding import named
+from bindax_core.sharding import Format, named, split_format
 from bindax_transforms._flat import argument_names, split
 from bindax_transforms._typed import Typed
 from bindax_transforms.compilation._references import ReferenceType
@@ -62,9 +62,15 @@ def _stand_in(x: Any) -> Any:
     given = getattr(x, "placement", None)
     if given is None:
         return AbstractArgument(canonicalize_aval(x))
+    layout, given = split_format(given)
+    if given is None:
+        return AbstractArgument(canonicalize_aval(x))
     sharding = named(given, "ShapeDtypeStruct: sharding")
     sharding.check(x.shape, "ShapeDtypeStruct: the array")  # type: ignore[attr-defined]
-    return AbstractArgument(canonicalize_aval(x), sharding)
+    if layout is None:
+        return AbstractArgument(canonicalize_aval(x), sharding)
+    layout.check(x, "ShapeDtypeStruct: the array")
+    return AbstractArgument(canonicalize_aval(x), Format(layout, sharding))
 
 
 def shardings_of_operands(operands: Sequence[Any]) -> list[Any] | None:
@@ -88,6 +94,11 @@ class ArgInfo(Typed):
 
     aval: Any
     donated: bool
+
+    @property
+    def _aval(self) -> Any:
+        """The type, under the name that programs for JAX ask by."""
+        return self.aval
 
 
 class _Stage:
@@ -194,7 +205,9 @@ class Traced(_Stage):
     def argument_shardings(self) -> list[Any] | None:
         """Where each leaf of the arguments was, or None; None when nothing is known of any."""
         known = self._made
-        return None if known is None else known[self._entry.num_closed_over :]
+        if known is None:
+            return None
+        return [split_format(one)[1] for one in known[self._entry.num_closed_over :]]
 
     @api_boundary
     def lower(self, *, lowering_platforms: tuple[str, ...] | None = None) -> Lowered:
@@ -290,6 +303,19 @@ class Lowered(_Stage):
         return Compiled(self._entry, self._function, compiled)
 
 
+@dataclass(frozen=True)
+class FlatArguments:
+    """The arguments of a compiled function.
+
+    Attributes:
+        in_avals: the types of their leaves.
+        const_args: none: who calls the function does not pass the arrays that it closes over.
+    """
+
+    in_avals: tuple[Any, ...]
+    const_args: tuple[()] = ()
+
+
 class Compiled(_Stage):
     """A function compiled for one type of arguments."""
 
@@ -310,6 +336,13 @@ class Compiled(_Stage):
         return self._ask("runtime_executable")()
 
     @property
+    def _params(self) -> FlatArguments:
+        """The arguments, under the names that programs for JAX ask by."""
+        return FlatArguments(tuple(self._flat_avals()))
+
+    _executable = _params
+
+    @property
     def input_shardings(self) -> Any:
         """Where the arguments are, as ``(args, kwargs)``."""
         return self._arguments(self._ask("input_shardings")())
@@ -320,14 +353,30 @@ class Compiled(_Stage):
         return tree_unflatten(self.out_tree, self._ask("output_shardings")())
 
     @property
-    def input_layouts(self) -> Any:
-        """The order of the axes of the arguments in memory, as ``(args, kwargs)``."""
-        return self._arguments(self._ask("input_layouts")())
+    def input_formats(self) -> Any:
+        """The order of the axes of the arguments in memory, and where they are.
+
+        Returns:
+            For each argument a ``Format``, as ``(args, kwargs)``; an empty one for arguments that
+            the program does not use.
+
+        >>> from bindax_transforms import jit
+        >>> compiled = jit(lambda x: x + x).lower(np.ones((2, 3), np.float32)).compile()
+        >>> compiled.input_formats[0][0].layout
+        Layout(major_to_minor=(0, 1))
+        """
+        return self._arguments(self._ask("input_formats")())
 
     @property
-    def output_layouts(self) -> Any:
-        """The order of the axes of the results in memory, in their structure."""
-        return tree_unflatten(self.out_tree, self._ask("output_layouts")())
+    def output_formats(self) -> Any:
+        """The order of the axes of the results in memory, and where they are, in their structure.
+
+        >>> from bindax_transforms import jit
+        >>> compiled = jit(lambda x: x + x).lower(np.ones((2, 3), np.float32)).compile()
+        >>> compiled.output_formats.layout
+        Layout(major_to_minor=(0, 1))
+        """
+        return tree_unflatten(self.out_tree, self._ask("output_formats")())
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The same as a call of the object."""

@@ -27,9 +27,17 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_core.sharding import NamedSharding, PartitionSpec, Sharding, Space, named
+from bindax_core.sharding import (
+    NamedSharding,
+    PartitionSpec,
+    Sharding,
+    Space,
+    named,
+    split_format,
+)
 from bindax_transforms.batching.axis_sizes import mesh_axes_of
 from bindax_transforms.batching.named_axes import device_axes
+from bindax_transforms.compilation.layout_constraint import check_shardings, laid_out
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import Zero
 
@@ -42,8 +50,8 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 
     Args:
         x: an array, or a tree of arrays.
-        shardings: a ``Sharding``, or a ``PartitionSpec`` on the mesh that is set, or a tree of
-            those that begins as ``x`` does. None leaves arrays as they are.
+        shardings: a ``Sharding``, a ``PartitionSpec`` on the mesh that is set, or a ``Format``, or
+            a tree of those that begins as ``x`` does. None leaves arrays as they are.
 
     Raises:
         ValueError: when a sharding has more axes than the array, a spec is given and no mesh is
@@ -59,7 +67,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     given = flatten_prefix(shardings, tree, "shardings", full_name="x")
     what = "with_sharding_constraint: shardings"
     outs = [
-        x if target is None else sharding_constraint_p.bind(x, sharding=_sharding(target, what))
+        _result(x, *split_format(target), what, "with_sharding_constraint: the array")
         for x, target in zip(leaves, given, strict=True)
     ]
     return tree_unflatten(tree, outs)
@@ -173,6 +181,7 @@ def shardings_of(
         return None
     arguments = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings
     leaves, tree = tree_flatten((arguments, out_shardings), lambda x: x is None)
+    check_shardings(leaves, "jit: in_shardings and out_shardings")
     return tuple(leaves), tree
 
 
@@ -205,11 +214,26 @@ def _constrained(
     values: Sequence[Any], targets: Sequence[Any], what: str, option: str, kind: str
 ) -> list[Any]:
     made = []
+    constrained = _operand if kind == "argument" else _result
     for i, (x, target) in enumerate(zip(values, targets, strict=True)):
-        if target is None:
-            made.append(x)
-            continue
-        sharding = _sharding(target, f"{what}: {option}")
-        sharding.check(typeof(x).shape, f"{what}: {option}: {kind} leaf {i}")
-        made.append(sharding_constraint_p.bind(x, sharding=sharding))
+        array = f"{what}: {option}: {kind} leaf {i}"
+        made.append(constrained(x, *split_format(target), f"{what}: {option}", array))
     return made
+
+
+def _operand(x: Any, layout: Any, sharding: Any, what: str, array: str) -> Any:
+    """An argument of a program that lies as users say; ``what`` and ``array`` are for messages."""
+    return _divided(laid_out(x, layout, of_operand=True, what=array), sharding, what, array)
+
+
+def _result(x: Any, layout: Any, sharding: Any, what: str, array: str) -> Any:
+    """A result of a program, likewise; the last thing that is said of it is how it is left."""
+    return laid_out(_divided(x, sharding, what, array), layout, of_operand=False, what=array)
+
+
+def _divided(x: Any, sharding: Any, what: str, array: str) -> Any:
+    if sharding is None:
+        return x
+    sharding = _sharding(sharding, what)
+    sharding.check(typeof(x).shape, array)
+    return sharding_constraint_p.bind(x, sharding=sharding)

@@ -29,7 +29,7 @@ from bindax_xla_backend.execution import compilation_cache
 
 # jaxlib takes 0.1 s to import, so whatever needs it is imported by the first use of the backend.
 if TYPE_CHECKING:
-    from bindax_core.sharding import Sharding
+    from bindax_core.sharding import Layout, Sharding
     from bindax_xla_backend._jaxlib import Device
     from bindax_xla_backend.execution.executable import Executable
     from bindax_xla_backend.execution.placement import DevicePlacement
@@ -123,7 +123,7 @@ class XlaBackend:
             name: its name, for messages and profiles.
             donated: for each operand, whether its memory may be reused for a result.
             keep_unused: whether operands that the program does not use are transferred anyway.
-            in_shardings: for each operand the sharding that it is bound to, or None.
+            in_shardings: for each operand the sharding or format that it is bound to, or None.
 
         Returns:
             What takes flat operands and gives the list of results.
@@ -148,9 +148,15 @@ class XlaBackend:
         self, jaxpr: ClosedJaxpr, in_shardings: Sequence[Sharding | None] | None
     ) -> tuple[Any, ...]:
         given = in_shardings or [None] * len(jaxpr.in_avals)
-        own = [None if s is None or not s.other_memory else s.with_memory_kind(None) for s in given]
-        pairs = zip(own, given, strict=True)
-        return tuple([None if s is None else self.place(o or s) for o, s in pairs])
+        return tuple([None if one is None else self._placement_for(one) for one in given])
+
+    def _placement_for(self, given: Any) -> DevicePlacement:
+        """The placement in which a program takes what is bound to a sharding or a format."""
+        from bindax_core.sharding import split_format
+
+        layout, sharding = split_format(given)
+        own = sharding.with_memory_kind(None) if sharding.other_memory else sharding
+        return self.place(own, layout=layout)
 
     def lower(
         self,
@@ -179,19 +185,25 @@ class XlaBackend:
         loaded = load(self, program, compiler_options or {})
         return Executable(self, program, loaded, placements_of(self, program, loaded))
 
-    def place(self, sharding: Sharding, *, committed: bool = True) -> DevicePlacement:
-        """The place of a sharding; equal ones are one object.
+    def place(
+        self, sharding: Sharding, *, committed: bool = True, layout: Layout | None = None
+    ) -> DevicePlacement:
+        """The place of a sharding and a layout; equal ones are one object.
 
         Raises:
             PlacementError: when it has devices that are not of this backend.
         """
-        from bindax_xla_backend.execution.placement import DevicePlacement
+        from bindax_xla_backend.execution.placement import DevicePlacement, LaidOutPlacement
 
-        key = (sharding, committed)
+        layout = None if layout is None or layout.is_default else layout
+        key = (sharding, committed, layout)
         found = self._placements.get(key)
         if found is None:
             self.check_devices(sharding.device_assignment, "place")
-            found = self._placements.setdefault(key, DevicePlacement(self, sharding, committed))
+            made = DevicePlacement(self, sharding, committed)
+            if layout is not None:
+                made = LaidOutPlacement(self, sharding, committed, layout)
+            found = self._placements.setdefault(key, made)
         return found
 
     def check_devices(self, devices: Sequence[Any], what: str) -> None:

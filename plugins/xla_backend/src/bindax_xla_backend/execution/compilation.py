@@ -13,7 +13,7 @@ from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import CompilationError, excerpt
 from bindax_xla_backend.execution import compilation_cache
 from bindax_xla_backend.execution.placement import ProgramPlacements
-from bindax_xla_backend.lowering import mlir, shardings
+from bindax_xla_backend.lowering import memory_layouts, mlir, shardings
 from bindax_xla_backend.lowering.program import LoweredProgram
 
 if TYPE_CHECKING:
@@ -64,13 +64,20 @@ def compile_for(
 def placements_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> ProgramPlacements:
     """Where a loaded program takes its parameters, and leaves its results."""
     layout, kept, results = program.layout, program.kept, program.out_avals
+    of_operands, of_results = _orders(program, loaded)
     if layout is None:
         own = backend.default_placement
-        left = [
-            own if kind is None else backend.place(own.sharding.with_memory_kind(kind))
-            for kind in program.memories
+        operands = [
+            own if order is None else backend.place(own.sharding, committed=False, layout=order)
+            for order in of_operands
         ]
-        return ProgramPlacements([own] * len(kept), left, own)
+        left = [
+            own
+            if kind is order is None
+            else backend.place(own.sharding.with_memory_kind(kind), layout=order)
+            for kind, order in zip(program.memories, of_results, strict=True)
+        ]
+        return ProgramPlacements(operands, left, own)
     everywhere: Any
     if layout.mesh is None:
         everywhere = layout.single
@@ -84,15 +91,29 @@ def placements_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> 
     bound = [layout.operands[i] for i in kept]
     return ProgramPlacements(
         [
-            backend.place(free, committed=False) if own is None else backend.place(own)
-            for own, free in zip(bound, taken, strict=True)
+            backend.place(free if own is None else own, committed=own is not None, layout=order)
+            for own, free, order in zip(bound, taken, of_operands, strict=True)
         ],
         [
-            backend.place(sharding.with_memory_kind(kind), committed=layout.committed or bool(kind))
-            for sharding, kind in zip(chosen, program.memories, strict=True)
+            backend.place(
+                sharding.with_memory_kind(kind),
+                committed=layout.committed or bool(kind) or order is not None,
+                layout=order,
+            )
+            for sharding, kind, order in zip(chosen, program.memories, of_results, strict=True)
         ],
         backend.place(everywhere, committed=False),
     )
+
+
+def _orders(program: LoweredProgram, loaded: Any) -> tuple[list[Any], list[Any]]:
+    """The orders of the axes of operands and results, None for the default."""
+    of_operands, of_results = program.operand_orders, program.result_orders
+    if not (any(of_operands) or any(of_results)):
+        return [None] * len(of_operands), [None] * len(of_results)
+    taken = loaded.get_parameter_layouts()[len(program.constants) :]
+    left = loaded.get_output_layouts()
+    return memory_layouts.chosen(of_operands, taken), memory_layouts.chosen(of_results, left)
 
 
 def _options(program: LoweredProgram, device_ids: Sequence[int] | None = None) -> Any:

@@ -21,18 +21,24 @@ from bindax_core.extend import (
     typeof,
     unwrapped,
 )
+from bindax_core.sharding import Format, Layout
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import FORKED, ArgumentError, ExecutionError
 from bindax_xla_backend.distributed.failures import agreed, failure_elsewhere
 from bindax_xla_backend.execution import async_dispatch, sharded_buffers
 from bindax_xla_backend.execution.host_operands import HostOperands, put_on
 from bindax_xla_backend.execution.out_of_memory import run_failure
-from bindax_xla_backend.execution.placement import ProgramPlacements, in_own_memory, place_of
-from bindax_xla_backend.lowering.layout import Layout
+from bindax_xla_backend.execution.placement import (
+    ProgramPlacements,
+    in_own_memory,
+    is_same,
+    place_of,
+)
 from bindax_xla_backend.lowering.program import LoweredProgram
 
 if TYPE_CHECKING:
     from bindax_xla_backend.execution.backend import XlaBackend
+    from bindax_xla_backend.lowering.layout import Layout as DeviceLayout
 
 
 _EXCHANGE = re.compile(r" (all-(reduce|gather|to-all)|reduce-scatter|collective-\w+)(-start)?\(")
@@ -76,7 +82,9 @@ class Executable:
         everything = program.kept == tuple(range(len(program.in_avals)))
         self._kept = None if everything else program.kept
         self._donated = program.donated
-        self._places = None if places.constants is backend.default_placement else places.operands
+        own = backend.default_placement
+        is_own = all(place is own for place in (places.constants, *places.operands))
+        self._places = None if is_own else places.operands
         self._results = list(places.results)
         self._handlers = [
             _jaxlib.result_handler(place.raw(aval.ndim), aval, Array.wrapper(aval, place))
@@ -161,20 +169,19 @@ class Executable:
         """Where the results are left."""
         return [sharding_of(place) for place in self._results]
 
-    def input_layouts(self) -> list[str | None]:
-        """The layouts of the operands, such as ``{1,0}``; None for operands that are not used."""
-        layouts = self._loaded.get_parameter_layouts()[len(self._constants) :]
-        found = {i: str(layout) for (i, _), layout in zip(self._taken(), layouts, strict=True)}
-        return [found.get(i) for i in range(len(self.in_avals))]
+    def input_formats(self) -> list[Format]:
+        """How the operands lie where they are expected; an empty one for those not used."""
+        found = {i: _format(self._avals[i], place) for i, place in self._taken()}
+        return [found.get(i, Format()) for i in range(len(self.in_avals))]
+
+    def output_formats(self) -> list[Format]:
+        """How the results lie where they are left."""
+        return [_format(*pair) for pair in zip(self.out_avals, self._results, strict=True)]
 
     def _taken(self) -> Iterable[tuple[int, Any]]:
         """The positions of the operands that the program takes, each with its place."""
         kept = range(len(self._avals)) if self._kept is None else self._kept
         return zip(kept, self._places or [self._backend.default_placement] * len(kept), strict=True)
-
-    def output_layouts(self) -> list[str]:
-        """The layouts of the results: their axes from the fastest to the slowest."""
-        return [str(layout) for layout in self._loaded.get_output_layouts()]
 
     def abandon(self) -> Callable[..., NoReturn]:
         """Have every call raise, in a process that has none of the threads that would run it."""
@@ -196,7 +203,9 @@ class Executable:
             self._raise_failure(error, operands)
         raise error
 
-    def _all_or_nothing(self, run: Callable[..., Any], layout: Layout | None) -> Callable[..., Any]:
+    def _all_or_nothing(
+        self, run: Callable[..., Any], layout: DeviceLayout | None
+    ) -> Callable[..., Any]:
         """The same function, which raises what a host function raised on one of several devices."""
         for callback in self._callbacks:
             callback.goes_on = True
@@ -235,12 +244,15 @@ class Executable:
         operands = in_own_memory(operands)
         for i, place in self._taken():
             own = place_of(operands[i])
-            if own is not None and own is not place:
-                raise PlacementError(
-                    f"operand {i} of the compiled program {self.name} is on {own.sharding!r}, but "
-                    f"the program was compiled for it on {sharding_of(place)!r}. Move it with "
-                    f"device_put, or compile for where it is."
-                ) from error
+            if own is None or is_same(own, place):
+                continue
+            there, wanted = [_format(self._avals[i], one) for one in (own, place)]
+            differ = "layout" if there.sharding == wanted.sharding else "sharding"
+            raise PlacementError(
+                f"operand {i} of the compiled program {self.name} is on "
+                f"{getattr(there, differ)!r}, but the program was compiled for it on "
+                f"{getattr(wanted, differ)!r}. Move it with device_put, or compile for where it is."
+            ) from error
         return self._run_on(self._buffers(operands, bring=True), operands)
 
     def _buffers(self, operands: Sequence[Any], *, bring: bool = False) -> list[Any]:
@@ -264,6 +276,8 @@ class Executable:
 
     def _buffer(self, x: Any, aval: ShapedArray, place: Any, bring: bool) -> Any:
         x = x if isinstance(x, Array) else unwrapped(x)
+        if bring and isinstance(x, Array) and x.committed and is_same(x.placement, place):
+            return x._buffer  # bound to where it would be brought
         if self._places is None and isinstance(x, Array):
             return x.buffer_on(self._backend)
         if isinstance(x, Array) and (x.placement is place or not (place.committed and bring)):
@@ -310,6 +324,10 @@ class Executable:
         self._raise_failure_of_callback()
         what = f"the compiled program {self.name} failed"
         raise run_failure(what, error, self._backend, self) from error
+
+
+def _format(aval: ShapedArray, place: Any) -> Format:
+    return Format(place.layout or Layout.default(aval.ndim), place.sharding)
 
 
 def _refuse(*operands: Any) -> NoReturn:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bindax_core import device_put
 from bindax_core.extend import Array, BackendError, ShapedArray, float0
-from bindax_core.sharding import Sharding
+from bindax_core.sharding import Format, Layout, Sharding
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._element_types import element_type, storage_dtype
 from bindax_xla_backend.execution import sharded_buffers
@@ -34,6 +34,8 @@ class ProgramPlacements:
 
 class DevicePlacement:
     """The devices that buffers are on, and their parts there; as ``Placement`` says."""
+
+    layout: Layout | None = None
 
     def __init__(self, backend: XlaBackend, sharding: Sharding, committed: bool) -> None:
         self.backend = backend
@@ -108,11 +110,11 @@ class DevicePlacement:
         """The values of a buffer, put together, as a read-only NumPy array."""
         backend, sharding = self.backend, self.sharding
         if sharding.num_devices == 1:
-            return backend.to_host(buffer, aval)
+            return self._read(buffer, aval)
         backend.check_alive(buffer, aval)
         shards = self.shards(buffer)
         if sharding.is_fully_replicated:
-            return backend.to_host(shards[0][1], aval)
+            return self._read(shards[0][1], aval)
         if not sharding.is_fully_addressable:
             raise BackendError(
                 f"an array of type {aval.str_short()} has parts on devices of other processes, so "
@@ -123,9 +125,45 @@ class DevicePlacement:
         indices = sharding.addressable_devices_indices_map(aval.shape)
         whole = np.empty(aval.shape, aval.dtype)
         for device, shard in shards:
-            whole[indices[device]] = backend.to_host(shard, part)
+            whole[indices[device]] = self._read(shard, part)
         whole.flags.writeable = False
         return whole
+
+    def _read(self, buffer: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
+        """The values of a buffer on one device."""
+        return self.backend.to_host(buffer, aval)
+
+
+class LaidOutPlacement(DevicePlacement):
+    """The same for buffers whose axes are in another order in memory than the default."""
+
+    def __init__(
+        self, backend: XlaBackend, sharding: Sharding, committed: bool, layout: Layout
+    ) -> None:
+        super().__init__(backend, sharding, committed)
+        self.layout = layout
+
+    def __repr__(self) -> str:
+        return f"LaidOutPlacement({self.sharding!r}, {self.layout!r}, committed={self.committed})"
+
+    def put(self, array: np.ndarray[Any, Any], aval: ShapedArray, *, copy: bool = True) -> Any:
+        """A buffer with the values of an array, which comes from the host in the default order."""
+        own = self.backend.place(self.sharding)
+        plain = Array.from_buffer(aval, own.put(array, aval, copy=copy), own)
+        return device_put(plain, Format(self.layout, self.sharding)).physical()._buffer
+
+    def copy(self, buffer: Any, aval: ShapedArray) -> Any:
+        """A buffer in the same place with memory of its own."""
+        return self.put(self.to_host(buffer, aval), aval)
+
+    def receive(self, buffer: Any, aval: ShapedArray, sharding: Sharding) -> Any:
+        """Nothing: a copy of a buffer is in the default order."""
+        return None
+
+    def _read(self, buffer: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
+        self.backend.check_alive(buffer, aval)
+        self.backend.block_until_ready(buffer)
+        return _jaxlib.copy_to_host(buffer)
 
 
 def place_of(x: Any) -> Any:
@@ -133,6 +171,15 @@ def place_of(x: Any) -> Any:
     if isinstance(x, Array) and x.committed:
         return x.placement
     return None
+
+
+def is_same(own: Any, other: Any) -> bool:
+    """Tell whether buffers of two placements lie alike, whether they are bound to it or not."""
+    return own is other or (
+        own.backend is other.backend
+        and own.layout == other.layout
+        and own.sharding == other.sharding
+    )
 
 
 def in_own_memory(operands: Sequence[Any]) -> Sequence[Any]:

@@ -102,12 +102,13 @@ class ShardedExecutable:
         backend, request = self.backend, self.request
         bound = [None if place is None else place.sharding for place in places]
         layout = layout_of(backend, request.jaxpr, self.name, bound)
+        orders = {i: place.layout for i, place in enumerate(places) if place is not None}
         with contextlib.suppress(LoweringError):
-            program = lower_program(request, backend.platform, layout)
+            program = lower_program(request, backend.platform, layout, bound=orders)
             backend.warn_of_unused(program, request.donated)
             return program
         # This raises, and names the rule where it can.
-        return lower_program(request, backend.platform, layout, checks_types=True)
+        return lower_program(request, backend.platform, layout, bound=orders, checks_types=True)
 
 
 class _Specialization(CacheEntry):

@@ -9,13 +9,14 @@ import attrs
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, ShapedArray
-from bindax_core.sharding import NamedSharding, PartitionSpec, Space
+from bindax_core.sharding import AutoLayout, NamedSharding, PartitionSpec
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import LoweringError, excerpt
-from bindax_xla_backend.lowering import mlir
+from bindax_xla_backend.lowering import memory_layouts, mlir
 from bindax_xla_backend.lowering.callbacks import HostCallback
 from bindax_xla_backend.lowering.context import EMBEDDED_CONSTANT_SIZE, LoweringContext
 from bindax_xla_backend.lowering.layout import Layout
+from bindax_xla_backend.lowering.memory_layouts import Order
 from bindax_xla_backend.lowering.module_builder import ModuleBuilder
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class LoweredProgram:
     names_meshes: bool = False  # whether it has attributes of Shardy
     inspectors: tuple[Any, ...] = ()  # what is called while it is compiled
     memories: tuple[str | None, ...] = ()  # of the results; None for the devices' own
+    operand_orders: tuple[Order, ...] = ()  # of the axes of kept operands
+    result_orders: tuple[Order, ...] = ()
 
     def text(self, *, debug_info: bool = False) -> str:
         """The module as text; without locations, programs with one text are the same."""
@@ -74,7 +77,7 @@ class Lowered:
         """The program as text; ``debug_info`` shows where each operation comes from."""
         _check_dialect(dialect)
         if dialect == "hlo":
-            return str(self.compiler_ir("hlo").as_hlo_text())
+            return _jaxlib.hlo_text(self.compiler_ir("hlo"), debug_info=debug_info)
         return self._program.text(debug_info=debug_info)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
@@ -113,18 +116,26 @@ class _Signature:
     kept: tuple[int, ...]  # the positions of the operands that are parameters
     aliases: Mapping[int, int]  # from donated operands to the results that take their memory
     memories: tuple[str | None, ...]  # of the results
+    operand_orders: Mapping[int, Order]  # of the axes of kept operands, by position
+    result_orders: tuple[Order, ...]
 
 
 def lower_program(
-    request: Request, platform: str, layout: Layout | None, *, checks_types: bool = False
+    request: Request,
+    platform: str,
+    layout: Layout | None,
+    *,
+    bound: Mapping[int, Any] | None = None,
+    checks_types: bool = False,
 ) -> LoweredProgram:
     """Lower a closed jaxpr to a module whose ``main`` takes and returns tensors.
 
-    It is for the first device without a layout. With ``checks_types`` what rules return is checked.
+    It is for the first device without a layout. The axes of operands that are ``bound`` are in the
+    order that it has of them. With ``checks_types`` what rules return is checked.
     """
     jaxpr, name = request.jaxpr, request.name
     constants = [np.asarray(mlir.host_constant(const)) for const in jaxpr.consts]
-    signature = _signature(request, constants)
+    signature = _signature(request, constants, bound or {})
     with mlir.Context.borrow() as context:
         builder = ModuleBuilder(context, f"jit_{name}", platform, layout)
         builder.expected_type = builder.type if checks_types else None
@@ -144,16 +155,31 @@ def lower_program(
             names_meshes=bool(builder.meshes),
             inspectors=tuple(builder.inspectors),
             memories=signature.memories,
+            operand_orders=tuple(signature.operand_orders.values()),
+            result_orders=signature.result_orders,
         )
 
 
-def _signature(request: Request, constants: Sequence[np.ndarray[Any, Any]]) -> _Signature:
+def _signature(
+    request: Request, constants: Sequence[np.ndarray[Any, Any]], bound: Mapping[int, Any]
+) -> _Signature:
     jaxpr = request.jaxpr
     # Large constants are parameters, so that the program does not depend on their values.
     hoisted = {i: x for i, x in enumerate(constants) if x.size > EMBEDDED_CONSTANT_SIZE}
-    kept, memories = kept_operands(jaxpr.jaxpr, request.keep_unused), _memories(jaxpr.jaxpr)
+    kept = kept_operands(jaxpr.jaxpr, request.keep_unused)
+    requests = memory_layouts.last_requests(jaxpr.jaxpr)
+    memories = tuple([kind for kind, _ in requests])
+    results = tuple([order for _, order in requests])
+    operands = memory_layouts.orders_of_operands(jaxpr.jaxpr, request.name, bound)
     aliases = _aliases(jaxpr.in_avals, jaxpr.out_avals, kept, request.donated, memories)
-    return _Signature(hoisted, kept, aliases, memories)
+    orders = {i: operands[i] for i in kept}
+    aliases = {i: j for i, j in aliases.items() if _fit(orders[i], results[j])}
+    return _Signature(hoisted, kept, aliases, memories, orders, results)
+
+
+def _fit(operand: Order, result: Order) -> bool:
+    """Tell whether a result may take the memory of an operand."""
+    return operand == result or any(isinstance(x, AutoLayout) for x in (operand, result))
 
 
 def _build_main(
@@ -169,8 +195,8 @@ def _build_main(
     block = builder.open_main(
         [*hoisted.values(), *operands.values()],
         out_avals,
-        _attributes(builder, list(hoisted.values()), operands, signature.aliases),
-        ["" if kind is None else f'mhlo.memory_kind = "{kind}"' for kind in memories],
+        _attributes(builder, list(hoisted.values()), operands, signature),
+        _of_results(memories, signature.result_orders),
     )
     ctx, arguments = LoweringContext(builder, block, f"jit({name})"), list(block.arguments)
     given = dict(zip(hoisted, arguments, strict=False))
@@ -184,37 +210,35 @@ def _attributes(
     builder: ModuleBuilder,
     constants: Sequence[ShapedArray],
     operands: Mapping[int, ShapedArray],
-    aliases: Mapping[int, int],
+    signature: _Signature,
 ) -> list[str]:
-    """For each parameter what XLA is to know of it: its sharding, and the use of its memory."""
+    """For each parameter what XLA is to know of it: its sharding, its order, its memory's use."""
+    aliases, orders = signature.aliases, signature.operand_orders
     layout, everywhere = builder.layout, None
     if layout and builder.several and constants:
         everywhere = NamedSharding(layout.mesh, PartitionSpec())
     made = [builder.sharded(everywhere, aval) for aval in constants]
     for i, aval in operands.items():
         found = [builder.sharded(layout.operands[i] if layout else None, aval)]
+        found.append(memory_layouts.attribute(orders[i]))
         if i in aliases:
-            # The result's sharding is not known before XLA has chosen it, so XLA pairs them.
-            donor = "jax.buffer_donor = true"
-            found.append(donor if builder.several else f"tf.aliasing_output = {aliases[i]} : i32")
+            # What XLA chooses of a result, its sharding or its order, is not known before: there
+            # it pairs them itself.
+            taken = aliases[i]
+            is_open = isinstance(orders[i], AutoLayout) or isinstance(
+                signature.result_orders[taken], AutoLayout
+            )
+            donor, alias = "jax.buffer_donor = true", f"tf.aliasing_output = {taken} : i32"
+            found.append(donor if builder.several or is_open else alias)
         made.append(", ".join(filter(None, found)))
     return made
 
 
-def _memories(jaxpr: Jaxpr) -> tuple[str | None, ...]:
-    """For each result the kind of the memory that the last ``device_put`` asks for, or None."""
-    kinds: dict[Any, str | None] = {}
-    for eqn in jaxpr.eqns:
-        if not eqn.params:
-            continue
-        inner = eqn.params.get("jaxpr")
-        if eqn.primitive.name == "sharding_constraint":
-            given = eqn.params["sharding"]
-            kind = given.value if isinstance(given, Space) else given.other_memory
-            kinds[eqn.outvars[0]] = kind
-        elif isinstance(inner, ClosedJaxpr) and len(inner.out_avals) == len(eqn.outvars):
-            kinds.update(zip(eqn.outvars, _memories(inner.jaxpr), strict=True))
-    return tuple([None if type(x) is Literal else kinds.get(x) for x in jaxpr.outvars])
+def _of_results(memories: Sequence[str | None], orders: Sequence[Order]) -> list[str]:
+    """For each result what XLA is to know of it: its memory, and its order."""
+    kinds = ["" if kind is None else f'mhlo.memory_kind = "{kind}"' for kind in memories]
+    pairs = zip(kinds, map(memory_layouts.attribute, orders), strict=True)
+    return [", ".join(filter(None, pair)) for pair in pairs]
 
 
 def _placed(
