@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
@@ -142,14 +142,7 @@ def define_prng_impl(
         "random_bits": random_bits,
         "fold_in": fold_in,
     }
-    for argument, function in functions.items():
-        if not callable(function):
-            raise TypeError(
-                f"define_prng_impl: {argument} must be a function, but is {function!r}."
-            )
-    for argument, text in (("name", name), ("tag", tag)):
-        if not isinstance(text, str):
-            raise TypeError(f"define_prng_impl: {argument} must be a string, but is {text!r}.")
+    _check_definition(functions, {"name": name, "tag": tag})
     with _defining:
         prng = PRNG(
             name=_unused(name, {*_by_name, *[entry.name for entry in entry_points(group=GROUP)]}),
@@ -159,6 +152,17 @@ def define_prng_impl(
         )
         register_prng(prng)
         return _specs.setdefault(prng.name, PRNGSpec(prng))
+
+
+def _check_definition(functions: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
+    for argument, function in functions.items():
+        if not callable(function):
+            raise TypeError(
+                f"define_prng_impl: {argument} must be a function, but is {function!r}."
+            )
+    for argument, text in texts.items():
+        if not isinstance(text, str):
+            raise TypeError(f"define_prng_impl: {argument} must be a string, but is {text!r}.")
 
 
 def _unused(name: str, taken: set[str]) -> str:
