@@ -297,3 +297,43 @@ def test_threads_share_what_is_remembered():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_programs_that_make_random_keys_from_numbers_and_arrays():
+    f = jit(bindax.random.key)
+    for seed in (3, np.int32(3), np.array(3, np.int32), bindax.numpy.int32(3)) * 2:
+        made = again(f, seed)
+        assert bindax.random.key_data(made).tolist() == [0, 3]
+
+
+def test_types_of_operands_that_take_turns():
+    f = jit(lambda x, y: x * 2 + y)
+    for _ in range(OFTEN):
+        for x in (array(1.0), np.ones(2, np.float32), array(1.0, 1.0, 1.0), 1.0, {"a": 1}["a"]):
+            assert set(np.ravel(f(x, 3.0)).tolist()) == {5.0}
+    assert f.cache_info().misses == 5
+    assert f.cache_info().hits == 5 * OFTEN - 5
+
+
+def test_a_static_value_without_a_hash_after_one_with():
+    f = jit(lambda x, n: x * len(n), static_argnums=1)
+    assert float(again(f, array(1.0), (1, 2))[0]) == 2.0
+    with pytest.raises(TypeError, match="static argument 1 is not hashable"):
+        f(array(1.0), [1, 2])
+
+
+def test_guards_of_transfers_hold_for_what_is_remembered():
+    f = jit(lambda x, y: x * y)
+    again(f, array(1.0), 2.0)
+    with bindax.transfer_guard("disallow"), pytest.raises(bindax.errors.TransferError):
+        f(array(1.0), 2.0)
+    assert float(f(array(1.0), 2.0)[0]) == 2.0
+
+
+def test_a_deleted_array_in_the_place_of_others():
+    f = jit(lambda x: x * 2)
+    again(f, array(1.0))
+    x = f(array(1.0))
+    x.delete()
+    with pytest.raises(DeletedArrayError):
+        f(x)

@@ -6,7 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -69,6 +69,7 @@ class Entry(CacheEntry):
         self.unflatten: Callable[[Iterable[Any]], Any] = out_tree.unflatten
         self.params = params
         self.run: Callable[[Sequence[Any]], Sequence[Any]] | None = None
+        self.run_known: KnownRun | None = None
         # No cycle: memory mappings go with the last reference.
         self.shared: weakref.ref[Shared] = weakref.ref(shared)
         self.key = key
@@ -92,7 +93,7 @@ class Entry(CacheEntry):
 
     def drop(self) -> None:
         """Remove it from the cache of its function."""
-        self.run = None
+        self.run = self.run_known = None
         shared = self.shared()
         if shared is None:
             return
@@ -105,6 +106,23 @@ class Entry(CacheEntry):
                 if form is not None:
                     form.forget(key)
                     shared.forget(form)
+
+
+KnownRun: TypeAlias = Callable[[Sequence[Any]], Sequence[Any] | None]
+"""From the leaves of the arguments to the results; None for leaves of other types."""
+
+
+def known_run(entry: Entry, executable: Any) -> KnownRun:
+    """The run of a program after a look at the types of the leaves, in one step where it can be."""
+    consts, run = entry.consts, getattr(executable, "run_known", None)
+    if run is not None:
+        return (lambda leaves: run([*consts, *leaves])) if consts else run
+    avals, unchecked = list(entry.key[1]), entry.run
+
+    def run_known(leaves: Sequence[Any]) -> Sequence[Any] | None:
+        return unchecked([*consts, *leaves]) if plain_avals(leaves) == avals else None  # type: ignore[misc]
+
+    return run_known
 
 
 _OPERANDS = frozenset({Array, np.ndarray, bool, int, float, complex})
@@ -125,7 +143,7 @@ def plain_avals(leaves: Sequence[Any]) -> list[Any]:
     return avals
 
 
-_NONE = (None, None, None)
+_NONE: tuple[Any, Any, Any] = (None, None, None)
 
 
 class CallForm:
@@ -136,7 +154,7 @@ class CallForm:
             whose arguments are the leaves, those by name in the order of the names.
         key: the static values, with their names and types, and the names of the other arguments.
         entries: the traced functions, by settings and types of the leaves.
-        last: the one that was used last, with its key: comparing is faster than hashing.
+        last: the one that was used last: its settings, how it runs, and itself.
     """
 
     __slots__ = ("__weakref__", "entries", "key", "last", "tree")
@@ -148,13 +166,13 @@ class CallForm:
         self.tree = tree
         self.key = key
         self.entries: dict[Any, Entry] = {}
-        self.last: tuple[Any, Any, Any] = _NONE
+        self.last = _NONE
 
     def find(self, settings: Any, avals: Any) -> Entry | None:
         """The traced function for settings and types of leaves, if there is one."""
         entry = self.entries.get((settings, *avals))
-        if entry is not None:
-            self.last = (avals, settings, entry)
+        if entry is not None and entry.run_known is not None:
+            self.last = (settings, entry.run_known, entry)
         return entry
 
     def remember(self, entry: Entry, key: Any) -> None:
@@ -181,6 +199,7 @@ class Shared:
         flat: the form of flat calls without static values and names.
         forms: the others, by structure and key.
         recent: of those, the one that was used last, by key.
+        is_flat: whether the last call that was looked up was a flat one.
         known: the last calls, for an accelerator.
         hits: how often an entry was found.
         misses: how often the function was traced.
@@ -203,6 +222,7 @@ class Shared:
         self.flat: CallForm = CallForm()
         self.forms: dict[Any, CallForm] = {}
         self.recent: dict[Any, CallForm] = {}
+        self.is_flat = True
         self.known.forget()
 
     def forget(self, form: CallForm) -> None:
@@ -226,9 +246,12 @@ class Shared:
             entry.key, entry.tree = key, tree
             self.entries = entries
 
-    def remember(self, entry: Entry, key: Any, tree: PyTreeDef | None, form_key: Any) -> None:
+    def remember(
+        self, entry: Entry, key: Any, tree: PyTreeDef | None, names: tuple[str, ...]
+    ) -> None:
         """Find an entry again by the form of the call; of flat calls ``tree`` is None."""
-        _, avals, _, settings = key
+        _, avals, statics, settings = key
+        form_key = (statics, *names) if names else statics
         with entries_lock:
             form = self.flat
             if tree is not None or form_key:

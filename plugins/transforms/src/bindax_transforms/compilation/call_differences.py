@@ -66,7 +66,7 @@ def paths_of_call(jitted: Any, key: Any) -> list[str]:
     try:
         args, kwargs = tree.unflatten(avals)
         args = list(args)
-        for position in sorted(i for i, *_ in statics if isinstance(i, int)):
+        for position in sorted(filter(_is_position, _values(statics))):
             args.insert(position, None)  # which has no leaves
         return [path for path, _ in argument_paths(jitted._fun, args, kwargs)]
     except Exception:  # a container that checks what it holds
@@ -173,7 +173,7 @@ def _structure_change(roots: Sequence[str], new: PyTreeDef, old: PyTreeDef, coun
 def _roots(jitted: Any, key: Any) -> list[str]:
     """The names of the positional arguments that are not static."""
     tree, _, statics, _ = key
-    static = {name for name, *_ in statics if _is_position(name)}
+    static = set(filter(_is_position, _values(statics)))
     count = len(tree.children()[0].children()) + len(static)
     return [name for i, name in enumerate(parameter_roots(jitted._fun, count)) if i not in static]
 
@@ -220,7 +220,7 @@ def _kind(data: tuple[type, Any] | None) -> str:
 
 def _values(statics: Any) -> dict[Any, tuple[type, Any]]:
     """The types and values of static arguments by position or name."""
-    return {name: (kind, value) for name, kind, value in statics}
+    return {name: (kind, value) for name, value, kind in zip(*statics, strict=True)}
 
 
 def _is_position(name: Any) -> bool:

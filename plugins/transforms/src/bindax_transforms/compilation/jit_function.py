@@ -41,6 +41,7 @@ from bindax_transforms.compilation._jit_cache import (
     CacheInfo,
     CallForm,
     Entry,
+    known_run,
     plain_avals,
     shared_of,
 )
@@ -54,7 +55,7 @@ from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.compilation.recompilation import note_compilation
 from bindax_transforms.compilation.sharding_constraint import shardings_of, with_shardings
 from bindax_transforms.staging import static_arguments as arguments
-from bindax_transforms.staging.static_arguments import JitOptions
+from bindax_transforms.staging.static_arguments import JitOptions, Statics
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -112,57 +113,56 @@ class JittedFunction(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         # An api_boundary written out: on this path each microsecond shows.
         try:
-            if trace_state.dynamic is not None:
-                return self._call(args, kwargs)
-            form = self._shared.flat
-            leaves: Any = args
-            avals = [x.aval for x in args if type(x) is Array]
-            if kwargs or self._has_static or len(avals) != len(args):
-                form, leaves, avals = self._recall(args, kwargs)
-            settings = config.program_key
-            known, old, entry = form.last
-            if settings is not old or avals != known:
-                entry = form.find(settings, avals)
-                if entry is None:
-                    return self._call(args, kwargs)
-            self._shared.hits += 1
-            entry.used = executable_cache.time
-            if entry.consts:
-                leaves = [*entry.consts, *leaves]
-            outs = (entry.run or self._compile(entry, leaves))(leaves)
-            return outs[0] if entry.out_is_leaf else entry.unflatten(outs)  # type: ignore[no-any-return]
+            shared = self._shared
+            if trace_state.dynamic is None:
+                form, leaves = shared.flat, args
+                if kwargs or not shared.is_flat:
+                    form, leaves = self._recall(args, kwargs)
+                settings, run, entry = form.last
+                if settings is config.program_key:
+                    outs = run(leaves)
+                    if outs is not None:
+                        shared.hits += 1
+                        entry.used = executable_cache.time
+                        return outs[0] if entry.out_is_leaf else entry.unflatten(outs)  # type: ignore[no-any-return]
+            return self._call(args, kwargs)
         except Exception as error:
             hide_internal_frames(error)
             raise
 
-    def _recall(self, args: Any, kwargs: Any) -> tuple[CallForm, Any, Any]:
-        """The form that a call seems to have, with the leaves of its arguments and their types."""
+    def _recall(self, args: Any, kwargs: Any) -> tuple[CallForm, Any]:
+        """The form that a call seems to have, with the leaves of its arguments."""
         shared = self._shared
-        key: Any = ()
+        key: Statics = ()
         if self._has_static:
-            args, kwargs, key = self._split(args, kwargs)
-        if kwargs:
-            key = (key, *kwargs)
-        form: Any = shared.recent.get(key)
+            args, kwargs, key = arguments.split(self._options, args, kwargs)
+        try:
+            form: Any = shared.recent.get((key, *kwargs) if kwargs else key)
+        except TypeError:  # a static value without a hash, which the general way refuses
+            return NO_FORM, ()
         leaves: Any = None
         if form is not None:
             tree = form.tree
             if tree is None:
-                leaves = (*args, *kwargs.values())
-            elif tree.take is not None:
+                return form, (*args, *kwargs.values()) if kwargs else args
+            if tree.take is not None:
                 leaves = tree.take((args, kwargs))
             else:
                 leaves, given = tree_flatten((args, kwargs))
                 leaves = leaves if given is tree else None
-        if leaves is None:
-            form, leaves = (NO_FORM, ()) if key else (shared.flat, args)
-        avals = [x.aval for x in leaves if type(x) is Array]
-        return form, leaves, avals if len(avals) == len(leaves) else plain_avals(leaves)
-
-    def _split(self, args: Any, kwargs: Any) -> Any:
-        return arguments.split_static(self._fun, self._options, args, kwargs)
+        if leaves is not None:
+            return form, leaves
+        return (NO_FORM, ()) if kwargs or key else (shared.flat, args)
 
     def _call(self, args: Any, kwargs: Any) -> R:
+        if trace_state.dynamic is None:
+            form, leaves = self._recall(args, kwargs)
+            found = form.find(config.program_key, plain_avals(leaves))
+            if found is not None:
+                self._shared.hits += 1
+                found.used = executable_cache.time
+                operands = [*found.consts, *leaves]
+                return found.unflatten((found.run or self._compile(found, operands))(operands))  # type: ignore[no-any-return]
         entry, leaves, traced = self._lookup(args, kwargs)
         if entry.references is not None:
             return carrying.call_with_references(self, entry, leaves, args, kwargs)  # type: ignore[no-any-return]
@@ -205,13 +205,16 @@ class JittedFunction(Generic[P, R]):
         # The types of the operands are part of the key, so a check of them would be a second one.
         unchecked = getattr(executable, "run_unchecked", None)
         entry.run = unchecked or (lambda operands: executable(*operands))
+        entry.run_known = known_run(entry, executable)
         return entry.run
 
     def _lookup(self, args: Any, kwargs: Any) -> tuple[Entry, list[Any], bool]:
-        statics: Any = ()
+        statics: Statics = ()
         dynamic_args, dynamic_kwargs = args, kwargs
         if self._has_static:
-            dynamic_args, dynamic_kwargs, statics = self._split(args, kwargs)
+            dynamic_args, dynamic_kwargs, statics = arguments.split_static(
+                self._fun, self._options, args, kwargs
+            )
         leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
         traced = trace_state.dynamic is not None
         avals: list[Any] = []
@@ -236,11 +239,11 @@ class JittedFunction(Generic[P, R]):
             if entry.tree is not tree:
                 shared.rename(entry, key, tree)
         if not traced and not entry.closes_over_tracers and entry.references is None:
-            form_key = (statics, *dynamic_kwargs) if dynamic_kwargs else statics
             given = [*dynamic_args, *dynamic_kwargs.values()]
             is_flat = len(given) == len(leaves) and all(map(is_, given, leaves))
             is_flat = is_flat and sorted(dynamic_kwargs) == list(dynamic_kwargs)
-            shared.remember(entry, key, None if is_flat else tree, form_key)
+            shared.remember(entry, key, None if is_flat else tree, tuple(dynamic_kwargs))
+            shared.is_flat = is_flat and not dynamic_kwargs and not self._has_static
             shared.known.remember(JittedFunction, args, kwargs, key[-1], entry)
         return entry, leaves, traced
 

@@ -20,6 +20,8 @@ def represented(
 class PhysicalExecutable:
     """An executable on arrays of extended dtypes, from one on the arrays that represent them."""
 
+    run_known = None  # that of the other one knows the types of what represents the operands
+
     def __init__(self, jaxpr: ClosedJaxpr, physical: Any, donated: Sequence[bool]) -> None:
         self.physical = physical
         self._run = getattr(physical, "run_unchecked", lambda operands: physical(*operands))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from operator import index
-from typing import Any, NamedTuple
+from operator import index, itemgetter
+from typing import Any, NamedTuple, TypeAlias
 
 from bindax_core.extend import Tracer, describe_function, tree_flatten, tree_flatten_with_path
 from bindax_transforms._flat import parameter_names, parameters_of
@@ -139,34 +139,51 @@ def present(positions: Sequence[int], args: Any) -> set[int]:
     return {i % len(args) for i in positions if -len(args) <= i < len(args)}
 
 
+Statics: TypeAlias = tuple[()] | tuple[tuple[int | str, ...], tuple[Any, ...], tuple[type, ...]]
+"""The static arguments of a call, as a part of the key of its program: positions and names, values,
+and the types of these, because ``1 == 1.0 == True``; empty where there are none."""
+
+
 @lru_cache(maxsize=1024)
-def _divided(positions: tuple[int, ...], count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The static and the other positions of so many arguments, counted from the front."""
-    static = {i % count for i in positions if -count <= i < count}
-    return tuple(sorted(static)), tuple([i for i in range(count) if i not in static])
+def _divided(positions: tuple[int, ...], count: int) -> tuple[tuple[int, ...], Any, Any]:
+    """The static positions among so many arguments, and functions that pick these and the rest."""
+    static = sorted({i % count for i in positions if -count <= i < count})
+    return tuple(static), _picker(static), _picker([i for i in range(count) if i not in static])
+
+
+def _picker(places: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """A function from a tuple to one of some of its elements."""
+    first, last = (places[0], places[-1] + 1) if places else (0, 0)
+    return itemgetter(slice(first, last)) if last - first == len(places) else itemgetter(*places)
+
+
+def split(options: JitOptions, args: Any, kwargs: Any) -> tuple[Any, Any, Statics]:
+    """The arguments that are not static, by position and by name, and those that are."""
+    which, pick_static, pick_dynamic = _divided(options.static_argnums, len(args))
+    values = pick_static(args)
+    if kwargs:
+        named = {k: v for k, v in sorted(kwargs.items()) if k in options.static_argnames}
+        kwargs = {k: v for k, v in kwargs.items() if k not in named}
+        which, values = (*which, *named), (*values, *named.values())
+    statics = (which, values, (*map(type, values),)) if which else ()
+    return pick_dynamic(args), kwargs, statics
 
 
 def split_static(
     fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any, name: str = "jit"
-) -> Any:
-    """The arguments without the static ones, and the static ones as a part of the cache key."""
-    static, dynamic = _divided(options.static_argnums, len(args))
-    # The type belongs to the key, because 1 == 1.0 == True.
-    statics = tuple([(i, type(args[i]), args[i]) for i in static])
-    if kwargs:
-        named = [(k, v) for k, v in sorted(kwargs.items()) if k in options.static_argnames]
-        statics += tuple([(k, type(v), v) for k, v in named])
-        kwargs = {k: v for k, v in kwargs.items() if k not in options.static_argnames}
+) -> tuple[Any, Any, Statics]:
+    """Do what ``split`` does, and refuse static arguments that have no hash."""
+    dynamic_args, dynamic_kwargs, statics = split(options, args, kwargs)
     try:
         hash(statics)
     except TypeError:
         _refuse_unhashable(fun, statics, name)
-    return tuple([args[i] for i in dynamic]), kwargs, statics
+    return dynamic_args, dynamic_kwargs, statics
 
 
-def _refuse_unhashable(fun: Callable[..., Any], statics: Any, name: str) -> None:
+def _refuse_unhashable(fun: Callable[..., Any], statics: Statics, name: str) -> None:
     """Raise an error that names the static argument that has no hash."""
-    for which, _, value in statics:
+    for which, value, _ in zip(*statics, strict=True):
         try:
             hash(value)
         except TypeError:

@@ -51,7 +51,8 @@ class Executable:
     Operands are arrays, NumPy arrays or scalars. Those that are on the device already are used
     where they are; results stay there until somebody looks at them. ``run_unchecked`` is a call for
     operands in a sequence that are known to have the right types: XLA would reinterpret the bytes
-    of others.
+    of others. ``run_known`` looks at their types first, and gives None for others; where that is
+    not done in one step, it is None itself.
     """
 
     def __init__(
@@ -91,7 +92,11 @@ class Executable:
             for aval, place in zip(program.out_avals, places.results, strict=True)
         ]
         self.size: int = len(program.bytecode)
+        self._host = HostOperands(backend, self._avals)
         self.run_unchecked: Callable[[Any], list[Array]] = self.accelerated(_unchecked(self))
+        self.run_known: Callable[[Any], list[Array] | None] | None = None
+        if self._places is None and self._is_plain:
+            self.run_known = _known(self)
         backend.executables.add(self)
 
     def __call__(self, *operands: Any) -> list[Array]:
@@ -190,11 +195,15 @@ class Executable:
 
     def accelerated(self, run: Callable[[Any], list[Array]]) -> Callable[[Any], list[Array]]:
         """A function that runs the program, or faster code that calls it for unusual operands."""
-        is_plain = not self._constants and not self._donated and self._kept is None
-        if fast_paths.runner is None or self._places is not None or not is_plain:
+        if fast_paths.runner is None or self._places is not None or not self._is_plain:
             return run
         own = self._backend.default_placement
         return fast_paths.runner(own, self, self._handlers, run, self._failed)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether all operands are given to the program as they are, and nothing else."""
+        return not self._constants and not self._donated and self._kept is None
 
     # ------------------------------------------------------------------------- slow paths
 
@@ -338,25 +347,47 @@ _SCALARS = {bool: "b", int: "iufcV", float: "fcV", complex: "c"}
 """The kinds of dtype that a Python scalar can become; ``ml_dtypes`` are of kind V."""
 
 
-def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]:
-    """The shortest way from operands to results; its variables are bound once."""
-    start, handlers, places = executable._run, executable._handlers, executable._places
-    if places is None:
-        read_buffers = Array.buffer_reader(executable._backend)
-        put_buffers = HostOperands(executable._backend, executable._avals).buffers
-    else:
-        read_buffers = partial(Array.buffers_at, placements=places)
-        put_buffers = executable._put_buffers
+def _known(executable: Executable) -> Callable[[Sequence[Any]], list[Array] | None]:
+    """The shortest way from operands to results: one function, whose variables are bound once."""
+    start, handlers, expected = executable._run, executable._handlers, executable._avals
+    array_type, own = Array, executable._backend.default_placement
+    put_known = executable._host.known_buffers
 
-    def run(operands: Sequence[Any]) -> list[Array]:
+    def run(operands: Sequence[Any]) -> list[Array] | None:
+        avals, buffers = [], []
+        for x in operands:
+            if type(x) is not array_type or x._placement is not own or x._buffer is None:
+                break
+            avals.append(x.aval)
+            buffers.append(x._buffer)
+        if avals != expected:
+            put = put_known(operands)
+            if put is None:
+                return None
+            buffers = put
         try:
-            try:
-                buffers = read_buffers(operands)
-            except AttributeError:  # an operand is no Array yet
-                buffers = put_buffers(operands)
             return start(buffers).consume_with_handlers(handlers)  # type: ignore[no-any-return]
         except _jaxlib.RuntimeFailure as error:
             executable._raise_failure(error, operands)
 
-    plain = not executable._constants and not executable._donated and executable._kept is None
-    return run if plain else executable.call
+    return run
+
+
+def _unchecked(executable: Executable) -> Callable[[Sequence[Any]], list[Array]]:
+    start, handlers, places = executable._run, executable._handlers, executable._places
+    read = executable._host.buffers if places is None else partial(_buffers_at, executable, places)
+
+    def run(operands: Sequence[Any]) -> list[Array]:
+        try:
+            return start(read(operands)).consume_with_handlers(handlers)  # type: ignore[no-any-return]
+        except _jaxlib.RuntimeFailure as error:
+            executable._raise_failure(error, operands)
+
+    return run if executable._is_plain else executable.call
+
+
+def _buffers_at(executable: Executable, places: Sequence[Any], operands: Sequence[Any]) -> Any:
+    try:
+        return Array.buffers_at(operands, places)
+    except AttributeError:  # an operand is no Array yet
+        return executable._put_buffers(operands)

@@ -12,6 +12,7 @@ from bindax_core.extend import Array, ShapedArray, check_transfer, config, unwra
 if TYPE_CHECKING:
     from bindax_xla_backend.execution.backend import XlaBackend
 
+_NUMBERS = frozenset((float, int, bool))
 _MOST_NUMBERS = 64
 """The most numbers of which a program keeps the buffers."""
 
@@ -26,24 +27,53 @@ class HostOperands:
     def __init__(self, backend: XlaBackend, avals: Sequence[ShapedArray]) -> None:
         self._backend = backend
         self._avals = avals
+        self._own = backend.default_placement
         self._putters: list[Callable[[Any], Any] | None] = [None] * len(avals)
         self._numbers: dict[Any, Any] = {}
 
     def buffers(self, operands: Sequence[Any]) -> list[Any]:
         """The buffers of operands, of which some are arrays already."""
-        backend, put = self._backend, self._put
+        own, put = self._own, self._put
         return [
-            x.buffer_on(backend) if type(x) is Array else put(i, x) for i, x in enumerate(operands)
+            x._buffer
+            if type(x) is Array and x._placement is own and x._buffer is not None
+            else put(i, x)
+            for i, x in enumerate(operands)
         ]
 
+    def known_buffers(self, operands: Sequence[Any]) -> list[Any] | None:
+        """The same for operands of any types: None unless each is known to have the right one."""
+        avals = self._avals
+        if len(operands) != len(avals) or config.transfer_guard_host_to_device != "allow":
+            return None
+        numbers, putters, backend = self._numbers, self._putters, self._backend
+        buffers = []
+        for i, x in enumerate(operands):
+            kind, aval, buffer = type(x), avals[i], None
+            if kind is Array:
+                if x.aval is aval:
+                    buffer = x.buffer_on(backend)
+            elif kind is np.ndarray:
+                put = putters[i]
+                if put is not None and x.dtype == aval.dtype and x.shape == aval.shape:
+                    buffer = put(x) if x.flags.c_contiguous else None
+            elif kind in _NUMBERS:
+                buffer = numbers.get((i, kind, x or repr(x)))
+            if buffer is None:
+                return None
+            buffers.append(buffer)
+        return buffers
+
     def _put(self, i: int, x: Any) -> Any:
+        if type(x) is Array:
+            return x.buffer_on(self._backend)
         if config.transfer_guard_host_to_device != "allow":
             check_transfer("host_to_device", self._avals[i])
         kind = type(x)
         if kind is np.ndarray:
             if x.dtype == self._avals[i].dtype and x.flags.c_contiguous:
                 return (self._putters[i] or self._putter(i))(x)
-        elif kind is float or kind is int or kind is bool:
+        elif kind in _NUMBERS:
             # Zeros have signs, and the integer is equal to the float. NaN is equal to nothing, so
             # that only the same object is found again.
             key = (i, kind, x or repr(x))

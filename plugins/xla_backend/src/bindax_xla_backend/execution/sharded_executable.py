@@ -30,12 +30,13 @@ Places = tuple[Any, ...]
 class ShardedExecutable:
     """A program that is compiled for each set of places that its operands come from.
 
-    ``run_unchecked`` is a call for operands in a sequence that are known to have the right types:
-    XLA would reinterpret the bytes of others.
+    ``run_unchecked`` and ``run_known`` are calls for operands in a sequence, as ``Executable`` has
+    them.
     """
 
     current: Executable  # the one that was used last
     run_unchecked: Callable[[Sequence[Any]], list[Array]]
+    run_known: Callable[[Sequence[Any]], list[Array] | None] | None
 
     def __init__(self, backend: XlaBackend, request: Request) -> None:
         self.backend = backend
@@ -53,6 +54,7 @@ class ShardedExecutable:
         self._first = (places, self.current)
         self.size = self.current.size
         self.run_unchecked = self.current.accelerated(_runner(self))
+        self.run_known = self.current.run_known
         self.backend.executables.add(self)
         return self
 
