@@ -128,20 +128,11 @@ class Array(ShardedArray, ArrayOperators):
     @staticmethod
     def buffers_on(arrays: Sequence[Array], backend: Any) -> list[Any]:
         """``buffer_on`` of each of many arrays, fast where they are on the backend already."""
-        return Array.buffer_reader(backend)(arrays)
-
-    @staticmethod
-    def buffer_reader(backend: Any) -> Callable[[Sequence[Array]], list[Any]]:
-        """``buffers_on`` of one backend, for the operands of programs."""
         own = default_placement(backend)
-
-        def buffers(arrays: Sequence[Array]) -> list[Any]:
-            return [
-                x._buffer if x._placement is own and x._buffer is not None else x.buffer_on(backend)
-                for x in arrays
-            ]
-
-        return buffers
+        return [
+            x._buffer if x._placement is own and x._buffer is not None else x.buffer_on(backend)
+            for x in arrays
+        ]
 
     @staticmethod
     def buffers_at(arrays: Sequence[Array], placements: Sequence[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bindax_core.tree._metadata import EXACT_KEYS, same_as
 from bindax_core.tree._node_definition import NodeDefinition
 from bindax_core.tree._paths import fold, postorder
-from bindax_core.tree._table import LEAF_TYPES, version
+from bindax_core.tree._table import version
 
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
@@ -34,7 +34,7 @@ _INLINE_DEPTH = 20
 
 
 def generate_flatten(structure: PyTreeDef) -> None:
-    """Give a structure its ``take``: from a tree to the leaves, or None if it differs."""
+    """Give a structure its ``take``."""
     if len(postorder(structure)) <= _MAX_NODES:
         with suppress(Exception):  # of metadata without a hash, which may change unnoticed
             structure.take = _Flattener(structure).compile()
@@ -57,7 +57,6 @@ class _Flattener:
         self.lines: list[str] = []
         self.leaves: list[str] = []
         self.objects: dict[str, Any] = {
-            "are_leaves": LEAF_TYPES.issuperset,
             "are_exact": EXACT_KEYS.issuperset,
             "version": version,
         }
@@ -76,8 +75,7 @@ class _Flattener:
             f" if version[0] != {self.valid}: return None",
             " try:",
             *self.lines,
-            f"  leaves = [{', '.join(self.leaves)}]",
-            "  return leaves if are_leaves(map(type, leaves)) else None",
+            f"  return [{', '.join(self.leaves)}]",
             # Whatever it was, walking the tree as usual finds it again and says where.
             " except Exception: return None",
         ]

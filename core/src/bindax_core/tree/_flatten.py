@@ -10,12 +10,15 @@ from bindax_core.tree._compile import OFTEN, generate_flatten
 from bindax_core.tree._flatten_with_path import flatten_with_path
 from bindax_core.tree._keys import KeyPath
 from bindax_core.tree._paths import unlink
-from bindax_core.tree._table import Remembered
+from bindax_core.tree._table import LEAF_TYPES, Remembered
 from bindax_core.tree._treedef import LEAF, PyTreeDef
 from bindax_core.tree._walkers import walk_of
 
 _WIDE = 16
 """Of roots with more children, only the number of children is looked at."""
+
+_are_leaves = LEAF_TYPES.issuperset
+"""Tell of types whether all of them are known to be leaves."""
 
 _recent = Remembered(512)
 """Of structures that come up often, the last one by what the root of its trees looks like."""
@@ -60,7 +63,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     known = _recent.get(look)
     if known is not None:
         taken: list[Any] | None = known.take(tree)
-        if taken is not None:
+        if taken is not None and _are_leaves(map(type, taken)):
             return taken, known
     leaves: list[Any] = []
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from bindax_core._fast_paths import fast_paths
 from bindax_core._packages import package_for
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_node, treedef_hash, treedefs_equal
@@ -12,7 +13,7 @@ from bindax_core.tree._construction import Record, from_node_data, from_records
 from bindax_core.tree._flatten_up_to import flatten_up_to
 from bindax_core.tree._node_definition import NodeDefinition, short
 from bindax_core.tree._paths import fold, postorder, treedef_text
-from bindax_core.tree._unflatten import unflatten
+from bindax_core.tree._unflatten import build
 
 
 class PyTreeDef:
@@ -63,8 +64,8 @@ class PyTreeDef:
     num_leaves: int
     """The number of leaves."""
     take: Callable[[Any], list[Any] | None] | None
-    """From a tree to its leaves, or None if it may have another structure; None until structures
-    like this one have come up often."""
+    """From a tree to what it has in the places of the leaves, or None if it may have other nodes
+    above these; None itself until structures like this one have come up often."""
 
     def __init__(self) -> None:
         raise TypeError(
@@ -112,7 +113,15 @@ class PyTreeDef:
             leaves = list(_iterable(leaves))
         if len(leaves) != self.num_leaves:
             raise _wrong_count(self, len(leaves))
-        return unflatten(self, leaves)
+        fast = fast_paths.unflatten
+        try:
+            if fast is not None:
+                return fast(self, leaves)
+            if self._build is not None:
+                return self._build(leaves)
+        except Exception:
+            pass
+        return build(self, leaves)
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
         """Flatten a tree that has this structure as a prefix, down to this structure's leaves.

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from bindax_core._fast_paths import fast_paths
 from bindax_core.tree._compile import OFTEN, generate_unflatten
 from bindax_core.tree._keys import position
 from bindax_core.tree._node_definition import type_name
@@ -16,19 +15,15 @@ if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
 
 
-def unflatten(root: PyTreeDef, leaves: list[Any]) -> Any:
-    """Build the pytree of a structure; the number of leaves is right."""
+def build(root: PyTreeDef, leaves: list[Any]) -> Any:
+    """Build the pytree of a structure where no faster way does; the number of leaves is right."""
     if root._definition is None:
         return leaves[0]
-    fast = fast_paths.unflatten
-    if fast is None and root._build is None:
-        root._builds += 1
-        if root._builds == OFTEN:
-            generate_unflatten(root)
+    root._builds += 1
+    if root._builds == OFTEN:
+        generate_unflatten(root)
     try:
-        if fast is not None:
-            return fast(root, leaves)
-        return _build(root, iter(leaves)) if root._build is None else root._build(leaves)
+        return _build(root, iter(leaves))
     except Exception:
         pass
     # It succeeds if the tree is deep, and else raises again with a note that says where.

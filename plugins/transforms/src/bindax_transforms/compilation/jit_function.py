@@ -131,7 +131,7 @@ class JittedFunction(Generic[P, R]):
             raise
 
     def _recall(self, args: Any, kwargs: Any) -> tuple[CallForm, Any]:
-        """The form that a call seems to have, with the leaves of its arguments."""
+        """The form that a call seems to have, with what is in the places of the leaves."""
         shared = self._shared
         key: Statics = ()
         if self._has_static:
