@@ -9,6 +9,8 @@ import pytest
 import bindax
 from bindax import nn
 from bindax import numpy as jnp
+from bindax.errors import RuleOutputError
+from bindax.extend import rules
 from bindax_core.extend import config
 from bindax_transforms.staging import evaluated
 
@@ -145,3 +147,21 @@ def test_results_share_no_memory_that_can_be_written():
     result = repeated(jnp.where, jnp.ones((3, 4), bool), x, x)
     with pytest.raises(ValueError, match="read-only"):
         np.asarray(result)[0] = 1
+
+
+def test_rules_of_the_steps_are_those_of_the_moment():
+    x = jnp.asarray(X)
+    repeated(jnp.mean, x)
+    div = bindax.make_jaxpr(jnp.mean)(x).eqns[-1].primitive
+    with rules.impl.scoped(div, rules.impl(lambda x, y: x * np.float32(0) + 7)):
+        assert float(jnp.mean(x)) == 7.0
+    wrong = rules.impl.scoped(div, rules.impl(lambda x, y: np.zeros(3)))
+    with wrong, pytest.raises(RuleOutputError, match="the impl rule of div returned float64"):
+        jnp.mean(x)
+    assert float(jnp.mean(x)) == pytest.approx(float(X.mean()), abs=1e-6)
+
+
+def test_what_numpy_reports_of_floats_is_not_shown():
+    with np.errstate(all="raise"):
+        assert math.isnan(repeated(jnp.mean, jnp.zeros(0)))
+        assert math.isinf(repeated(jnp.mean, jnp.full(3, 3e38)))

@@ -17,9 +17,11 @@ from bindax_core.extend import (
     Array,
     ClosedJaxpr,
     DebugInfo,
+    EvalTrace,
     Jaxpr,
     Var,
     config,
+    evaluate_steps,
     trace_state,
 )
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
@@ -138,8 +140,9 @@ class _Plan:
 
     def __init__(self, closed: ClosedJaxpr) -> None:
         self.values: list[Any] = []
-        self.steps: list[tuple[Any, list[int], dict[str, Any], int]] = []
+        self.steps: list[tuple[Any, list[int], dict[str, Any], int, Any]] = []
         self.is_simple = not closed.jaxpr.effects
+        self._is_for_numpy = True
         self._count = len(closed.jaxpr.invars)
         arguments = list(range(self._count))
         self.values += [None] * self._count
@@ -170,6 +173,7 @@ class _Plan:
                 continue
             self.is_simple &= not eqn.primitive.multiple_results and not eqn.primitive.takes_values
             self.is_simple &= len(self.steps) < _MOST_EQUATIONS
+            self._is_for_numpy &= not eqn.primitive.prefers_compiler
             places[eqn.outvars[0]] = out = self._constant(None)
             if not self.is_simple:
                 continue
@@ -177,14 +181,19 @@ class _Plan:
                 given = [self.values[i] for i in operands]
                 self.values[out] = eqn.primitive.bind(*given, **eqn.params)
             else:
-                self.steps.append((eqn.primitive, operands, eqn.params, out))
+                self.steps.append((eqn.primitive, operands, eqn.params, out, eqn.outvars[0].aval))
         return [place(x) for x in jaxpr.outvars]
 
     def evaluate(self, arrays: Sequence[Any]) -> Any:
         """Apply the primitives to arrays: by evaluation, as no operand is traced."""
-        values = self.values.copy()
-        values[: self._count] = arrays
-        apply = trace_state.stack[0].trace.process_primitive
-        for primitive, operands, params, out in self.steps:
-            (values[out],) = apply(primitive, [values[i] for i in operands], params)
+        trace = trace_state.stack[0].trace
+        if self._is_for_numpy and type(trace) is EvalTrace and config.eager == "numpy":
+            found = evaluate_steps(self.steps, [*arrays, *self.values[self._count :]])
+            if found is not None:
+                return found
+        values = [*arrays, *self.values[self._count :]]
+        for primitive, operands, params, out, _ in self.steps:
+            (values[out],) = trace.process_primitive(
+                primitive, [values[i] for i in operands], params
+            )
         return values[self._result]
