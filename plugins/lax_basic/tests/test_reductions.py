@@ -272,3 +272,18 @@ def test_the_largest_of_many():
     order = np.argsort(-x, axis=1, kind="stable")[:, :5]
     np.testing.assert_array_equal(places, order)
     np.testing.assert_array_equal(values, np.take_along_axis(x, order, 1))
+
+
+def test_a_computation_is_traced_once_while_it_sees_the_same():
+    traces, most = [], 9.0
+    note = traces.append
+
+    def add(a, b):
+        note("add")
+        return lax.min(lax.add(a, b), np.float32(most))
+
+    x = np.ones(3, np.float32)
+    assert [float(lax.reduce(x, np.float32(0), add, (0,))) for _ in range(3)] == [3.0] * 3
+    assert len(traces) == 1
+    most = 2.0
+    assert float(lax.reduce(x, np.float32(0), add, (0,))) == 2.0

@@ -250,6 +250,43 @@ def test_trees_keywords_and_static_arguments() -> None:
     assert float(checkpoint(lambda x, n: x * float(n), static_argnums=1)(2.0, 3)) == 6.0
 
 
+class Factor:
+    """A static argument that says of itself that it is equal to all others, and can be changed."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Factor)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def test_a_trace_is_remembered_with_its_static_arguments() -> None:
+    traces: list[Any] = []
+    note = traces.append
+
+    @checkpoint(static_argnums=1)
+    def scaled(x: Any, n: Any) -> Any:
+        note(n)
+        return toy.mul(x, float(n[0] if isinstance(n, list) else n))
+
+    for _ in range(3):
+        assert [float(scaled(2.0, n)) for n in (2, 3, True, 2.0)] == [4.0, 6.0, 2.0, 4.0]
+    assert list(map(repr, traces)) == ["2", "3", "True", "2.0"]
+    assert [float(scaled(2.0, [n])) for n in (2, 3)] == [4.0, 6.0]  # which have no hash
+    for zero in (0.0, -0.0, 0.0):
+        assert np.signbit(scaled(2.0, zero)) == np.signbit(zero)
+
+    factor = Factor(2.0)
+    by_object = checkpoint(lambda x, n: toy.mul(x, n.value), static_argnums=1)
+    assert float(by_object(2.0, factor)) == 4.0
+    factor.value = 3.0
+    assert float(by_object(2.0, factor)) == 6.0
+    assert float(by_object(2.0, Factor(5.0))) == 10.0
+
+
 def test_custom_rules_may_change() -> None:
     slope = 2.0
     double = bt.custom_jvp(lambda x: toy.mul(x, 2.0))

@@ -33,7 +33,7 @@ from bindax_lax_basic.reductions.reductions import all_ones, greatest, least, ze
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import describe
 from bindax_lax_basic.shape.reshape import reshape_p
-from bindax_transforms import trace_to_jaxpr, vmap_jaxpr
+from bindax_transforms import trace_to_jaxpr, traced_once, vmap_jaxpr
 
 Combine = Callable[[Sequence[Any], Sequence[Any]], list[Any]]
 
@@ -109,7 +109,11 @@ def trace_computation(
             )
         return outs
 
-    program = trace_to_jaxpr(flat, [*scalars, *scalars], DebugInfo(name, computation))
+    def trace() -> tuple[ClosedJaxpr, Sequence[Any]]:
+        made = trace_to_jaxpr(flat, [*scalars, *scalars], DebugInfo(name, computation))
+        return made, made.consts
+
+    program = traced_once([computation], ("reduction", name, tree, tuple(scalars)), trace)
     returned = [aval.strip_weak_type() for aval in program.out_avals]
     if returned != list(scalars):
         raise TypeError(

@@ -32,7 +32,7 @@ from bindax_transforms.staging.staged_program import (
     kept_apart,
     stage_with_references,
 )
-from bindax_transforms.staging.static_arguments import JitOptions
+from bindax_transforms.staging.static_arguments import JitOptions, Statics
 from bindax_transforms.staging.trace_cache import traced_once
 
 P = ParamSpec("P")
@@ -54,7 +54,7 @@ class _Checkpointed:
     programs: dict[ClosedJaxpr, ClosedJaxpr] = field(default_factory=dict)
 
     def call(self, args: Any, kwargs: Any) -> Any:
-        dynamic_args, dynamic_kwargs, _ = arguments.split_static(
+        dynamic_args, dynamic_kwargs, statics = arguments.split_static(
             self.fun, self.options, args, kwargs, "checkpoint"
         )
         leaves, tree = tree_flatten((dynamic_args, dynamic_kwargs))
@@ -63,7 +63,8 @@ class _Checkpointed:
             check_distinct(leaves, partial(parameter_names, self.fun, dynamic_args, dynamic_kwargs))
             leaves, restored = kept_apart(leaves)
         avals = [self._aval(x, args, kwargs) for x in leaves]
-        jaxpr, consts, staged, out_tree = self._remembered(args, kwargs, tree, avals, restored)
+        key = "checkpoint", statics, tree, tuple(avals)
+        jaxpr, consts, staged, out_tree = self._remembered(args, kwargs, key, restored)
         outs = checkpoint_p.bind(
             *consts,
             *staged.load(),
@@ -94,14 +95,14 @@ class _Checkpointed:
         self,
         args: Any,
         kwargs: Any,
-        tree: PyTreeDef,
-        avals: Sequence[Any],
+        key: tuple[str, Statics, PyTreeDef, tuple[Any, ...]],
         restored: Callable[[Sequence[Any]], Sequence[Any]] | None,
     ) -> _Traced:
         """The jaxpr, traced anew if what the function closes over may have changed.
 
         That may be the parameters of a model that is trained, or the tracers of a transformation.
         """
+        _, statics, tree, avals = key
 
         def trace() -> tuple[_Traced, Sequence[Any]]:
             origin = DebugInfo("checkpoint", self.fun)
@@ -114,9 +115,9 @@ class _Checkpointed:
             jaxpr, consts = convert_constvars(staged.program)
             return (self._shared(jaxpr), consts, staged, out_tree()), consts
 
-        if restored is not None or self.options.static_argnums or self.options.static_argnames:
+        if restored is not None:
             return trace()[0]
-        return traced_once([self.fun], ("checkpoint", tree, tuple(avals)), trace)
+        return traced_once([self.fun], key, trace, given=statics)
 
     def _shared(self, jaxpr: ClosedJaxpr) -> ClosedJaxpr:
         """An earlier jaxpr of the function that says the same, with what was derived from it.

@@ -96,6 +96,7 @@ def traced_once(
     functions: Sequence[Callable[..., Any]],
     key: Hashable,
     trace: Callable[[], tuple[R, Sequence[Any]]],
+    given: Sequence[Any] = (),
 ) -> R:
     """The result of tracing functions, of an earlier call if they are and see the same.
 
@@ -103,6 +104,7 @@ def traced_once(
         functions: what the user gave, which are told apart by identity, or stand for that.
         key: what else the result depends on: types and structures of the arguments.
         trace: traces the functions; gives the result, and the values that its jaxprs close over.
+        given: values that the functions see besides, such as static arguments.
 
     >>> from bindax_transforms import make_jaxpr
     >>> def double(x):
@@ -123,8 +125,8 @@ def traced_once(
             first = len(seen)
             _gather(function, seen, set())
             del seen[first : first + 1]  # the function itself, which is not to be kept alive
-            for value in values:
-                _gather(value, seen, set())
+            _gather(tuple(values), seen, set())
+        _gather(tuple(given), seen, set())
     except _MayChange:
         return trace()[0]
     keys = tuple([x.key for x in stands_for])
