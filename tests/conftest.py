@@ -12,7 +12,13 @@ from bindax_core.extend import register_backend, unregister_backend
 
 # Programs that tests run in processes of their own, since they import packages that are not
 # installed, and those that type checkers read.
-collect_ignore_glob = ["jax_packages/*", "jax_programs/*", "distributed_program.py", "typing/*"]
+collect_ignore_glob = [
+    "jax_packages/*",
+    "jax_programs/*",
+    "distributed_program.py",
+    "several_devices/_divided_process.py",
+    "typing/*",
+]
 
 
 @pytest.fixture(scope="session")
