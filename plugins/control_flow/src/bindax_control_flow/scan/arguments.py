@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
-
-import attrs
 
 from bindax_control_flow.scan.loop import slice_aval
 from bindax_control_flow.shared.arguments import as_integer, check_returned, check_values
@@ -125,4 +124,4 @@ def trace_step(
 
     key = ("scan", carry.tree, xs_tree, tuple(carry.avals), tuple(x_avals))
     jaxpr, consts, staged, avals, y_tree = traced_once([f], key, trace)
-    return jaxpr, list(consts), staged, attrs.evolve(carry, avals=avals), y_tree
+    return jaxpr, list(consts), staged, replace(carry, avals=avals), y_tree

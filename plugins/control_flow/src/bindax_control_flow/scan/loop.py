@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
-
-import attrs
 
 from bindax_control_flow.shared.loop_step import Step
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class Loop(Step):
     """A scan; the fields are the parameters of ``scan_p``.
 
@@ -26,7 +25,7 @@ class Loop(Step):
     @property
     def params(self) -> dict[str, Any]:
         """The parameters of ``scan_p``."""
-        return attrs.asdict(self, recurse=False)
+        return dict(vars(self))
 
     @property
     def stacked_avals(self) -> list[Any]:

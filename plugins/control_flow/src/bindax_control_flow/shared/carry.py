@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
-
-import attrs
 
 from bindax_control_flow.shared.arguments import (
     check_returned,
@@ -28,7 +27,7 @@ from bindax_transforms import argument_names, traced_once
 from bindax_transforms.extend import StagedProgram, stage_with_references
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class Carry:
     """The carry that a loop of a name begins with; ``avals`` are the types in the loop."""
 
@@ -80,7 +79,7 @@ class Carry:
             if wider == avals:
                 break
             avals = wider
-        settled = attrs.evolve(self, avals=avals)
+        settled = replace(self, avals=avals)
         settled._check_types(body, returned)
         wanted = [*avals, *program.out_avals[len(avals) :]]
         return settled, staged.with_program(with_results(program, wanted))
@@ -121,7 +120,7 @@ def trace_body(
 
     key = (carry.name, carry.tree, tuple(carry.avals), tuple(leading))
     avals, staged = traced_once([body], key, trace)
-    return attrs.evolve(carry, avals=avals), staged
+    return replace(carry, avals=avals), staged
 
 
 def promoted(taken: Any, returned: Any) -> Any:

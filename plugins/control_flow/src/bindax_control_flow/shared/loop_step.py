@@ -7,16 +7,15 @@ So each of them starts from what is known of the first step and asks again until
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Self, TypeVar
-
-import attrs
 
 from bindax_control_flow.shared.flags import fixpoint, kept
 from bindax_core.extend import ClosedJaxpr, Jaxpr, convert_constvars
 from bindax_transforms import dce_jaxpr, jvp_jaxpr, split, vmap_jaxpr
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class Step:
     """One step of a loop.
 
@@ -68,7 +67,7 @@ class Step:
         )
         hoisted, values = convert_constvars(ClosedJaxpr(jaxpr, program.consts))
         changes = {"num_consts": len(values) + len(consts), "num_carry": len(carry), **changes}
-        return attrs.evolve(self, jaxpr=hoisted, **changes), list(values)
+        return replace(self, jaxpr=hoisted, **changes), list(values)
 
 
 StepT = TypeVar("StepT", bound=Step)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-import attrs
 
 from bindax_control_flow.shared.flags import either, fixpoint, kept
 from bindax_control_flow.shared.loop_step import batch_dims
@@ -118,7 +117,7 @@ def _transposed(
     ]
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class System:
     """A linear system; the fields are the parameters of ``linear_solve_p``.
 
@@ -140,7 +139,7 @@ class System:
     @property
     def params(self) -> dict[str, Any]:
         """The parameters of ``linear_solve_p``."""
-        return attrs.asdict(self, recurse=False)
+        return dict(vars(self))
 
     @property
     def programs(self) -> dict[str, ClosedJaxpr]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
-
-import attrs
 
 from bindax_control_flow.shared.arguments import (
     check_values,
@@ -38,7 +37,7 @@ from bindax_transforms import (
 from bindax_transforms.zeros import Zero
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class Unknowns:
     """The unknowns of an equation: the structure and types of an argument of a solver."""
 
@@ -62,10 +61,10 @@ class Unknowns:
             wider = [promoted(a, b) for a, b in zip(found.avals, avals, strict=True)]
             if wider == found.avals:
                 return found
-            found = attrs.evolve(found, avals=wider)
+            found = replace(found, avals=wider)
 
 
-@attrs.define(eq=False)
+@dataclass(eq=False)
 class Function:
     """A function from ``arguments`` trees like the unknowns to one more.
 

@@ -111,9 +111,9 @@ def _processor() -> bytes:
                 name = line.partition(":")[0].strip().lower()
                 if name in ("flags", "features", "model name", "cpu part", "vendor_id"):
                     lines.add(line.strip())
-    except OSError:
-        pass  # not Linux
-    return "\n".join([platform.machine(), platform.processor(), *sorted(lines)]).encode()
+    except OSError:  # not Linux; there, platform.processor starts another process to ask it
+        lines.add(platform.processor())
+    return "\n".join([platform.machine(), *sorted(lines)]).encode()
 
 
 def read_entry(directory: Path, key: bytes) -> bytes | None:

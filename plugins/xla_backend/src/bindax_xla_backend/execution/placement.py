@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
 from bindax_core import device_put
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bindax_xla_backend.execution.backend import XlaBackend
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class ProgramPlacements:
     """Where a compiled program takes operands and constants, and leaves results.
 

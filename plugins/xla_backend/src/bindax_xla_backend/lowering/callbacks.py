@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
-import attrs
 import numpy as np
 
 from bindax_core.errors import DerivedRuleNotice
@@ -36,7 +36,7 @@ class _ThisThread(threading.local):
 this_thread: _ThisThread = _ThisThread()
 
 
-@attrs.define(eq=False)
+@dataclass(eq=False)
 class HostCallback:
     """A host function with the types it was announced with.
 
@@ -55,7 +55,7 @@ class HostCallback:
     ordered: bool = False  # whether it takes and gives a token first
     failure: BaseException | None = None  # what it raised last, until somebody takes it
     goes_on: bool = False
-    settings: dict[str, Any] = attrs.field(factory=config.in_blocks)
+    settings: dict[str, Any] = field(default_factory=config.in_blocks)
 
     @property
     def name(self) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
 from bindax_core.errors import clause
@@ -43,7 +43,7 @@ INDEX = ShapedArray((), np.int32)
 """The type of the position of the platform among those that a program is for."""
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class Artifact:
     """A program as a StableHLO portable artifact, and what calls of it need to know."""
 
@@ -95,7 +95,7 @@ def export_program(
         return Artifact(module, kept, calls, symbolic, builder.device_count)
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class _Program:
     """A program to export, the positions of the operands that it takes, and where it runs."""
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-import attrs
 
 from bindax_core.errors import PlacementError
 from bindax_core.extend import ClosedJaxpr, HostDevice, Jaxpr, config
@@ -21,17 +20,17 @@ if TYPE_CHECKING:
     from bindax_xla_backend.execution.backend import XlaBackend
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """The devices of a program in its order, and for each operand its sharding or None.
 
     The mesh names the axes of results, which are bound to the devices if the layout is committed.
     """
 
-    devices: tuple[Any, ...] = attrs.field(converter=tuple)
+    devices: tuple[Any, ...]
     mesh: Any
     operands: tuple[Sharding | None, ...]
-    committed: bool = attrs.field(kw_only=True)
+    committed: bool = field(kw_only=True)
 
     @property
     def single(self) -> SingleDeviceSharding | None:
@@ -76,7 +75,7 @@ def layout_of(
         mesh = mesh or (on_mesh if isinstance(on_mesh, Mesh) else None)
     if devices:
         backend.check_devices(devices, name)
-        return Layout(devices, mesh, tuple(bound), committed=True)
+        return Layout(tuple(devices), mesh, tuple(bound), committed=True)
     device = config.default_device
     if device is None or device is backend.device():
         return None

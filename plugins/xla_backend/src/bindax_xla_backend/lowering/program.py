@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, ShapedArray
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bindax_xla_backend.execution.executable import Executable
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class Request:
     """A jaxpr to compile, and what the caller says of its operands."""
 
@@ -34,7 +34,7 @@ class Request:
     keep_unused: bool  # whether the program takes those that it does not use
 
 
-@attrs.frozen(eq=False)
+@dataclass(frozen=True, eq=False)
 class LoweredProgram:
     """A StableHLO program and what is needed to call it."""
 
@@ -108,7 +108,7 @@ def _check_dialect(dialect: str) -> None:
         )
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class _Signature:
     """The parameters and results of the function ``main`` of a program."""
 

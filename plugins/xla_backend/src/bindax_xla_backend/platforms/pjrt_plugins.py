@@ -13,9 +13,8 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-
-import attrs
 
 PATHS_VARIABLE = "PJRT_NAMES_AND_LIBRARY_PATHS"
 """Plugins that no package offers: ``name:path,name:path``."""
@@ -24,7 +23,7 @@ _GROUP = "jax_plugins"
 _SUFFIXES = (".so", ".dylib", ".dll")
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class PjrtPlugin:
     """A plugin for a platform, found at ``origin``; None when no file has what a library needs."""
 
