@@ -29,6 +29,9 @@ _MAX_NODES = 2_500
 _FEW = 16
 """The most keys that are first looked at one by one: those of most dicts are the same objects."""
 
+_WIDE = 64
+"""The most keys that are written one by one into a new dict."""
+
 _INLINE_DEPTH = 20
 """The depth to which generated code nests expressions; Python's parser has a limit."""
 
@@ -219,6 +222,10 @@ def _expression(
     if kind == "dict":
         inserted = node._order or node._data
         by_key = dict(zip(node._data, parts, strict=True))
+        if len(parts) > _WIDE:
+            return (
+                f"dict(zip({constant(inserted)}, ({', '.join([by_key[key] for key in inserted])})))"
+            )
         return f"{{{', '.join([f'{constant(key)}: {by_key[key]}' for key in inserted])}}}"
     if kind == "namedtuple":
         return f"{constant(definition.type)}({', '.join(parts)})"
