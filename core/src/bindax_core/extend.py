@@ -46,7 +46,6 @@ from bindax_core.arrays._backend import find_backend as find_backend
 from bindax_core.arrays._backend import register_backend as register_backend
 from bindax_core.arrays._backend import unregister_backend as unregister_backend
 from bindax_core.arrays._evaluation import EvalTrace as EvalTrace
-from bindax_core.arrays._evaluation import evaluate_steps as evaluate_steps
 from bindax_core.arrays._executable_cache import CacheEntry as CacheEntry
 from bindax_core.arrays._executable_cache import bound_shardings as bound_shardings
 from bindax_core.arrays._executable_cache import compiler_started as compiler_started

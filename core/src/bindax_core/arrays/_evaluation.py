@@ -64,6 +64,10 @@ own, for the thread or task at hand, around each ``impl`` rule; the user's code 
 """
 
 
+Step: TypeAlias = tuple["Primitive", Sequence[int], dict[str, Any], int, Any]
+"""A primitive with the places of its operands, its parameters, and place and type of its result."""
+
+
 class EvalTrace(Trace):
     """The interpreter at the bottom: evaluation, which boxes nothing."""
 
@@ -133,42 +137,38 @@ class EvalTrace(Trace):
             for x, aval in zip(outs, out_avals, strict=True)
         ]
 
+    def evaluate_steps(self, steps: Sequence[Step], values: list[Any]) -> Array | None:
+        """Evaluate primitives of one result each; the values between them are NumPy arrays.
+
+        Args:
+            steps: the primitives, none of which takes values or prefers the compiler.
+            values: arrays and NumPy arrays by place; those of results are filled in.
+
+        Returns:
+            The last result. None where an operand is out of NumPy's reach, or a rule failed or gave
+            what it should not: ``process_primitive`` of one after the other says what is wrong.
+        """
+        for i, x in enumerate(values):
+            if type(x) is Array:
+                if x._host is None and not x._is_within_reach():
+                    return None
+                values[i] = x.numpy()
+        token = floating_errors.set(IGNORED)
+        try:
+            for primitive, places, params, place, aval in steps:
+                result = _implementations[primitive](*[values[i] for i in places], **params)
+                result = result if type(result) is _ndarray else np.asarray(result)
+                if result.dtype != aval.dtype or result.shape != aval.shape:
+                    return None
+                values[place] = result
+        except Exception:
+            return None
+        finally:
+            floating_errors.reset(token)
+        return _array(aval, result)
+
 
 evaluate_with(EvalTrace)
-
-Step: TypeAlias = tuple["Primitive", Sequence[int], dict[str, Any], int, Any]
-"""A primitive with the places of its operands, its parameters, and place and type of its result."""
-
-
-def evaluate_steps(steps: Sequence[Step], values: list[Any]) -> Array | None:
-    """Evaluate primitives of one result each; the values between them are NumPy arrays.
-
-    Args:
-        steps: the primitives, none of which takes values or prefers the compiler.
-        values: arrays and NumPy arrays by place; those of results are filled in.
-
-    Returns:
-        The last result. None where some operand is out of NumPy's reach, or a rule failed or gave
-        what it should not: ``process_primitive`` of one after the other says what is wrong.
-    """
-    for i, x in enumerate(values):
-        if type(x) is Array:
-            if x._host is None and not x._is_within_reach():
-                return None
-            values[i] = x.numpy()
-    token = floating_errors.set(IGNORED)
-    try:
-        for primitive, places, params, place, aval in steps:
-            result = _implementations[primitive](*[values[i] for i in places], **params)
-            result = result if type(result) is _ndarray else np.asarray(result)
-            if result.dtype != aval.dtype or result.shape != aval.shape:
-                return None
-            values[place] = result
-    except Exception:
-        return None
-    finally:
-        floating_errors.reset(token)
-    return _array(aval, result)
 
 
 def _array(aval: Any, host: Any) -> Array:

@@ -132,12 +132,11 @@ class JittedFunction(Generic[P, R]):
 
     def _recall(self, args: Any, kwargs: Any) -> tuple[CallForm, Any]:
         """The form that a call seems to have, with what is in the places of the leaves."""
-        shared = self._shared
         key: Statics = ()
         if self._has_static:
             args, kwargs, key = arguments.split(self._options, args, kwargs)
         try:
-            form: Any = shared.recent.get((key, *kwargs) if kwargs else key)
+            form: Any = self._shared.recent.get((key, *kwargs) if kwargs else key)
         except TypeError:  # a static value without a hash, which the general way refuses
             return NO_FORM, ()
         leaves: Any = None
@@ -152,22 +151,20 @@ class JittedFunction(Generic[P, R]):
                 leaves = leaves if given is tree else None
         if leaves is not None:
             return form, leaves
-        return (NO_FORM, ()) if kwargs or key else (shared.flat, args)
+        return (NO_FORM, ()) if kwargs or key else (self._shared.flat, args)
 
     def _call(self, args: Any, kwargs: Any) -> R:
         if trace_state.dynamic is None:
             form, leaves = self._recall(args, kwargs)
-            found = form.find(config.program_key, plain_avals(leaves))
-            if found is not None:
+            entry = form.find(config.program_key, plain_avals(leaves))
+            if entry is not None:
                 self._shared.hits += 1
-                found.used = executable_cache.time
-                operands = [*found.consts, *leaves]
-                return found.unflatten((found.run or self._compile(found, operands))(operands))  # type: ignore[no-any-return]
+                entry.used = executable_cache.time
+                return entry.unflatten(self._outs(entry, [*entry.consts, *leaves], traced=False))  # type: ignore[no-any-return]
         entry, leaves, traced = self._lookup(args, kwargs)
         if entry.references is not None:
             return carrying.call_with_references(self, entry, leaves, args, kwargs)  # type: ignore[no-any-return]
-        operands = [*entry.consts, *leaves] if entry.consts else leaves
-        return entry.unflatten(self._outs(entry, operands, traced))  # type: ignore[no-any-return]
+        return entry.unflatten(self._outs(entry, [*entry.consts, *leaves], traced))  # type: ignore[no-any-return]
 
     def _outs(self, entry: Entry, operands: Sequence[Any], traced: bool) -> Sequence[Any]:
         if traced or entry.closes_over_tracers:

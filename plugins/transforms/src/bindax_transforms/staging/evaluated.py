@@ -21,7 +21,6 @@ from bindax_core.extend import (
     Jaxpr,
     Var,
     config,
-    evaluate_steps,
     trace_state,
 )
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
@@ -188,7 +187,7 @@ class _Plan:
         """Apply the primitives to arrays: by evaluation, as no operand is traced."""
         trace = trace_state.stack[0].trace
         if self._is_for_numpy and type(trace) is EvalTrace and config.eager == "numpy":
-            found = evaluate_steps(self.steps, [*arrays, *self.values[self._count :]])
+            found = trace.evaluate_steps(self.steps, [*arrays, *self.values[self._count :]])
             if found is not None:
                 return found
         values = [*arrays, *self.values[self._count :]]
