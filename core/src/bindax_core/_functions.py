@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
+
+W = TypeVar("W")
 
 
 def unwrapped_function(function: Any) -> Any:
@@ -52,6 +56,29 @@ def describe_function(function: Callable[..., Any]) -> str:
     name = str(getattr(function, "__name__", None) or getattr(inner, "__name__", function))
     code = code_of(inner)
     return name if code is None else f"{name} ({code.co_filename}:{code.co_firstlineno})"
+
+
+def wraps(function: Any) -> Callable[[W], W]:
+    """Give a wrapper the name, text and signature of a function, as ``functools.wraps`` does.
+
+    A callable object may have a name that is no string, which a function cannot have.
+
+    >>> class Curve:
+    ...     __name__ = 3
+    >>> wraps(Curve())(lambda x: x).__name__
+    '<lambda>'
+    """
+    return partial(_update_wrapper, wrapped=function)
+
+
+def _update_wrapper(wrapper: W, wrapped: Any) -> W:
+    try:
+        return functools.update_wrapper(wrapper, wrapped)  # type: ignore[type-var]
+    except TypeError:  # an attribute of an object that a function cannot have
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            with suppress(AttributeError, TypeError):
+                setattr(wrapper, name, getattr(wrapped, name))
+        return functools.update_wrapper(wrapper, wrapped, ())  # type: ignore[type-var]
 
 
 def signature_error(

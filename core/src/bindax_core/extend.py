@@ -20,6 +20,7 @@ from bindax_core._fast_paths import fast_paths as fast_paths
 from bindax_core._functions import code_of as code_of
 from bindax_core._functions import describe_function as describe_function
 from bindax_core._functions import unwrapped_function as unwrapped_function
+from bindax_core._functions import wraps as wraps
 from bindax_core._internal_files import is_internal as is_internal
 from bindax_core._internal_files import register_internal as register_internal
 from bindax_core._jaxpr_printing import Printer as Printer

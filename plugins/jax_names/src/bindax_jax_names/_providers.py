@@ -57,7 +57,10 @@ _SPECIAL: dict[str, tuple[str, ...]] = {
     "jax.experimental.hijax": (f"{_SHIMS}.hijax",),
     "jax.experimental.layout": ("bindax.experimental.layout", f"{_SHIMS}.layout"),
     "jax.experimental.mesh_utils": ("bindax.experimental.mesh_utils",),
-    "jax.experimental.multihost_utils": ("bindax.experimental.multihost_utils",),
+    "jax.experimental.multihost_utils": (
+        "bindax.experimental.multihost_utils",
+        f"{_SHIMS}.multihost_utils",
+    ),
     "jax.distributed": ("bindax.distributed", f"{_SHIMS}.distributed"),
 }
 

@@ -83,5 +83,8 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
         "_backends": f"{_SHIMS}.private:started_backends",
         "get_backend": "jax.extend.backend:get_backend",
     },
-    "jax._src.tree_util": {"_registry": f"{_SHIMS}.private:node_registry"},
+    "jax._src.tree_util": {
+        "_registry": f"{_SHIMS}.private:node_registry",
+        "flatten_one_level": "bindax_core.tree_util:flatten_one_level",
+    },
 }

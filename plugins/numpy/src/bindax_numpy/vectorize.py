@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_core.extend import typeof
+from bindax_core.extend import typeof, wraps
 from bindax_numpy._operands import array_operand
 from bindax_numpy.reshaping import squeeze
 from bindax_transforms import vmap
@@ -45,7 +44,7 @@ def vectorize(
     fixed = set(excluded)
     parsed = None if signature is None else _parse_signature(signature)
 
-    @functools.wraps(pyfunc)
+    @wraps(pyfunc)
     def vectorized(*args: Any, **kwargs: Any) -> Any:
         places = [i for i in range(len(args)) if i not in fixed]
         arrays = [array_operand(f"vectorize of {_name(pyfunc)}", args[i]) for i in places]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
     typeof,
+    wraps,
 )
 from bindax_core.sharding import Mesh, NamedSharding, PartitionSpec
 from bindax_parallel.shard_map.shard_map import shard_map

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -21,6 +20,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
     unknown_type_message,
+    wraps,
 )
 from bindax_lax_basic import clamp, convert_element_type, ne
 from bindax_transforms import check_function, parameter_names, traced_once

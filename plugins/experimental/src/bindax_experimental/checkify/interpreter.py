@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
     typeof,
+    wraps,
 )
 from bindax_experimental.checkify.check import failure_number, first_of_batch
 from bindax_experimental.checkify.errors import Error, ErrorCategory, Slot, slot_avals, user_checks

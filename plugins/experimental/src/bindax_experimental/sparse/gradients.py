@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any
 
 import bindax_transforms as transforms
-from bindax_core.extend import api_boundary, tree_flatten, tree_unflatten
+from bindax_core.extend import api_boundary, tree_flatten, tree_unflatten, wraps
 from bindax_experimental.sparse.bcoo import BCOO
 from bindax_lax_basic.extend import static_ints
 from bindax_transforms import check_function

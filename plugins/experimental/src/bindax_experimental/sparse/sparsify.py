@@ -7,7 +7,6 @@ leave them so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
 from typing import Any
 
 import bindax_lax_basic as lax
@@ -30,6 +29,7 @@ from bindax_core.extend import (
     new_main,
     tree_flatten,
     tree_unflatten,
+    wraps,
 )
 from bindax_experimental.sparse import arithmetic, layout, structure
 from bindax_experimental.sparse.bcoo import BCOO

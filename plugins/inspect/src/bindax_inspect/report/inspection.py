@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any
 
-from bindax_core.extend import ClosedJaxpr, api_boundary, is_value, typeof
+from bindax_core.extend import ClosedJaxpr, api_boundary, is_value, typeof, wraps
 from bindax_core.tree_util import tree_leaves
 from bindax_inspect.program.equations import Program
 from bindax_inspect.report.report import Report, zeros_for

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
+from bindax_core.errors import DuplicateRuleError
 from bindax_core.extend import Primitive as _Primitive
 from bindax_core.extend import Site, as_array, rules
 from bindax_jax_names.shims._sites import of_package, package_frame
 from bindax_jax_names.shims._tables import put_rule
 
 Function = Callable[..., Any]
+_numbers = count(1)
 
 
 class Primitive(_Primitive):
@@ -32,7 +35,13 @@ class Primitive(_Primitive):
 
     def __init__(self, name: str) -> None:
         several = getattr(type(self), "multiple_results", None)  # a subclass may say so in its body
-        super().__init__(name, multiple_results=several is True, site=Site(*package_frame()))
+        site = Site(*package_frame())
+        try:
+            super().__init__(name, multiple_results=several is True, site=site)
+        except DuplicateRuleError:  # JAX tells primitives apart by identity: names may repeat
+            unique = f"{name}_{next(_numbers)}"
+            super().__init__(unique, multiple_results=several is True, site=site)
+            self.name = name
         # Rules that a subclass gives as methods.
         if type(self).impl is not Primitive.impl:
             self.def_impl(self.impl)

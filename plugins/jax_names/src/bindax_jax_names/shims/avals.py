@@ -5,8 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from bindax_core.extend import Primitive, ShapedArray
+from bindax_core.extend import DeviceMemories, Primitive, ShapedArray
+from bindax_core.sharding import Sharding
 from bindax_jax_names._alias import alias_module
+from bindax_jax_names.shims.copies import deep_copy
+from bindax_jax_names.shims.extend_backend import client_of
 from bindax_jax_names.shims.jaxprs import add_attributes_of_jaxprs
 
 _plain_new: Any = ShapedArray.__new__
@@ -40,6 +43,16 @@ def _get_bind_params(primitive: Primitive, params: dict[str, Any]) -> dict[str, 
     return dict(params)
 
 
+def _devices(sharding: Sharding) -> tuple[Any, ...]:
+    """The devices of a sharding, in order."""
+    return tuple(sharding.device_assignment)
+
+
+def _devices_of_process(sharding: Sharding) -> tuple[Any, ...]:
+    """The devices of a sharding that this process reaches, in order."""
+    return tuple(d for d in sharding.device_assignment if getattr(d, "is_local", True))
+
+
 def _at_least_vspace(aval: ShapedArray) -> Any:
     """The type of tangents."""
     return aval.tangent_aval()
@@ -60,10 +73,16 @@ _ATTRIBUTES: dict[str, Any] = {
 
 
 def add_attributes() -> None:
-    """Give types of arrays JAX's attributes and arguments, and primitives JAX's methods."""
+    """Give types of arrays, primitives and devices JAX's attributes, arguments and methods."""
     for name, value in _ATTRIBUTES.items():
         if name == "sharding" or not hasattr(ShapedArray, name):
             setattr(ShapedArray, name, value)
     ShapedArray.__new__ = _new  # type: ignore[method-assign]
     Primitive.get_bind_params = _get_bind_params  # type: ignore[attr-defined]
+    Primitive.__deepcopy__ = deep_copy  # type: ignore[attr-defined]
+    DeviceMemories.client = property(client_of)  # type: ignore[attr-defined]
+    Sharding._device_assignment = property(_devices)  # type: ignore[attr-defined]
+    Sharding._addressable_device_assignment = property(  # type: ignore[attr-defined]
+        _devices_of_process
+    )
     add_attributes_of_jaxprs()

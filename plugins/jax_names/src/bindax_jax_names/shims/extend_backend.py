@@ -17,6 +17,7 @@ class _Backend:
         self._devices = devices(name)
         self.platform: str = platform_of(self._devices[0])
         self.platform_version = "bindax"
+        self.runtime_type = "bindax"
 
     def devices(self) -> list[Any]:
         return self._devices
@@ -35,6 +36,11 @@ class _Backend:
 def get_backend(platform: str | None = None) -> _Backend:
     """The client of a platform."""
     return _Backend(platform)
+
+
+def client_of(device: Any) -> _Backend:
+    """The client of a device."""
+    return _Backend(platform_of(device))
 
 
 def backends() -> dict[str, _Backend]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any
 
 import bindax
-from bindax_core.extend import Array, ClosedJaxpr, Literal, Var
+from bindax_core.extend import Array, ClosedJaxpr, Literal, Var, wraps
 
 __all__ = ["make_jaxpr"]
 

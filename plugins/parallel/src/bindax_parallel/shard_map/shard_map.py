@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
-from bindax_core.extend import ClosedJaxpr, DebugInfo, flatten_prefix, tree_unflatten
+from bindax_core.extend import ClosedJaxpr, DebugInfo, flatten_prefix, tree_unflatten, wraps
 from bindax_core.sharding import AbstractMesh, get_mesh
 from bindax_parallel.shard_map.arguments import INFERRED, divided, spec_of_axis
 from bindax_parallel.shard_map.primitive import bind_program, stage

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -20,6 +19,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
     unknown_type_message,
+    wraps,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function, parameter_roots, partition

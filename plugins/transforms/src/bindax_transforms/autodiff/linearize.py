@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 from bindax_core.extend import (
@@ -20,6 +19,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
     typeof,
+    wraps,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import (

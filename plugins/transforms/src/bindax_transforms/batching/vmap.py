@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Sequence
-from functools import partial, wraps
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from bindax_core.errors import DerivedRuleNotice
@@ -34,6 +34,7 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
     warn_user,
+    wraps,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, parameter_names

@@ -7,10 +7,10 @@ Here the compiler divides arrays along all axes, led by what programs say.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from bindax_core import device_put
+from bindax_core.extend import wraps
 from bindax_transforms._callables import check_function
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from bindax_core.extend import (
@@ -19,6 +18,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
     unknown_type_message,
+    wraps,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function, merge, own_value, partition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial, wraps
+from functools import partial
 from typing import Any, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
@@ -19,6 +19,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
     unknown_type_message,
+    wraps,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, parameter_names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial, wraps
+from functools import partial
 from typing import Any, Literal, overload
 
 from bindax_core.extend import (
@@ -21,6 +21,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
     unknown_type_message,
+    wraps,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, parameter_names

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from bindax_core.extend import api_boundary, current_source
+from bindax_core.extend import api_boundary, current_source, wraps
 from bindax_transforms._callables import check_function
 from bindax_transforms.staging.names import enter_name
 
@@ -63,7 +62,8 @@ def named_call(fun: Callable[P, R], *, name: str | None = None) -> Callable[P, R
     'wave'
     """
     check_function("named_call", "fun", fun)
-    scope = getattr(fun, "__name__", type(fun).__name__) if name is None else name
+    own = getattr(fun, "__name__", None)
+    scope = (own if isinstance(own, str) else type(fun).__name__) if name is None else name
     with named_scope(scope):  # a name that is none is an error here, not at the first call
         pass
 
