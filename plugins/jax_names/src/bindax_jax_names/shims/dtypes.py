@@ -9,7 +9,7 @@ import numpy as np
 from bindax import dtypes
 from bindax_core.extend import ExtendedDType
 
-__all__ = ["canonicalize_dtype", "itemsize_bits", "scalar_type_of"]
+__all__ = ["canonicalize_dtype", "issubdtype", "itemsize_bits", "scalar_type_of"]
 
 
 def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:
@@ -27,6 +27,12 @@ def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:
             )
         return dtype
     return dtypes.canonicalize_dtype(dtype)
+
+
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Tell whether a dtype belongs to a kind; None is the default float, as for NumPy."""
+    first, second = (np.float64 if arg is None else arg for arg in (arg1, arg2))
+    return dtypes.issubdtype(first, second)
 
 
 def itemsize_bits(dtype: Any) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import bindax.numpy as jnp
 from bindax_jax_names._table import release_numbers
 from bindax_jax_names.shims._tolerant import tolerant
+from bindax_jax_names.shims.dtypes import issubdtype as issubdtype
 
 _array = tolerant("bindax.numpy", "array")
 
