@@ -72,13 +72,15 @@ def wraps(function: Any) -> Callable[[W], W]:
 
 
 def _update_wrapper(wrapper: W, wrapped: Any) -> W:
+    update: Any = functools.update_wrapper  # whose types are of functions alone
     try:
-        return functools.update_wrapper(wrapper, wrapped)  # type: ignore[type-var]
+        update(wrapper, wrapped)
     except TypeError:  # an attribute of an object that a function cannot have
         for name in functools.WRAPPER_ASSIGNMENTS:
             with suppress(AttributeError, TypeError):
                 setattr(wrapper, name, getattr(wrapped, name))
-        return functools.update_wrapper(wrapper, wrapped, ())  # type: ignore[type-var]
+        update(wrapper, wrapped, ())
+    return wrapper
 
 
 def signature_error(

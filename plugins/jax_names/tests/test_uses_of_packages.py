@@ -113,3 +113,25 @@ def test_one_level_of_a_tree_has_a_private_name():
     assert list(children) == [2, [1]]
     with pytest.raises(ValueError, match="leaf"):
         flatten(3)
+
+
+def test_programs_are_printed_and_evaluated_as_in_jax():
+    program = bindax.make_jaxpr(lambda x: x + 1)(1.0)
+    assert program.pretty_print(use_color=False) == str(program)
+    assert program.jaxpr.pretty_print(print_shapes=True) == str(program)
+    [found] = alias_module("jax.core").eval_jaxpr(program, program.consts, 2.0)
+    assert float(found) == 3.0
+
+
+def test_zeros_of_tangents_that_do_not_exist():
+    names = alias_module("jax.numpy")
+    assert names.zeros((2,), alias_module("jax.dtypes").float0).shape == (2,)
+    assert names.zeros((2,)).dtype == "float32"
+
+
+def test_values_of_the_arguments_of_forward_rules():
+    names = alias_module("jax.custom_derivatives")
+    primal = names.CustomVJPPrimal(2.0, perturbed=True)
+    assert names.custom_vjp_primal_tree_values({"a": [primal]}) == {"a": [2.0]}
+    with pytest.raises(TypeError, match="each leaf must be a CustomVJPPrimal"):
+        names.custom_vjp_primal_tree_values(3.0)

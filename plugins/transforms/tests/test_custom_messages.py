@@ -339,3 +339,14 @@ def test_late_bwd_rules_that_close_over_traced_values() -> None:
         "in a rule of the custom_vjp function <lambda>",
         lambda: pull_back(ONES),
     )
+
+
+def test_symbolic_zeros_of_another_argument() -> None:
+    f = bt.custom_vjp(lambda x, y: x * 2.0)
+    f.defvjp(lambda x, y: (x.value * 2.0, y.value), _swapped, symbolic_zeros=True)
+    text = "a symbolic zero of type float64[3], but the primal there is float64[]. Return None"
+    raises(ValueError, text, lambda: bt.grad(f)(2.0, ONES))
+
+
+def _swapped(y: Any, cotangent: Any) -> Any:
+    return bt.zero_from_primal(y, symbolic_zeros=True), None

@@ -158,3 +158,20 @@ def test_arguments_whose_structures_cannot_be_compared_are_mapped() -> None:
     with scoped_registration(boxes):
         for _ in range(2):
             np.testing.assert_array_equal(bt.vmap(f)(Box(XS, np.arange(2))), 10.0 * XS)
+
+
+@pytest.mark.parametrize("outer", [bt.custom_jvp, bt.custom_vjp])
+def test_rules_of_a_function_inside_are_set_from_outside(outer: Any) -> None:
+    f = outer(bt.custom_vmap(lambda x: x * 2.0))
+    f.def_vmap(lambda axis_size, in_batched, x: (x * 20.0, in_batched[0]))
+    if outer is bt.custom_jvp:
+        f.defjvp(lambda primals, tangents: (f(*primals), tangents[0] * 3.0))
+    else:
+        f.defvjp(lambda x: (f(x), None), lambda _, ct: (ct * 3.0,))
+    np.testing.assert_allclose(bt.vmap(f)(XS), XS * 20.0)
+    assert float(bt.grad(f)(1.0)) == 3.0
+    around = bt.custom_vmap(bt.custom_jvp(lambda x: x * 2.0))
+    around.defjvp(lambda primals, tangents: (primals[0] * 2.0, tangents[0] * 3.0))
+    assert float(bt.grad(around)(1.0)) == 3.0
+    with pytest.raises(AttributeError, match="'custom_vmap' object has no attribute 'defvjp'"):
+        bt.custom_vmap(lambda x: x).defvjp

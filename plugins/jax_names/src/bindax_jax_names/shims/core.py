@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+import bindax_core
 from bindax_core import Literal as Literal
 from bindax_core import Var as Var
-from bindax_core import eval_jaxpr as eval_jaxpr
 from bindax_core import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.extend import AbstractValue as AbstractValue
 from bindax_core.extend import Atom as Atom
@@ -55,6 +55,12 @@ pytype_aval_mappings: dict[type, Callable[[Any], Any]] = dict.fromkeys(
 )
 """By Python type, what gives the types of its instances. Types that packages add are kept and read
 back; what is an operand of bindax is decided by its own plugins."""
+
+
+def eval_jaxpr(jaxpr: Any, consts: Any, *args: Any) -> list[Any]:
+    """The results of a program for some operands; a closed one is taken, too."""
+    plain = jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
+    return bindax_core.eval_jaxpr(plain, consts, *args)
 
 
 def max_dim(d1: int, d2: int) -> int:

@@ -83,6 +83,17 @@ def _closed(jaxpr: Jaxpr, name: str) -> list[Any]:
     return [x.aval for x in atoms]
 
 
+_pretty_print: Any = Jaxpr.pretty_print
+
+
+def _printed(
+    jaxpr: Any, *, source_info: bool = False, name_stack: bool = False, **appearance: Any
+) -> str:
+    """Return the program as text; colours and the like change nothing."""
+    text: str = _pretty_print(jaxpr.jaxpr, source_info=source_info, name_stack=name_stack)
+    return text
+
+
 _OF_CLOSED: dict[str, Any] = {
     **{name: _inner(name) for name in ("invars", "outvars", "constvars", "effects")},
     "debug_info": None,
@@ -117,3 +128,5 @@ def add_attributes_of_jaxprs() -> None:
         for name, value in attributes.items():
             if not hasattr(kind, name):
                 setattr(kind, name, value)
+    for printed in (ClosedJaxpr, Jaxpr):
+        printed.pretty_print = _printed  # type: ignore[method-assign]

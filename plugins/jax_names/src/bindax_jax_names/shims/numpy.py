@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import bindax.numpy as jnp
+from bindax_core.extend import float0
 from bindax_jax_names._table import release_numbers
 from bindax_jax_names.shims._tolerant import tolerant
 from bindax_jax_names.shims.dtypes import issubdtype as issubdtype
 
 _array = tolerant("bindax.numpy", "array")
+_zeros = tolerant("bindax.numpy", "zeros")
 
 
 def cross(
@@ -39,6 +43,13 @@ def array(object: Any, dtype: Any = None, *more: Any, **options: Any) -> Any:
             f"copy, order and ndmin by name."
         )
     return _array(object, dtype, *more, **options)
+
+
+def zeros(shape: Any, dtype: Any = None, **options: Any) -> Any:
+    """An array of zeros; those of tangents that do not exist are on the host."""
+    if dtype is not None and dtype == float0:
+        return np.zeros(shape, float0)
+    return _zeros(shape, dtype, **options)
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
+from functools import WRAPPER_UPDATES, update_wrapper
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
@@ -147,6 +147,9 @@ def _num_positional(signature: inspect.Signature | None) -> int | None:
     return len(kinds) if all(kind in positional for kind in kinds) else None
 
 
+_RULE_SETTERS = ("def_vmap", "defjvp", "defjvps", "defvjp")
+
+
 class CustomFunction(Generic[P, R]):
     """A function that brings rules of its own."""
 
@@ -164,7 +167,16 @@ class CustomFunction(Generic[P, R]):
         self._arguments = Arguments(self._decorator, fun, nondiff_argnums, nondiff_argnames)
         self.fun = fun
         self.nondiff_argnums: tuple[int, ...] = self._arguments.nondiff
-        update_wrapper(self, fun)  # type: ignore[arg-type]
+        # The rules of a function inside are its own.
+        updated = () if isinstance(fun, CustomFunction) else WRAPPER_UPDATES
+        update_wrapper(self, fun, updated=updated)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> Any:
+        # Rules of the function inside: of custom_vmap in a custom_vjp, and the other way round.
+        inner = self.__dict__.get("fun")
+        if name in _RULE_SETTERS and isinstance(inner, CustomFunction):
+            return getattr(inner, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 class FlatCall:
@@ -350,9 +362,15 @@ def _as_tangent(
     x: Any, aval: Any, place: tuple[Callable[[], list[str]], int], rule: str, what: str
 ) -> Any:
     expected = aval.tangent_aval()
+    paths, i = place
+    if type(x) is SymbolicZero and x.aval.shape != expected.shape:
+        raise ValueError(
+            f"the {rule} returned as {what} of {paths()[i]} a symbolic zero of type "
+            f"{x.aval.str_short()}, but the primal there is {aval.str_short()}. Return None for "
+            f"zeros, or see whether two of them are swapped."
+        )
     if x is None or type(x) in (Zero, SymbolicZero):
         return Zero(expected)
-    paths, i = place
     if not is_value(x):
         raise TypeError(f"the {rule} returned as {what} of {paths()[i]}: {unknown_type_message(x)}")
     given = typeof(x)
