@@ -153,3 +153,11 @@ def test_types_of_results(module: str, name: str, jax_answers: Any) -> None:
         assert wrong, "this is no difference: take it out of the table"
     else:
         assert not wrong
+
+
+@pytest.mark.parametrize("transformation", ["grad", "jacfwd", "jacrev", "hessian"])
+def test_derivatives_at_weak_values_are_weak(transformation):
+    derivative = getattr(bindax, transformation)(lambda x: x * x)
+    assert derivative(2.0).weak_type
+    assert derivative(2.0).dtype == np.float64
+    assert not derivative(np.float32(2)).weak_type

@@ -9,6 +9,7 @@ import numpy as np
 
 from bindax_core.extend import (
     Array,
+    ShapedArray,
     api_boundary,
     float0,
     tree_flatten,
@@ -36,7 +37,9 @@ def _standard_basis(tree: Any) -> list[Any]:
     for aval, size in zip(avals, sizes, strict=True):
         block = np.zeros((total, size), aval.dtype)
         block[start : start + size] = np.eye(size, dtype=aval.dtype)
-        basis.append(Array.from_numpy(block.reshape(total, *aval.shape)))
+        block = block.reshape(total, *aval.shape)
+        weak = ShapedArray(block.shape, block.dtype, True) if aval.weak_type else None
+        basis.append(Array.from_numpy(block, weak))
         start += size
     return basis
 
