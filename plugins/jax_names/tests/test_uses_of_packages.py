@@ -135,3 +135,13 @@ def test_values_of_the_arguments_of_forward_rules():
     assert names.custom_vjp_primal_tree_values({"a": [primal]}) == {"a": [2.0]}
     with pytest.raises(TypeError, match="each leaf must be a CustomVJPPrimal"):
         names.custom_vjp_primal_tree_values(3.0)
+
+
+def test_devices_by_platform_and_copies_to_the_host():
+    jax = alias_module("jax")
+    with jax.default_device("cpu"):
+        assert config.default_device == jax.devices("cpu")[0]
+    with pytest.raises(TypeError, match="default_device: device must be one of"):
+        jax.default_device(3)
+    tree = {"x": jnp.ones(2), "y": 3}
+    assert jax.copy_to_host_async(tree) is tree

@@ -24,7 +24,9 @@ __all__ = [
     "checkpoint",
     "checkpoint_policies",
     "config",
+    "copy_to_host_async",
     "default_backend",
+    "default_device",
     "devices",
     "enable_custom_prng",
     "get_abstract_mesh",
@@ -150,6 +152,19 @@ def devices(backend: str | None = None) -> list[Any]:
 def platform_of(device: Any) -> str:
     """The platform of a device as JAX names it; the host's own memory counts as ``"cpu"``."""
     return str(getattr(device, "platform", "cpu"))
+
+
+def default_device(device: Any) -> AbstractContextManager[None]:
+    """``bindax.default_device``, which takes the name of a platform for its first device."""
+    return bindax.default_device(devices(device)[0] if isinstance(device, str) else device)
+
+
+def copy_to_host_async(tree: Any) -> Any:
+    """The tree, for whose arrays a copy to the host has begun."""
+    for leaf in bindax.tree.leaves(tree):
+        if hasattr(leaf, "copy_to_host_async"):
+            leaf.copy_to_host_async()
+    return tree
 
 
 def default_backend() -> str:
