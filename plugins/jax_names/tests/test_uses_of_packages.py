@@ -145,3 +145,14 @@ def test_devices_by_platform_and_copies_to_the_host():
         jax.default_device(3)
     tree = {"x": jnp.ones(2), "y": 3}
     assert jax.copy_to_host_async(tree) is tree
+
+
+def test_arrays_are_put_where_a_format_without_layout_says():
+    jax = alias_module("jax")
+    sharding = alias_module("jax.sharding").SingleDeviceSharding(jax.devices()[0])
+    form = alias_module("jax.experimental.layout").Format(None, sharding)
+    assert jax.device_put(jnp.ones(2), form).sharding == sharding
+    found = jax.device_put({"a": jnp.ones(2), "b": 1.0}, {"a": form, "b": None})
+    assert found["a"].sharding == sharding
+    with pytest.raises(TypeError, match="device_put"):
+        jax.device_put(1.0, 3)

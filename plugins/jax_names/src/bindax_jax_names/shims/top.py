@@ -27,6 +27,7 @@ __all__ = [
     "copy_to_host_async",
     "default_backend",
     "default_device",
+    "device_put",
     "devices",
     "enable_custom_prng",
     "get_abstract_mesh",
@@ -157,6 +158,24 @@ def platform_of(device: Any) -> str:
 def default_device(device: Any) -> AbstractContextManager[None]:
     """``bindax.default_device``, which takes the name of a platform for its first device."""
     return bindax.default_device(devices(device)[0] if isinstance(device, str) else device)
+
+
+def device_put(x: Any, device: Any = None, **options: Any) -> Any:
+    """``bindax.device_put``, which takes a ``Format`` that names no layout for its sharding."""
+
+    def placed(where: Any) -> Any:
+        return where.sharding if _is_plain_format(where) else where
+
+    def is_leaf(where: Any) -> bool:
+        return where is None or _is_plain_format(where)
+
+    if device is not None:
+        device = bindax.tree.map(placed, device, is_leaf=is_leaf)
+    return bindax.device_put(x, device, **options)
+
+
+def _is_plain_format(where: Any) -> bool:
+    return hasattr(where, "sharding") and getattr(where, "layout", where) is None
 
 
 def copy_to_host_async(tree: Any) -> Any:
