@@ -156,3 +156,9 @@ def test_arrays_are_put_where_a_format_without_layout_says():
     assert found["a"].sharding == sharding
     with pytest.raises(TypeError, match="device_put"):
         jax.device_put(1.0, 3)
+
+
+def test_the_program_of_a_linearized_function_is_looked_at():
+    _, linear = alias_module("jax").linearize(lambda x: jnp.sin(x) * 2, 1.0)
+    assert "mul" in str(linear.func.args[0])
+    assert "sin" not in str(linear.func.args[0])

@@ -17,6 +17,7 @@ from bindax_core.extend import (
     Transformation,
     is_high,
 )
+from bindax_transforms.autodiff.linear_program import LinearProgram
 
 
 @attrs.frozen
@@ -122,6 +123,7 @@ def add_attributes_of_jaxprs() -> None:
         (ClosedJaxpr, _OF_CLOSED | _OF_BOTH),
         (Jaxpr, _OF_PLAIN | _OF_BOTH),
         (JaxprEqn, {"ctx": property(_context)}),
+        (LinearProgram, {"args": property(lambda program: (program.jaxpr,))}),
         (SourceInfo, {"name_stack": property(_name_stack)}),
         (Primitive, dict.fromkeys(("call_primitive", "map_primitive", "ref_primitive"), False)),
     ):
