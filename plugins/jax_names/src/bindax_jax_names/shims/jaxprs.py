@@ -110,6 +110,7 @@ _OF_PLAIN: dict[str, Any] = {
 }
 _OF_BOTH: dict[str, Any] = {
     "literals": property(_literals),
+    "pretty_print": _printed,
     "num_consts": property(lambda jaxpr: len(jaxpr.constvars)),
     "all_invars": property(lambda jaxpr: [*jaxpr.constvars, *jaxpr.invars]),
     "with_consts": _with_consts,
@@ -128,7 +129,5 @@ def add_attributes_of_jaxprs() -> None:
         (Primitive, dict.fromkeys(("call_primitive", "map_primitive", "ref_primitive"), False)),
     ):
         for name, value in attributes.items():
-            if not hasattr(kind, name):
+            if name == "pretty_print" or not hasattr(kind, name):
                 setattr(kind, name, value)
-    for printed in (ClosedJaxpr, Jaxpr):
-        printed.pretty_print = _printed  # type: ignore[method-assign]
