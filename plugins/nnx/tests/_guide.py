@@ -6,6 +6,7 @@ import numpy as np
 
 GUIDE = Path(__file__).with_name("guide")
 PROGRAMS = ("basics", "digits", "layers", "parts", "surgery")
+MODELS = ("dqn", "gan", "gpt", "vae", "vit")
 IMPORTS = {
     "import jax\n": "import bindax as jax\n",
     "import jax.numpy as jnp\n": "import bindax.numpy as jnp\n",

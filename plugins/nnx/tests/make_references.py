@@ -1,4 +1,4 @@
-"""Write references.npz, guide.npz and sweep.npz: answers of Flax. Needs the group `reference`."""
+"""Write stored answers of Flax, the files `*.npz` here. Needs the group `reference`."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ import optax
 from flax import nnx
 
 sys.path.insert(0, str(Path(__file__).parent))
-from _guide import PROGRAMS, run
+from _guide import MODELS, PROGRAMS, run
 from _layer_cases import CASES, X, call
 from _rope_cases import attention, rotated
 from _sweep_cases import cases, write
@@ -38,8 +38,9 @@ def main() -> None:
     if hasattr(nnx, "RoPE"):  # of Flax 0.12.12
         rope = {k: np.asarray(x) for k, x in {**rotated(nnx), **attention(nnx)}.items()}
         np.savez_compressed(Path(__file__).with_name("rope.npz"), **rope)
-    guide = {f"{n}/{key}": x for n in PROGRAMS for key, x in run(n, {}).items()}
-    np.savez_compressed(Path(__file__).with_name("guide.npz"), **guide)
+    for name, programs in (("guide", PROGRAMS), ("models", MODELS)):
+        found = {f"{n}/{key}": x for n in programs for key, x in run(n, {}).items()}
+        np.savez_compressed(Path(__file__).with_name(f"{name}.npz"), **found)
 
 
 def sweep():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _guide import IMPORTS, PROGRAMS, run
+from _guide import IMPORTS, MODELS, PROGRAMS, run
 from _layer_cases import CASES, X, call
 
 import bindax_numpy as jnp
@@ -13,6 +13,7 @@ from bindax import nnx, optimizers
 
 REFERENCES = np.load(Path(__file__).with_name("references.npz"))
 GUIDE = np.load(Path(__file__).with_name("guide.npz"))
+TRAINED = np.load(Path(__file__).with_name("models.npz"))
 
 
 @pytest.mark.every(4)
@@ -84,13 +85,24 @@ def test_training_takes_the_steps_of_flax(compiled):
         assert step.cache_info() == (1, 1)
 
 
+def check_program(name, stored, rtol, atol):
+    found = run(name, IMPORTS)
+    expected = {k.split("/", 1)[1]: stored[k] for k in stored.files if k.startswith(f"{name}/")}
+    assert found.keys() == expected.keys()
+    for key, value in expected.items():
+        assert found[key].dtype.kind == value.dtype.kind
+        np.testing.assert_allclose(found[key], value, rtol=rtol, atol=atol, err_msg=key)
+
+
 @pytest.mark.graph
 @pytest.mark.every(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_written_for_flax_run_with_other_imports(name):
-    found = run(name, IMPORTS)
-    expected = {k.split("/", 1)[1]: GUIDE[k] for k in GUIDE.files if k.startswith(f"{name}/")}
-    assert found.keys() == expected.keys()
-    for key, value in expected.items():
-        assert found[key].dtype.kind == value.dtype.kind
-        np.testing.assert_allclose(found[key], value, rtol=2e-3, atol=2e-4, err_msg=key)
+    check_program(name, GUIDE, rtol=2e-3, atol=2e-4)
+
+
+@pytest.mark.graph
+@pytest.mark.every(5)
+@pytest.mark.parametrize("name", MODELS)
+def test_models_written_for_flax_are_trained_step_for_step(name):
+    check_program(name, TRAINED, rtol=1e-4, atol=5e-5)
