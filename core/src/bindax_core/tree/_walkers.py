@@ -5,8 +5,9 @@ call each other by way of the table; they are recursive, keep no paths and do no
 Whatever goes wrong in one makes ``tree_flatten`` start anew with ``flatten_with_path``.
 
 Trees that are alike give one structure, as long as it is remembered: structures of nodes are found
-by the identities of their children's. So structures can be compared by identity first, and what is
-known of one, such as its hash and the functions generated for it, serves all.
+by the identities of their children's; metadata of other types may keep those of its nodes itself,
+in a dictionary ``__bindax_structures__``. So structures can be compared by identity first, and what
+is known of one, such as its hash and the functions generated for it, serves all.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from bindax_core.tree._treedef import LEAF, PyTreeDef, make
 
 _nodes = Remembered(100_000)
 """Structures, by what nodes that are alike share and the identities of the children."""
+
+_MOST_KEPT = 64
+"""Structures that one metadata remembers."""
 
 _are_leaves = LEAF_TYPES.issuperset
 _are_exact = EXACT_KEYS.issuperset
@@ -50,13 +54,33 @@ def _walk_children(
         else:
             structures.append(walk(child, leaves))
     if alike is None:
-        return make(definition, data, order, tuple(structures), len(leaves) - before)
+        kept = getattr(data, "__bindax_structures__", None)
+        if kept is None:
+            return make(definition, data, order, tuple(structures), len(leaves) - before)
+        return _kept(kept, definition, data, structures, len(leaves) - before)
     key = (alike, *map(id, structures))
     known: PyTreeDef | None = _nodes.get(key)
     if known is None or not same_exactly(known._data, data):
         known = make(definition, data, order, tuple(structures), len(leaves) - before)
         _nodes.keep(key, known, len(key))
     return known
+
+
+def _kept(
+    kept: dict[Any, PyTreeDef],
+    definition: NodeDefinition,
+    data: Any,
+    structures: Sequence[PyTreeDef],
+    count: int,
+) -> PyTreeDef:
+    """The structure of nodes with metadata that remembers these, by their children's."""
+    key = (definition, *map(id, structures))
+    found = kept.get(key)
+    if found is None:
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        found = kept[key] = make(definition, data, None, tuple(structures), count)
+    return found
 
 
 def _none_walker(definition: NodeDefinition) -> Walk:

@@ -55,13 +55,21 @@ class NodeToken:
 class VariableToken:
     """A variable that is met for the first time; its metadata are pairs, and the same by name."""
 
-    __slots__ = ("__weakref__", "by_name", "holds_reference", "metadata", "type")
+    __slots__ = (
+        "__bindax_structures__",
+        "__weakref__",
+        "by_name",
+        "holds_reference",
+        "metadata",
+        "type",
+    )
 
     def __init__(self, type: type, metadata: tuple[tuple[str, Any], ...]) -> None:
         self.type: builtins.type = type
         self.metadata: tuple[tuple[str, Any], ...] = metadata
         self.by_name: dict[str, Any] = dict(metadata)
         self.holds_reference: bool = holds_reference(self.by_name)
+        self.__bindax_structures__: dict[Any, PyTreeDef] = {}
 
     def __reduce__(self) -> Any:
         return variable_token, (self.type, self.metadata)

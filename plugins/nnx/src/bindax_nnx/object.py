@@ -49,6 +49,7 @@ class Object(Displayed):
         "_nnx_context",
         "_nnx_mark",
         "_nnx_marks",
+        "_nnx_parts",
         "_nnx_place",
         "_nnx_plan",
     )
@@ -64,6 +65,7 @@ class Object(Displayed):
     _nnx_marks: dict[str, bool] | None  # which attributes were said to be data, or static
     _nnx_context: Any
     _nnx_mark: Any  # of the counter, when an attribute was last changed
+    _nnx_parts: Any  # what the static part was as a pytree, with the mark then
     _nnx_plan: Any
     _nnx_place: Place | None
 
@@ -189,6 +191,7 @@ def new_object(kind: type[Object], context: Any) -> Any:
     _set(node, "_nnx_context", context)
     _set(node, "_nnx_mark", None)
     _set(node, "_nnx_marks", kind._nnx_declared)
+    _set(node, "_nnx_parts", None)
     _set(node, "_nnx_plan", None)
     _set(node, "_nnx_place", None)
     return node

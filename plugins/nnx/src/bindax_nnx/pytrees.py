@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bindax_core.extend import NodeDefinition
+from bindax_core.extend import Array, NodeDefinition, PyTreeDef
 from bindax_core.tree_util import GetAttrKey, SequenceKey, is_tree_node, register_node
 from bindax_nnx._mutation_counter import current_trace
 from bindax_nnx._tokens import serialized_name
 from bindax_nnx.graph import path_key, static_token, traverse
 from bindax_nnx.object import Object, has_data, is_data, new_object, on_definition
+from bindax_nnx.variables import Variable
 
 _set = object.__setattr__
 
@@ -22,17 +23,31 @@ class _Static:
         marks: which attributes were said to be data, or static.
         names: the names of the children.
         attributes: the other attributes.
+        is_lasting: whether this stays so until an attribute is assigned to.
+        __bindax_structures__: the structures of objects with this, which core finds again here.
     """
 
-    __slots__ = ("_hash", "_tokens", "attributes", "marks", "names")
+    __slots__ = (
+        "__bindax_structures__",
+        "_hash",
+        "_tokens",
+        "attributes",
+        "is_lasting",
+        "marks",
+        "names",
+    )
 
-    def __init__(self, marks: Any, names: tuple[str, ...], attributes: dict[str, Any]) -> None:
+    def __init__(
+        self, marks: Any, names: tuple[str, ...], attributes: dict[str, Any], is_lasting: bool
+    ) -> None:
         self.marks = marks
         self.names = names
         self.attributes = attributes
         tokens = [(name, _tokens(value)) for name, value in attributes.items()]
         self._tokens = (names, tuple(tokens))
         self._hash: int | None = None
+        self.is_lasting = is_lasting
+        self.__bindax_structures__: dict[Any, PyTreeDef] = {}
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, _Static) and self._tokens == other._tokens)
@@ -41,6 +56,9 @@ class _Static:
         if self._hash is None:
             self._hash = hash(self._tokens)
         return self._hash
+
+    def __reduce__(self) -> Any:
+        return _Static, (self.marks, self.names, self.attributes, self.is_lasting)
 
     def __repr__(self) -> str:
         shown = "".join(f", {name}={value!r:.40}" for name, value in self.attributes.items())
@@ -61,12 +79,34 @@ def _tokens(value: Any) -> Any:
 def _is_child(name: str, value: Any, marks: dict[str, bool]) -> bool:
     mark = marks.get(name)
     if mark is None:
-        mark = is_data(value) or (is_tree_node(type(value)) and bool(has_data(value)))
+        mark = is_data(value) or (is_tree_node(type(value)) and _holds_data(value))
     return mark
 
 
+def _holds_data(value: Any) -> bool:
+    """Tell whether a container holds data, which most show by their first items."""
+    kind = type(value)
+    items = value.values() if kind is dict else value if kind in (list, tuple) else ()
+    return any(map(is_data, items)) or bool(has_data(value))
+
+
+def _is_lasting(name: str, value: Any, marks: dict[str, bool]) -> bool:
+    """Tell whether an attribute stays data, or the static value it is, until it is assigned to."""
+    kind = type(value)
+    if value is None or marks.get(name) or kind is Array or issubclass(kind, Object | Variable):
+        return True
+    if kind is tuple:
+        return not any(is_tree_node(type(x)) for x in value)
+    return not is_tree_node(kind)
+
+
 def _flatten(node: Object) -> tuple[list[Any], _Static]:
-    attributes, marks = node.__dict__, node._nnx_marks or {}
+    attributes = node.__dict__
+    known = node._nnx_parts
+    if known is not None and known[0] is node._nnx_mark and known[1].is_lasting:
+        static: _Static = known[1]
+        return [attributes[name] for name in static.names], static
+    marks = node._nnx_marks or {}
     children, names, rest = [], [], {}
     for name in node._nnx_token()[1]:
         value = attributes[name]
@@ -75,7 +115,12 @@ def _flatten(node: Object) -> tuple[list[Any], _Static]:
             children.append(value)
         else:
             rest[name] = value
-    return children, _Static(node._nnx_marks, tuple(names), rest)
+    is_lasting = all(_is_lasting(name, value, marks) for name, value in attributes.items())
+    static = _Static(node._nnx_marks, tuple(names), rest, is_lasting)
+    if known is not None and known[1] == static and known[1].marks is static.marks:
+        static = known[1]  # whose structures are known
+    _set(node, "_nnx_parts", (node._nnx_mark, static))
+    return children, static
 
 
 def _flatten_with_keys(node: Object) -> tuple[list[tuple[Any, Any]], _Static]:
@@ -93,6 +138,8 @@ def _unflatten(cls: type[Object], static: _Static, children: Iterable[Any]) -> A
     _set(node, "_nnx_marks", marks)
     node.__dict__.update(attributes)
     node.__dict__.update(static.attributes)
+    if not unlike:
+        _set(node, "_nnx_parts", (None, static))
     return node
 
 
