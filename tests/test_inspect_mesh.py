@@ -99,10 +99,15 @@ def test_work_that_every_device_repeats(compiled: None) -> None:
     report = inspect_mesh(product, MESH, P(), P())(array(64, 64), array(64, 64))
     assert report.repeated == 8.0
     assert report.operations == 2 * 64**3
-    text = " ".join(str(report).split())
-    assert "repeated: the devices compute 8.0 times what the program needs" in text
-    assert "where each does 1/1 of the work, not 1/8." in text
-    assert "copied: every device holds the whole of x, float32[64,64], and of 2 more" in text
+    repeated, copied = report.remarks
+    assert repeated.startswith("repeated: the devices compute 8.0 times what the program needs,")
+    assert "where each does 1/1 of the work, not 1/8. Divide its operands along" in repeated
+    assert copied.startswith(
+        "copied: every device holds the whole of x, float32[64,64], and of 2 more large arrays: "
+    )
+    assert repeated[:40] in str(report)
+    backward = inspect_mesh(step, MESH, P(), P())(WEIGHTS, array(32, 64))
+    assert backward.repeated == pytest.approx(8.0, rel=0.01)
     divided = inspect_mesh(product, MESH, P("data"), P(None, "model"))
     assert divided(array(64, 64), array(64, 64)).repeated == 1.0
 
@@ -161,6 +166,23 @@ def test_work_that_shard_map_repeats() -> None:
     assert report.repeated == 2.0  # along the axis "model" all compute the same
 
 
+def test_a_mesh_of_other_axes_inside(compiled: None) -> None:
+    def total(x: Any) -> Any:
+        return lax.psum(x, "all")
+
+    def mapped(count: int) -> Any:
+        mesh = AbstractMesh((count,), ("all",))
+        return shard_map(total, mesh=mesh, in_specs=(P("all"),), out_specs=P())
+
+    report = inspect_mesh(mapped(8), MESH)(array(8, 4))
+    assert kinds(report) == {("all-reduce", ("data", "model"), 16.0): 1}
+    with pytest.raises(bindax.errors.PlacementError, match="a program on 8 devices was to be"):
+        inspect_mesh(mapped(2), MESH)(array(8, 4))
+    with config.override(backend="numpy"):
+        by_rules = inspect_mesh(mapped(8), MESH)(array(8, 4))
+    assert kinds(by_rules) == {("all-reduce", ("all",), 16.0): 1}
+
+
 def test_loops_count_as_often_as_they_run(compiled: None) -> None:
     def deep(ws: Any, x: Any) -> Any:
         return lax.scan(lambda x, w: (jnp.tanh(x @ w), None), x, ws)[0]
@@ -177,6 +199,26 @@ def test_loops_count_as_often_as_they_run(compiled: None) -> None:
     assert report.missing == (
         "the length of a loop, which depends on values: what is in it counts once.",
     )
+
+
+def test_what_a_checkpoint_computes_again(compiled: None) -> None:
+    def deep(ws: Any, x: Any) -> Any:
+        layer = bindax.checkpoint(lambda x, w: (jnp.tanh(x @ w), None))
+        return lax.scan(layer, x, ws)[0].sum()
+
+    mesh = AbstractMesh((4,), ("data",))
+    report = inspect_mesh(grad(deep), mesh, P(), P("data"))(array(6, 64, 64), array(32, 64))
+    assert kinds(report) == {("all-reduce", ("data",), 6 * 64 * 64 * FLOAT): 1}
+
+
+def test_branches_run_equally_often(compiled: None) -> None:
+    def either(flag: Any, x: Any) -> Any:
+        return lax.cond(flag, lambda x: x.sum(0), lambda x: (x * x).sum(0) * 2.0, x)
+
+    mesh = AbstractMesh((4,), ("data",))
+    report = inspect_mesh(either, mesh, P(), P("data"))(array(dtype="bool"), array(32, 64))
+    assert {one.times for one in report.exchanges} <= {0.5, 1.0}
+    assert sum(one.times * one.bytes for one in report.exchanges) == 64 * FLOAT
 
 
 def test_numbers_of_16_bits_are_counted_as_such(compiled: None) -> None:
@@ -204,6 +246,27 @@ def test_bound_of_the_time(compiled: None) -> None:
     assert report.bound.memory == moved / h100.bandwidth
     assert report.bound.operations == pytest.approx(report.operations / 494.7e12)
     assert (report.bound.least, report.bound.limit) == (report.bound.exchanges, "exchanges")
+
+
+def test_bound_of_an_exchange_of_parts() -> None:
+    mesh = AbstractMesh((32,), ("data",))
+
+    def turned(x: Any) -> Any:
+        return lax.all_to_all(x, "data", 1, 0, tiled=True)
+
+    mapped = shard_map(turned, mesh=mesh, in_specs=(P("data"),), out_specs=P("data"))
+    with config.override(backend="numpy"):
+        report = inspect_mesh(mapped, mesh, P("data"))(array(64, 1024))
+    (one,), h100 = report.exchanges, device_kinds()["h100"]
+    size = 2 * 1024 * FLOAT
+    assert one.sent == size * 31 / 32
+    assert one.seconds(h100) == pytest.approx(size * 24 / 32 / h100.network)
+
+
+def test_memory_that_does_not_suffice() -> None:
+    report = inspect_mesh(jnp.sin, MESH, P("data"), device="tpu_v5e")(array(2**34))
+    assert not report.fits
+    assert report.remarks[-1].startswith("too large: a device of the kind tpu_v5e has 14.9 GiB of")
 
 
 def test_names_of_arguments_and_results(compiled: None) -> None:

@@ -12,9 +12,7 @@ from bindax_inspect.compiled.values import hidden_constant
 
 _COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) \(.*\) -> .* \{$")
 _INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (.*?) ([a-z][\w\-]*)\((.*)$")
-_CALLED = re.compile(
-    r"(?:calls|body|condition|to_apply|branch_computations)=(\{[^{}]*\}|%?[\w.\-]+)"
-)
+_CALLED = re.compile(r"(?:calls|body|condition|to_apply|\w+_computations?)=(\{[^{}]*\}|%?[\w.\-]+)")
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
 _SHAPE = re.compile(r"\w+\[([\d,]*)\]")
 _OPERAND = re.compile(r"%([\w.\-]+)")

@@ -40,7 +40,8 @@ def _exchanges(program: Program, mesh: AbstractMesh) -> Iterator[Exchange]:
         kind, params = COLLECTIVES.get(one.eqn.primitive.name), one.eqn.params
         if kind is None or not params.get("mesh") or not one.runs:
             continue
-        group = _group(params, mesh)
+        names, sizes = zip(*params["mesh"], strict=True)
+        group = _group(params, mesh if mesh.axis_names == names else AbstractMesh(sizes, names))
         if group.size > 1:
             size = _size(one, kind)
             line = one.origin.line

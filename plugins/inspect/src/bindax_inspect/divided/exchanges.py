@@ -82,11 +82,15 @@ class Exchange:
             rate = device.network if domains > 1 else device.link
             return self.times * self.bytes / rate
         inside = max(self.devices // domains, 1)
-        least = max(
-            _sent(self.kind, self.bytes, inside) / device.link,
-            _sent(self.kind, self.bytes / inside, domains) / device.network,
-        )
-        return self.times * least
+        if self.kind in ("all-to-all", "ragged-all-to-all"):
+            each = self.bytes / self.devices  # to each device something else
+            parts = each * (inside - 1), each * (self.devices - inside)
+        else:
+            parts = (
+                _sent(self.kind, self.bytes, inside),
+                _sent(self.kind, self.bytes / inside, domains),
+            )
+        return self.times * max(parts[0] / device.link, parts[1] / device.network)
 
 
 def _sent(kind: str, size: float, devices: int) -> float:
@@ -101,7 +105,7 @@ def _sent(kind: str, size: float, devices: int) -> float:
 def exchanges_of(program: Program, module: Module, mesh: AbstractMesh) -> list[Exchange]:
     """Return the exchanges of a compiled program, in its order."""
     found = []
-    runs, users = runs_of(module), _users_of(module)
+    runs, users = _runs_of(program, module), _users_of(module)
     for one in module.instructions():
         kind = one.opcode.removesuffix("-start")
         if kind not in KINDS:
@@ -110,6 +114,8 @@ def exchanges_of(program: Program, module: Module, mesh: AbstractMesh) -> list[E
         if group.size < 2:
             continue
         size = _size(one, program)
+        if size <= _CHOICE and _is_checkpoint(one, program):
+            continue
         if kind == "all-reduce" and _is_sliced(one, one.elements, group.size, module, users):
             kind = "reduce-scatter"  # compilers for accelerators make one operation of both
         elif kind == "reduce-scatter":
@@ -126,18 +132,21 @@ def has_unknown_loops(module: Module) -> bool:
     return any(one.opcode == "while" and one.trips is None for one in module.instructions())
 
 
-def runs_of(module: Module) -> dict[str, float]:
-    """Return how often each computation runs in one call of the program.
+def _runs_of(program: Program, module: Module) -> dict[str, float]:
+    """How often each computation runs in one call of the program.
 
     The branches of a condition run equally often, as far as is known before. A loop of unknown
     length runs once.
     """
     callers: dict[str, list[tuple[str, float]]] = {}
     for one in module.instructions():
-        times = float(one.trips or 1) if one.opcode == "while" else 1.0
-        share = 1.0 / len(one.calls) if one.opcode == "conditional" and one.calls else 1.0
-        for name in one.calls:
-            callers.setdefault(name, []).append((one.computation, times * share))
+        times = [float(one.trips or 1)] * len(one.calls)
+        if one.opcode == "conditional":
+            times = [1.0 / len(one.calls)] * len(one.calls)
+            if _is_checkpoint(one, program):  # what is computed again is in the first branch
+                times = [1.0, *[0.0] * (len(one.calls) - 1)]
+        for name, number in zip(one.calls, times, strict=True):
+            callers.setdefault(name, []).append((one.computation, number))
     known: dict[str, float] = {module.entry: 1.0}
 
     def runs(name: str) -> float:
@@ -147,6 +156,17 @@ def runs_of(module: Module) -> dict[str, float]:
         return known[name]
 
     return {name: runs(name) for name in module.computations}
+
+
+_CHOICE = 4.0
+"""The bytes of the number by which programs for the CPU choose the branch of a checkpoint."""
+
+
+def _is_checkpoint(one: Instruction, program: Program) -> bool:
+    """Tell whether an instruction is of ``checkpoint`` itself, not of what is inside of it."""
+    if one.equation is None:
+        return False
+    return program.equations[one.equation].eqn.primitive.name == "checkpoint"
 
 
 def element_types(text: str) -> Iterator[tuple[str, int]]:

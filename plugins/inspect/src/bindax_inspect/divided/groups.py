@@ -10,11 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.extend import BackendError
 from bindax_core.sharding import AbstractMesh
 
 _LISTS = re.compile(r"(?:replica_groups|source_target_pairs)=(\{\{.*?\}\}|\{\})")
 _IOTA = re.compile(r"replica_groups=\[(\d+),(\d+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?")
-_MESH = re.compile(r"replica_groups=mesh\[([^\]]*)\](?:, *device_ids=[^{]*)? \{([^}]*)\}")
+_MESH = re.compile(
+    r"replica_groups=mesh\[([^\]]*)\](?:, *device_ids=\((.*?)\))?(?<=[\])]) \{([^}]*)\}"
+)
+_ORDER = re.compile(r"\[([\d,]+)\](?:T\(([\d,]+)\))?")
 _AXIS = re.compile(r"'([^']+)'=(\d+)")
 _TAKEN = re.compile(r"'([^']+)'(?::\((\d+)\)(\d+))?")
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -91,15 +95,30 @@ def pairs_between(pairs: Sequence[Sequence[int]], mesh: AbstractMesh) -> Group:
 
 def _groups(text: str, count: int) -> Numbers:
     if found := _IOTA.search(text):
-        dims = [int(n) for n in found[3].split(",")]
-        order = [int(n) for n in found[4].split(",")] if found[4] else list(range(len(dims)))
-        numbers = np.arange(math.prod(dims)).reshape(dims).transpose(order)
-        return np.asarray(numbers.reshape(int(found[1]), int(found[2])))
+        return _counted(found[3], found[4]).reshape(int(found[1]), int(found[2]))
     if found := _MESH.search(text):
-        return _along(found[1], found[2])
-    groups = _lists(text) or [list(range(count))]  # none stands for one of all
+        along = _along(found[1], found[3])
+        return along if found[2] is None else _order(found[2])[along]
+    groups = _lists(text)
+    if not groups and "replica_groups=" in text and "replica_groups={}" not in text:
+        raise BackendError(f"the devices that exchange in {text.strip():.200} cannot be read.")
+    groups = groups or [list(range(count))]  # none stands for one of all
     size = max(map(len, groups))
     return np.array([one for one in groups if len(one) == size], np.int64)
+
+
+def _counted(sizes: str, order: str | None) -> Numbers:
+    """The numbers from 0 on in a grid of some sizes, in another order of its axes."""
+    dims = [int(n) for n in sizes.split(",")]
+    axes = [int(n) for n in order.split(",")] if order else list(range(len(dims)))
+    return np.arange(math.prod(dims)).reshape(dims).transpose(axes).ravel()
+
+
+def _order(text: str) -> Numbers:
+    """The devices of a mesh in its order, as a grid that is transposed or as a list."""
+    if found := _ORDER.match(text):
+        return _counted(found[1], found[2])
+    return np.array([int(n) for n in re.findall(r"\d+", text)], np.int64)
 
 
 def _lists(text: str) -> list[list[int]]:

@@ -13,6 +13,7 @@ from bindax_inspect.divided.bound import Bound, bound_of
 from bindax_inspect.divided.exchanges import Exchange
 from bindax_inspect.divided.hardware import DeviceKind
 from bindax_inspect.divided.held import DeviceMemory, Held
+from bindax_inspect.divided.remarks import remarks_on
 from bindax_inspect.divided.work import Work
 from bindax_inspect.program.origins import NOWHERE, Line
 
@@ -29,7 +30,7 @@ class LineShare:
         whole: the operations of the undivided program.
         each: the operations of one device.
         sent: the bytes that one device sends.
-        exchanges: the kinds of its exchanges, with their axes.
+        exchanges: the kinds of its exchanges, with their axes, those that send most first.
     """
 
     line: Line
@@ -118,12 +119,17 @@ class MeshReport:
             rate = self.device.rate(one.dtype)
             share = add(one.equation.origin.line, one.each / rate)
             share.whole, share.each = share.whole + one.whole, share.each + one.each
-        for other in self.exchanges:
+        for other in sorted(self.exchanges, key=lambda one: -one.sent):
             share = add(other.line, other.seconds(self.device))
             share.sent += other.sent
             shown = other.shown
             share.exchanges += [] if shown in share.exchanges else [shown]
         return sorted(found.values(), key=lambda one: (one.line == NOWHERE, -seconds[one.line[:2]]))
+
+    @cached_property
+    def remarks(self) -> list[str]:
+        """Remarks on what to look at: repeated work, arrays that all hold, too little memory."""
+        return remarks_on(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON can hold it.
@@ -155,6 +161,7 @@ class MeshReport:
             "exchanges": [one.as_dict() for one in self.exchanges],
             "arguments": [_held(one) for one in self.arguments],
             "results": [_held(one) for one in self.results],
+            "remarks": self.remarks,
             "missing": list(self.missing),
         }
 

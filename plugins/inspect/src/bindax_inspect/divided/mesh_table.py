@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bindax_inspect.divided.held import Held
 from bindax_inspect.divided.mesh_report import LineShare, MeshReport
+from bindax_inspect.divided.remarks import REPEATED
 from bindax_inspect.report.by_line import code_of
 from bindax_inspect.report.units import count, duration, size
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 MOST_ROWS = 20
-_REPEATED = 1.05  # what is worth a remark: rounding of uneven parts is not
+_GAP = 3  # the columns of the terminal between two of the table
+_LEAST = 12  # the least columns that code is shown in
 
 
 def table(report: MeshReport, width: int) -> Group:
@@ -33,7 +35,7 @@ def table(report: MeshReport, width: int) -> Group:
     parts: list[Text | Table] = [Text(summary(report), style="bold")]
     parts += [Text(line) for line in (_memory(report), _time(report))]
     parts += [_lines(report.lines[:MOST_ROWS], report.mesh.size, width), _arrays(report)]
-    parts += [Text(text, style="yellow") for text in remarks(report)]
+    parts += [Text(text, style="yellow") for text in report.remarks]
     parts += [Text(f"missing: {reason}", style="yellow") for reason in report.missing]
     return Group(*parts)
 
@@ -65,72 +67,51 @@ def _time(report: MeshReport) -> str:
     return f"a call takes {duration(bound.least)} at least: {', '.join(parts)}"
 
 
-def remarks(report: MeshReport) -> list[str]:
-    """Return what a user should look at: repeated work, copies, and too little memory."""
-    found = []
-    devices = report.mesh.size
-    if report.repeated > _REPEATED:
-        worst = max(
-            (one for one in report.lines if one.whole),
-            key=lambda one: one.each - one.whole / devices,
-        )
-        found.append(
-            f"repeated: the devices compute {report.repeated:.1f} times what the program needs, "
-            f"most of it in {worst.line}, where each does 1/{worst.whole / worst.each:.3g} of the "
-            f"work, not 1/{devices}. Divide its operands along more axes of the mesh."
-        )
-    copied = [
-        one
-        for one in (*report.arguments, *report.results)
-        if one.copies == devices > 1 and one.bytes > report.memory.total / 20
-    ]
-    if copied:
-        largest = max(copied, key=lambda one: one.bytes)
-        found.append(
-            f"copied: every device holds the whole of {largest.name}, {largest.type}"
-            + (f", and of {len(copied) - 1} more large arrays" if len(copied) > 1 else "")
-            + f": {size(sum(one.bytes for one in copied))} of {size(report.memory.total)}."
-        )
-    if not report.fits:
-        found.append(
-            f"too large: a device of the kind {report.device.name} has "
-            f"{size(report.device.memory)} of memory."
-        )
+def _lines(shares: Sequence[LineShare], devices: int, width: int) -> Table:
+    from rich.text import Text
+
+    names = ["line", "operations", "repeated", "sent", "exchanges"]
+    rows = [_cells(one, devices) for one in shares]
+    widths = [max([len(name), *(len(row[i]) for row in rows)]) for i, name in enumerate(names)]
+    left = width - sum(widths) - _GAP * len(names)
+    found = _table(names, ("operations", "repeated", "sent"))
+    if left >= _LEAST:
+        found.add_column("code", no_wrap=True)
+    for one, cells in zip(shares, rows, strict=True):
+        code = code_of(one.line)
+        code = code if len(code) <= left else code[: left - 1] + "…"
+        found.add_row(*cells, *([Text(code, style="dim")] if left >= _LEAST else []))
     return found
 
 
-def _lines(shares: Sequence[LineShare], devices: int, width: int) -> Table:
+def _cells(one: LineShare, devices: int) -> list[str]:
+    line = one.line
+    place = f"{Path(line.file).name}:{line.number}" if line.number else str(line)
+    repeated = one.each * devices / one.whole if one.whole else 0.0
+    most = one.exchanges[:1]
+    more = f" +{len(one.exchanges) - 1}" if len(one.exchanges) > 1 else ""
+    return [
+        place,
+        count(one.each),
+        f"{repeated:.1f}x" if repeated > REPEATED else "",
+        size(one.sent) if one.sent else "",
+        "".join(most) + more,
+    ]
+
+
+def _table(names: Sequence[str], right: Sequence[str]) -> Table:
     from rich import box
     from rich.table import Table
-    from rich.text import Text
 
     found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in ("line", "operations", "repeated", "sent", "exchanges", "code"):
-        right = name in ("operations", "repeated", "sent")
-        found.add_column(name, justify="right" if right else "left", no_wrap=True)
-    for one in shares:
-        line = one.line
-        place = f"{Path(line.file).name}:{line.number}" if line.number else str(line)
-        repeated = one.each * devices / one.whole if one.whole else 0.0
-        found.add_row(
-            place,
-            count(one.each),
-            f"{repeated:.1f}x" if repeated > _REPEATED else "",
-            size(one.sent) if one.sent else "",
-            ", ".join(one.exchanges),
-            Text(code_of(line), style="dim"),
-        )
+    for name in names:
+        found.add_column(name, justify="right" if name in right else "left", no_wrap=True)
     return found
 
 
 def _arrays(report: MeshReport) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    found = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in ("array", "type", "divided", "on each device", "copies"):
-        right = name in ("on each device", "copies")
-        found.add_column(name, justify="right" if right else "left", no_wrap=True)
+    names = ("array", "type", "divided", "on each device", "copies")
+    found = _table(names, names[3:])
     every = sorted((*report.arguments, *report.results), key=lambda one: -one.bytes)
     for one in every[:MOST_ROWS]:
         copies = f"{one.copies:g}" if one.copies > 1 else ""

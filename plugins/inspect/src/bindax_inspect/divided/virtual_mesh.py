@@ -36,7 +36,10 @@ def virtual_mesh(mesh: AbstractMesh) -> Mesh:
 
 
 def on_mesh(jaxpr: ClosedJaxpr, mesh: Mesh) -> ClosedJaxpr:
-    """Return a program that names a mesh wherever it named an abstract one of the same axes."""
+    """Return a program that names a mesh, or one with its own axes, where it named abstract ones.
+
+    What is for another number of devices is refused when it is lowered.
+    """
     known: dict[int, tuple[ClosedJaxpr, ClosedJaxpr]] = {}
 
     def changed(value: Any) -> Any:
@@ -46,10 +49,10 @@ def on_mesh(jaxpr: ClosedJaxpr, mesh: Mesh) -> ClosedJaxpr:
             return known[id(value)][1]
         if isinstance(value, (tuple, list)) and any(isinstance(x, ClosedJaxpr) for x in value):
             return type(value)(changed(x) for x in value)
-        if isinstance(value, AbstractMesh) and value.shape_tuple == mesh.shape_tuple:
-            return mesh
-        if isinstance(value, NamedSharding) and value.mesh.shape_tuple == mesh.shape_tuple:
-            return value.update(mesh=mesh)
+        if isinstance(value, AbstractMesh):
+            return mesh if value.shape_tuple == mesh.shape_tuple else virtual_mesh(value)
+        if isinstance(value, NamedSharding):
+            return value.update(mesh=changed(value.mesh))
         return value
 
     def copied(closed: ClosedJaxpr) -> ClosedJaxpr:

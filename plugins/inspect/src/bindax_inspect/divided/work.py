@@ -85,18 +85,27 @@ def _shares(program: Program, module: Module) -> dict[int, float]:
     scalar = {
         name for one in module.instructions() if one.opcode in _APPLYING for name in one.calls
     }
-    for name, instructions in module.computations.items():
-        if name in scalar:
-            continue
+    for name in module.computations.keys() - scalar:
+        instructions = module.computations[name]
         shapes = {one.name: _shape(one) for one in instructions}
         for one in instructions:
-            if one.equation is None or one.opcode in _MOVING:
-                continue
-            whole = _whole(program.equations[one.equation], one.opcode)
-            if whole:
+            equation = _equation(one, program)
+            whole = 0.0 if equation is None else _whole(equation, one.opcode)
+            if equation is not None and whole:
                 share = _elements(one, shapes) / whole
-                found[one.equation] = max(found.get(one.equation, 0.0), share)
+                found[equation.number] = max(found.get(equation.number, 0.0), share)
     return found
+
+
+def _equation(one: Instruction, program: Program) -> Equation | None:
+    """The equation that an instruction computes, or None where it computes nothing of its own."""
+    if one.opcode in _MOVING:
+        return None
+    numbers = [one.equation] if one.opcode != "dot" else one.equations
+    every = [program.equations[number] for number in numbers if number is not None]
+    if one.opcode == "dot":  # it can have the name of a transpose that became part of it
+        every = [equation for equation in every if equation.eqn.primitive.name == "dot_general"]
+    return next(iter(every), None)
 
 
 def _shape(one: Instruction) -> tuple[int, ...]:
