@@ -133,7 +133,7 @@ def has_unknown_loops(module: Module) -> bool:
 
 
 def _runs_of(program: Program, module: Module) -> dict[str, float]:
-    """How often each computation runs in one call of the program.
+    """The number of times that each computation runs in one call of the program.
 
     The branches of a condition run equally often, as far as is known before. A loop of unknown
     length runs once.
