@@ -1,7 +1,7 @@
-"""Write the parts of pages that follow from the code: promotion, settings, imports, accuracy.
+"""Write the parts of pages that follow from the code or from records: promotion, settings, imports.
 
 The parts stand between `<!-- begin NAME -->` and `<!-- end NAME -->`; the pictures of the layers
-are in `docs/pictures/layers`.
+are in `docs/pictures/layers`, that of meshes beside them.
 
     uv run python scripts/pages.py          # write the parts again
     uv run python scripts/pages.py --check  # compare only
@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 from accuracy_page import accuracy
+from mesh_scaling_page import kinds_of_devices, mesh_scaling
+from mesh_scaling_page import picture as picture_of_scaling
 
 import bindax
 import bindax.numpy as jnp
@@ -245,12 +247,15 @@ PARTS: dict[str, tuple[str, Callable[[], str]]] = {
     "settings": ("settings.md", settings),
     "contracts": ("architecture.md", rules_of_import),
     "accuracy": ("reference/accuracy.md", accuracy),
+    "mesh scaling": ("inspect_mesh.md", mesh_scaling),
+    "kinds of devices": ("inspect_mesh.md", kinds_of_devices),
 }
 
 
 def wanted() -> dict[Path, str]:
     """Return the text that each page and picture should have."""
     texts = {PICTURES / name: text for name, text in pictures().items()}
+    texts[DOCS / "pictures/scaling.svg"] = picture_of_scaling()
     for name, (page, write) in PARTS.items():
         path = DOCS / page
         page_text = texts.get(path) or path.read_text(encoding="utf-8")
