@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -313,6 +314,14 @@ def test_a_limit_of_threads(compiled: None, monkeypatch: pytest.MonkeyPatch) -> 
         "XLA starts a thread for each of the 128 devices, but the system allows 600 threads. Raise "
         "the limit (ulimit -u, or pids.max of the container)."
     )
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system lists no threads")
+def test_threads_of_the_devices_end_with_the_report(compiled: None) -> None:
+    before = len(list(Path("/proc/self/task").iterdir()))
+    inspect_mesh(jnp.sin, AbstractMesh((512,), "x"), P("x"))(array(512))
+    assert len(list(Path("/proc/self/task").iterdir())) < before + 256
 
 
 @pytest.mark.nightly

@@ -6,6 +6,7 @@ for, and dropped with its threads when the program is read.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,13 +18,16 @@ from bindax_xla_backend import _jaxlib
 from bindax_xla_backend.execution.compilation import compile_for
 from bindax_xla_backend.lowering import shardings
 from bindax_xla_backend.lowering.layout import Layout
-from bindax_xla_backend.lowering.program import Request, lower_program
+from bindax_xla_backend.lowering.program import LoweredProgram, Request, lower_program
 
 MOST_DEVICES = 4096
 """The most devices that programs are compiled for."""
 
 _THREADS_BESIDE = 512
 """The threads that a client has beside one for each device, and some to spare."""
+
+_MANY_THREADS = 256
+"""The number of threads above which they are not left to the next collection of garbage."""
 
 _OPTIONS = {
     # Every exchange keeps the name of its equation, and the type that the program gave it.
@@ -67,6 +71,13 @@ def divided(
     program = lower_program(request, "cpu", layout)
     if b"lapack_" in program.bytecode:
         _jaxlib.enable_lapack()
+    found = _compiled(program, mesh)
+    if mesh.size > _MANY_THREADS:
+        gc.collect()  # a client and its devices refer to each other
+    return found
+
+
+def _compiled(program: LoweredProgram, mesh: Mesh) -> DividedProgram:
     client = _jaxlib.make_virtual_client(mesh.size)
     loaded = compile_for(client, _jaxlib.all_devices(client), program, _OPTIONS)
     given = [*program.constants, *program.in_avals]
@@ -97,7 +108,7 @@ def refusal(count: int) -> str | None:
 
 
 def _thread_limit() -> int | None:
-    """The number of threads that this process may have, where the system says so."""
+    """The number of threads that this process may start, where the system says so."""
     found: list[int] = []
     try:
         import resource
@@ -106,10 +117,11 @@ def _thread_limit() -> int | None:
         found += [limit] if limit != resource.RLIM_INFINITY else []
     except (ImportError, AttributeError):  # on Windows
         pass
-    for file in ("/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
+    for folder in ("/sys/fs/cgroup", "/sys/fs/cgroup/pids"):
         try:
-            text = Path(file).read_text(encoding="ascii").strip()
+            most = Path(folder, "pids.max").read_text(encoding="ascii").strip()
+            used = Path(folder, "pids.current").read_text(encoding="ascii").strip()
         except OSError:
             continue
-        found += [int(text)] if text.isdigit() else []
+        found += [int(most) - int(used)] if most.isdigit() else []
     return min(found, default=None)
