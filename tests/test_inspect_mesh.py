@@ -58,6 +58,7 @@ def test_data_parallel_step(compiled: None) -> None:
     assert [one.copies for one in report.arguments] == [8, 8, 1]
     assert report.memory.results == 2 * size
     assert report.missing == ()
+    assert repr(report) == "MeshReport(step: 8 devices)"
 
 
 def test_lines_of_exchanges(compiled: None) -> None:
@@ -243,6 +244,7 @@ def test_bound_of_the_time(compiled: None) -> None:
     inside = 2 * size * 7 / 8 / h100.link
     across = 2 * (size / 8) / 2 / h100.network
     assert report.bound.exchanges == pytest.approx(2 * max(inside, across))
+    assert [one.parts(h100) for one in report.exchanges] == [(inside, across)] * 2
     moved = report.memory.arguments + report.memory.results
     assert report.bound.memory == moved / h100.bandwidth
     assert report.bound.operations == pytest.approx(report.operations / 494.7e12)
@@ -262,6 +264,20 @@ def test_bound_of_an_exchange_of_parts() -> None:
     size = 2 * 1024 * FLOAT
     assert one.sent == size * 31 / 32
     assert one.seconds(h100) == pytest.approx(size * 24 / 32 / h100.network)
+
+
+def test_links_and_network_work_together() -> None:
+    mesh = AbstractMesh((4, 8), ("data", "model"))
+
+    def summed(x: Any) -> Any:
+        return lax.psum(lax.psum(x, "model") * 2.0, "data")
+
+    mapped = shard_map(summed, mesh=mesh, in_specs=(P("data"),), out_specs=P())
+    with config.override(backend="numpy"):
+        report = inspect_mesh(mapped, mesh, P("data"))(array(64, 1024))
+    h100, size = device_kinds()["h100"], 16 * 1024 * FLOAT
+    on_links, on_network = 2 * size * 7 / 8 / h100.link, 2 * size * 3 / 4 / h100.network
+    assert report.bound.exchanges == pytest.approx(max(on_links, on_network))
 
 
 def test_memory_that_does_not_suffice() -> None:

@@ -16,7 +16,8 @@ class Bound(NamedTuple):
     Attributes:
         operations: the time of the arithmetic operations, at the rates of their types.
         memory: the time to read each argument and to write each result once.
-        exchanges: the time of what devices send each other.
+        exchanges: the time of what devices send each other, on links or on the network, whichever
+            takes longer.
 
     >>> Bound(operations=2.0, memory=1.0, exchanges=3.0).limit
     'exchanges'
@@ -53,8 +54,9 @@ def bound_of(
         moved: the bytes of the arguments and the results of one device.
         exchanges: the exchanges.
     """
+    parts = [one.parts(device) for one in exchanges]
     return Bound(
         sum(one.each / device.rate(one.dtype) for one in work),
         moved / device.bandwidth,
-        sum(one.seconds(device) for one in exchanges),
+        max(sum(linked for linked, _ in parts), sum(across for _, across in parts)),
     )

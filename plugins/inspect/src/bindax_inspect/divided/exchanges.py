@@ -71,26 +71,27 @@ class Exchange:
             **self.line._asdict(),
         }
 
-    def seconds(self, device: DeviceKind) -> float:
-        """Return the least time of one call of the program.
+    def parts(self, device: DeviceKind) -> tuple[float, float]:
+        """Return the least seconds on links and on the network, in one call of the program.
 
         Devices of one domain reduce among each other first, so that each sends a part alone to
-        other domains; both parts of the way are used at the same time.
+        other domains.
         """
         domains = self.group.domains(device.domain)
-        if self.kind == "collective-permute":
-            rate = device.network if domains > 1 else device.link
-            return self.times * self.bytes / rate
         inside = max(self.devices // domains, 1)
-        if self.kind in ("all-to-all", "ragged-all-to-all"):
+        if self.kind == "collective-permute":
+            linked, across = (0.0, self.bytes) if domains > 1 else (self.bytes, 0.0)
+        elif self.kind in ("all-to-all", "ragged-all-to-all"):
             each = self.bytes / self.devices  # to each device something else
-            parts = each * (inside - 1), each * (self.devices - inside)
+            linked, across = each * (inside - 1), each * (self.devices - inside)
         else:
-            parts = (
-                _sent(self.kind, self.bytes, inside),
-                _sent(self.kind, self.bytes / inside, domains),
-            )
-        return self.times * max(parts[0] / device.link, parts[1] / device.network)
+            linked = _sent(self.kind, self.bytes, inside)
+            across = _sent(self.kind, self.bytes / inside, domains)
+        return self.times * linked / device.link, self.times * across / device.network
+
+    def seconds(self, device: DeviceKind) -> float:
+        """Return the least time in one call of the program; links and network work together."""
+        return max(self.parts(device))
 
 
 def _sent(kind: str, size: float, devices: int) -> float:

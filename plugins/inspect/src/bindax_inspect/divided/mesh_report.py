@@ -40,7 +40,7 @@ class LineShare:
     exchanges: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MeshReport:
     """The report of a program on a mesh of devices that need not exist.
 
@@ -73,9 +73,12 @@ class MeshReport:
     results: tuple[Held, ...]
     memory: DeviceMemory
     exchanges: tuple[Exchange, ...]
-    work: Sequence[Work] = field(repr=False)
+    work: Sequence[Work]
     missing: tuple[str, ...]
-    text: str | None = field(repr=False)
+    text: str | None
+
+    def __repr__(self) -> str:
+        return f"MeshReport({self.name}: {self.mesh.size:,} devices)"
 
     @property
     def operations(self) -> float:
