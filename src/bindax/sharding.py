@@ -17,6 +17,7 @@ from bindax_core.sharding import PartitionSpec as PartitionSpec
 from bindax_core.sharding import Sharding as Sharding
 from bindax_core.sharding import SingleDeviceSharding as SingleDeviceSharding
 from bindax_core.sharding import get_mesh as get_mesh
+from bindax_core.sharding import make_single_device_sharding as make_single_device_sharding
 from bindax_core.sharding import set_mesh as set_mesh
 from bindax_core.sharding import use_mesh as use_mesh
 from bindax_transforms.compilation.explicit_shardings import auto_axes as auto_axes

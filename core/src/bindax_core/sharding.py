@@ -17,6 +17,9 @@ from bindax_core.arrays.sharding._mesh import use_mesh as use_mesh
 from bindax_core.arrays.sharding._sharding import NamedSharding as NamedSharding
 from bindax_core.arrays.sharding._sharding import Sharding as Sharding
 from bindax_core.arrays.sharding._sharding import SingleDeviceSharding as SingleDeviceSharding
+from bindax_core.arrays.sharding._sharding import (
+    make_single_device_sharding as make_single_device_sharding,
+)
 from bindax_core.arrays.sharding._sharding import named as named
 from bindax_core.arrays.sharding._sharding import open_axes as open_axes
 from bindax_core.arrays.sharding._spec import PartitionSpec as PartitionSpec

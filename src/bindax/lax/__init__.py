@@ -11,7 +11,12 @@ if _typing.TYPE_CHECKING:
     from bindax.lax import linalg as linalg
     from bindax_parallel import *
     from bindax_special import *
+    from bindax_transforms import composite as composite
+    from bindax_transforms import composite_p as composite_p
+    from bindax_transforms import dce_sink as dce_sink
+    from bindax_transforms import dce_sink_p as dce_sink_p
     from bindax_transforms import sharding_constraint_p as sharding_constraint_p
+    from bindax_transforms import stage as stage
     from bindax_transforms import with_sharding_constraint as with_sharding_constraint
 
 _LAZY = {
@@ -38,7 +43,10 @@ _LAZY = {
         *("pshuffle", "psum", "psum_p", "psum_scatter", "psum_scatter_p", "pswapaxes"),
         *("pvary_p", "shard_map_p"),
     ),
-    "bindax_transforms": ("sharding_constraint_p", "with_sharding_constraint"),
+    "bindax_transforms": (
+        *("composite", "composite_p", "dce_sink", "dce_sink_p", "sharding_constraint_p", "stage"),
+        "with_sharding_constraint",
+    ),
 }
 """The names of packages that the first use of one loads."""
 

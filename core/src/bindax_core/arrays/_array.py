@@ -309,6 +309,12 @@ class Array(ShardedArray, ArrayOperators):
             return host.astype(dtype)
         return host.copy() if copy else host
 
+    def __buffer__(self, flags: int) -> memoryview:
+        """A view of the bytes, which cannot be written to; ``memoryview(x)`` from Python 3.12."""
+        if flags & 1:  # PyBUF_WRITABLE
+            raise BufferError("arrays are immutable: a buffer to write to takes np.array(x).")
+        return memoryview(self._plain())  # type: ignore[arg-type]
+
     def __dlpack__(
         self,
         *,

@@ -107,6 +107,16 @@ class LoweringContext(Protocol):
     def call(self, jaxpr: ClosedJaxpr, values: Sequence[Any], name: str) -> list[Any]:
         """A call of a program that becomes a function, shared by its calls."""
 
+    def composite(
+        self,
+        jaxpr: ClosedJaxpr,
+        values: Sequence[Any],
+        name: str,
+        attributes: Mapping[str, Any],
+        version: int,
+    ) -> list[Any]:
+        """The same under a name that a compiler may know, with values that it is told."""
+
     def broadcast(self, value: Any, aval_from: Any, aval_to: Any, dimensions: Sequence[int]) -> Any:
         """A value repeated along new axes; axis i becomes axis ``dimensions[i]``."""
 

@@ -18,6 +18,7 @@ from bindax_lax_basic.contract.precision import *
 from bindax_lax_basic.contract.ragged_dot import *
 from bindax_lax_basic.contract.scaled_dot import *
 from bindax_lax_basic.dtypes import *
+from bindax_lax_basic.elementwise.accuracy import *
 from bindax_lax_basic.elementwise.arithmetic import *
 from bindax_lax_basic.elementwise.bit_patterns import *
 from bindax_lax_basic.elementwise.bits import *
@@ -35,6 +36,7 @@ from bindax_lax_basic.elementwise.remainder import *
 from bindax_lax_basic.elementwise.rounding import *
 from bindax_lax_basic.elementwise.selection import *
 from bindax_lax_basic.elementwise.sign import *
+from bindax_lax_basic.elementwise.tokens import *
 from bindax_lax_basic.elementwise.trigonometry import *
 from bindax_lax_basic.fourier import *
 from bindax_lax_basic.gather_scatter.dimension_numbers import *

@@ -172,7 +172,7 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def spec_of(prng: PRNG) -> str | PRNGSpec:
-    """What users call a generator: its name, or what defined it."""
+    """The name of a generator for users, or the definition of one of a program."""
     return _specs.get(prng.name, prng.name)
 
 

@@ -50,7 +50,7 @@ class _Hashed:
         return made
 
     def _zeros(self, shape: Shape) -> list[Any]:
-        """What pads two words to those that are hashed."""
+        """The zeros that pad two words to those that are hashed."""
         return [lax.broadcast_in_dim(np.uint32(0), shape, ())] * (self.word_count - 2)
 
     def _as_keys(self, hashed: Sequence[Any], shape: Shape) -> Any:

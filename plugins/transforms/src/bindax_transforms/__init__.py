@@ -57,6 +57,8 @@ from bindax_transforms.compilation.sharding_constraint import (
 from bindax_transforms.composition import composition as composition
 from bindax_transforms.custom.closure_convert import closure_convert as closure_convert
 from bindax_transforms.custom.closure_convert import custom_gradient as custom_gradient
+from bindax_transforms.custom.composite import composite as composite
+from bindax_transforms.custom.composite import composite_p as composite_p
 from bindax_transforms.custom.custom_jvp import custom_jvp as custom_jvp
 from bindax_transforms.custom.custom_jvp import custom_jvp_call_p as custom_jvp_call_p
 from bindax_transforms.custom.custom_vjp import CustomVJPPrimal as CustomVJPPrimal
@@ -87,6 +89,9 @@ from bindax_transforms.staging.make_jaxpr import eval_shape as eval_shape
 from bindax_transforms.staging.make_jaxpr import make_jaxpr as make_jaxpr
 from bindax_transforms.staging.named_scopes import named_call as named_call
 from bindax_transforms.staging.named_scopes import named_scope as named_scope
+from bindax_transforms.staging.staged_values import dce_sink as dce_sink
+from bindax_transforms.staging.staged_values import dce_sink_p as dce_sink_p
+from bindax_transforms.staging.staged_values import stage as stage
 from bindax_transforms.staging.trace_cache import traced_once as traced_once
 from bindax_transforms.staging.tracer_leaks import checking_leaks as checking_leaks
 

@@ -13,9 +13,11 @@ from bindax_testing import Sample, array, sample
 from bindax_transforms import (
     checkpoint,
     checkpoint_name,
+    composite,
     custom_jvp,
     custom_vjp,
     custom_vmap,
+    dce_sink,
     jit,
     jvp,
     linear_call,
@@ -56,6 +58,15 @@ def _divided(x: Any, y: Any) -> Any:
 def _ordered(x: Any, y: Any) -> Any:
     backwards = Layout(tuple(reversed(range(x.ndim))))
     return with_layout_constraint(x * y, backwards), y
+
+
+def _named(x: Any, y: Any) -> Any:
+    return composite(lambda x, y: (x * y, y), "test.product")(x, y)
+
+
+def _used(x: Any, y: Any) -> Any:
+    dce_sink(y * y)
+    return x * y, x
 
 
 def _with_jvp(fun: Any) -> Any:
@@ -119,6 +130,8 @@ def samples() -> Iterator[Sample]:
         yield sample(_kept, *[array(shape, dtype)] * 2)
         yield sample(_with_transpose, *[array(shape, dtype)] * 2)
         yield sample(_with_residual, *[array(shape, dtype)] * 2)
+        yield sample(_named, *[array(shape, dtype)] * 2)
+        yield sample(_used, *[array(shape, dtype)] * 2)
         yield sample(_ordered, *[array(shape, dtype)] * 2)
         if shape:
             yield sample(_divided, *[array(shape, dtype)] * 2)

@@ -249,11 +249,12 @@ def _mesh_of_ids(ids: np.ndarray[Any, Any], names: Any, types: Any) -> Mesh:
 
 
 def make_mesh(
-    axis_shapes: Sequence[int],
-    axis_names: Sequence[Hashable],
+    axis_shapes: Sequence[int] | None = None,
+    axis_names: Sequence[Hashable] | None = None,
     axis_types: Any = None,
     *,
     devices: Sequence[Any] | None = None,
+    axis_sizes: Sequence[int] | None = None,
 ) -> Mesh:
     """Arrange the first devices in a grid whose axes have names.
 
@@ -262,16 +263,21 @@ def make_mesh(
         axis_names: a name for each axis.
         axis_types: an ``AxisType`` for each axis; ``Auto`` when omitted.
         devices: the devices to take from; ``devices()`` when omitted.
+        axis_sizes: the same as ``axis_shapes``, as JAX 0.12 calls it.
 
     Raises:
+        TypeError: when sizes or names are missing, or sizes are given twice.
         ValueError: when there are too few devices, or a name occurs twice.
 
     >>> make_mesh((1, 1), ("data", "model")).shape_tuple
     (('data', 1), ('model', 1))
     """
+    given = axis_sizes if axis_shapes is None else axis_shapes
+    if given is None or axis_names is None or (axis_shapes is not None and axis_sizes is not None):
+        raise TypeError("make_mesh takes the sizes and the names of its axes, each once.")
     if devices is None:
         devices = runtime.devices()
-    sizes = tuple(map(int, axis_shapes))
+    sizes = tuple(map(int, given))
     needed = math.prod(sizes)
     if any(size < 1 for size in sizes):
         raise ValueError(f"make_mesh: axis_shapes={sizes} must be whole numbers from 1 on.")

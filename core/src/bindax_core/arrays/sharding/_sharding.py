@@ -183,6 +183,23 @@ class SingleDeviceSharding(Sharding):
         return f"SingleDeviceSharding(device={self._devices[0]!r}{_shown(self._memory)})"
 
 
+def make_single_device_sharding(device: Any, *, memory_kind: str | None = None) -> Sharding:
+    """The sharding of arrays on one device, as ``SingleDeviceSharding`` makes it.
+
+    Args:
+        device: the device.
+        memory_kind: the kind of its memory; its own when omitted.
+
+    Raises:
+        ValueError: when the device has no such memory.
+
+    >>> from bindax_core import devices
+    >>> make_single_device_sharding(devices()[0]).num_devices
+    1
+    """
+    return SingleDeviceSharding(device, memory_kind=memory_kind)
+
+
 class NamedSharding(Sharding):
     """The parts of an array on the devices of a mesh.
 

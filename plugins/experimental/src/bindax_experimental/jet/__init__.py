@@ -7,6 +7,6 @@
 """
 
 from bindax_experimental.jet.interpreter import jet, taylor
-from bindax_experimental.jet.series import Taylor
+from bindax_experimental.jet.series import Taylor, fact
 
-__all__ = ["Taylor", "jet", "taylor"]
+__all__ = ["Taylor", "fact", "jet", "taylor"]

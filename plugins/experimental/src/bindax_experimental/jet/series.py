@@ -12,6 +12,8 @@ from typing import Any
 import attrs
 
 import bindax_lax_basic as lax
+from bindax_core.extend import as_array
+from bindax_special import lgamma
 
 
 @attrs.frozen(eq=False)
@@ -129,3 +131,15 @@ def solution(value: Any, x: Taylor, slope: Callable[[list[Any], int], Any]) -> T
 def square_term(y: Sequence[Any], k: int) -> Any:
     """The coefficient ``k`` of the square of a series."""
     return total(lax.mul(y[i], y[k - i]) for i in range(k + 1))
+
+
+def fact(n: Any) -> Any:
+    """Compute factorials, by which coefficients and derivatives of a Taylor series differ.
+
+    Args:
+        n: numbers, none negative.
+
+    >>> round(float(fact(4)))
+    24
+    """
+    return lax.exp(lgamma(as_array(n) + 1.0))

@@ -8,14 +8,13 @@ from typing import Any
 
 import attrs
 
-from bindax.sharding import AbstractMesh, Mesh, SingleDeviceSharding, get_mesh, set_mesh
+from bindax.sharding import AbstractMesh, Mesh, get_mesh, set_mesh
 from bindax.sharding import reshard as reshard
 
 __all__ = [
     "ManualAxisType",
     "UnreducedKind",
     "get_abstract_mesh",
-    "make_single_device_sharding",
     "no_collectives",
     "reshard",
     "use_abstract_mesh",
@@ -43,11 +42,6 @@ class ManualAxisType:
 def no_collectives(axes: Any = frozenset()) -> AbstractContextManager[None]:
     """A context manager that does nothing: collectives are what a function asks for."""
     return nullcontext()
-
-
-def make_single_device_sharding(device: Any, *, memory_kind: str | None = None) -> Any:
-    """The sharding of arrays on one device."""
-    return SingleDeviceSharding(device)
 
 
 def get_abstract_mesh() -> AbstractMesh:

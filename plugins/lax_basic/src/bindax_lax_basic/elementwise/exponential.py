@@ -10,6 +10,7 @@ import numpy as np
 from bindax_core.extend import Array, Primitive, primitive, typeof
 from bindax_lax_basic.dtypes import FLOAT, INEXACT, NUMBER, accumulator_dtype, is_complex
 from bindax_lax_basic.elementwise import complex_corners as corners
+from bindax_lax_basic.elementwise.accuracy import Accuracy, check_accuracy
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.bit_patterns import bitcast_convert_type
 from bindax_lax_basic.elementwise.bits import shift_left
@@ -57,12 +58,14 @@ def _times_ln2(x: Any) -> Any:
     return mul_p.bind(constant(_LN2, x), x)
 
 
-def exp(x: Any) -> Array:
+def exp(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise exponential function of an array of floats.
 
     >>> exp(np.array([0.0, 1.0]))
     Array([1.        , 2.71828183], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("exp", accuracy)
     return exp_p.bind(x)
 
 
@@ -103,12 +106,14 @@ def _power_of_two(exponent: Any) -> Any:
     return bitcast_convert_type(shift_left(bits, constant(info.nmant, bits)), dtype)
 
 
-def exp2(x: Any) -> Array:
+def exp2(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise power of two of an array of floats.
 
     >>> exp2(np.array([0.0, 3.0]))
     Array([1., 8.], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("exp2", accuracy)
     return exp2_p.bind(x)
 
 
@@ -129,12 +134,14 @@ def _expm1(x: NumPyArray) -> NumPyArray:
     return out
 
 
-def expm1(x: Any) -> Array:
+def expm1(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise ``exp(x) - 1``, precise for small ``x``.
 
     >>> expm1(np.array([0.0, 1e-10]))
     Array([0.e+00, 1.e-10], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("expm1", accuracy)
     return expm1_p.bind(x)
 
 
@@ -145,12 +152,14 @@ expm1_p: Primitive = primitive(
 )
 
 
-def log(x: Any) -> Array:
+def log(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise natural logarithm of an array of floats.
 
     >>> log(np.array([1.0, 2.0]))
     Array([0.        , 0.69314718], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("log", accuracy)
     return log_p.bind(x)
 
 
@@ -187,12 +196,14 @@ def _log1p_of_real(x: Any) -> Any:
     return select_scalars(near, far, add_p.bind(small, rest))
 
 
-def log1p(x: Any) -> Array:
+def log1p(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise ``log(1 + x)``, precise for small ``x``.
 
     >>> log1p(np.array([0.0, 1e-10]))
     Array([0.e+00, 1.e-10], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("log1p", accuracy)
     return log1p_p.bind(x)
 
 
@@ -257,12 +268,14 @@ def _logistic(x: NumPyArray) -> NumPyArray:
     return one / (one + np.exp(-x))
 
 
-def logistic(x: Any) -> Array:
+def logistic(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise logistic function ``1 / (1 + exp(-x))`` of an array of floats.
 
     >>> logistic(np.array([0.0, 1000.0]))
     Array([0.5, 1. ], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("logistic", accuracy)
     return logistic_p.bind(x)
 
 
@@ -273,12 +286,14 @@ logistic_p: Primitive = primitive(
 )
 
 
-def sqrt(x: Any) -> Array:
+def sqrt(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise square root of an array of floats.
 
     >>> sqrt(np.array([4.0, 9.0]))
     Array([2., 3.], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("sqrt", accuracy)
     return sqrt_p.bind(x)
 
 
@@ -289,12 +304,14 @@ sqrt_p: Primitive = primitive(
 )
 
 
-def rsqrt(x: Any) -> Array:
+def rsqrt(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise reciprocal square root of an array of floats.
 
     >>> rsqrt(np.array([4.0, 16.0]))
     Array([0.5 , 0.25], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("rsqrt", accuracy)
     return rsqrt_p.bind(x)
 
 
@@ -305,12 +322,14 @@ rsqrt_p: Primitive = primitive(
 )
 
 
-def cbrt(x: Any) -> Array:
+def cbrt(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise cube root of an array of real floats.
 
     >>> cbrt(np.array([8.0, -27.0]))
     Array([ 2., -3.], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("cbrt", accuracy)
     return cbrt_p.bind(x)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from bindax_core.extend import Array, Primitive, primitive, typeof
 from bindax_lax_basic.dtypes import INEXACT
 from bindax_lax_basic.elementwise import complex_corners as corners
+from bindax_lax_basic.elementwise.accuracy import Accuracy, check_accuracy
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.comparison import lt_p
 from bindax_lax_basic.elementwise.division import div_p
@@ -66,12 +67,14 @@ def _reciprocal(x: Any) -> Any:
     return div_p.bind(constant(1.0, x), x)
 
 
-def sin(x: Any) -> Array:
+def sin(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise sine of an array of floats.
 
     >>> sin(np.array([0.0, 1.0]))
     Array([0.        , 0.84147098], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("sin", accuracy)
     return sin_p.bind(x)
 
 
@@ -82,12 +85,14 @@ sin_p: Primitive = primitive(
 )
 
 
-def cos(x: Any) -> Array:
+def cos(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise cosine of an array of floats.
 
     >>> cos(np.array([0.0, 1.0]))
     Array([1.        , 0.54030231], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("cos", accuracy)
     return cos_p.bind(x)
 
 
@@ -98,12 +103,14 @@ cos_p: Primitive = primitive(
 )
 
 
-def tan(x: Any) -> Array:
+def tan(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise tangent of an array of floats.
 
     >>> tan(np.array([0.0, 1.0]))
     Array([0.        , 1.55740772], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("tan", accuracy)
     return tan_p.bind(x)
 
 
@@ -231,12 +238,14 @@ cosh_p: Primitive = primitive(
 )
 
 
-def tanh(x: Any) -> Array:
+def tanh(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise hyperbolic tangent of an array of floats.
 
     >>> tanh(np.array([0.0, 1.0]))
     Array([0.        , 0.76159416], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("tanh", accuracy)
     return tanh_p.bind(x)
 
 

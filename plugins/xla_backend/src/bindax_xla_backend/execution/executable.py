@@ -175,12 +175,12 @@ class Executable:
         return [sharding_of(place) for place in self._results]
 
     def input_formats(self) -> list[Format]:
-        """How the operands lie where they are expected; an empty one for those not used."""
+        """The formats in which operands are expected; an empty one for those not used."""
         found = {i: _format(self._avals[i], place) for i, place in self._taken()}
         return [found.get(i, Format()) for i in range(len(self.in_avals))]
 
     def output_formats(self) -> list[Format]:
-        """How the results lie where they are left."""
+        """The formats in which results are left."""
         return [_format(*pair) for pair in zip(self.out_avals, self._results, strict=True)]
 
     def _taken(self) -> Iterable[tuple[int, Any]]:

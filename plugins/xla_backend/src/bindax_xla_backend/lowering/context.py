@@ -25,6 +25,7 @@ from bindax_core.extend import (
 from bindax_xla_backend._element_types import LAST_NUMPY_DTYPE, element_type
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend.lowering import mlir
+from bindax_xla_backend.lowering.attribute_texts import attribute_text
 from bindax_xla_backend.lowering.callbacks import (
     HostCallback,
     callback_attributes,
@@ -193,6 +194,30 @@ class LoweringContext(DeviceOperations, TokenOperations):
         # XLA writes the name of the call before those of the operations of the function.
         self._location = self._builder.context.location(self._source.inside(f"jit({name})"), "")
         return self._ordered_op("func.call", values, closed_jaxpr.out_avals, attributes, ordered)
+
+    def composite(
+        self,
+        closed_jaxpr: ClosedJaxpr,
+        values: Sequence[Value],
+        name: str,
+        attributes: Mapping[str, Any],
+        version: int,
+    ) -> list[Value]:
+        """Apply an operation of a name that XLA may know, which the jaxpr is made of.
+
+        Raises:
+            TypeError: when an attribute is neither a number nor a string, a dtype or an array.
+        """
+        symbol = self._function(closed_jaxpr, name)
+        texts = {"name": mlir.quoted(name), "decomposition": f"@{mlir.quoted(symbol)}"}
+        if attributes:
+            pairs = [
+                (mlir.quoted(key), attribute_text(name, key, x)) for key, x in attributes.items()
+            ]
+            texts["composite_attributes"] = f"{{{', '.join(map(' = '.join, pairs))}}}"
+        if version:
+            texts["version"] = f"{version} : i32"
+        return self.op("stablehlo.composite", values, closed_jaxpr.out_avals, texts)
 
     def callback(
         self,
