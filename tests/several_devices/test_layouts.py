@@ -185,6 +185,19 @@ def test_another_memory_with_an_order(sharding: Any) -> None:
     np.testing.assert_array_equal(bindax.jit(lambda x: x + 1)(made), 2 * X + 1)
 
 
+def test_an_exported_program_for_a_mesh_without_devices(on: Any) -> None:
+    mesh = on("x").mesh
+    rows, columns = [NamedSharding(mesh.abstract_mesh, P(*spec)) for spec in (("x",), (None, "x"))]
+    program = bindax.jit(lambda x: lax.with_sharding_constraint(x @ x.T, columns))
+    described = bindax.ShapeDtypeStruct((8, 8), np.float32, sharding=rows)
+    exported = bindax.export.export(program)(described)
+    assert exported.nr_devices == 8
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+    made = bindax.jit(exported.call)(bindax.device_put(x, on("x")))
+    np.testing.assert_array_equal(made, x @ x.T)
+    assert made.sharding == on(None, "x")
+
+
 def test_refusals() -> None:
     here = SingleDeviceSharding(bindax.devices()[0])
     cases: list[tuple[Any, type[Exception], str]] = [

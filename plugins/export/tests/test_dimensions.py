@@ -165,6 +165,8 @@ def test_shapes_like_others() -> None:
     assert (str(b), three, four) == ("b", 3, 4)
     with pytest.raises(ValueError, match=r"has 1 dimensions, but the array it is for has 2"):
         symbolic_shape("b", like=(2, 3))
+    pair = symbolic_args_specs((np.ones(2), np.ones(3)), ["a", "b"])
+    assert [str(spec.shape) for spec in pair] == ["(a,)", "(b,)"]
     specs = symbolic_args_specs({"x": np.ones((4, 3), np.float32)}, "b, ...")
     assert str(specs["x"]) == "ShapeDtypeStruct(shape=(b, 3), dtype=float32)"
     with pytest.raises(ValueError, match=r"shapes_specs for the argument \['y'\]"):

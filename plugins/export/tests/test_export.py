@@ -11,7 +11,8 @@ import pytest
 
 import bindax_export
 import bindax_lax_basic as lax
-from bindax_core import ShapeDtypeStruct
+from bindax_core import ShapedArray, ShapeDtypeStruct
+from bindax_core.tree_util import register_pytree_node
 from bindax_export import (
     DisabledSafetyCheck,
     Exported,
@@ -198,7 +199,7 @@ def test_sizes_that_do_not_fit() -> None:
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: export(lambda x: x), TypeError, "takes a function that was made with jit"),
+        (lambda: export(cast("Any", 3)), TypeError, "fun_jit"),
         (lambda: export(jit(lambda x: x), platforms="cpu"), ValueError, "a sequence of names"),
         (lambda: export(jit(lambda x: x), platforms=["gpu"]), ValueError, "no platform 'gpu'"),
         (
@@ -233,3 +234,24 @@ def test_functions_outside_of_xla() -> None:
     program = export(jit(kernel.bind), disabled_checks=allowed)(vector())
     assert list(deserialize(program.serialize()).disabled_safety_checks) == allowed
     assert "indices_of_shape_operands" in program.mlir_module()
+
+
+def test_a_function_that_was_not_compiled_before():
+    exported = export(lambda x: x * 2)(np.ones(3, F32))
+    np.testing.assert_array_equal(exported.call(np.ones(3, F32)), 2 * np.ones(3, F32))
+
+
+def test_containers_that_look_at_the_shapes_of_what_they_hold():
+    class Labelled:
+        def __init__(self, values, labels):
+            assert values.shape == (len(labels),)
+            self.values, self.labels = values, labels
+
+    register_pytree_node(Labelled, lambda x: ((x.values,), x.labels), lambda k, c: Labelled(*c, k))
+    given = Labelled(np.ones(2, F32), ("a", "b"))
+    assert export(jit(lambda x: x))(given).call(given).labels == ("a", "b")
+
+
+def test_types_like_arrays():
+    aval = ShapedArray.like(np.ones((2, 3), F32))
+    assert (aval.shape, aval.dtype, aval.sharding) == ((2, 3), F32, None)

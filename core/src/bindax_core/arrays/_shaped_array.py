@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from bindax_core.arrays._extended_dtypes import as_extended, is_extended
-from bindax_core.kernel._aval import AbstractValue
+from bindax_core.kernel._aval import AbstractValue, typeof
 
 float0: Final = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of values that have no derivative, such as integers and booleans."""
@@ -86,6 +86,16 @@ class ShapedArray(AbstractValue):
 
         given = self.placement
         return given if isinstance(given, Format) else Format(None, given)
+
+    @staticmethod
+    def like(x: Any) -> ShapedArray:
+        """Describe an array: its type, and its sharding if it is bound to devices.
+
+        >>> ShapedArray.like(np.zeros(2, np.float32))
+        ShapeDtypeStruct(shape=(2,), dtype=float32)
+        """
+        sharding = x.sharding if getattr(x, "committed", False) else None
+        return typeof(x).update(sharding=sharding)  # type: ignore[no-any-return]
 
     @property
     def ndim(self) -> int:

@@ -29,7 +29,7 @@ from bindax_export._places import (
     without_devices,
 )
 from bindax_export._shapes import ShapeSolver
-from bindax_transforms import jit, physical_jaxpr, vjp
+from bindax_transforms import check_function, jit, physical_jaxpr, vjp
 
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
@@ -53,7 +53,7 @@ def export(
     """Export a compiled function: lower it to a program that can be written to a file.
 
     Args:
-        fun_jit: the result of ``jit``.
+        fun_jit: a function, as ``jit`` takes it or gives it.
         platforms: what the program is for: some of ``"cpu"``, ``"cuda"``, ``"rocm"``, ``"tpu"``;
             the platform of the default backend when omitted.
         disabled_checks: checks to leave out.
@@ -63,7 +63,7 @@ def export(
         arguments of these types. Their sizes can be symbolic.
 
     Raises:
-        TypeError: when ``fun_jit`` is no result of ``jit``.
+        TypeError: when ``fun_jit`` is no function.
         ExportError: when the program cannot be exported.
 
     >>> import numpy as np
@@ -76,7 +76,8 @@ def export(
     Array([2., 2., 2.], dtype=float32)
     """
     if not (hasattr(fun_jit, "trace") and hasattr(fun_jit, "lower")):
-        raise TypeError(f"export takes a function that was made with jit, but got {fun_jit!r:.80}.")
+        check_function("export", "fun_jit", fun_jit)
+        fun_jit = jit(fun_jit)
     chosen = _platforms(platforms)
     checks = tuple(disabled_checks)
     for check in checks:

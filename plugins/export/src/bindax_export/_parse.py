@@ -123,6 +123,8 @@ def symbolic_args_specs(
     elif constraints:
         raise ValueError("symbolic_args_specs got both a scope and constraints; give one of them.")
     leaves, tree = tree_flatten_with_path(args)
+    if isinstance(shapes_specs, list) and isinstance(args, tuple):
+        shapes_specs = tuple(shapes_specs)
     texts = flatten_prefix(shapes_specs, args, "shapes_specs", full_name="args")
     specs = []
     for (path, leaf), text in zip(leaves, texts, strict=True):

@@ -44,7 +44,7 @@ class ShapeSolver:
     def __init__(self, avals: Sequence[ShapedArray], name: str, tree: PyTreeDef | None) -> None:
         self.avals = avals
         self.name = name
-        self.paths = argument_paths(tree, len(avals))
+        self.paths = argument_paths(tree, avals)
         self.equations = [
             (size, i, axis)
             for i, aval in enumerate(avals)
@@ -164,11 +164,12 @@ def evaluated_shape(shape: Sequence[Size], values: Mapping[str, Any]) -> tuple[A
     return tuple(_evaluated(size, values) for size in shape)
 
 
-def argument_paths(tree: PyTreeDef | None, count: int) -> list[str]:
+def argument_paths(tree: PyTreeDef | None, avals: Sequence[ShapedArray]) -> list[str]:
     """The paths of the leaves of ``(args, kwargs)``, such as ``args[0]['w']``."""
     if tree is None:
-        return [f"operand {i}" for i in range(count)]
-    leaves, _ = tree_flatten_with_path(tree.unflatten(list(range(count))))
+        return [f"operand {i}" for i in range(len(avals))]
+    # Types stand for the leaves, as containers may look at the shapes of what they hold.
+    leaves, _ = tree_flatten_with_path(tree.unflatten(avals))
     names = ("args", "kwargs")
     return [f"{names[path[0].idx]}{keystr(path[1:])}" for path, _ in leaves]
 

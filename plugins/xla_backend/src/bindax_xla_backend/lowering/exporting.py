@@ -24,7 +24,7 @@ from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import LoweringError, excerpt
 from bindax_xla_backend.lowering import mlir
 from bindax_xla_backend.lowering.context import LoweringContext, Value
-from bindax_xla_backend.lowering.layout import Layout, layout_of
+from bindax_xla_backend.lowering.layout import Layout, abstract_layout, layout_of
 from bindax_xla_backend.lowering.module_builder import ModuleBuilder
 from bindax_xla_backend.lowering.program import kept_operands, verify
 from bindax_xla_backend.lowering.shardings import hlo_sharding as hlo_sharding
@@ -70,7 +70,7 @@ def export_program(
     the platform as first operand. The compiler decides where results lie that have no sharding.
     """
     bound = in_shardings or [None] * len(jaxpr.in_avals)
-    layout = layout_of(backend, jaxpr, name, bound)
+    layout = layout_of(backend, jaxpr, name, bound) or abstract_layout(jaxpr, bound)
     avals = [*jaxpr.in_avals, *(v.aval for eqn in jaxpr.jaxpr.eqns for v in eqn.outvars)]
     symbolic = any(map(is_symbolic, avals))
     # The variables are computed from the shapes, so a program with them keeps all operands.
@@ -117,11 +117,11 @@ class _Program:
             "mhlo.num_partitions": f"{builder.device_count} : i32",
             "mhlo.num_replicas": "1 : i32",
         }
-        if self.symbolic:
+        several = len(platforms) > 1
+        if self.symbolic or several:  # who reads it computes sizes, or puts the platform in
             attributes["jax.uses_shape_polymorphism"] = "true"
         for key, text in attributes.items():
             builder.module.operation.attributes[key] = context.attribute(text)
-        several = len(platforms) > 1
         operands = [jaxpr.in_avals[i] for i in kept]
         places = layout.operands if layout else [None] * len(jaxpr.in_avals)
         of_operands = [builder.sharded(places[i], jaxpr.in_avals[i]) for i in kept]

@@ -82,6 +82,17 @@ def layout_of(
     return Layout((device,), None, tuple(bound), committed=False)
 
 
+def abstract_layout(jaxpr: ClosedJaxpr, bound: Sequence[Sharding | None]) -> Layout | None:
+    """The number of devices that a program is written for, by the meshes without devices in it."""
+    named = [*bound, *(given for _, given in _placing(jaxpr.jaxpr))]
+    for given in named:
+        mesh = given.mesh if isinstance(given, NamedSharding) else given
+        if isinstance(mesh, AbstractMesh) and not isinstance(mesh, Mesh) and mesh.size > 1:
+            nowhere: list[Any] = [None] * mesh.size
+            return Layout(nowhere, mesh, tuple(bound), committed=False)
+    return None
+
+
 def _placing(jaxpr: Jaxpr) -> Iterator[tuple[str, Any]]:
     """The meshes and shardings that equations name, with the name of the primitive."""
     for eqn in jaxpr.eqns:
