@@ -46,6 +46,9 @@ def test_known_answers_of_other_hashes(name):
     np.testing.assert_array_equal(np.transpose(hash_p.bind(*operands)), expected)
     one = hash_p.bind(*[x[1] for x in operands])
     assert [int(x) for x in one] == [*expected[1]]
+    some = bindax.vmap(hash_p.bind, (0, *[None] * (len(operands) - 1)))
+    many = some(operands[0], *[x[1] for x in operands[1:]])
+    np.testing.assert_array_equal(np.transpose(many)[1], expected[1])
     with pytest.raises(TypeError, match=rf"{name} takes uint32 words, but got uint8\[\]"):
         hash_p.bind(*[np.uint8(0)] * (count + key_count))
 

@@ -104,8 +104,9 @@ def _hash(name: str, key_count: int, word_count: int, rounds: Rounds) -> Primiti
 
     def evaluate(*words: NumPyArray) -> list[NumPyArray]:
         # Arithmetic of NumPy's scalars warns where that of arrays wraps around.
-        made = hashed(_upper_half, *[np.atleast_1d(x) for x in words])
-        return [x.reshape(words[0].shape) for x in made]
+        spread = np.broadcast_arrays(*words)  # a batch may have some words in common
+        made = hashed(_upper_half, *map(np.atleast_1d, spread))
+        return [x.reshape(spread[0].shape) for x in made]
 
     def abstract_eval(*avals: ShapedArray) -> list[ShapedArray]:
         if any(aval.dtype != np.uint32 for aval in avals):
