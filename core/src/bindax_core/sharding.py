@@ -5,6 +5,7 @@ from bindax_core.arrays._memories import Space as Space
 from bindax_core.arrays.sharding._layout import AutoLayout as AutoLayout
 from bindax_core.arrays.sharding._layout import Format as Format
 from bindax_core.arrays.sharding._layout import Layout as Layout
+from bindax_core.arrays.sharding._layout import check_layout as check_layout
 from bindax_core.arrays.sharding._layout import concrete_format as concrete_format
 from bindax_core.arrays.sharding._layout import split_format as split_format
 from bindax_core.arrays.sharding._mesh import AbstractMesh as AbstractMesh

@@ -131,7 +131,9 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
     layout, target = _concrete_format(target)
     if layout is not None:
         layout.check(typeof(leaf), "device_put: x")
-        return runtime.plugins.laid_out(_put(leaf, target, may_alias, donate), layout)
+        made = runtime.plugins.laid_out(_put(leaf, target, may_alias, donate), layout)
+        _check_layout(made, layout)
+        return made
     if target is None:
         return _put(leaf, None, may_alias, donate)
     if isinstance(target, Space):
@@ -165,6 +167,12 @@ def _sharding_of(given: Any, what: str) -> Any:
     from bindax_core.arrays.sharding._sharding import named
 
     return None if given is None else named(given, what)
+
+
+def _check_layout(made: Any, layout: Any) -> None:
+    from bindax_core.arrays.sharding._layout import check_layout
+
+    check_layout(made, layout, "device_put")
 
 
 def _concrete_format(given: Any) -> tuple[Any, Any]:

@@ -26,7 +26,7 @@ from bindax_transforms import (
     vmap,
     with_sharding_constraint,
 )
-from bindax_transforms.compilation.layout_constraint import with_layout_constraint
+from bindax_transforms.compilation.layout_constraint import laid_out
 
 SHAPES = (((2, 3), "float64"), ((), "float64"), ((4,), "float32"), ((2, 0), "float32"))
 _REVERSE = "a custom_vjp function has no derivative in forward mode"
@@ -57,7 +57,7 @@ def _divided(x: Any, y: Any) -> Any:
 
 def _ordered(x: Any, y: Any) -> Any:
     backwards = Layout(tuple(reversed(range(x.ndim))))
-    return with_layout_constraint(x * y, backwards), y
+    return laid_out(x * y, backwards, of_operand=False, what="x * y"), y
 
 
 def _named(x: Any, y: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Final
 
 import attrs
 
+from bindax_core.arrays._array import Array
+from bindax_core.arrays._backend import find_backend
 from bindax_core.arrays._extended_dtypes import is_extended
 from bindax_core.arrays.sharding._sharding import Sharding
 
@@ -162,3 +164,19 @@ def concrete_format(
             f"given, which a compiler decides for arguments and results of jit; give a Layout."
         )
     return layout, sharding
+
+
+def check_layout(made: Any, layout: Layout, what: str) -> None:
+    """Raise unless an array, if it is none that is traced, lies in memory as it was asked to.
+
+    Raises:
+        ValueError: when its backend has the default order alone.
+    """
+    if isinstance(made, Array) and made.format.layout != layout:
+        placement = made.placement
+        backend = find_backend() if placement is None else placement.backend
+        raise ValueError(
+            f"{what}: an array of type {made.aval.str_short()} is to lie in the order {layout!r}, "
+            f"but the backend {backend.name!r} has the default order alone; install a compiler, as "
+            f"with bindax[xla]."
+        )

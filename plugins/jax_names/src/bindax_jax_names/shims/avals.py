@@ -28,7 +28,8 @@ def _new(
 
 def _sharding(aval: ShapedArray) -> Any:
     """The sharding of a type; one that says nothing of it is over no axis of any mesh."""
-    return _nowhere(aval.ndim) if aval.placement is None else aval.placement
+    given = aval.placement
+    return _nowhere(aval.ndim) if given is None else getattr(given, "sharding", given)
 
 
 @cache

@@ -20,7 +20,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_core.sharding import AutoLayout, Layout
+from bindax_core.sharding import AutoLayout, Layout, check_layout
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import Zero
 
@@ -37,7 +37,8 @@ def with_layout_constraint(x: Any, layouts: Any) -> Any:
 
     Raises:
         TypeError: when one is no ``Layout``.
-        ValueError: when one orders another number of axes than an array has.
+        ValueError: when one orders another number of axes than an array has, or there is no
+            compiler, which alone knows of other orders than the default.
 
     >>> import numpy as np
     >>> from bindax_core.sharding import Layout
@@ -55,6 +56,8 @@ def with_layout_constraint(x: Any, layouts: Any) -> Any:
             )
     bind = partial(layout_constraint_p.bind, of_operand=False)
     outs = [bind(x, layout=layout) for x, layout in zip(leaves, given, strict=True)]
+    for made, layout in zip(outs, given, strict=True):
+        check_layout(made, layout, "with_layout_constraint")
     return tree_unflatten(tree, outs)
 
 
@@ -74,11 +77,7 @@ def _impl(x: Any, *, layout: Layout | AutoLayout, of_operand: bool) -> list[Any]
         return [x]
     backend = x.placement.backend if x.committed else find_backend()
     if not hasattr(backend, "place"):
-        raise ValueError(
-            f"an array of type {x.aval.str_short()} is to lie in the order {layout!r}, but the "
-            f"backend {backend.name!r} has the default order alone; install a compiler, as with "
-            f"bindax[xla]."
-        )
+        return [x]  # an interpreter, which has one order
     run = executable_of(_program(layout, x.aval), backend, name="layout", operands=[x])
     return list(run(x))
 
