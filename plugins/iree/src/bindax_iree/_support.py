@@ -6,7 +6,7 @@ UNSUPPORTED: frozenset[str] = frozenset(
     (
         # IREE has no such operations of StableHLO, or not for all lengths and dtypes.
         *("cholesky", "triangular_solve", "fft", "rng_uniform", "cbrt"),
-        *("scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max"),
+        *("scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max", "scatter_sub"),
         *("select_and_scatter", "select_and_scatter_add"),
         # Its compiler ends at sums over windows of complex numbers.
         *("conv_general_dilated", "reduce_window_sum"),

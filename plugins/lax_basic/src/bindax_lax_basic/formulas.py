@@ -79,7 +79,17 @@ DERIVATIVES: Mapping[str, str] = {
     },
     **{
         name: _JOINTLY.format(name=name)
-        for name in ("complex", "concatenate", "pad", "dynamic_update_slice", "scatter_add")
+        for name in (
+            *(
+                "complex",
+                "concatenate",
+                "pad",
+                "dynamic_update_slice",
+                "scatter_add",
+                "scatter_sub",
+            ),
+            "stack",
+        )
     },
     "dynamic_slice": "ȯ = dynamic_slice(ẋ, starts)",
     "gather": "ȯ = gather(ẋ, indices)",

@@ -41,7 +41,9 @@ def extensions() -> Iterator[Extension]:
     yield _extended("gather", _gather)
     yield _extended("dynamic_slice", _dynamic_slice)
     yield _extended("dynamic_update_slice", _dynamic_update_slice)
-    for name in ("scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max"):
+    for name in (
+        *("scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max", "scatter_sub"),
+    ):
         yield _extended(name, _scatter)
     yield from programs.extensions()
     yield per_device.extension()

@@ -40,8 +40,8 @@ from bindax_transforms import custom_jvp_call_p, dce_jaxpr, jvp, trace_to_jaxpr
 LINEAR = """
 add all_gather all_to_all broadcast_in_dim complex concatenate conj convert_element_type copy
 cumsum dynamic_slice dynamic_update_slice fft imag name neg optimization_barrier pad ppermute
-psum psum_scatter real reduce_sum reduce_window_sum reshape rev scatter_add select_n slice split
-squeeze sub tile transpose
+psum psum_scatter real reduce_sum reduce_window_sum reshape rev scatter_add scatter_sub
+select_n slice split squeeze stack sub tile transpose
 """
 """Linear in all operands together that are no integers or booleans."""
 

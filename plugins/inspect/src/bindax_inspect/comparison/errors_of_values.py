@@ -11,7 +11,7 @@ import numpy as np
 from bindax_core.extend import Array, JaxprEqn, as_array
 
 _PRODUCTS = frozenset(("dot_general", "conv_general_dilated"))
-_SUMS = _PRODUCTS | {"reduce_sum", "cumsum", "reduce_window_sum", "scatter_add"}
+_SUMS = _PRODUCTS | {"reduce_sum", "cumsum", "reduce_window_sum", "scatter_add", "scatter_sub"}
 _SMALL = 0.1
 """Elements below this part of the largest one are measured by the largest."""
 

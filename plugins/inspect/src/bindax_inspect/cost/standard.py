@@ -150,7 +150,7 @@ def _table() -> dict[str, Function]:
         ("dynamic_slice gather slice", _taken),
         ("dynamic_update_slice", _put),
         ("scatter", _scattered_over),
-        ("scatter_add scatter_max scatter_min scatter_mul", _scattered),
+        ("scatter_add scatter_max scatter_min scatter_mul scatter_sub", _scattered),
         ("reduce_window reduce_window_max reduce_window_min reduce_window_sum", _windows),
         ("pmax pmin psum psum_scatter", _psum),
         ("random.bits threefry2x32 threefry2x32_numbers rng_bit_generator", _random_bits),

@@ -39,7 +39,7 @@ from bindax_lax_basic.gather_scatter.gather_and_scatter_add import (
 from bindax_lax_basic.gather_scatter.scatter_rules import bind_scatter, scatter_family
 from bindax_lax_basic.reductions.prefix_scan import Values, prefix_scan
 from bindax_lax_basic.rules.linear import jointly_linear, zero_tangent
-from bindax_lax_basic.rules.operands import adopt_dtype, constant
+from bindax_lax_basic.rules.operands import constant
 from bindax_lax_basic.rules.types import shape_argument
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.creation import filled, iota, iota_p
@@ -59,6 +59,7 @@ __all__ = [
     "scatter_mul_p",
     "scatter_p",
     "scatter_sub",
+    "scatter_sub_p",
 ]
 
 
@@ -148,8 +149,31 @@ def scatter_sub(
     Array([ 0.,  0., -6.], dtype=float64)
     """
     arguments = dimension_numbers, indices_are_sorted, unique_indices, mode
-    taken = neg_p.bind(adopt_dtype(updates, operand)[0])
-    return bind_scatter(scatter_add_p, operand, scatter_indices, taken, *arguments)
+    return bind_scatter(scatter_sub_p, operand, scatter_indices, updates, *arguments)
+
+
+def _difference_jvp(primals: Operands, tangents: Operands, **params: Any) -> tuple[Any, Any]:
+    x, indices, updates = primals
+    tx, _, tu = tangents
+    out = scatter_sub_p.bind(x, indices, updates, **params)
+    if type(tu) is Zero:
+        return out, zero_tangent(out) if type(tx) is Zero else tx
+    return out, scatter_sub_p.bind(instantiate_zeros(tx), indices, tu, **params)
+
+
+def _difference_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: Any) -> list[Any]:
+    to_updates = None
+    if type(updates) is UndefPrimal:
+        to_updates = neg_p.bind(gather_back(ct, indices, updates.aval.shape, **params))
+    return [ct if type(x) is UndefPrimal else None, None, to_updates]
+
+
+scatter_sub_p: Primitive = primitive(
+    "scatter_sub",
+    *scatter_family("scatter_sub", NUMBER, np.subtract, "stablehlo.subtract", widen=True),
+    rules.jvp(_difference_jvp, symbolic_zeros=True),
+    rules.transpose(_difference_transpose),
+)
 
 
 def scatter_mul(

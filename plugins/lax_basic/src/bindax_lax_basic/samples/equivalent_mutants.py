@@ -21,7 +21,9 @@ _LINEAR_TOGETHER = (
     "pad",
     "scatter",
     "scatter_add",
+    "scatter_sub",
     "select_n",
+    "stack",
 )
 
 

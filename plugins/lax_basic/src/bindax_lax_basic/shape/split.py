@@ -18,10 +18,10 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic.rules import types
-from bindax_lax_basic.rules.batching import along_axis
+from bindax_lax_basic.rules.batching import along_axis, leading_batch
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
-from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
+from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, jointly_linear, linear
 from bindax_lax_basic.rules.lowering import inlined
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.concatenate import concatenate_p
@@ -29,7 +29,7 @@ from bindax_lax_basic.shape.reshape import expand_dims, reshape_p, squeeze_p
 from bindax_lax_basic.shape.slice_and_pad import every
 from bindax_transforms.zeros import UndefPrimal, instantiate_zeros
 
-__all__ = ["broadcast_to_rank", "split", "split_p", "stack", "tile", "tile_p", "unstack"]
+__all__ = ["broadcast_to_rank", "split", "split_p", "stack", "stack_p", "tile", "tile_p", "unstack"]
 
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Array]:
@@ -136,7 +136,41 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Array:
         raise ValueError(f"stack requires arrays of equal shapes, but got {types.describe(avals)}.")
     types.require_same_dtype("stack", avals)
     place = types.axis_argument("stack", axis, avals[0].ndim + 1)
-    return concatenate_p.bind(*[expand_dims(x, (place,)) for x in xs], dimension=place)
+    return stack_p.bind(*xs, axis=place)
+
+
+def _stack_type(*avals: ShapedArray, axis: int) -> ShapedArray:
+    types.require_same_dtype("stack", avals)
+    first = avals[0]
+    if any(aval.shape != first.shape for aval in avals):
+        raise ValueError(f"stack requires arrays of equal shapes, but got {types.describe(avals)}.")
+    if not 0 <= axis <= first.ndim:
+        raise ValueError(f"stack: {axis} is no axis of {len(avals)} arrays {first.str_short()}.")
+    shape = (*first.shape[:axis], len(avals), *first.shape[axis:])
+    return first.update(shape=shape, weak_type=all(aval.weak_type for aval in avals))
+
+
+def _stack_transpose(ct: Any, *operands: Any, axis: int) -> list[Any]:
+    parts = split_p.bind(ct, sizes=(1,) * len(operands), axis=axis)
+    return [
+        squeeze_p.bind(part, dimensions=(axis,)) if type(x) is UndefPrimal else None
+        for part, x in zip(parts, operands, strict=True)
+    ]
+
+
+def _joined(*operands: Any, axis: int) -> Any:
+    return concatenate_p.bind(*[expand_dims(x, (axis,)) for x in operands], dimension=axis)
+
+
+stack_p: Primitive = primitive(
+    "stack",
+    rules.impl(lambda *arrays, axis: np.stack(arrays, axis)),
+    rules.abstract_eval(_stack_type),
+    jointly_linear(),
+    leading_batch("axis"),
+    rules.transpose(_stack_transpose),
+    rules.lowering["stablehlo"](composition(_joined)),
+)
 
 
 def broadcast_to_rank(x: Any, rank: int) -> Array:
