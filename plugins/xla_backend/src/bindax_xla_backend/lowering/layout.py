@@ -88,7 +88,7 @@ def abstract_layout(jaxpr: ClosedJaxpr, bound: Sequence[Sharding | None]) -> Lay
     for given in named:
         mesh = given.mesh if isinstance(given, NamedSharding) else given
         if isinstance(mesh, AbstractMesh) and not isinstance(mesh, Mesh) and mesh.size > 1:
-            nowhere: list[Any] = [None] * mesh.size
+            nowhere: tuple[Any, ...] = (None,) * mesh.size
             return Layout(nowhere, mesh, tuple(bound), committed=False)
     return None
 
