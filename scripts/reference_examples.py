@@ -44,6 +44,7 @@ BOUND_BY = {
     "linear_call_p": "bindax.custom_derivatives.linear_call",
     "linear_solve_p": "bindax.lax.custom_linear_solve",
     "not_p": "bindax.lax.bitwise_not",
+    "pvary_p": "bindax.lax.pcast",
     "or_p": "bindax.lax.bitwise_or",
     "platform_index_p": "bindax.lax.platform_dependent",
     "random_gamma_p": "bindax.random.gamma",
