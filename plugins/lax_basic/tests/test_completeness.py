@@ -80,7 +80,7 @@ LEFT_OUT = {
 }
 """Parameters of JAX's functions that those of bindax do not have."""
 
-HAS_PARAMETER = {("algorithm", "rng_bit_generator")}
+HAS_PARAMETER = {("algorithm", "rng_bit_generator"), ("to", "all_gather")}
 
 
 def parameters(function):
