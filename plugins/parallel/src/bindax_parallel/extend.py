@@ -1,4 +1,4 @@
-"""What packages are built of: what varies between devices, and programs of each device.
+"""Parts for other packages: values that vary between devices, and programs of each device.
 
 >>> from bindax_parallel.extend import varying
 >>> varying

@@ -101,7 +101,7 @@ class Call:
         return finish(self.known_outcome(), CallScope(self.arguments.form, self.leaves), outs)
 
     def known_outcome(self) -> Updates:
-        """What is static about the results."""
+        """The static part of the results."""
         if self.outcome is None:
             raise TypeError("a transformation returned without calling the function.")
         return self.outcome

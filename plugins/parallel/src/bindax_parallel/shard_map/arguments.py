@@ -48,7 +48,7 @@ class Divided(NamedTuple):
 
 
 PART = object()
-"""What stands for an operand among the leaves."""
+"""The stand-in for an operand among the leaves."""
 
 
 def divided(
@@ -94,7 +94,7 @@ def _is_array(x: Any) -> bool:
 def _flat_specs(
     in_specs: Any, args: tuple[Any, ...], count: int, axis: Hashable | None
 ) -> list[Any]:
-    """What is given for each leaf; nothing is for keyword arguments."""
+    """The entry for each leaf; keyword arguments have none."""
     what = "in_specs" if axis is None else "in_axes"
     given = tuple(in_specs) if isinstance(in_specs, list) else in_specs
     given = given if type(given) is tuple else (given,) * len(args)
@@ -108,7 +108,7 @@ def _flat_specs(
 
 
 def _spec(given: Any, x: Any, aval: Any, params: Params, name: str, axis: Hashable | None) -> Spec:
-    """How an operand is divided."""
+    """The division of an operand."""
     axes = manual_axes(params)
     if given is INFERRED:
         return _inferred(x, aval, params, name, axis)
@@ -153,7 +153,7 @@ def _types(params: Params) -> dict[Any, AxisType]:
 
 
 def _lies(x: Any, aval: Any, params: Params) -> Spec | None:
-    """How an array lies along the axes that are divided, if that is known."""
+    """The division of an array along the axes that are divided, if it is known."""
     sharding = x.sharding if isinstance(x, Array) else getattr(aval, "sharding", None)
     if not isinstance(sharding, NamedSharding):
         return None

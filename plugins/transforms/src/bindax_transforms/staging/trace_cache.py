@@ -51,7 +51,7 @@ _SAME = (
 
 
 class _TracedAs(NamedTuple):
-    """What a function stands for that is made anew at each call: its attribute ``traced_as``.
+    """The attribute ``traced_as`` of a function that is made anew at each call for a user's.
 
     Attributes:
         function: the user's function that it calls.
