@@ -26,7 +26,7 @@ def results(path, stop):
     spec = importlib.util.spec_from_file_location(f"program_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    started = time.perf_counter()
+    started, width = time.perf_counter(), jax.config.jax_enable_x64
     try:
         spec.loader.exec_module(module)
     except ModuleNotFoundError as error:
@@ -44,6 +44,7 @@ def results(path, stop):
         now = time.perf_counter()
         found[key]["seconds"] = round(now - started, 2)
         started = now
+    jax.config.update("jax_enable_x64", width)  # some packages set it when they are imported
     return found
 
 
