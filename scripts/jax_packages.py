@@ -33,7 +33,8 @@ INTRODUCTION = (
     "Written by `scripts/jax_packages.py` from runs: samples of the packages' own tests, "
     "unchanged, with JAX and on bindax by [the alias](jax_programs.md). Of the tests that pass "
     "with JAX, this many pass on bindax; the times are of the tests that pass on both, taken "
-    "beside other work, so that they show no more than the order of magnitude."
+    "beside other work, so that they show no more than the order of magnitude. "
+    "[A program for each package](jax_package_programs.md) is of more packages."
 )
 
 ELSEWHERE = (
