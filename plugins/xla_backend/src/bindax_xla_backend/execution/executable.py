@@ -202,7 +202,7 @@ class Executable:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether all operands are given to the program as they are, and nothing else."""
+        """True if all operands are given to the program as they are, and nothing else."""
         return not self._constants and not self._donated and self._kept is None
 
     # ------------------------------------------------------------------------- slow paths
