@@ -272,9 +272,12 @@ class GraphTraversal:
             return
         trail, marks = self.trail, marks or {}
         for name in names:
+            value, is_marked = attributes[name], marks.get(name)
+            if _roles.get(type(value)) is _STATIC and not is_marked:
+                self.tokens.append(value)
+                continue
             self.trail = (*trail, path_key(node, name))
-            value = attributes[name]
-            if marks.get(name) and is_value(value):
+            if is_marked and is_value(value):
                 self._array(value)
             else:
                 self.value(value)

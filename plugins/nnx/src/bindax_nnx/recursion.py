@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from bindax_core.extend import tree_map
@@ -92,3 +92,9 @@ def _mapped(f: Any, value: Any, path: Path, results: dict[int, Any]) -> Any:
     if is_shared:
         results[id(value)] = new
     return new
+
+
+def without(node: Any, variables: Iterable[Variable[Any]]) -> Any:
+    """A copy of a graph with None in the place of some variables."""
+    gone = set(map(id, variables))
+    return recursive_map(lambda _, x: None if id(x) in gone else x, node, graph=True)

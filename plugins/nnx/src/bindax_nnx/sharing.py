@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bindax_nnx._mutation_counter import current_trace
@@ -78,13 +78,14 @@ def require_own_results(function: str, arguments: Any, out: Any, is_tree: bool) 
             known[id(value)] = path
 
 
-def require_apart(function: str, ones: Mapping[int, Any], others: Mapping[int, Any]) -> None:
-    """Check that some arguments, by position, hold no variable of other ones.
+def require_apart(function: str, arguments: Sequence[Any], apart: Mapping[int, Any]) -> None:
+    """Check that some arguments, by position, hold no variable of the other ones.
 
     Raises:
         ValueError: they do; the message names both paths.
     """
-    known = {id(x): path for path, x, _ in _places({"args": ones}, (), {})}
+    others = {i: x for i, x in enumerate(arguments) if i not in apart}
+    known = {id(x): path for path, x, _ in _places({"args": apart}, (), {})}
     for path, value, _ in _places({"args": others}, (), {}):
         if id(value) in known:
             raise _aliased(function, known[id(value)], path, value)

@@ -89,7 +89,8 @@ class Axes:
         if not has_parts(first) and all(p == first for p in self.prefixes[1:]):
             self.variables: list[Any] = [first] * len(arguments.variables)
             return
-        self._occurrences(arguments.roots)
+        if form.structure.has_sharing:
+            self._occurrences(arguments.roots)
         self.variables = variable_axes(arguments.roots, self.prefixes, what)
 
     def _occurrences(self, roots: Sequence[Any]) -> Occurrences:

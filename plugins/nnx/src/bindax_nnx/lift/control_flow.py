@@ -129,13 +129,12 @@ def _choose(
 ) -> Any:
     name = lift.name
     calls = [Call(function, operands, all_values=True, lift=lift) for function in functions]
-    programs = [_program(call) for call in calls]
     given = [_given(call) for call in calls[:1]]
     try:
         if name == "cond":
-            returned = bindax_control_flow.cond(which, *programs, *given)
+            returned = bindax_control_flow.cond(which, *map(_program, calls), *given)
         else:
-            returned = bindax_control_flow.switch(which, programs, *given)
+            returned = bindax_control_flow.switch(which, [*map(_program, calls)], *given)
     except TypeError:
         _check_same(name, calls)
         _check_types(name, calls)

@@ -20,7 +20,7 @@ from bindax_nnx.lift.remat_eval_shape import without_constants
 from bindax_nnx.lift.structure import Arguments, CallScope, Given, Lift
 from bindax_nnx.lift.templates import Template
 from bindax_nnx.modes import Mode
-from bindax_nnx.recursion import recursive_map
+from bindax_nnx.recursion import without
 from bindax_nnx.sharing import require_apart
 from bindax_nnx.variables import store_value
 from bindax_transforms import check_function
@@ -155,8 +155,7 @@ class CustomVjp(Generic[P, R]):
         backward = partial(self._backward, *constants.values())
         wanted = [states.get(i) for i in range(len(given)) if i not in constants]
         if self._lift.mode is not Mode.UPDATES:
-            others = {i: x for i, x in enumerate(given) if i not in constants}
-            require_apart("custom_vjp", constants, others)
+            require_apart("custom_vjp", given, constants)
         call = Call(fun, rest, all_values=True, lift=self._lift)
         flat = bindax_transforms.custom_vjp(call.flat)
         flat.defvjp(*_rules(call, rest, forward, backward, wanted))
@@ -208,9 +207,8 @@ def _rules(
             named = {}
             if "updates_g" in inspect.signature(backward).parameters:
                 scope = CallScope(call.arguments.form, leaves)
-                gone = {id(x) for i, x in enumerate(scope.variables) if i in unchanged}
-                taken_out = lambda _, x: None if id(x) in gone else x  # noqa: E731
-                named["updates_g"] = recursive_map(taken_out, scope.arguments[0], graph=True)
+                gone = [scope.variables[i] for i in unchanged]
+                named["updates_g"] = without(scope.arguments[0], gone)
             cotangents = backward(residuals, call.result_of(bars), **named)
         if not isinstance(cotangents, tuple) or len(cotangents) != len(args):
             raise TypeError(

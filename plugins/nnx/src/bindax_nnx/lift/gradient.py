@@ -296,7 +296,7 @@ class _Selection:
         self._call = call
         self._template = Template(call.arguments, call.lift.mode)
         self._numbers = [number for number, _ in entries]
-        filters = dict(entries)
+        filters, has_sharing = dict(entries), call.arguments.form.structure.has_sharing
         occurrences: Occurrences = {}
         array_flags: list[bool] = []
         wanted: list[Any] = []
@@ -304,7 +304,8 @@ class _Selection:
             for leaf in tree_flatten(argument, is_leaf=is_reference)[0]:
                 if is_reference(leaf):
                     wanted.append(_wanted(filters, number, leaf))
-                    add_occurrences(occurrences, leaf, wanted[-1])
+                    if has_sharing:
+                        add_occurrences(occurrences, leaf, wanted[-1])
                 else:
                     array_flags.append(number in filters)
         arguments = call.arguments
