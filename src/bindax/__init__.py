@@ -93,6 +93,7 @@ if _typing.TYPE_CHECKING:
     from bindax import tree_util as tree_util
     from bindax._settings import config as config
     from bindax.ad_checkpoint import remat as remat
+    from bindax.sharding import reshard as reshard
     from bindax_callbacks import pure_callback as pure_callback
     from bindax_core import Array as Array
     from bindax_core.sharding import NamedSharding as NamedSharding
@@ -213,6 +214,7 @@ _ELSEWHERE = {
     "named_scope": "bindax_transforms",
     "pure_callback": "bindax_callbacks",
     "remat": "bindax.ad_checkpoint",
+    "reshard": "bindax.sharding",
 }
 
 

@@ -108,7 +108,7 @@ def test_types_with_shardings(on: Any) -> None:
     with pytest.raises(bindax.errors.PlacementError, match="was compiled for it on NamedSharding"):
         compiled(wrong)
     with pytest.raises(ValueError, match="of size 7 cannot be divided into 4 equal parts"):
-        bindax.jit(lambda x: x).lower(kind.update(shape=(7,)))
+        bindax.jit(lambda x: x).lower(kind.update(shape=(7,), sharding=on("x")))
 
 
 def test_device_put_says_where_from() -> None:

@@ -100,6 +100,8 @@ class ExtensionPoints:
         is_high: tells whether operations in a jaxpr stand for others.
         show_jaxpr: gives the text of a jaxpr or an equation.
         devices: gives the devices of the backend that ``jit`` uses.
+        placed_results: gives the types of the results of a primitive from types of operands that
+            say how these lie on devices, and from the plain ones.
     """
 
     __slots__ = (
@@ -107,6 +109,7 @@ class ExtensionPoints:
         "has_compiler_threads",
         "is_high",
         "keeper_of",
+        "placed_results",
         "plugins",
         "show_jaxpr",
         "trace_ended",
@@ -122,6 +125,12 @@ class ExtensionPoints:
         self.show_jaxpr: Callable[..., str] = object.__repr__
         self.is_high: Callable[[Any], bool] = lambda jaxpr: False
         self.devices: Callable[[], Sequence[Any]] = list
+        self.placed_results: Callable[..., Sequence[Any]] = _plain_results
+
+
+def _plain_results(primitive: Any, avals: Any, plain: Any, params: dict[str, Any]) -> Sequence[Any]:
+    found: Sequence[Any] = primitive.out_avals(plain, params)
+    return found
 
 
 runtime = ExtensionPoints()

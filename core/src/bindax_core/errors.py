@@ -68,6 +68,22 @@ class AbstractionError(BindaxError, TypeError):
     """
 
 
+class ShardingTypeError(BindaxError, TypeError):
+    """Operands lie on devices in ways that do not say how a result does.
+
+    >>> from bindax_core.sharding import AbstractMesh, AxisType, NamedSharding, P
+    >>> from bindax_core.extend import ShapedArray
+    >>> from bindax_lax_basic import mul_p
+    >>> mesh = AbstractMesh((2, 2), ("x", "y"), (AxisType.Explicit,) * 2)
+    >>> kinds = [NamedSharding(mesh, P("x")), NamedSharding(mesh, P("y"))]
+    >>> try:
+    ...     mul_p.out_avals(tuple(ShapedArray((4,), "float32", sharding=k) for k in kinds), {})
+    ... except ShardingTypeError as error:
+    ...     print(error)
+    mul got incompatible shardings for broadcasting, along axis 0: float32[4@x], float32[4@y]...
+    """
+
+
 class TypePromotionError(BindaxError, TypeError, ValueError):
     """Arrays have different dtypes that are not promoted to a common one."""
 

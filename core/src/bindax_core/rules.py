@@ -16,6 +16,7 @@ from bindax_core.arrays._rules import expansion as expansion
 from bindax_core.arrays._rules import impl as impl
 from bindax_core.arrays._rules import lowering as lowering
 from bindax_core.arrays._rules import stablehlo as stablehlo
+from bindax_core.arrays.sharding._rules import sharding as sharding
 from bindax_core.errors import missing_attribute as _missing_attribute
 from bindax_core.kernel._effects import Effect as Effect
 from bindax_core.kernel._effects import effects as effects

@@ -2,19 +2,29 @@
 
 from bindax_core._exports import public_names as _public_names
 from bindax_core.arrays._memories import Space as Space
+from bindax_core.arrays.sharding._ambiguity import ambiguous as ambiguous
+from bindax_core.arrays.sharding._current_mesh import get_abstract_mesh as get_abstract_mesh
+from bindax_core.arrays.sharding._current_mesh import get_mesh as get_mesh
+from bindax_core.arrays.sharding._current_mesh import mesh_at_work as mesh_at_work
+from bindax_core.arrays.sharding._current_mesh import set_mesh as set_mesh
+from bindax_core.arrays.sharding._current_mesh import use_abstract_mesh as use_abstract_mesh
+from bindax_core.arrays.sharding._current_mesh import use_mesh as use_mesh
+from bindax_core.arrays.sharding._current_mesh import with_devices as with_devices
+from bindax_core.arrays.sharding._laying import laid_along as laid_along
+from bindax_core.arrays.sharding._laying import laid_as as laid_as
+from bindax_core.arrays.sharding._laying import laid_on_mesh_of as laid_on_mesh_of
+from bindax_core.arrays.sharding._laying import left_to_compiler as left_to_compiler
 from bindax_core.arrays.sharding._layout import AutoLayout as AutoLayout
 from bindax_core.arrays.sharding._layout import Format as Format
 from bindax_core.arrays.sharding._layout import Layout as Layout
 from bindax_core.arrays.sharding._layout import check_layout as check_layout
 from bindax_core.arrays.sharding._layout import concrete_format as concrete_format
 from bindax_core.arrays.sharding._layout import split_format as split_format
+from bindax_core.arrays.sharding._mesh import AbstractDevice as AbstractDevice
 from bindax_core.arrays.sharding._mesh import AbstractMesh as AbstractMesh
 from bindax_core.arrays.sharding._mesh import AxisType as AxisType
 from bindax_core.arrays.sharding._mesh import Mesh as Mesh
-from bindax_core.arrays.sharding._mesh import get_mesh as get_mesh
 from bindax_core.arrays.sharding._mesh import make_mesh as make_mesh
-from bindax_core.arrays.sharding._mesh import set_mesh as set_mesh
-from bindax_core.arrays.sharding._mesh import use_mesh as use_mesh
 from bindax_core.arrays.sharding._sharding import NamedSharding as NamedSharding
 from bindax_core.arrays.sharding._sharding import Sharding as Sharding
 from bindax_core.arrays.sharding._sharding import SingleDeviceSharding as SingleDeviceSharding
@@ -24,6 +34,7 @@ from bindax_core.arrays.sharding._sharding import (
 from bindax_core.arrays.sharding._sharding import named as named
 from bindax_core.arrays.sharding._sharding import open_axes as open_axes
 from bindax_core.arrays.sharding._spec import PartitionSpec as PartitionSpec
+from bindax_core.arrays.sharding._types import ManualAxisType as ManualAxisType
 
 P = PartitionSpec
 

@@ -96,11 +96,14 @@ class Array(ShardedArray, ArrayOperators):
         """An array whose bytes are in a buffer; they come to the host when needed.
 
         Args:
-            aval: its type.
+            aval: its type; of how it lies the placement says.
             buffer: the buffer.
             owner: its ``Placement``, or the backend for that on its first device.
         """
-        made = cls(aval, None, buffer, as_placement(owner))
+        placement = as_placement(owner)
+        if placement.committed:
+            aval = aval.lying(placement.sharding)
+        made = cls(aval, None, buffer, placement)
         if made.nbytes >= LARGE:
             note_origin(made)
         return made
@@ -192,6 +195,10 @@ class Array(ShardedArray, ArrayOperators):
         if not is_extended(aval.dtype):
             return array
         host = None if array._host is None else logical_array(array._host, aval.dtype)
+        own = array.aval.placement
+        if own is not None:
+            kept = own.spec[: aval.ndim]
+            aval = aval.update(sharding=own.update(spec=own.spec.update(*kept)))
         return cls(aval, host, array._buffer, array._placement)
 
     def buffer_on(self, backend: Any) -> Any:

@@ -45,7 +45,7 @@ def canonicalize_aval(aval: AbstractValue) -> AbstractValue:
     if not isinstance(aval, ShapedArray):
         return aval
     if aval.placement is not None:
-        aval = aval.update(sharding=None)
+        aval = aval.lying(aval.placement)
     return aval.update(dtype=canonicalize_dtype(aval.dtype))
 
 

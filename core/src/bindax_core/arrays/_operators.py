@@ -18,6 +18,7 @@ from bindax_core._rollback import on_rollback
 from bindax_core._tracebacks import hide_internal_frames
 from bindax_core.arrays._extended_dtypes import as_extended
 from bindax_core.arrays._shaped_array import ShapedArray
+from bindax_core.arrays.sharding._laying import laid_as
 from bindax_core.errors import MissingOperationsError, suggestion
 from bindax_core.kernel._aval import AbstractValue
 
@@ -208,4 +209,5 @@ def operations_for(aval: AbstractValue) -> ArrayOperations:
 
 def zeros_like_aval(aval: Any) -> Any:
     """The zero of a type, as a value."""
-    return operations_for(aval).zeros(aval)
+    made = operations_for(aval).zeros(aval.plain())
+    return made if getattr(aval, "placement", None) is None else laid_as(made, aval)

@@ -10,6 +10,18 @@ from typing import Any, Final
 import numpy as np
 
 from bindax_core.arrays._extended_dtypes import as_extended, is_extended
+from bindax_core.arrays.sharding._types import (
+    NO_MANUAL_AXES,
+    ManualAxisType,
+    axes_text,
+    explicit_part,
+    lies_in_type,
+    manual_text,
+    sharding_in_type,
+    whole_at_work,
+    with_entry,
+    without_entry,
+)
 from bindax_core.kernel._aval import AbstractValue, typeof
 
 float0: Final = np.dtype([("float0", np.void, 0)])
@@ -31,30 +43,53 @@ class ShapedArray(AbstractValue):
         shape: the sizes of the axes.
         dtype: the NumPy dtype of the elements.
         weak_type: whether the dtype came from a Python scalar and yields to that of others.
-        sharding: the sharding requested by the user; always None on traced values.
+        sharding: how the arrays lie: a ``NamedSharding`` on an abstract mesh, of which the explicit
+            axes are kept; or any other that users ask for, which no traced value has.
+        mat: a ``ManualAxisType``, of the manual axes of a mesh, inside of ``shard_map``.
+
+    Attributes:
+        placement: the sharding, or None where there is nothing to say of it.
+        mat: the ``ManualAxisType``.
+
+    Raises:
+        ValueError: when the sharding has more axes than the shape, or does not divide it evenly.
 
     >>> ShapedArray((3, 2), np.float32).str_short()
     'float32[3,2]'
+    >>> from bindax_core.sharding import AbstractMesh, AxisType, NamedSharding, P
+    >>> mesh = AbstractMesh((2,), ("x",), AxisType.Explicit)
+    >>> ShapedArray((8, 4), np.float32, sharding=NamedSharding(mesh, P("x"))).str_short()
+    'float32[8@x,4]'
     """
 
-    __slots__ = ("dtype", "placement", "shape", "weak_type")
+    __slots__ = ("dtype", "mat", "placement", "shape", "weak_type")
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     weak_type: bool
     placement: Any
+    mat: ManualAxisType
 
     def __new__(
-        cls, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, *, sharding: Any = None
+        cls,
+        shape: tuple[int, ...],
+        dtype: Any,
+        weak_type: bool = False,
+        *,
+        sharding: Any = None,
+        mat: ManualAxisType = NO_MANUAL_AXES,
     ) -> ShapedArray:
         # Before the look-up: 3.0 and True are equal to integers, and must not find their types.
         shape = tuple([n if isinstance(n, Dimension) else int(index(n)) for n in shape])
         dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
-        key = (shape, dtype, bool(weak_type))
-        if sharding is not None:
-            _check_format(sharding)
+        key: Any = (shape, dtype, bool(weak_type))
+        if sharding is not None or mat is not NO_MANUAL_AXES:
+            sharding = None if sharding is None else sharding_in_type(sharding, shape)
+            mat = mat or NO_MANUAL_AXES  # an empty one of somebody else's
+            if sharding is not None or mat:
+                key = (*key, sharding, mat)
         interned = _interned.get(key)
-        if interned is not None and sharding is None:
+        if interned is not None:
             return interned
         self = object.__new__(cls)
         if any(type(size) is int and size < 0 for size in shape):
@@ -63,8 +98,9 @@ class ShapedArray(AbstractValue):
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "weak_type", key[2])
         object.__setattr__(self, "placement", sharding)
+        object.__setattr__(self, "mat", mat)
         # The first of two threads wins, so that there is one instance.
-        return _interned.setdefault(key if sharding is None else (*key, sharding), self)
+        return _interned.setdefault(key, self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(
@@ -72,12 +108,14 @@ class ShapedArray(AbstractValue):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(ShapedArray, sharding=self.placement)
+        make = partial(ShapedArray, sharding=self.placement, mat=self.mat)
         return make, (self.shape, self.dtype, self.weak_type)
 
     @property
     def sharding(self) -> Any:
-        return getattr(self.placement, "sharding", self.placement)
+        """How the arrays lie; whole on the mesh at work, where there is nothing to say."""
+        own = getattr(self.placement, "sharding", self.placement)  # also of a Format
+        return whole_at_work(len(self.shape)) if own is None else own
 
     @property
     def format(self) -> Any:
@@ -106,30 +144,86 @@ class ShapedArray(AbstractValue):
         return math.prod(self.shape)
 
     def update(self, **changes: Any) -> ShapedArray:
-        """A copy with other ``shape``, ``dtype``, ``weak_type`` or ``sharding``."""
+        """A copy with another ``shape``, ``dtype``, ``weak_type``, ``sharding`` or ``mat``.
+
+        Of another shape nothing is known of its sharding, unless that is given, too.
+        """
         own = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
-        return ShapedArray(**{**own, "sharding": self.placement, **changes})
+        own["mat"] = self.mat
+        if "shape" not in changes:
+            own["sharding"] = self.placement
+        return ShapedArray(**{**own, **changes})
+
+    def with_axis(self, axis: int, size: int, entry: Any = None, mesh: Any = None) -> ShapedArray:
+        """The type with one more axis.
+
+        Args:
+            axis: where it is.
+            size: its size.
+            entry: the explicit mesh axes that divide it, as an entry of a ``PartitionSpec``.
+            mesh: their mesh, where the type names none.
+        """
+        shape = (*self.shape[:axis], size, *self.shape[axis:])
+        if not self.is_divided and entry is None:
+            return self.update(shape=shape)
+        return self.update(shape=shape, sharding=with_entry(self.sharding, axis, entry, mesh))
+
+    def without_axis(self, axis: int) -> ShapedArray:
+        """The type without one of its axes."""
+        shape = self.shape[:axis] + self.shape[axis + 1 :]
+        if not self.is_divided:
+            return self.update(shape=shape)
+        return self.update(shape=shape, sharding=without_entry(self.sharding, axis))
+
+    @property
+    def is_divided(self) -> bool:
+        """True if the type says of explicit axes of a mesh how the arrays lie."""
+        return self.placement is not None and lies_in_type(self.placement)
+
+    def plain(self) -> ShapedArray:
+        """The type of shape, dtype and weak type alone."""
+        if self.placement is None and self.mat is NO_MANUAL_AXES:
+            return self
+        return ShapedArray(self.shape, self.dtype, self.weak_type)
+
+    def lying(self, sharding: Any) -> ShapedArray:
+        """The type of the arrays of this one that lie in a sharding."""
+        explicit = explicit_part(sharding)
+        return self if explicit is self.placement else self.update(sharding=explicit)
 
     @cache  # noqa: B019 - types live as long as the process
     def physical(self) -> ShapedArray:
         """The type that represents this one, if its dtype is extended; itself otherwise."""
         if not is_extended(self.dtype):
             return self
-        element = self.dtype[0]
-        return ShapedArray((*self.shape, *element.shape), element.base)
+        element, own = self.dtype[0], self.placement
+        if own is not None and lies_in_type(own):
+            own = own.update(spec=own.spec.update(*own.spec, *[None] * len(element.shape)))
+        return self.update(
+            shape=(*self.shape, *element.shape), dtype=element.base, weak_type=False, sharding=own
+        )
 
     def strip_weak_type(self) -> ShapedArray:
-        return ShapedArray(self.shape, self.dtype) if self.weak_type else self
+        return self.update(weak_type=False) if self.weak_type else self
 
     def tangent_aval(self) -> ShapedArray:
-        return self if is_differentiable(self.dtype) else ShapedArray(self.shape, float0)
+        if is_differentiable(self.dtype):
+            return self
+        return self.update(dtype=float0, weak_type=False)
 
     def str_short(self) -> str:
-        return f"{dtype_name(self.dtype)}[{','.join(str(size) for size in self.shape)}]"
+        own, more = self.placement, ""
+        if own is not None and lies_in_type(own):
+            sizes, more = axes_text(self.shape, own), manual_text(own, self.mat)
+        else:
+            sizes = ",".join([str(size) for size in self.shape])
+            more = manual_text(own, self.mat) if self.mat is not NO_MANUAL_AXES else ""
+        return f"{dtype_name(self.dtype)}[{sizes}]{more}"
 
     def __repr__(self) -> str:
         more = ", weak_type=True" if self.weak_type else ""
         more += "" if self.placement is None else f", sharding={self.placement!r}"
+        more += "" if self.mat is NO_MANUAL_AXES else f", mat={self.mat!r}"
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={dtype_name(self.dtype)}{more})"
 
     def __len__(self) -> int:
@@ -139,12 +233,6 @@ class ShapedArray(AbstractValue):
 
     def __bool__(self) -> bool:
         return True  # a type is there, however many elements it speaks of
-
-
-def _check_format(given: Any) -> None:
-    from bindax_core.arrays.sharding._layout import concrete_format
-
-    concrete_format(given, "ShapeDtypeStruct: sharding", TypeError)
 
 
 _interned: dict[tuple[Any, ...], ShapedArray] = {}

@@ -31,6 +31,10 @@ class AbstractValue:
         """Return the same type, not weak."""
         return self
 
+    def plain(self) -> AbstractValue:
+        """Return the type without how its values lie on devices, as ``abstract_eval`` sees it."""
+        return self
+
 
 class ValueType(NamedTuple):
     """A Python type whose instances are legal operands.

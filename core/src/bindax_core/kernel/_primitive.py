@@ -57,10 +57,7 @@ class Primitive:
 
         Args:
             operands: the array operands: arrays, tracers, NumPy and Python numbers.
-            params: the parameters, static and hashable.
-
-        Returns:
-            The result, or with ``multiple_results`` the list of results.
+            params: static and hashable.
         """
         trace = find_top_trace(operands)
         if trace is None:  # an operand stands for an array, or for a tracer of a higher level
@@ -71,15 +68,18 @@ class Primitive:
         return full_lower(outs[0])
 
     def out_avals(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
-        """Return the types of the results, from the ``abstract_eval`` rule; they are cached."""
+        """Return the types of the results; those for plain types of operands are cached."""
         key: Any = (avals, *params, *params.values()) if params else avals
         try:
             known = self._out_avals.get(key)
         except TypeError:  # a parameter without hash
-            return self._abstract_eval(avals, params)
+            known = key = None
         if known is None:
-            known = self._abstract_eval(avals, params)
-            if all(map(is_reusable, params.values())):
+            plain = tuple([aval.plain() for aval in avals])
+            if plain != avals:
+                return runtime.placed_results(self, avals, plain, params)
+            known = self.abstract_eval(avals, params)
+            if key is not None and all(map(is_reusable, params.values())):
                 if len(self._out_avals) >= _MEMORY_LIMIT:
                     self._out_avals.clear()
                 self._out_avals[key] = known
@@ -91,10 +91,10 @@ class Primitive:
             return None
         return len(self.out_avals(avals, params))
 
-    def _abstract_eval(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
-        for name, value in params.items():
-            if is_no_parameter(value):
-                raise TypeError(wrong_parameter(self.name, name, value))
+    def abstract_eval(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
+        """Return what the rule says."""
+        for name, value in filter(lambda item: is_no_parameter(item[1]), params.items()):
+            raise TypeError(wrong_parameter(self.name, name, value))
         function = rules.abstract_eval.get(self)
         try:
             outs = function(*avals, **params)
@@ -129,9 +129,6 @@ class CallPrimitive(Primitive):
             operands: the operands.
             below: the trace that has done its part; None for a call by the user.
             params: gives the parameters that the next trace sees.
-
-        Returns:
-            The list of results.
         """
         trace = next_trace(operands, below)
         tracers = [full_raise(trace, x) for x in operands]

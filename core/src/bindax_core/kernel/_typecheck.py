@@ -56,17 +56,16 @@ def typecheck_jaxpr(jaxpr: Jaxpr | ClosedJaxpr) -> JaxprType:
 
 
 def _typecheck_eqn(bound: set[Var], eqn: JaxprEqn, index: int) -> None:
-    where = f"equation {index} ({eqn.primitive.name})"
-    in_types = [_typecheck_atom(bound, x, where) for x in eqn.invars]
-    for _, program in subjaxprs(eqn.params):
+    primitive, params = eqn.primitive, eqn.params
+    where = f"equation {index} ({primitive.name})"
+    in_types = tuple([_typecheck_atom(bound, x, where) for x in eqn.invars])
+    for _, program in subjaxprs(params):
         if "well typed" not in program.cache:  # many equations may share a jaxpr
             typecheck_jaxpr(program)
             program.cache["well typed"] = True
-    rule = rules.typecheck.functions.get(eqn.primitive)
-    if rule is None:
-        rule = rules.abstract_eval.get(eqn.primitive)
+    rule = rules.typecheck.functions.get(primitive)
     try:
-        out_types = rule(*in_types, **eqn.params)
+        out_types = rule(*in_types, **params) if rule else primitive.out_avals(in_types, params)
     except Exception as error:
         raise JaxprTypeError(f"{where}: {error}") from error
     _check_out_types(eqn, out_types, where)

@@ -62,7 +62,7 @@ def map_elements(
     """A ``vmap`` rule: one application, whose host function goes through the elements."""
     check_unordered(primitive, params)
     callback: HostFunction = params["callback"]
-    avals = [a.update(shape=(axis_size, *a.shape)) for a in callback.result_avals]
+    avals = [a.with_axis(0, axis_size) for a in callback.result_avals]
     batched = ForEach(callback, axis_size, tuple(dims), tuple(avals))
     outs = primitive.bind(*operands, **{**params, "callback": batched})
     return outs, [0] * len(outs)

@@ -97,7 +97,7 @@ def _vmap_pure(
     if method == "sequential":
         return map_elements(pure_callback_p, axis_size, operands, dims, **params)
     moved = [_leading(x, d, axis_size, method) for x, d in zip(operands, dims, strict=True)]
-    avals = tuple([a.update(shape=(axis_size, *a.shape)) for a in callback.result_avals])
+    avals = tuple([a.with_axis(0, axis_size) for a in callback.result_avals])
     batched = attrs.evolve(callback, result_avals=avals)
     outs = pure_callback_p.bind(*moved, **{**params, "callback": batched})
     return outs, [0] * len(outs)

@@ -45,7 +45,7 @@ def _vmap(
     if axis_size == 0:
         avals = [_element(typeof(x), d) for x, d in zip(operands, dims, strict=True)]
         outs = result_avals(*avals, exported=exported)
-        types = [aval.update(shape=(0, *aval.shape)) for aval in outs]
+        types = [aval.with_axis(0, 0) for aval in outs]
         return [operations_for(aval).zeros(aval) for aval in types], [0] * len(types)
     rows = []
     for i in range(axis_size):
@@ -59,8 +59,7 @@ def _vmap(
 
 
 def _element(aval: Any, axis: int | None) -> Any:
-    shape = aval.shape
-    return aval if axis is None else aval.update(shape=shape[:axis] + shape[axis + 1 :])
+    return aval if axis is None else aval.without_axis(axis)
 
 
 def _physical(avals: Sequence[Any], *operands: Any, exported: Exported) -> Sequence[Any]:

@@ -23,6 +23,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import mul_p
 from bindax_lax_basic.elementwise.complex_numbers import conj, real
@@ -32,6 +33,7 @@ from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear
 from bindax_lax_basic.rules.operands import constant
+from bindax_lax_basic.rules.sharding import entries
 from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
 from bindax_lax_basic.shape.creation import filled
@@ -172,6 +174,14 @@ def _fft_lowering(ctx: LoweringContext, x: Any, *, fft_type: FftType, fft_length
     return ctx.op("stablehlo.fft", [x], attributes=attributes)[0]
 
 
+def _fft_sharding(
+    primitive: Primitive, x: ShapedArray, *, fft_type: FftType, fft_lengths: Lengths
+) -> tuple[Any, ...]:
+    if any(entries(x)[x.ndim - len(fft_lengths) :]):
+        raise ambiguous(primitive, "transforms along a divided axis", [x])
+    return entries(x)
+
+
 fft_p: Primitive = primitive(
     "fft",
     rules.impl(_fft_impl),
@@ -180,4 +190,5 @@ fft_p: Primitive = primitive(
     leading_batch(),
     rules.transpose(_fft_transpose),
     rules.lowering["stablehlo"](_fft_lowering),
+    rules.sharding(_fft_sharding, takes_primitive=True),
 )

@@ -19,6 +19,7 @@ import bindax_numpy as jnp
 import bindax_random as random
 from bindax_core.extend import Array
 from bindax_lax_basic.extend import axes_argument
+from bindax_transforms.extend import decided
 
 __all__ = [
     "Initializer",
@@ -65,21 +66,25 @@ def _dtype(dtype: Any) -> Any:
 # --------------------------------------------------------------------------------- plain
 
 
-def zeros(key: Any, shape: Sequence[int], dtype: Any = None) -> Array:
+def zeros(key: Any, shape: Sequence[int], dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Zeros; the key is not used.
 
     >>> nn.initializers.zeros(None, (2,))
     Array([0., 0.], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(zeros, out_sharding, (key, shape, dtype))
     return jnp.zeros(shape, _dtype(dtype))
 
 
-def ones(key: Any, shape: Sequence[int], dtype: Any = None) -> Array:
+def ones(key: Any, shape: Sequence[int], dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Ones; the key is not used.
 
     >>> nn.initializers.ones(None, (2,))
     Array([1., 1.], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(ones, out_sharding, (key, shape, dtype))
     return jnp.ones(shape, _dtype(dtype))
 
 

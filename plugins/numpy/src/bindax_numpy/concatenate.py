@@ -25,6 +25,7 @@ from bindax_lax_basic.extend import (
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, put_into, together
 from bindax_numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, ravel, reshape
+from bindax_transforms.extend import decided
 
 _MOST_PARTS = 2**24
 
@@ -223,7 +224,12 @@ def tile(A: Any, reps: Any) -> Array:
 
 
 def repeat(
-    a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None
+    a: Any,
+    repeats: Any,
+    axis: int | None = None,
+    *,
+    total_repeat_length: int | None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The elements of an array, each repeated.
 
@@ -234,12 +240,18 @@ def repeat(
         axis: the axis; None repeats all elements, in order.
         total_repeat_length: the size of the axis in the result: what is over is cut off, and the
             last slice fills what is missing.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> jnp.repeat(jnp.array([1, 2]), 2)
     Array([1, 1, 2, 2], dtype=int32)
     >>> jnp.repeat(jnp.array([1, 2]), jnp.array([1, 3]))
     Array([1, 2, 2, 2], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(
+            repeat, out_sharding, (a, repeats, axis), {"total_repeat_length": total_repeat_length}
+        )
     x = array_operand("repeat", a)
     x, axis = (ravel(x), axis or 0) if axis is None or not typeof(x).shape else (x, axis)
     place = axis_argument("repeat", axis, typeof(x).ndim)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, float0, is_extended, is_value, typeof
-from bindax_core.sharding import NamedSharding
+from bindax_core.extend import Array, ShapedArray, float0, is_extended, is_value, typeof
+from bindax_core.sharding import NamedSharding, laid_as
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import DType, canonical_dtype, convert, from_value, shape_argument
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
@@ -17,6 +17,7 @@ from bindax_numpy._operands import (
     checked,
     placed,
 )
+from bindax_transforms.extend import decided
 
 _ORDERS = ("K", "A", "C", "F", None)
 
@@ -29,6 +30,7 @@ def array(
     ndmin: int = 0,
     *,
     device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """An array of a value: of a scalar, an array, or nested sequences of either.
 
@@ -42,6 +44,8 @@ def array(
         order: accepted for compatibility; the layout in memory is the backend's business.
         ndmin: the least number of axes; missing ones are added in front.
         device: where the bytes are put; by default they stay on the host until they are needed.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         TypeError: when something in ``object`` is no number or array.
@@ -54,6 +58,8 @@ def array(
     Array([[1, 2],
            [3, 4]], dtype=int64)
     """
+    if out_sharding is not None:
+        return decided(array, out_sharding, (object, dtype, copy, order, ndmin), {"device": device})
     if order not in _ORDERS:
         raise ValueError(f"order must be 'K', 'A', 'C', 'F' or None, but is {order!r:.60}.")
     made = from_value("array", object, None if dtype is None else canonical_dtype(dtype))
@@ -71,6 +77,7 @@ def asarray(
     *,
     copy: bool | None = None,
     device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """An array of a value, like ``array``.
 
@@ -80,6 +87,8 @@ def asarray(
         order: accepted for compatibility.
         copy: True for bytes of its own, as for ``array``; False where none may be copied.
         device: where the bytes are put.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ValueError: when ``copy`` is False, and ``a`` is not an array of the dtype already.
@@ -89,6 +98,8 @@ def asarray(
     >>> jnp.asarray(np.arange(3))
     Array([0, 1, 2], dtype=int64)
     """
+    if out_sharding is not None:
+        return decided(asarray, out_sharding, (a, dtype, order), {"copy": copy, "device": device})
     made = placed("asarray", array(a, dtype, bool(copy), order), device)
     if copy is False and made is not a:
         raise ValueError(
@@ -98,7 +109,9 @@ def asarray(
     return made
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
     """An array of a shape, filled with a value.
 
     Args:
@@ -106,10 +119,14 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
         fill_value: a scalar, or an array that broadcasts to the shape.
         dtype: its dtype; by default that of ``fill_value``.
         device: where the bytes are put.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> jnp.full((2,), 7, "float32")
     Array([7., 7.], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(full, out_sharding, (shape, fill_value, dtype), {"device": device})
     if dtype is None:
         value = array_operand("full", fill_value)
     else:
@@ -132,40 +149,54 @@ def _in_dtype(name: str, value: Any, dtype: DType, weak_type: bool) -> Any:
     return as_operand(convert(checked(name, value), dtype, weak_type))
 
 
-def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array of zeros.
 
     Args:
         shape: its sizes; one integer means one axis.
         dtype: its dtype; by default the default float.
         device: where the bytes are put.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> jnp.zeros(2)
     Array([0., 0.], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(zeros, out_sharding, (shape, dtype), {"device": device})
     return placed("zeros", full(shape, 0, float if dtype is None else dtype), device)
 
 
-def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array of ones; arguments as for ``zeros``.
 
     >>> jnp.ones((1, 2), dtype=int)
     Array([[1, 1]], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(ones, out_sharding, (shape, dtype), {"device": device})
     return placed("ones", full(shape, 1, float if dtype is None else dtype), device)
 
 
-def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Array:
+def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """An array whose elements are not defined. Arguments as for ``zeros``.
 
     >>> jnp.empty((0, 3)).shape
     (0, 3)
     """
+    if out_sharding is not None:
+        return decided(empty, out_sharding, (shape, dtype), {"device": device})
     return placed("empty", zeros(shape, dtype), device)
 
 
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """An array filled with a value, with the shape and dtype of another.
 
@@ -175,12 +206,17 @@ def full_like(
         dtype: another dtype.
         shape: another shape.
         device: where the bytes are put; an array divided over several devices is followed.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> jnp.full_like(jnp.arange(2), 5)
     Array([5, 5], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(full_like, out_sharding, (a, fill_value, dtype, shape), {"device": device})
     if not is_value(a) and hasattr(a, "shape") and hasattr(a, "dtype"):
         sizes, wanted, weak = a.shape, canonical_dtype(a.dtype), False
+        aval = a if isinstance(a, ShapedArray) else None
     else:
         aval = typeof(array_operand("full_like", a))
         sizes, wanted, weak = aval.shape, aval.dtype, aval.weak_type
@@ -193,24 +229,34 @@ def full_like(
     if isinstance(a, Array) and a.committed and device is None and shape is None:
         # A part on each device, so that no device must hold the whole.
         device = a.sharding if isinstance(a.sharding, NamedSharding) else None
+    if device is None and shape is None and aval is not None:
+        made = laid_as(made, aval)
     return placed("full_like", made, device)
 
 
-def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+def zeros_like(
+    a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
     """Zeros with the shape and dtype of another array; arguments as for ``full_like``.
 
     >>> jnp.zeros_like(jnp.ones(2))
     Array([0., 0.], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(zeros_like, out_sharding, (a, dtype, shape), {"device": device})
     return placed("zeros_like", full_like(a, 0, dtype, shape), device)
 
 
-def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
+def ones_like(
+    a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
     """Ones with the shape and dtype of another array; arguments as for ``full_like``.
 
     >>> jnp.ones_like(jnp.arange(2))
     Array([1, 1], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(ones_like, out_sharding, (a, dtype, shape), {"device": device})
     return placed("ones_like", full_like(a, 1, dtype, shape), device)
 
 

@@ -21,6 +21,7 @@ from bindax_numpy._operands import (
 from bindax_numpy.arithmetic import conj, multiply
 from bindax_numpy.reshaping import ravel
 from bindax_transforms import evaluated
+from bindax_transforms.extend import decided
 
 Axes = tuple[int, ...]
 
@@ -65,7 +66,14 @@ def _summed(name: str, a: Any, b: Any, precision: Any, preferred_element_type: A
 
 
 @evaluated
-def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def dot(
+    a: Any,
+    b: Any,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Array:
     """The sum of products over the last axis of one array and the second last of the other.
 
     Args:
@@ -73,10 +81,19 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
         b: an array; of a vector, its only axis is used. With a scalar the result is the product.
         precision: how precisely a backend multiplies: None, "default", "high" or "highest".
         preferred_element_type: the dtype to compute in and return.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> jnp.dot(jnp.array([1.0, 2.0]), jnp.array([3.0, 4.0]))
     Array(11., dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(
+            dot,
+            out_sharding,
+            (a, b),
+            {"precision": precision, "preferred_element_type": preferred_element_type},
+        )
     return _summed("dot", a, b, precision, preferred_element_type)
 
 
@@ -91,7 +108,14 @@ def _require_equal(name: str, a: Any, b: Any, i: int, j: int) -> None:
 
 
 @evaluated
-def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
+def matmul(
+    a: Any,
+    b: Any,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Array:
     """The matrix product, over stacks of matrices where there are more axes.
 
     Args:
@@ -99,6 +123,8 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
         b: likewise; the axes before the last two broadcast.
         precision: as for ``dot``.
         preferred_element_type: as for ``dot``.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         TypeError: for scalars, and when sizes do not agree.
@@ -106,6 +132,13 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     >>> jnp.matmul(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(
+            matmul,
+            out_sharding,
+            (a, b),
+            {"precision": precision, "preferred_element_type": preferred_element_type},
+        )
     a, b = operands("matmul", a, b)
     left, right = typeof(a), typeof(b)
     if not left.shape or not right.shape:
@@ -158,7 +191,13 @@ def outer(a: Any, b: Any, out: None = None) -> Array:
 
 
 def tensordot(
-    a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None
+    a: Any,
+    b: Any,
+    axes: Any = 2,
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The sum of products over several axes of two arrays.
 
@@ -169,10 +208,19 @@ def tensordot(
             and those of ``b``.
         precision: as for ``dot``.
         preferred_element_type: as for ``dot``.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> jnp.tensordot(jnp.ones((2, 3)), jnp.ones((3, 2)), axes=([0, 1], [1, 0]))
     Array(6., dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(
+            tensordot,
+            out_sharding,
+            (a, b, axes),
+            {"precision": precision, "preferred_element_type": preferred_element_type},
+        )
     a, b = operands("tensordot", a, b)
     left, right = typeof(a).ndim, typeof(b).ndim
     if isinstance(axes, (tuple, list)):

@@ -23,6 +23,7 @@ from bindax_numpy._operands import (
 )
 from bindax_numpy.dot_matmul import contract
 from bindax_transforms import evaluated
+from bindax_transforms.extend import decided
 
 Labels = tuple[str, ...]
 Term = tuple[Any, Labels]
@@ -37,6 +38,7 @@ def einsum(
     optimize: Any = "auto",
     precision: Any = None,
     preferred_element_type: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Sums of products over named axes.
 
@@ -51,6 +53,8 @@ def einsum(
         optimize: accepted for compatibility.
         precision: how precisely a backend multiplies: None, "default", "high" or "highest".
         preferred_element_type: the dtype to compute in and return.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ValueError: when subscripts and operands do not agree.
@@ -61,6 +65,23 @@ def einsum(
     Array(5, dtype=int32)
     """
     refuse_out("einsum", out)
+    if out_sharding is not None:
+        options = {"precision": precision, "preferred_element_type": preferred_element_type}
+        return decided(einsum, out_sharding, (subscripts, *operands), options)
+    terms, output = _terms(subscripts, operands)
+    while len(terms) > 1:
+        needed = {*output, *(label for _, labels in terms[2:] for label in labels)}
+        terms[:2] = [_join(terms[0], terms[1], needed, precision, preferred_element_type)]
+    x, labels = _sum_out(terms[0], set(output))
+    if labels != output:
+        x = lax.transpose(x, [labels.index(label) for label in output])
+    if preferred_element_type is not None:
+        x = convert(x, canonical_dtype(preferred_element_type), False)
+    return x
+
+
+def _terms(subscripts: Any, operands: Sequence[Any]) -> tuple[list[Term], Labels]:
+    """The operands with a label for each axis, none of them twice, and the labels of the result."""
     if is_value(subscripts) and not isinstance(subscripts, str):
         subscripts, operands = _named("einsum", (subscripts, *operands))
     if not isinstance(subscripts, str):
@@ -77,15 +98,7 @@ def einsum(
         _without_repeats(broadcast_to(x, tuple(sizes[label] for label in labels)), labels)
         for x, labels in zip(arrays, inputs, strict=True)
     ]
-    while len(terms) > 1:
-        needed = {*output, *(label for _, labels in terms[2:] for label in labels)}
-        terms[:2] = [_join(terms[0], terms[1], needed, precision, preferred_element_type)]
-    x, labels = _sum_out(terms[0], set(output))
-    if labels != output:
-        x = lax.transpose(x, [labels.index(label) for label in output])
-    if preferred_element_type is not None:
-        x = convert(x, canonical_dtype(preferred_element_type), False)
-    return x
+    return terms, output
 
 
 def _parse(subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:

@@ -22,10 +22,16 @@ from bindax_numpy.ranges import linspace
 from bindax_numpy.reductions import max, min, sum
 from bindax_numpy.reshaping import ravel, reshape
 from bindax_numpy.sorting import argsort
+from bindax_transforms.extend import decided
 
 
 def bincount(
-    x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None
+    x: Any,
+    weights: Any = None,
+    minlength: int = 0,
+    *,
+    length: int | None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Count the occurrences of each integer.
 
@@ -34,6 +40,8 @@ def bincount(
         weights: what each counts for; by default 1.
         minlength: the least size of the result.
         length: its size, needed where ``x`` is traced; greater integers are not counted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ConcretizationTypeError: without ``length`` where ``x`` is traced.
@@ -41,6 +49,8 @@ def bincount(
     >>> jnp.bincount(jnp.array([1, 1, 3]))
     Array([0, 2, 0, 1], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(bincount, out_sharding, (x, weights, minlength), {"length": length})
     index = index_operand("bincount", x)
     if typeof(index).ndim != 1:
         raise ValueError(f"bincount takes a vector, but got {typeof(index).str_short()}.")

@@ -16,6 +16,7 @@ from bindax_numpy.indexing import take_along_axis
 from bindax_numpy.reductions import all, any, argmax, sum
 from bindax_numpy.reshaping import as_last_axis, broadcast_to, expand_dims, ravel, reshape
 from bindax_numpy.sorting import argsort, sort
+from bindax_transforms.extend import decided
 
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
@@ -87,12 +88,20 @@ def percentile(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """``quantile`` with parts of a hundred.
 
     >>> jnp.percentile(jnp.array([1.0, 2.0, 3.0]), 50)
     Array(2., dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(
+            percentile,
+            out_sharding,
+            (a, q, axis, out, overwrite_input, method, keepdims),
+            {"weights": weights},
+        )
     return _quantile("percentile", a, _hundredth(q), axis, out, method, keepdims, weights)
 
 

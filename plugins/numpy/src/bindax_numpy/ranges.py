@@ -25,10 +25,17 @@ from bindax_numpy._operands import array_operand, constant, placed, require_valu
 from bindax_numpy.arithmetic import power
 from bindax_numpy.creation import array
 from bindax_numpy.reshaping import moveaxis, ravel
+from bindax_transforms.extend import decided
 
 
 def arange(
-    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Numbers from ``start`` up to, not including, ``stop``, evenly spaced by ``step``.
 
@@ -38,6 +45,8 @@ def arange(
         step: the distance of neighbours; by default 1.
         dtype: the dtype of the result; by default what the arguments promote to.
         device: where the bytes are put.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     All of them decide the shape, so they must be known while tracing.
 
@@ -46,6 +55,8 @@ def arange(
     >>> jnp.arange(0, 1, 0.25)
     Array([0.  , 0.25, 0.5 , 0.75], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(arange, out_sharding, (start, stop, step, dtype), {"device": device})
     return placed("arange", _arange(start, stop, step, dtype), device)
 
 

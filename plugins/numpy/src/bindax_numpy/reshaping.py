@@ -21,9 +21,12 @@ from bindax_lax_basic.extend import (
 )
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_numpy._operands import array_operand, listed_axes
+from bindax_transforms.extend import decided
 
 
-def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
+def reshape(
+    a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None
+) -> Array:
     """The elements of an array, in order, in another shape.
 
     Args:
@@ -31,6 +34,8 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
         shape: its new sizes; one may be -1, which means what is left.
         order: "C" counts the last axis fastest, "F" the first.
         copy: True for bytes of its own; otherwise accepted for compatibility.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ShapeError: when the number of elements differs.
@@ -39,6 +44,8 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
     Array([[0, 1],
            [2, 3]], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(reshape, out_sharding, (a, shape, order), {"copy": copy})
     x = array_operand("reshape", a)
     x = lax.copy(x) if copy else x
     aval = typeof(x)
@@ -60,12 +67,14 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None) -
     return transpose(lax.reshape(transpose(x), sizes[::-1]))
 
 
-def ravel(a: Any, order: str = "C") -> Array:
+def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     """The elements of an array along one axis; ``order`` as for ``reshape``.
 
     >>> jnp.ravel(jnp.array([[1, 2], [3, 4]]))
     Array([1, 2, 3, 4], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(ravel, out_sharding, (a, order))
     x = array_operand("ravel", a)
     return reshape(x, (typeof(x).size,), order)
 
@@ -191,12 +200,14 @@ def expand_dims(a: Any, axis: Any) -> Array:
     return lax.expand_dims(x, static_ints("expand_dims", "axis", axis))
 
 
-def broadcast_to(array: Any, shape: Any) -> Array:
+def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
     """An array repeated along new axes and those of size one.
 
     Args:
         array: an array.
         shape: the shape of the result.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ValueError: when the array does not broadcast to it.
@@ -206,6 +217,8 @@ def broadcast_to(array: Any, shape: Any) -> Array:
            [0, 1],
            [0, 1]], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(broadcast_to, out_sharding, (array, shape))
     x = array_operand("broadcast_to", array)
     sizes = shape_argument("broadcast_to", shape)
     own = typeof(x).shape

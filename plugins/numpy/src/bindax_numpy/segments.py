@@ -13,6 +13,7 @@ from bindax_lax_basic.extend import is_integer, largest, real_dtype, smallest
 from bindax_numpy.comparison import where
 from bindax_numpy.creation import asarray, full
 from bindax_numpy.reshaping import broadcast_to
+from bindax_transforms.extend import decided
 
 
 def _reduced(
@@ -65,6 +66,8 @@ def segment_sum(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """The sum of the rows of each number.
 
@@ -77,6 +80,8 @@ def segment_sum(
         unique_indices: no number comes twice.
         bucket_size: not used.
         mode: what is done with numbers out of range, as for ``x.at``.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ValueError: when the numbers are not integers, or not as many as rows.
@@ -85,6 +90,20 @@ def segment_sum(
     >>> segment_sum(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 1]))
     Array([3., 3.], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(
+            segment_sum,
+            out_sharding,
+            (
+                data,
+                segment_ids,
+                num_segments,
+                indices_are_sorted,
+                unique_indices,
+                bucket_size,
+                mode,
+            ),
+        )
     return _reduced(
         "segment_sum", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode
     )
@@ -98,6 +117,8 @@ def segment_prod(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """The product of the rows of each number; arguments as for ``segment_sum``.
 
@@ -105,6 +126,20 @@ def segment_prod(
     >>> segment_prod(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 1]))
     Array([2., 3.], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(
+            segment_prod,
+            out_sharding,
+            (
+                data,
+                segment_ids,
+                num_segments,
+                indices_are_sorted,
+                unique_indices,
+                bucket_size,
+                mode,
+            ),
+        )
     return _reduced(
         "segment_prod", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode
     )
@@ -118,6 +153,8 @@ def segment_max(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """The largest element of the rows of each number; arguments as for ``segment_sum``.
 
@@ -125,6 +162,20 @@ def segment_max(
     >>> segment_max(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 1]))
     Array([2., 3.], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(
+            segment_max,
+            out_sharding,
+            (
+                data,
+                segment_ids,
+                num_segments,
+                indices_are_sorted,
+                unique_indices,
+                bucket_size,
+                mode,
+            ),
+        )
     return _reduced(
         "segment_max", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode
     )
@@ -138,6 +189,8 @@ def segment_min(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """The smallest element of the rows of each number; arguments as for ``segment_sum``.
 
@@ -145,6 +198,20 @@ def segment_min(
     >>> segment_min(jnp.array([1.0, 2.0, 3.0]), jnp.array([0, 0, 1]))
     Array([1., 3.], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(
+            segment_min,
+            out_sharding,
+            (
+                data,
+                segment_ids,
+                num_segments,
+                indices_are_sorted,
+                unique_indices,
+                bucket_size,
+                mode,
+            ),
+        )
     return _reduced(
         "segment_min", data, segment_ids, num_segments, indices_are_sorted, unique_indices, mode
     )

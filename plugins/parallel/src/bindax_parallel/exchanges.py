@@ -311,7 +311,7 @@ def _swap(x: Any, *, axis: int, **params: Any) -> tuple[Any, int]:
 
 def _all_gather(ctx: LoweringContext, x: Any, groups: Any, *, axis: int, **params: Any) -> Any:
     aval, out = ctx.avals_in[0], ctx.avals_out[0]
-    one = aval.update(shape=(*aval.shape[:axis], 1, *aval.shape[axis:]))
+    one = aval.with_axis(axis, 1)
     flat = out.update(shape=one_axis(out.shape, axis, len(out.shape) - len(aval.shape)))
     attributes = between_devices(
         groups, all_gather_dim=f"{axis} : i64", use_global_device_ids="unit"
@@ -322,7 +322,7 @@ def _all_gather(ctx: LoweringContext, x: Any, groups: Any, *, axis: int, **param
 
 def _reduce_scatter(ctx: LoweringContext, x: Any, groups: Any, *, axis: int, **params: Any) -> Any:
     aval, out = ctx.avals_in[0], ctx.avals_out[0]
-    one = out.update(shape=(*out.shape[:axis], 1, *out.shape[axis:]))
+    one = out.with_axis(axis, 1)
     flat = aval.update(shape=one_axis(aval.shape, axis, len(aval.shape) - len(out.shape)))
     scalar = ShapedArray((), out.dtype)
 

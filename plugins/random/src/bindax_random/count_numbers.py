@@ -33,6 +33,7 @@ from bindax_random._operands import (
 from bindax_random.keys import random_split_p, single_key
 from bindax_random.uniform_numbers import split_in, uniform_floats
 from bindax_special import lgamma
+from bindax_transforms.extend import decided
 
 _FLOAT32 = np.dtype(np.float32)
 _KNUTH_BELOW = 10.0
@@ -40,7 +41,13 @@ _TOO_MANY = 100000.0
 
 
 def poisson(
-    key: Any, lam: Any, shape: Any = None, dtype: Any = None, method: str = "exact"
+    key: Any,
+    lam: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    method: str = "exact",
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw numbers of events that come independently at a rate.
 
@@ -52,6 +59,8 @@ def poisson(
         dtype: an integer dtype; the default one if omitted.
         method: "exact", or "approximate", which permits numbers of a distribution close to it; both
             draw exact ones here.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         TypeError: when the dtype is no integer dtype.
@@ -61,6 +70,8 @@ def poisson(
     >>> poisson(key(42), 4.0, (4,))
     Array([6, 3, 2, 2], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(poisson, out_sharding, (key, lam, shape, dtype, method))
     check_method("poisson", method)
     typed, found = single_key("poisson", key), integer_dtype("poisson", dtype)
     sizes = result_shape("poisson", shape, lam=lam)

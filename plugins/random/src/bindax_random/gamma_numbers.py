@@ -44,6 +44,7 @@ from bindax_random.normal_numbers import normal_floats
 from bindax_random.uniform_numbers import split_in, uniform_floats
 from bindax_special import random_gamma_grad
 from bindax_transforms import physical_jaxpr, trace_to_jaxpr, vmap
+from bindax_transforms.extend import decided
 from bindax_transforms.zeros import Zero
 
 _SQUEEZE = 0.0331
@@ -166,7 +167,15 @@ Parameter: ``log_space``, whether the logarithms of the numbers are drawn."""
 # --------------------------------------------------------------------------- the distributions
 
 
-def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, method: str = "exact") -> Array:
+def gamma(
+    key: Any,
+    a: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    method: str = "exact",
+    *,
+    out_sharding: Any = None,
+) -> Array:
     """Draw numbers of the gamma distribution, with density proportional to x**(a - 1) * exp(-x).
 
     They are differentiable with respect to ``a``.
@@ -178,6 +187,8 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, method: str = 
         dtype: a float dtype; the default one if omitted.
         method: "exact", or "approximate", which permits numbers of a distribution close to it; both
             draw exact ones here.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ValueError: when the dtype is no float dtype, ``a`` cannot be broadcast, or ``method`` is
@@ -187,12 +198,20 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, method: str = 
     >>> gamma(key(42), 3.0, (2,)).round(4)
     Array([5.062 , 1.9192], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(gamma, out_sharding, (key, a, shape, dtype, method))
     check_method("gamma", method)
     return _gamma_of("gamma", key, a, shape, dtype, log_space=False)
 
 
 def loggamma(
-    key: Any, a: Any, shape: Any = None, dtype: Any = None, method: str = "exact"
+    key: Any,
+    a: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    method: str = "exact",
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw logarithms of numbers of the gamma distribution, which are exact for tiny numbers.
 
@@ -202,11 +221,15 @@ def loggamma(
         shape: the shape of the result; that of ``a`` if omitted.
         dtype: a float dtype; the default one if omitted.
         method: as for ``gamma``.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> from bindax_random import key, loggamma
     >>> loggamma(key(42), 3.0, (2,)).round(4)
     Array([1.6218, 0.6519], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(loggamma, out_sharding, (key, a, shape, dtype, method))
     check_method("loggamma", method)
     return _gamma_of("loggamma", key, a, shape, dtype, log_space=True)
 
@@ -229,7 +252,14 @@ def gamma_floats(key: Any, a: Any, shape: Shape, dtype: DType, log_space: bool =
 
 
 def beta(
-    key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None, method: str = "exact"
+    key: Any,
+    a: Any,
+    b: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    method: str = "exact",
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw numbers of the beta distribution, with density like x**(a - 1) * (1 - x)**(b - 1).
 
@@ -240,11 +270,15 @@ def beta(
         shape: the shape of the result; that of the parameters together if omitted.
         dtype: a float dtype; the default one if omitted.
         method: as for ``gamma``.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> from bindax_random import beta, key
     >>> beta(key(42), 2.0, 3.0, (2,)).round(4)
     Array([0.432 , 0.3128], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(beta, out_sharding, (key, a, b, shape, dtype, method))
     check_method("beta", method)
     return drawn("beta", _beta, key, shape, dtype, a=a, b=b)
 
@@ -258,7 +292,9 @@ def _beta(key: Any, a: Any, b: Any, *, shape: Shape, dtype: DType) -> Any:
     return x / (x + y)
 
 
-def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Array:
+def dirichlet(
+    key: Any, alpha: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
     """Draw probabilities of categories, of the Dirichlet distribution.
 
     Args:
@@ -266,6 +302,8 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Arr
         alpha: the concentration of each category along the last axis, positive.
         shape: the shape of the draws, to which the leading axes of ``alpha`` are broadcast.
         dtype: a float dtype; the default one if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Returns:
         An array of that shape with the axis of the categories, along which the sum is one.
@@ -277,6 +315,8 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Arr
     >>> float(dirichlet(key(42), np.ones(3, np.float32)).sum().round(3))
     1.0
     """
+    if out_sharding is not None:
+        return decided(dirichlet, out_sharding, (key, alpha, shape, dtype))
     typed, found = single_key("dirichlet", key), float_dtype("dirichlet", dtype)
     own = shape_of(alpha)
     if not own:
@@ -295,7 +335,13 @@ def _dirichlet(key: Any, alpha: Any, *, shape: Shape, dtype: DType) -> Any:
 
 
 def chisquare(
-    key: Any, df: Any, shape: Any = None, dtype: Any = None, method: str = "exact"
+    key: Any,
+    df: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    method: str = "exact",
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw numbers of the chi-square distribution: sums of squares of normal numbers.
 
@@ -305,11 +351,15 @@ def chisquare(
         shape: the shape of the result; that of ``df`` if omitted.
         dtype: a float dtype; the default one if omitted.
         method: as for ``gamma``.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> from bindax_random import chisquare, key
     >>> chisquare(key(42), 3.0, (2,)).round(3)
     Array([5.871, 1.398], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(chisquare, out_sharding, (key, df, shape, dtype, method))
     check_method("chisquare", method)
     return drawn("chisquare", _chisquare, key, shape, dtype, df=df)
 
@@ -320,7 +370,15 @@ def _chisquare(key: Any, df: Any, *, shape: Shape, dtype: DType) -> Any:
     return lax.mul(lax.exp(gamma_floats(key, lax.div(df, two), shape, dtype, True)), two)
 
 
-def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) -> Array:
+def f(
+    key: Any,
+    dfnum: Any,
+    dfden: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
     """Draw numbers of the F distribution: ratios of chi-square numbers, each by its freedom.
 
     Args:
@@ -329,11 +387,15 @@ def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) ->
         dfden: those of the denominator.
         shape: the shape of the result; that of the parameters together if omitted.
         dtype: a float dtype; the default one if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> from bindax_random import f, key
     >>> f(key(42), 3.0, 5.0, (2,)).round(4)
     Array([0.7284, 0.3569], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(f, out_sharding, (key, dfnum, dfden, shape, dtype))
     return drawn("f", _f, key, shape, dtype, dfnum=dfnum, dfden=dfden)
 
 
@@ -345,7 +407,9 @@ def _f(key: Any, dfnum: Any, dfden: Any, *, shape: Shape, dtype: DType) -> Any:
     return (upper / dfnum) / (lower / dfden)
 
 
-def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
+def t(
+    key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
     """Draw numbers of Student's t distribution.
 
     Args:
@@ -353,11 +417,15 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
         df: the degrees of freedom, positive; broadcast to the shape of the result.
         shape: the shape of the result; that of ``df`` if omitted.
         dtype: a float dtype; the default one if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> from bindax_random import key, t
     >>> t(key(42), 3.0, (2,)).round(3)
     Array([ 0.09 , -1.736], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(t, out_sharding, (key, df, shape, dtype))
     return drawn("t", _t, key, shape, dtype, df=df)
 
 

@@ -17,9 +17,18 @@ from bindax_random.inverted_numbers import exponential_floats
 from bindax_random.keys import single_key
 from bindax_random.normal_numbers import normal_program
 from bindax_random.uniform_numbers import signs_of, split_in
+from bindax_transforms.extend import decided
 
 
-def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None) -> Array:
+def orthogonal(
+    key: Any,
+    n: int,
+    shape: Any = (),
+    dtype: Any = None,
+    m: int | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
     """Draw orthogonal matrices, or unitary complex ones, all equally likely.
 
     Args:
@@ -29,6 +38,8 @@ def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | No
         dtype: a float or complex dtype; the default float dtype if omitted.
         m: the number of columns, ``n`` if omitted. Of the rows and the columns those that are
             fewer, or as many, are orthonormal.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     The method is that of F. Mezzadri, Notices of the AMS 54 (2007).
 
@@ -41,6 +52,8 @@ def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | No
     >>> bool(abs(q @ q.T).sum() < 3.00001)
     True
     """
+    if out_sharding is not None:
+        return decided(orthogonal, out_sharding, (key, n, shape, dtype, m))
     typed = single_key("orthogonal", key)
     sizes = shape_argument("orthogonal", shape)
     rows, columns = shape_argument("orthogonal", (n, n if m is None else m), "n and m")
@@ -57,7 +70,9 @@ def _orthogonal(key: Any, *, rows: int, columns: int, shape: Shape, dtype: DType
     return q.mT if rows < columns else q
 
 
-def generalized_normal(key: Any, p: Any, shape: Any = (), dtype: Any = None) -> Array:
+def generalized_normal(
+    key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
     """Draw numbers with density proportional to exp(-abs(x)**p).
 
     Args:
@@ -65,11 +80,15 @@ def generalized_normal(key: Any, p: Any, shape: Any = (), dtype: Any = None) -> 
         p: the shape parameter, positive.
         shape: the shape of the result.
         dtype: a float dtype; the default one if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> from bindax_random import generalized_normal, key
     >>> generalized_normal(key(42), 3.0, (2,)).shape
     (2,)
     """
+    if out_sharding is not None:
+        return decided(generalized_normal, out_sharding, (key, p, shape, dtype))
     typed = single_key("generalized_normal", key)
     sizes = shape_argument("generalized_normal", shape)
     found = float_dtype("generalized_normal", dtype)
@@ -92,7 +111,9 @@ def _settled(p: Any, dtype: DType) -> Any:
     return convert_element_type(p, dtype if dtype.itemsize == 8 else float32)
 
 
-def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None) -> Array:
+def ball(
+    key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
     """Draw points of a unit ball, all equally likely.
 
     Args:
@@ -101,6 +122,8 @@ def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None) -> Ar
         p: which norm of the points is at most one: their p-norm.
         shape: the shape of the array of points.
         dtype: a float dtype; the default one if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     The method is that of F. Barthe, O. Guédon, S. Mendelson, A. Naor, Annals of Probability 33
     (2005).
@@ -109,6 +132,8 @@ def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None) -> Ar
     >>> ball(key(42), 3, shape=(2,)).shape
     (2, 3)
     """
+    if out_sharding is not None:
+        return decided(ball, out_sharding, (key, d, p, shape, dtype))
     typed = single_key("ball", key)
     (count,) = shape_argument("ball", (d,), "d")
     sizes, found = shape_argument("ball", shape), float_dtype("ball", dtype)

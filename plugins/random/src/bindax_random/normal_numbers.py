@@ -26,9 +26,10 @@ from bindax_random._operands import (
 from bindax_random.keys import single_key
 from bindax_random.quantiles import quantile
 from bindax_random.uniform_numbers import signs_of, split_in, uniform_floats
+from bindax_transforms.extend import decided
 
 
-def normal(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw numbers of the standard normal distribution.
 
     Complex ones have independent parts, and a mean square of one.
@@ -37,6 +38,8 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Array:
         key: a random key.
         shape: the shape of the result.
         dtype: a float or complex dtype; the default float dtype if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ValueError: when the dtype is neither.
@@ -45,6 +48,8 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     >>> normal(key(42), (2,)).round(4)
     Array([-0.0283,  0.4671], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(normal, out_sharding, (key, shape, dtype))
     typed = single_key("normal", key)
     sizes = shape_argument("normal", shape)
     return normal_program(typed, shape=sizes, dtype=inexact_argument("normal", dtype))
@@ -67,7 +72,13 @@ def normal_floats(typed: Any, shape: Shape, dtype: DType) -> Any:
 
 
 def truncated_normal(
-    key: Any, lower: Any, upper: Any, shape: Any = None, dtype: Any = None
+    key: Any,
+    lower: Any,
+    upper: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw numbers of the standard normal distribution that lie between two bounds.
 
@@ -77,6 +88,8 @@ def truncated_normal(
         upper: the upper bound; it is not drawn.
         shape: the shape of the result; that of the bounds together if omitted.
         dtype: a float dtype; the default one if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ValueError: when the dtype is no float dtype, or a bound cannot be broadcast.
@@ -85,6 +98,8 @@ def truncated_normal(
     >>> truncated_normal(key(42), -1.0, 1.0, (2,)).round(4)
     Array([-0.0193,  0.3127], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(truncated_normal, out_sharding, (key, lower, upper, shape, dtype))
     typed = single_key("truncated_normal", key)
     found = float_dtype("truncated_normal", dtype)
     sizes = result_shape("truncated_normal", shape, lower=lower, upper=upper)
@@ -109,7 +124,9 @@ def _truncated_normal(key: Any, lower: Any, upper: Any, *, shape: Shape, dtype: 
 # ------------------------------------------------------------------- made of normal numbers
 
 
-def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) -> Array:
+def lognormal(
+    key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
     """Draw numbers whose logarithms are normally distributed around zero.
 
     Args:
@@ -117,11 +134,15 @@ def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) 
         sigma: the standard deviation of the logarithm; broadcast to the shape of the result.
         shape: the shape of the result; that of ``sigma`` if omitted.
         dtype: a float or complex dtype; the default float dtype if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> from bindax_random import key, lognormal
     >>> lognormal(key(42), 0.5, (2,)).round(3)
     Array([0.986, 1.263], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(lognormal, out_sharding, (key, sigma, shape, dtype))
     found = inexact_argument("lognormal", dtype)
     sizes = result_shape("lognormal", shape, sigma=sigma)
     parameters = float_parameters("lognormal", found, sigma=sigma)
@@ -133,18 +154,22 @@ def _lognormal(key: Any, sigma: Any, *, shape: Shape, dtype: DType) -> Any:
     return lax.exp(normal_program(key, shape=shape, dtype=dtype) * sigma)
 
 
-def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+def maxwell(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw numbers of the Maxwell distribution: lengths of vectors of three normal coordinates.
 
     Args:
         key: a random key.
         shape: the shape of the result.
         dtype: a float dtype; the default one if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> from bindax_random import key, maxwell
     >>> maxwell(key(42), (2,)).round(4)
     Array([0.5536, 0.2933], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(maxwell, out_sharding, (key, shape, dtype))
     return drawn("maxwell", _maxwell, key, shape, dtype)
 
 
@@ -185,7 +210,9 @@ def _double_sided_maxwell(key: Any, loc: Any, scale: Any, *, shape: Shape, dtype
     return signs * _maxwell(first, shape=shape, dtype=dtype) * scale + loc
 
 
-def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Array:
+def wald(
+    key: Any, mean: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
     """Draw numbers of the Wald (inverse Gaussian) distribution of scale one.
 
     Args:
@@ -193,6 +220,8 @@ def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Array:
         mean: the mean, positive; broadcast to the shape of the result.
         shape: the shape of the result; that of ``mean`` if omitted.
         dtype: a float dtype; the default one if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     The method is that of J. Michael, W. Schucany, R. Haas, The American Statistician 30 (1976).
 
@@ -200,6 +229,8 @@ def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Array:
     >>> wald(key(42), 1.0, (2,)).shape
     (2,)
     """
+    if out_sharding is not None:
+        return decided(wald, out_sharding, (key, mean, shape, dtype))
     return drawn("wald", _wald, key, shape, dtype, mean=mean)
 
 
@@ -219,7 +250,14 @@ _METHODS = ("cholesky", "eigh", "svd")
 
 
 def multivariate_normal(
-    key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = None, method: str = "cholesky"
+    key: Any,
+    mean: Any,
+    cov: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    method: str = "cholesky",
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw vectors of a normal distribution with a mean and a covariance matrix.
 
@@ -231,6 +269,8 @@ def multivariate_normal(
         dtype: a float dtype; that of the parameters if omitted.
         method: the decomposition of ``cov``: ``"cholesky"``, or ``"eigh"`` or ``"svd"`` for
             matrices that are singular.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Returns:
         An array of shape (*shape, n).
@@ -242,6 +282,8 @@ def multivariate_normal(
     >>> multivariate_normal(key(42), np.zeros(2, np.float32), np.eye(2, dtype=np.float32)).round(4)
     Array([-0.0283,  0.4671], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(multivariate_normal, out_sharding, (key, mean, cov, shape, dtype, method))
     typed = single_key("multivariate_normal", key)
     if method not in _METHODS:
         raise ValueError(

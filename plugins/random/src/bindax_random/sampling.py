@@ -24,11 +24,14 @@ from bindax_random._operands import (
 )
 from bindax_random.keys import single_key
 from bindax_random.uniform_numbers import drawn_bits, integers_below, split_in, uniform_floats
+from bindax_transforms.extend import decided
 
 # ---------------------------------------------------------------------------------- shuffling
 
 
-def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> Array:
+def permutation(
+    key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None
+) -> Array:
     """Shuffle an array, or the numbers below one.
 
     Args:
@@ -36,6 +39,8 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
         x: an array, or an integer n for the numbers 0, ..., n - 1.
         axis: the axis along which it is shuffled.
         independent: whether each vector along the axis is shuffled by itself.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         TypeError: when ``x`` is a scalar, but no integer.
@@ -44,6 +49,8 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     >>> permutation(key(42), 5)
     Array([4, 2, 3, 0, 1], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(permutation, out_sharding, (key, x, axis, independent))
     return _permuted(single_key("permutation", key), x, axis, independent)
 
 
@@ -165,7 +172,14 @@ def _drawn_places(
 # --------------------------------------------------------------------------------- categories
 
 
-def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None) -> Array:
+def gumbel(
+    key: Any,
+    shape: Any = (),
+    dtype: Any = None,
+    mode: str | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
     """Draw numbers of the Gumbel distribution, with density exp(-(x + exp(-x))).
 
     Args:
@@ -174,6 +188,8 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None
         dtype: a float dtype; the default one if omitted.
         mode: how many bits are drawn: with ``"low"``, which is the default, the greatest float32 is
             about 16; ``"high"`` and ``"highest"`` draw twice as many.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ValueError: when there is no such mode, or the dtype is no float dtype.
@@ -182,6 +198,8 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None
     >>> gumbel(key(42), (2,)).round(4)
     Array([0.3341, 0.952 ], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(gumbel, out_sharding, (key, shape, dtype, mode))
     typed = single_key("gumbel", key)
     return _noise(typed, shape_argument("gumbel", shape), float_dtype("gumbel", dtype), mode)
 
@@ -247,6 +265,8 @@ def categorical(
     shape: Any = None,
     replace: bool = True,
     mode: str | None = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw categories, by the greatest of their logarithmic weights with Gumbel noise.
 
@@ -258,6 +278,8 @@ def categorical(
             that is the default.
         replace: whether a category can be drawn more than once.
         mode: as for ``gumbel``.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Returns:
         The numbers of categories, of the default integer dtype.
@@ -269,6 +291,8 @@ def categorical(
     >>> categorical(key(42), np.zeros(4, np.float32), shape=(3,))
     Array([1, 3, 3], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(categorical, out_sharding, (key, logits, axis, shape, replace, mode))
     typed = single_key("categorical", key)
     own = shape_of(logits)
     axis = axis_argument("categorical", axis, len(own))

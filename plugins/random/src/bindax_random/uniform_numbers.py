@@ -26,11 +26,12 @@ from bindax_random._compiled import compiled
 from bindax_random._operands import Shape, float_dtype, in_dtype, integer_dtype, result_shape
 from bindax_random.keys import random_bits_p, random_split_p, single_key
 from bindax_random.quantiles import multiply_add
+from bindax_transforms.extend import decided
 
 NumPyArray = np.ndarray[Any, Any]
 
 
-def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw random bits, as unsigned integers.
 
     Args:
@@ -38,6 +39,8 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
         shape: the shape of the result.
         dtype: an unsigned integer dtype; uint32 by default, or uint64 where the default dtypes
             have 64 bits.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ValueError: when the dtype is another.
@@ -46,6 +49,8 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Array:
     >>> bits(key(42), (3,))
     Array([2098992034, 2919706841, 2646866425], dtype=uint32)
     """
+    if out_sharding is not None:
+        return decided(bits, out_sharding, (key, shape, dtype))
     typed = single_key("bits", key)
     found = canonical_dtype(f"uint{config.dtype_bits}" if dtype is None else dtype)
     if kind_of(found) != "unsigned integer" or found.itemsize * 8 < 8:
@@ -74,7 +79,13 @@ def split_in(typed: Any, count: int = 2) -> list[Any]:
 
 
 def uniform(
-    key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0
+    key: Any,
+    shape: Any = (),
+    dtype: Any = None,
+    minval: Any = 0.0,
+    maxval: Any = 1.0,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Draw floats that are equally likely between two bounds.
 
@@ -84,6 +95,8 @@ def uniform(
         dtype: a float dtype; the default one if omitted.
         minval: the lower bound, which can be drawn; broadcast to the shape.
         maxval: the upper bound, which is not drawn unless rounding gives it.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ValueError: when the dtype is no float dtype, or a bound cannot be broadcast.
@@ -92,6 +105,8 @@ def uniform(
     >>> uniform(key(42), (2,))
     Array([0.48870957, 0.6797972 ], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(uniform, out_sharding, (key, shape, dtype, minval, maxval))
     typed = single_key("uniform", key)
     sizes = shape_argument("uniform", shape)
     found = float_dtype("uniform", dtype)
@@ -190,7 +205,9 @@ def _bound(x: Any, dtype: DType, shape: Shape) -> Any:
 # --------------------------------------------------------------------------------- integers
 
 
-def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Array:
+def randint(
+    key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None
+) -> Array:
     """Draw integers that are equally likely between two bounds.
 
     Twice as many bits as a number has are taken modulo the number of possible results, so the
@@ -203,6 +220,8 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
         maxval: the upper bound, which is not drawn. Where it is not above ``minval``, the result
             is ``minval``.
         dtype: an integer dtype; the default one if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         TypeError: when the dtype is no integer dtype.
@@ -212,6 +231,8 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
     >>> randint(key(42), (4,), 0, 10)
     Array([4, 4, 1, 9], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(randint, out_sharding, (key, shape, minval, maxval, dtype))
     typed = single_key("randint", key)
     found = integer_dtype("randint", dtype)
     sizes = shape_argument("randint", shape)
@@ -296,7 +317,9 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
 # ------------------------------------------------------------------------------ two outcomes
 
 
-def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> Array:
+def bernoulli(
+    key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low", *, out_sharding: Any = None
+) -> Array:
     """Draw truth values that are true with a probability.
 
     Args:
@@ -304,6 +327,8 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
         p: the probability of True, broadcast to the shape.
         shape: the shape of the result; that of ``p`` if omitted.
         mode: ``"high"`` draws twice as many bits, for probabilities below one in ten million.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         TypeError: when ``p`` is no float.
@@ -313,6 +338,8 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
     >>> bernoulli(key(42), 0.5, (4,))
     Array([ True, False, False, False], dtype=bool)
     """
+    if out_sharding is not None:
+        return decided(bernoulli, out_sharding, (key, p, shape, mode))
     if mode not in ("high", "low"):
         raise ValueError(f"bernoulli: mode must be 'high' or 'low', but got {mode!r}.")
     typed = single_key("bernoulli", key)
@@ -336,18 +363,22 @@ def _bernoulli(key: Any, p: Any, *, shape: Shape, mode: str) -> Any:
     return lax.lt(fine * scale, chance - coarse)
 
 
-def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Array:
+def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw -1 and 1, equally likely.
 
     Args:
         key: a random key.
         shape: the shape of the result.
         dtype: the dtype of the result; the default integer dtype if omitted.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> from bindax_random import key, rademacher
     >>> rademacher(key(42), (4,))
     Array([ 1, -1, -1, -1], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(rademacher, out_sharding, (key, shape, dtype))
     found = canonical_dtype(int if dtype is None else dtype)
     typed = single_key("rademacher", key)
     return signs_of(typed, shape=shape_argument("rademacher", shape), dtype=found)

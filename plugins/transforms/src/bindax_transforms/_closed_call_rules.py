@@ -28,7 +28,7 @@ from bindax_transforms.autodiff.partial_eval import (
 )
 from bindax_transforms.autodiff.transposition import transpose_with_references
 from bindax_transforms.batching.batched_jaxpr import vmap_jaxpr
-from bindax_transforms.batching.vmap import BatchDim
+from bindax_transforms.batching.mapped_types import BatchDim
 from bindax_transforms.staging.staged_program import StagedProgram
 from bindax_transforms.zeros import Zero, is_undef_primal
 

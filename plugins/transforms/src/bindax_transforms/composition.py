@@ -18,7 +18,8 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms.autodiff.jvp import jvp_flat
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
-from bindax_transforms.batching.vmap import AxisData, BatchDim, vmap_flat
+from bindax_transforms.batching.mapped_types import BatchDim
+from bindax_transforms.batching.vmap import AxisData, vmap_flat
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import is_undef_primal
 

@@ -4,6 +4,7 @@ from bindax_core.extend import public_names as _public_names
 from bindax_transforms.autodiff.transposition import (
     transpose_with_references as transpose_with_references,
 )
+from bindax_transforms.compilation.explicit_shardings import decided as decided
 from bindax_transforms.staging.reference import Reference as Reference
 from bindax_transforms.staging.reference import argument_error as argument_error
 from bindax_transforms.staging.reference import check_distinct as check_distinct

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Hashable, Mapping, Sequence
 from enum import Enum
+from functools import cached_property, partial
 from typing import Any
 
+import attrs
 import numpy as np
 
 from bindax_core._extension_points import runtime
-from bindax_core._settings import Setting
 from bindax_core.arrays._settings import config
 
 
@@ -21,8 +21,8 @@ class AxisType(Enum):
 
     Attributes:
         Auto: the compiler does, led by the shardings that are given.
-        Explicit: the types of arrays do in JAX. Here types say nothing of it, and the axis is
-            divided as ``Auto`` ones are; values are the same.
+        Explicit: the types of arrays do, such as ``float32[8@x,4]``, by the ``sharding`` rules of
+            what is applied to them.
         Manual: the program does, inside of ``shard_map``.
 
     >>> AxisType.Auto.name
@@ -37,6 +37,22 @@ class AxisType(Enum):
         return self.name
 
 
+@attrs.frozen
+class AbstractDevice:
+    """A kind of device, of a mesh whose devices are not known.
+
+    Args:
+        device_kind: the kind, as ``device.device_kind`` has it.
+        num_cores: the number of cores of a device, or None.
+
+    >>> AbstractDevice("TPU v5", 2).num_cores
+    2
+    """
+
+    device_kind: str
+    num_cores: int | None = None
+
+
 class AbstractMesh:
     """A mesh of which only the sizes and the names of its axes are known.
 
@@ -44,6 +60,7 @@ class AbstractMesh:
         axis_sizes: the number of devices along each axis.
         axis_names: a name for each axis.
         axis_types: an ``AxisType`` for each axis; ``Auto`` when omitted.
+        abstract_device: the kind of its devices, or None.
 
     Raises:
         ValueError: when a name occurs twice, or the numbers of sizes, names and types differ.
@@ -55,8 +72,16 @@ class AbstractMesh:
     axis_sizes: tuple[int, ...]
     axis_names: tuple[Hashable, ...]
     axis_types: tuple[AxisType, ...]
+    abstract_device: AbstractDevice | None
 
-    def __init__(self, axis_sizes: Sequence[int], axis_names: Any, axis_types: Any = None) -> None:
+    def __init__(
+        self,
+        axis_sizes: Sequence[int],
+        axis_names: Any,
+        axis_types: Any = None,
+        *,
+        abstract_device: AbstractDevice | None = None,
+    ) -> None:
         sizes = tuple(map(int, axis_sizes))
         given = isinstance(axis_names, str) or not isinstance(axis_names, Sequence)
         names = (axis_names,) if given else tuple(axis_names)
@@ -79,16 +104,20 @@ class AbstractMesh:
                 f"axes."
             )
         self.axis_sizes, self.axis_names, self.axis_types = sizes, names, types
+        self.abstract_device = abstract_device
         self._hash = hash((kind, *self._key()))
 
     def _key(self) -> tuple[Any, ...]:
-        return self.axis_sizes, self.axis_names, self.axis_types
+        return self.axis_sizes, self.axis_names, self.axis_types, self.abstract_device
 
     def __hash__(self) -> int:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is type(self) and other._key() == self._key())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(AbstractMesh, abstract_device=self.abstract_device), self._key()[:3]
 
     def __repr__(self) -> str:
         axes = ", ".join([f"{name!r}: {size}" for name, size in self.shape_tuple])
@@ -129,7 +158,7 @@ class AbstractMesh:
         """True of a mesh with axes, all of which types speak of."""
         return set(self.axis_types) == {AxisType.Explicit}
 
-    @property
+    @cached_property
     def abstract_mesh(self) -> AbstractMesh:
         """The mesh without its devices."""
         return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types)
@@ -144,7 +173,7 @@ class AbstractMesh:
         """The names of the axes of the type ``Auto``."""
         return self._of_type(AxisType.Auto)
 
-    @property
+    @cached_property
     def explicit_axes(self) -> tuple[Hashable, ...]:
         """The names of the axes of the type ``Explicit``."""
         return self._of_type(AxisType.Explicit)
@@ -155,8 +184,30 @@ class AbstractMesh:
 
     def update(self, **changes: Any) -> AbstractMesh:
         """The mesh with other arguments, by their names."""
-        own = {"axis_sizes": self.axis_sizes, "axis_names": self.axis_names}
-        return AbstractMesh(**{**own, "axis_types": self.axis_types, **changes})
+        own: dict[str, Any] = {"axis_sizes": self.axis_sizes, "axis_names": self.axis_names}
+        own |= {"axis_types": self.axis_types, "abstract_device": self.abstract_device}
+        return AbstractMesh(**{**own, **changes})
+
+    def update_axis_types(self, axis_types: Mapping[Hashable, AxisType]) -> AbstractMesh:
+        """The mesh with other types of some axes.
+
+        Args:
+            axis_types: an ``AxisType`` for each name of an axis that gets another.
+
+        Raises:
+            ValueError: when the mesh has no axis of a name.
+
+        >>> AbstractMesh((4, 2), ("x", "y")).update_axis_types({"x": AxisType.Explicit}).axis_types
+        (Explicit, Auto)
+        """
+        for name in axis_types:
+            if name not in self.axis_names:
+                known = ", ".join(map(repr, self.axis_names))
+                raise ValueError(
+                    f"update_axis_types: {name!r} is no axis of the mesh, whose axes are {known}."
+                )
+        pairs = zip(self.axis_names, self.axis_types, strict=True)
+        return self.update(axis_types=tuple(axis_types.get(name, own) for name, own in pairs))
 
 
 class Mesh(AbstractMesh):
@@ -288,48 +339,3 @@ def make_mesh(
             f"BINDAX_NUM_CPU_DEVICES in the environment, before the first use of a device."
         )
     return Mesh(np.array(devices[:needed], dtype=object).reshape(sizes), axis_names, axis_types)
-
-
-def set_mesh(mesh: Mesh | None) -> AbstractContextManager[object]:
-    """Make a mesh the one that names in a ``PartitionSpec`` alone refer to.
-
-    It holds from the call on for the thread, or the asynchronous task, that calls; used as
-    ``with set_mesh(mesh):``, until the block ends. ``config.mesh = mesh`` is for all threads.
-
-    Args:
-        mesh: the mesh, or None for no mesh.
-
-    >>> with set_mesh(make_mesh((1,), ("x",))):
-    ...     get_mesh().axis_names
-    ('x',)
-    """
-    if mesh is not None and not isinstance(mesh, Mesh):
-        raise TypeError(f"set_mesh: mesh must be a Mesh or None, but got {mesh!r:.80}.")
-    block = config.enter(mesh=mesh)
-    context = ExitStack()
-    context.callback(config.leave, block)
-    return context
-
-
-def _mesh(value: Any) -> Mesh | None:
-    if value is None or isinstance(value, Mesh):
-        return value
-    raise TypeError("a Mesh or None")
-
-
-current_mesh = Setting(
-    "mesh",
-    None,
-    "the mesh that names in a ``PartitionSpec`` alone refer to, set by ``set_mesh``",
-    check=_mesh,
-    traced=True,
-    variables=(),
-)
-
-
-use_mesh = set_mesh
-
-
-def get_mesh() -> Mesh | None:
-    """The mesh that ``set_mesh`` made the present one, or None."""
-    return config.mesh  # type: ignore[no-any-return]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from bindax_core.arrays._memories import memory_kinds, own_or_other
-from bindax_core.arrays._settings import config
+from bindax_core.arrays.sharding._current_mesh import get_mesh, mesh_at_work, with_devices
 from bindax_core.arrays.sharding._mesh import AbstractMesh, Mesh
 from bindax_core.arrays.sharding._spec import PartitionSpec, is_open
 
@@ -230,17 +231,28 @@ class NamedSharding(Sharding):
                     f"NamedSharding: spec must be a PartitionSpec, but it is {spec!r:.80}."
                 )
             spec = PartitionSpec(*spec)
-        for name in (name for axes in spec.axes for name in axes):
+        named = [name for axes in spec.axes for name in axes]
+        for name in (*named, *spec.unreduced, *spec.reduced):
             if name not in mesh.axis_names:
                 raise ValueError(
                     f"NamedSharding: spec={spec!r} names the axis {name!r}, but the axes of the "
                     f"mesh are {', '.join(map(repr, mesh.axis_names))}."
+                )
+        for name in (*spec.unreduced, *spec.reduced):
+            if name not in mesh.explicit_axes:
+                raise ValueError(
+                    f"NamedSharding: spec={spec!r} has {name!r} as unreduced or reduced, which "
+                    f"types of arrays say of explicit axes alone; those of the mesh are "
+                    f"{', '.join(map(repr, mesh.explicit_axes)) or 'none'}."
                 )
         self.mesh, self.spec, self._memory = mesh, spec, memory_kind
         if isinstance(mesh, Mesh):
             devices = mesh.device_assignment
             self._memory = own_or_other(devices, memory_kind, "NamedSharding: memory_kind")
         self._hash = hash((NamedSharding, mesh, spec, self._memory))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(NamedSharding, memory_kind=self._memory), (self.mesh, self.spec)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
@@ -311,6 +323,27 @@ class NamedSharding(Sharding):
                     f"array, or divide another axis."
                 )
 
+    @cached_property
+    def explicit(self) -> NamedSharding | None:
+        """What types of arrays say: the mesh without devices, and its explicit axes alone.
+
+        None where they divide nothing.
+
+        >>> from bindax_core.arrays.sharding._mesh import AbstractMesh, AxisType
+        >>> mesh = AbstractMesh((4, 2), ("x", "y"), (AxisType.Explicit, AxisType.Auto))
+        >>> NamedSharding(mesh, PartitionSpec("y", "x")).explicit.spec
+        P(None, 'x')
+        """
+        spoken = self.mesh.explicit_axes
+        if not spoken:
+            return None
+        spec = self.spec
+        kept = spec.update(*[tuple(n for n in axes if n in spoken) for axes in spec.axes])
+        if not (any(kept.axes) or spec.unreduced or spec.reduced):
+            return None
+        same = type(self.mesh) is AbstractMesh and kept == spec and self._memory is None
+        return self if same else NamedSharding(self.mesh.abstract_mesh, kept)
+
     def update(self, *, mesh: AbstractMesh | None = None, spec: Any = None) -> NamedSharding:
         """The sharding with another mesh, another spec, or both.
 
@@ -339,18 +372,20 @@ def named(given: Any, what: str) -> Any:
         TypeError: for anything else.
     """
     if isinstance(given, NamedSharding) and type(given.mesh) is AbstractMesh:
-        mesh = config.mesh
-        known = mesh is not None and mesh.abstract_mesh == given.mesh
-        return given.update(mesh=mesh) if known else given
+        present = get_mesh()
+        if present is None or present.shape_tuple != given.mesh.shape_tuple:
+            return given
+        return given.update(mesh=with_devices(given.mesh, present))
     if isinstance(given, Sharding):
         return given
     if isinstance(given, PartitionSpec):
-        if config.mesh is None:
+        mesh = mesh_at_work()
+        if mesh is None:
             raise ValueError(
                 f"{what}={given!r} names axes of a mesh, but no mesh is set; write `with "
                 f"set_mesh(mesh):` around, or give NamedSharding(mesh, {given!r})."
             )
-        return NamedSharding(config.mesh, given)
+        return NamedSharding(mesh, given)
     if hasattr(given, "platform") and hasattr(given, "id"):
         return SingleDeviceSharding(given)
     raise TypeError(

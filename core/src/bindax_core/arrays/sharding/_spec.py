@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import combinations
 from typing import Any, Final
 
 
@@ -27,6 +29,8 @@ class PartitionSpec(Sequence[Any]):
             first divides outermost), None for an axis that is not divided, or
             ``PartitionSpec.UNCONSTRAINED`` for one that the compiler decides on. Axes of the array
             that are left out at the end are not divided.
+        unreduced: mesh axes along which devices hold parts of a sum that is still to be added up.
+        reduced: mesh axes along which devices hold copies, whose cotangents are ``unreduced``.
 
     Raises:
         ValueError: when a name occurs twice.
@@ -36,12 +40,16 @@ class PartitionSpec(Sequence[Any]):
     P('x', None, ('y', 'z'))
     >>> len(P("x")), P("x")[0]
     (1, 'x')
+    >>> P("x", unreduced={"y"})
+    P('x', unreduced={'y'})
     """
 
     UNCONSTRAINED: Final = UNCONSTRAINED
 
-    def __init__(self, *partitions: Any) -> None:
+    def __init__(self, *partitions: Any, unreduced: Any = (), reduced: Any = ()) -> None:
         self._entries = tuple([_entry(given) for given in partitions])
+        self.unreduced: frozenset[Any] = _names(unreduced, "unreduced")
+        self.reduced: frozenset[Any] = _names(reduced, "reduced")
         names = [name for axes in self.axes for name in axes]
         if len(set(names)) != len(names):
             twice = next(name for name in names if names.count(name) > 1)
@@ -49,6 +57,18 @@ class PartitionSpec(Sequence[Any]):
                 f"{self!r} has the mesh axis {twice!r} twice; a mesh axis divides one axis of an "
                 f"array."
             )
+        if self.unreduced or self.reduced:
+            self._refuse_overlaps(frozenset(names))
+
+    def _refuse_overlaps(self, dividing: frozenset[Any]) -> None:
+        sets = {"partitions": dividing, "unreduced": self.unreduced, "reduced": self.reduced}
+        for one, other in combinations(sets, 2):
+            shared = sorted(sets[one] & sets[other], key=str)
+            if shared:
+                raise ValueError(
+                    f"{self!r} has the mesh axis {shared[0]!r} among its {one} and as {other}; "
+                    f"along an axis an array is divided, unreduced or reduced."
+                )
 
     @property
     def partitions(self) -> tuple[Any, ...]:
@@ -63,12 +83,20 @@ class PartitionSpec(Sequence[Any]):
 
     def padded(self, ndim: int) -> PartitionSpec:
         """The spec with an entry for each of ``ndim`` axes."""
-        return PartitionSpec(*self._entries, *[None] * (ndim - len(self._entries)))
+        return self.update(*self._entries, *[None] * (ndim - len(self._entries)))
 
     def inserted(self, axis: int, entry: Any = None) -> PartitionSpec:
         """The spec of an array with one more axis, before the given one."""
         before = self.padded(max(axis, len(self._entries)))._entries
-        return PartitionSpec(*before[:axis], entry, *before[axis:])
+        return self.update(*before[:axis], entry, *before[axis:])
+
+    def update(self, *partitions: Any) -> PartitionSpec:
+        """The spec with other entries, and the same axes unreduced and reduced.
+
+        >>> PartitionSpec("x", unreduced={"y"}).update(None)
+        P(None, unreduced={'y'})
+        """
+        return PartitionSpec(*partitions, unreduced=self.unreduced, reduced=self.reduced)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -86,21 +114,39 @@ class PartitionSpec(Sequence[Any]):
         return PartitionSpec(*other, *self._entries)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is PartitionSpec and other._entries == self._entries
+        return (
+            type(other) is PartitionSpec
+            and other._entries == self._entries
+            and other.unreduced == self.unreduced
+            and other.reduced == self.reduced
+        )
 
     def __hash__(self) -> int:
-        return hash((PartitionSpec, self._entries))
+        return hash((PartitionSpec, self._entries, self.unreduced, self.reduced))
 
     def __repr__(self) -> str:
-        return f"P({', '.join(map(repr, self._entries))})"
+        shown = [repr(entry) for entry in self._entries]
+        for word, names in (("unreduced", self.unreduced), ("reduced", self.reduced)):
+            if names:
+                shown.append(f"{word}={{{', '.join(sorted(map(repr, names)))}}}")
+        return f"P({', '.join(shown)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (PartitionSpec, self._entries)
+        return partial(PartitionSpec, unreduced=self.unreduced, reduced=self.reduced), self._entries
 
 
 def is_open(entry: Any) -> bool:
     """Tell whether an entry leaves an axis to the compiler."""
     return isinstance(entry, _Unconstrained)
+
+
+def _names(given: Any, what: str) -> frozenset[Any]:
+    """The names of a set of mesh axes."""
+    if isinstance(given, str) or not isinstance(given, (set, frozenset, tuple, list)):
+        raise TypeError(f"PartitionSpec: {what}={given!r:.80} must be a set of names of mesh axes.")
+    if None in given:
+        raise ValueError(f"PartitionSpec: {what} holds None, which names no mesh axis.")
+    return frozenset(given)
 
 
 def _entry(given: Any) -> Any:

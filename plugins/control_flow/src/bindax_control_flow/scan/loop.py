@@ -39,9 +39,15 @@ class Loop(Step):
 
 def stacked_aval(length: int, aval: Any) -> Any:
     """The type of a sequence of values of one type."""
-    return aval.update(shape=(length, *aval.shape))
+    return aval.with_axis(0, length)
 
 
 def slice_aval(aval: Any) -> Any:
-    """The type of one slice of a sequence."""
-    return aval.update(shape=aval.shape[1:])
+    """The type of one slice of a sequence, which devices have to have whole along its axis."""
+    if getattr(aval, "is_divided", False) and aval.sharding.spec[0] is not None:
+        raise ValueError(
+            f"scan: the 0th dimension of all xs should be replicated, since each step takes a "
+            f"slice of it, but one is {aval.str_short()}. Lay it out by reshard, or divide another "
+            f"axis."
+        )
+    return aval.without_axis(0)

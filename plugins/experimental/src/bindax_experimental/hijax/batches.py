@@ -82,4 +82,4 @@ def unmapped(size: int, aval: Any, dim: int | None) -> Any:
         raise TypeError(f"unmap_avals: avals are types of arrays, but one is {aval!r:.60}.")
     if not isinstance(dim, int):
         raise TypeError(f"unmap_avals: dims are integers or None, but one is {dim!r:.60}.")
-    return aval.update(shape=(*aval.shape[:dim], size, *aval.shape[dim:]))
+    return aval.with_axis(dim, size)

@@ -107,6 +107,5 @@ def operand_types(equation: Equation) -> tuple[list[str], list[str]]:
 
 
 def _type(aval: Any) -> str:
-    sharding = getattr(aval, "sharding", None) or getattr(aval, "placement", None)
-    shown: str = aval.str_short()
-    return shown + (f" on {sharding}" if sharding is not None else "")
+    sharding, shown = getattr(aval, "placement", None), aval.str_short()
+    return f"{shown} on {sharding}" if sharding is not None else str(shown)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bindax_core import device_put
 from bindax_core.extend import Primitive, Tracer, api_boundary, config, is_value, typeof, warn_user
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.index_parsing import parse_index
@@ -32,6 +31,7 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 from bindax_lax_basic.shape.creation import ones_like
 from bindax_lax_basic.shape.reshape import squeeze_p
 from bindax_lax_basic.shape.rev import rev_p
+from bindax_transforms.extend import decided
 
 
 class IndexedUpdates:
@@ -64,7 +64,7 @@ class IndexedUpdate:
       default ``get`` reads the nearest element, and updates there are dropped.
     * ``indices_are_sorted``, ``unique_indices``: promises that may help a compiler.
     * ``wrap_negative_indices``: whether negative positions count from the end.
-    * ``out_sharding``: how the result lies on devices, as for ``device_put``.
+    * ``out_sharding``: how the result lies on a mesh, as for ``reshard``.
 
     Where a position occurs several times, ``add``, ``multiply``, ``min``, ``max`` and the like
     apply each of its updates; of several ``set`` one stays, and ``apply`` computes it once. Values
@@ -100,7 +100,7 @@ class IndexedUpdate:
             fill_value: a scalar that is read out of bounds with ``mode="fill"``; by default nan
                 for floats, the least value of signed and the greatest of unsigned integers.
             wrap_negative_indices: whether negative positions count from the end.
-            out_sharding: how the result lies on devices, as for ``device_put``.
+            out_sharding: how the result lies on a mesh, as for ``reshard``.
 
         >>> import numpy as np
         >>> from bindax_core import Array
@@ -110,12 +110,17 @@ class IndexedUpdate:
         """
         if isinstance(fill_value, Tracer):
             fill_value = fill_value.item()
-        shape = typeof(self._array).shape
-        indexer = build_indexer(parse_index(self._index, shape), shape, wrap=wrap_negative_indices)
-        chosen = CLIP if mode is None else GatherScatterMode.from_any(mode)
-        promises = indices_are_sorted, unique_indices
-        taken = take_indexed(self._array, indexer, chosen, fill_value, *promises)
-        return _laid(taken, out_sharding)
+
+        def taken(array: Any, index: Any) -> Any:
+            shape = typeof(array).shape
+            indexer = build_indexer(parse_index(index, shape), shape, wrap=wrap_negative_indices)
+            chosen = CLIP if mode is None else GatherScatterMode.from_any(mode)
+            promises = indices_are_sorted, unique_indices
+            return take_indexed(array, indexer, chosen, fill_value, *promises)
+
+        if out_sharding is None:
+            return taken(self._array, self._index)
+        return decided(taken, out_sharding, (self._array, self._index), what="x.at[...].get")
 
     @api_boundary
     def set(self, values: Any, **options: Any) -> Any:
@@ -192,7 +197,9 @@ class IndexedUpdate:
         >>> Array.from_numpy(np.arange(3.0)).at[1:].apply(lambda v: v * v)
         Array([0., 1., 4.], dtype=float64)
         """
-        out_sharding = options.pop("out_sharding", None)
+        if options.get("out_sharding") is not None:
+            return self._decided(IndexedUpdate.apply, (func,), options)
+        options.pop("out_sharding", None)
         indexer, params = self._plan(**options)
         taken = take_indexed(self._array, indexer, CLIP, None)
         values = func(taken)
@@ -201,7 +208,7 @@ class IndexedUpdate:
                 f"x.at[...].apply takes an elementwise function, but for "
                 f"{typeof(taken).str_short()} it gave {typeof(values).str_short()}."
             )
-        return _laid(_scattered(scatter_p, self._array, values, indexer, params), out_sharding)
+        return _scattered(scatter_p, self._array, values, indexer, params)
 
     def _plan(
         self,
@@ -221,21 +228,30 @@ class IndexedUpdate:
             "mode": GatherScatterMode.from_any(mode),
         }
 
-    def _update(
-        self, which: Primitive, values: Any, out_sharding: Any = None, **options: Any
-    ) -> Any:
+    def _update(self, which: Primitive, values: Any, **options: Any) -> Any:
+        if options.get("out_sharding") is not None:
+            given = (which, values)
+            return self._decided(IndexedUpdate._update, given, options)
+        options.pop("out_sharding", None)
         indexer, params = self._plan(**options)
-        return _laid(_scattered(which, self._array, values, indexer, params), out_sharding)
+        return _scattered(which, self._array, values, indexer, params)
+
+    def _decided(
+        self, method: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        """Call a method whose result lies as its options say, and that is left to the compiler."""
+        others = {name: value for name, value in options.items() if name != "out_sharding"}
+
+        def changed(array: Any, index: Any, *args: Any) -> Any:
+            return method(IndexedUpdate(array, index), *args, **others)
+
+        given = (self._array, self._index, *args)
+        return decided(changed, options["out_sharding"], given, what="x.at[...]")
 
     def _of_ones(self, values: Any, options: dict[str, Any]) -> Any:
         """Divisors or exponents of the whole array: ones, but for the elements."""
         ones = IndexedUpdate(ones_like(self._array), self._index)
         return ones._update(scatter_mul_p, values, **options)
-
-
-def _laid(x: Any, sharding: Any) -> Any:
-    """An array as a sharding lays it on devices, if there is one."""
-    return x if sharding is None else device_put(x, sharding)
 
 
 def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bindax_core import device_put
 from bindax_core.errors import ShapeError
 from bindax_core.extend import typeof
 from bindax_lax_basic import dtypes
@@ -21,6 +20,7 @@ from bindax_lax_basic.shape.creation import zeros_like
 from bindax_lax_basic.shape.reshape import reshape_p
 from bindax_lax_basic.shape.reshape import squeeze as lax_squeeze
 from bindax_lax_basic.shape.transpose import transpose_p
+from bindax_transforms.extend import decided
 
 
 def _settled(x: Any) -> Any:
@@ -47,10 +47,10 @@ def reshape(
     """The elements, in order, in another shape; one size may be -1, which means what is left.
 
     With the order "F" the first axis is counted first. ``out_sharding`` says how the result lies on
-    devices, as for ``device_put``.
+    a mesh, as for ``reshard``.
     """
     if out_sharding is not None:
-        return device_put(reshape(self, *shape, order=order, copy=copy), out_sharding)
+        return decided(reshape, out_sharding, (self, *shape), {"order": order, "copy": copy})
     if _order_argument("reshape", order):
         return _reversed(_reshaped(_reversed(self), _sizes(shape)[::-1]))
     return _reshaped(self, _sizes(shape))

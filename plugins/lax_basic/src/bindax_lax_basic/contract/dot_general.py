@@ -18,6 +18,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.contract import precision as precisions
 from bindax_lax_basic.contract.precision import DotAlgorithm, PrecisionLike, ProductPrecision
@@ -26,9 +27,11 @@ from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import Batched, Values, multilinear
 from bindax_lax_basic.rules.operands import adopt_dtype
+from bindax_lax_basic.rules.sharding import entries
 from bindax_lax_basic.rules.types import describe, require_kind, require_same_dtype, static_ints
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.transpose import moveaxis, transpose_p
+from bindax_transforms.extend import decided
 from bindax_transforms.zeros import UndefPrimal
 
 __all__ = ["DotDimensionNumbers", "batch_matmul", "dot", "dot_general", "dot_general_p"]
@@ -57,6 +60,8 @@ def dot_general(
     dimension_numbers: Any,
     precision: PrecisionLike = None,
     preferred_element_type: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Contract two arrays over some axes, for each index of some batch axes.
 
@@ -68,6 +73,8 @@ def dot_general(
         precision: None, a ``Precision`` (or its name), one for each operand, or the whole
             algorithm: a ``DotAlgorithm``, or a ``DotAlgorithmPreset`` (or its name).
         preferred_element_type: the dtype to compute in and return; by default the operands'.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Returns:
         An array whose axes are the batch axes, the other axes of ``lhs``, those of ``rhs``.
@@ -79,6 +86,12 @@ def dot_general(
     >>> dot_general(a, b, (((1,), (0,)), ((), ()))).shape
     (2, 4)
     """
+    if out_sharding is not None:
+        return decided(
+            dot_general,
+            out_sharding,
+            (lhs, rhs, dimension_numbers, precision, preferred_element_type),
+        )
     if dimension_numbers is None:
         return dot(lhs, rhs, precision=precision, preferred_element_type=preferred_element_type)
     try:
@@ -141,6 +154,7 @@ def dot(
     dimension_numbers: Any = None,
     precision: PrecisionLike = None,
     preferred_element_type: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """Product of vectors and matrices: inner, matrix-vector or matrix product.
 
@@ -150,10 +164,23 @@ def dot(
         dimension_numbers: when given, ``dot`` is ``dot_general``.
         precision: as for ``dot_general``.
         preferred_element_type: as for ``dot_general``.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     Array(11., dtype=float64)
     """
+    if out_sharding is not None:
+        return decided(
+            dot,
+            out_sharding,
+            (lhs, rhs),
+            {
+                "dimension_numbers": dimension_numbers,
+                "precision": precision,
+                "preferred_element_type": preferred_element_type,
+            },
+        )
     if dimension_numbers is not None:
         return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
     avals = typeof(lhs), typeof(rhs)
@@ -388,6 +415,27 @@ def _dot_lowering(
     return ctx.op("stablehlo.dot_general", [lhs, rhs], attributes=attributes)[0]
 
 
+def _dot_sharding(
+    primitive: Primitive,
+    lhs: ShapedArray,
+    rhs: ShapedArray,
+    *,
+    dimension_numbers: DimensionNumbers,
+    **params: Any,
+) -> tuple[Any, ...]:
+    left, right = entries(lhs), entries(rhs)
+    (contracted, batched) = dimension_numbers
+    if any(left[i] and right[j] for i, j in zip(*contracted, strict=True)):
+        problem = "is ambiguous: Contracting dimensions are sharded in both operands"
+        raise ambiguous(primitive, problem, [lhs, rhs])
+    pairs = [(left[i], right[j]) for i, j in zip(*batched, strict=True)]
+    if any(None not in pair and pair[0] != pair[1] for pair in pairs):
+        problem = "requires lhs batch dimensions and rhs batch dimensions to have the same sharding"
+        raise ambiguous(primitive, problem, [lhs, rhs])
+    _, ours, theirs = _parts(left, right, dimension_numbers)
+    return (*[a or b for a, b in pairs], *ours, *theirs)
+
+
 dot_general_p: Primitive = primitive(
     "dot_general",
     rules.impl(_dot_impl),
@@ -396,4 +444,5 @@ dot_general_p: Primitive = primitive(
     rules.vmap(_dot_vmap),
     rules.transpose(_dot_transpose),
     in_wider(_dot_lowering),
+    rules.sharding(_dot_sharding, takes_primitive=True),
 )

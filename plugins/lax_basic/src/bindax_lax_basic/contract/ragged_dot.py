@@ -18,6 +18,7 @@ from bindax_lax_basic.rules.types import describe, static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p
 from bindax_lax_basic.shape.creation import filled, iota_p
 from bindax_lax_basic.shape.transpose import transpose_p
+from bindax_transforms.extend import decided
 
 __all__ = ["RaggedDotDimensionNumbers", "ragged_dot", "ragged_dot_general"]
 
@@ -62,6 +63,8 @@ def ragged_dot(
     precision: PrecisionLike = None,
     preferred_element_type: Any = None,
     group_offset: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Products of groups of rows with one matrix for each group.
 
@@ -73,6 +76,8 @@ def ragged_dot(
         precision: as for ``dot_general``.
         preferred_element_type: as for ``dot_general``.
         group_offset: must be None.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Returns:
         An array of shape ``[m, n]``.
@@ -81,6 +86,12 @@ def ragged_dot(
     >>> ragged_dot(lhs, rhs, np.array([1, 2])).ravel()
     Array([2., 5., 5.], dtype=float64)
     """
+    if out_sharding is not None:
+        return decided(
+            ragged_dot,
+            out_sharding,
+            (lhs, rhs, group_sizes, precision, preferred_element_type, group_offset),
+        )
     return ragged_dot_general(
         lhs, rhs, group_sizes, _ROWS, precision, preferred_element_type, group_offset
     )
@@ -94,6 +105,8 @@ def ragged_dot_general(
     precision: PrecisionLike = None,
     preferred_element_type: Any = None,
     group_offset: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Contract two arrays, one axis of which is made of groups.
 
@@ -112,6 +125,8 @@ def ragged_dot_general(
         precision: as for ``dot_general``.
         preferred_element_type: as for ``dot_general``.
         group_offset: must be None.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         TypeError: when dtypes, sizes or dimension numbers do not agree.
@@ -123,14 +138,26 @@ def ragged_dot_general(
     >>> ragged_dot_general(rows, matrices, np.array([1, 2]), numbers).shape
     (3, 1)
     """
-    numbers = ragged_dot_dimension_numbers
+    numbers, arguments = ragged_dot_dimension_numbers, (precision, preferred_element_type)
+    if out_sharding is not None:
+        given = (lhs, rhs, group_sizes, numbers, *arguments, group_offset)
+        return decided(ragged_dot_general, out_sharding, given)
     _check_arguments(numbers, group_offset)
+    return _contracted(lhs, rhs, group_sizes, numbers, arguments)
+
+
+def _contracted(
+    lhs: Any,
+    rhs: Any,
+    group_sizes: Any,
+    numbers: RaggedDotDimensionNumbers,
+    arguments: tuple[Any, Any],
+) -> Array:
     x, y, sizes = typeof(lhs), typeof(rhs), typeof(group_sizes)
     _check_axes(x, y, numbers)
     axis, kind = _ragged_axis(x, numbers)
     (contract, batch) = numbers.dot_dimension_numbers
     _check_groups(y, sizes, numbers, kind)
-    arguments = precision, preferred_element_type
     if kind == "batch":
         _check_sizes(x, sizes, _outer(axis, batch[0]))
         return dot_general(lhs, rhs, (contract, batch), *arguments)

@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import FLOAT, DType
 from bindax_lax_basic.elementwise.bits import bit_width
@@ -16,6 +17,7 @@ from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear, no_derivative
 from bindax_lax_basic.rules.lowering import as_one
+from bindax_lax_basic.rules.sharding import entries
 from bindax_lax_basic.rules.types import static_int
 
 __all__ = [
@@ -117,6 +119,14 @@ def _bitcast_lowering(ctx: LoweringContext, x: Any, *, new_dtype: DType) -> Any:
     return ctx.op("stablehlo.bitcast_convert", [x])[0]
 
 
+def _bitcast_sharding(primitive: Primitive, x: ShapedArray, *, new_dtype: DType) -> tuple[Any, ...]:
+    (out,) = primitive.out_avals((x.plain(),), {"new_dtype": new_dtype})
+    found = entries(x)
+    if out.ndim < x.ndim and found[-1] is not None:
+        raise ambiguous(primitive, "joins the parts along a divided axis", [x])
+    return (*found, None)[: out.ndim]
+
+
 bitcast_convert_type_p: Primitive = primitive(
     "bitcast_convert_type",
     rules.impl(_bitcast_impl),
@@ -125,6 +135,7 @@ bitcast_convert_type_p: Primitive = primitive(
     leading_batch(),  # for the last axis may be one of parts
     rules.transpose.absent("its derivative is zero by definition"),
     rules.lowering["stablehlo"](_bitcast_lowering),
+    rules.sharding(_bitcast_sharding, takes_primitive=True),
 )
 
 

@@ -121,6 +121,7 @@ complex_p: Primitive = primitive(
     elementwise_batch(),
     rules.transpose(_complex_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.complex")),
+    rules.sharding("elementwise"),
 )
 
 
@@ -170,4 +171,5 @@ conj_p: Primitive = primitive(
     same_dims(),
     rules.transpose(_conj_transpose),
     rules.lowering["stablehlo"](_conj_lowering),
+    rules.sharding("elementwise"),
 )

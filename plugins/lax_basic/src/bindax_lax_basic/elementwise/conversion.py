@@ -181,6 +181,7 @@ convert_element_type_p: Primitive = primitive(
     same_dims(),
     rules.transpose(_convert_transpose),
     rules.lowering["stablehlo"](_convert_lowering),
+    rules.sharding("elementwise"),
 )
 
 
@@ -214,6 +215,7 @@ copy_p: Primitive = primitive(
     same_dims(),
     rules.transpose(lambda ct, x: [ct]),
     rules.lowering["stablehlo"](lambda ctx, x: x),
+    rules.sharding("elementwise"),
 )
 
 
@@ -242,4 +244,5 @@ stop_gradient_p: Primitive = primitive(
     same_dims(),
     rules.transpose.absent("its derivative is zero, so nothing linear is left to transpose"),
     rules.lowering["stablehlo"](lambda ctx, x: x),
+    rules.sharding("elementwise"),
 )

@@ -53,5 +53,6 @@ optimization_barrier_p: Primitive = primitive(
     rules.lowering["stablehlo"](
         lambda ctx, *values: ctx.op("stablehlo.optimization_barrier", values) if values else []
     ),
+    rules.sharding(lambda *avals: [aval.sharding.spec for aval in avals]),
     multiple_results=True,
 )

@@ -129,6 +129,7 @@ pow_p: Primitive = primitive(
     elementwise_batch(),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](_pow_lowering),
+    rules.sharding("elementwise"),
 )
 
 
@@ -210,6 +211,7 @@ integer_pow_p: Primitive = primitive(
     rules.abstract_eval(_integer_pow_type),
     same_dims(),
     *nonlinear(composition(_integer_pow), _integer_pow_partial),
+    rules.sharding("elementwise"),
 )
 
 

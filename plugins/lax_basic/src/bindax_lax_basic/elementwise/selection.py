@@ -138,6 +138,7 @@ select_n_p: Primitive = primitive(
     elementwise_batch(_bind_select),
     rules.transpose(_select_transpose),
     rules.lowering["stablehlo"](_select_lowering),
+    rules.sharding("elementwise"),
 )
 
 
@@ -316,4 +317,5 @@ clamp_p: Primitive = primitive(
     elementwise_batch(_bind_clamp),
     rules.transpose.absent("not linear"),
     rules.lowering["stablehlo"](_clamp_lowering),
+    rules.sharding("elementwise"),
 )

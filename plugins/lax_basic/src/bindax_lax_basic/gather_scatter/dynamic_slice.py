@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert
@@ -25,6 +26,7 @@ from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import jointly_linear
 from bindax_lax_basic.rules.lowering import as_one, integers
 from bindax_lax_basic.rules.operands import adopt_dtype
+from bindax_lax_basic.rules.sharding import entries, resized
 from bindax_lax_basic.rules.types import (
     axis_argument,
     describe,
@@ -211,6 +213,7 @@ dynamic_slice_p: Primitive = primitive(
     rules.vmap(_slice_vmap),
     rules.transpose(_slice_transpose),
     rules.lowering["stablehlo"](as_one("stablehlo.dynamic_slice", slice_sizes=integers)),
+    resized("slicing on sharded dims"),
 )
 
 
@@ -296,6 +299,16 @@ def _update_vmap(size: int, operands: Operands, dims: Sequence[int | None]) -> t
     return scatter(x, vectors, update, numbers, mode=GatherScatterMode.CLIP, **promises), 0
 
 
+def _update_sharding(
+    primitive: Primitive, x: ShapedArray, update: ShapedArray, *starts: ShapedArray
+) -> Any:
+    pairs = zip(entries(x), entries(update), x.shape, update.shape, strict=True)
+    if any(own != new and (new or size != part) for own, new, size, part in pairs):
+        problem = "operand sharding must be equal to update sharding"
+        raise ambiguous(primitive, problem, [x, update])
+    return entries(x)
+
+
 dynamic_update_slice_p: Primitive = primitive(
     "dynamic_update_slice",
     rules.impl(_update_impl),
@@ -304,4 +317,5 @@ dynamic_update_slice_p: Primitive = primitive(
     rules.vmap(_update_vmap),
     rules.transpose(_update_transpose),
     rules.lowering["stablehlo"](as_one("stablehlo.dynamic_update_slice")),
+    rules.sharding(_update_sharding, takes_primitive=True),
 )

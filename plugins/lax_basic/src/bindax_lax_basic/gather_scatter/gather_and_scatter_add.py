@@ -20,6 +20,7 @@ from bindax_lax_basic.gather_scatter.dimension_numbers import (
 )
 from bindax_lax_basic.gather_scatter.lowering import gather_lowering
 from bindax_lax_basic.gather_scatter.scatter_rules import bind_scatter, scatter_family
+from bindax_lax_basic.gather_scatter.sharding import gather_sharding
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import zero_tangent
 from bindax_lax_basic.rules.types import static_ints
@@ -182,6 +183,7 @@ gather_p: Primitive = primitive(
     rules.vmap(_gather_vmap),
     rules.transpose(_gather_transpose),
     rules.lowering["stablehlo"](gather_lowering),
+    rules.sharding(gather_sharding, takes_primitive=True),
 )
 
 

@@ -15,6 +15,7 @@ from bindax_lax_basic.gather_scatter.dimension_numbers import (
     ScatterDimensionNumbers,
 )
 from bindax_lax_basic.gather_scatter.lowering import scatter_lowering
+from bindax_lax_basic.gather_scatter.sharding import scatter_sharding
 from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.operands import adopt_dtype
@@ -136,4 +137,5 @@ def scatter_family(
         rules.abstract_eval(_type(name, accepts)),
         rules.vmap(_batch, takes_primitive=True),
         rules.lowering["stablehlo"](scatter_lowering(combine)),
+        rules.sharding(scatter_sharding, takes_primitive=True),
     )

@@ -18,6 +18,7 @@ from bindax_core.extend import (
     primitive,
     rules,
 )
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import compare
@@ -26,7 +27,9 @@ from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import no_derivative
+from bindax_lax_basic.rules.sharding import entries
 from bindax_lax_basic.rules.types import shape_argument
+from bindax_transforms.extend import decided
 
 __all__ = ["RandomAlgorithm", "rng_bit_generator", "rng_bit_generator_p"]
 
@@ -47,6 +50,8 @@ def rng_bit_generator(
     shape: Any,
     dtype: Any = np.uint32,
     algorithm: RandomAlgorithm | int = RandomAlgorithm.RNG_DEFAULT,
+    *,
+    out_sharding: Any = None,
 ) -> tuple[Array, Array]:
     """Random bits, and the state for the next ones.
 
@@ -57,6 +62,8 @@ def rng_bit_generator(
         dtype: their dtype: uint8, uint16, uint32 or uint64.
         algorithm: ``RandomAlgorithm.RNG_PHILOX``, which is the default, or ``RNG_THREE_FRY``
             (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011).
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Returns:
         The next state and the bits: the same ones evaluated and compiled, on every platform.
@@ -69,6 +76,8 @@ def rng_bit_generator(
     >>> state, bits
     (Array([0, 0, 1, 0], dtype=uint32), Array([1713891541, 3781805453], dtype=uint32))
     """
+    if out_sharding is not None:
+        return decided(rng_bit_generator, out_sharding, (key, shape, dtype, algorithm))
     try:
         chosen = RandomAlgorithm(algorithm)
     except ValueError:
@@ -191,6 +200,13 @@ def _for_each(
     return after, made
 
 
+def _sharding(primitive: Primitive, state: ShapedArray, **params: Any) -> list[Any]:
+    *batch, words = entries(state)
+    if words is not None:
+        raise ambiguous(primitive, "has a state that is divided along its words", [state])
+    return [batch, batch]
+
+
 rng_bit_generator_p: Primitive = primitive(
     "rng_bit_generator",
     rules.impl(_impl),
@@ -199,6 +215,7 @@ rng_bit_generator_p: Primitive = primitive(
     leading_batch(),
     rules.transpose.absent("not linear: its operand and results are integers"),
     rules.lowering["stablehlo"](_lowering),
+    rules.sharding(_sharding, takes_primitive=True),
     multiple_results=True,
 )
 """Operand: one state, or several with leading batch axes, each of which gives ``shape`` bits."""

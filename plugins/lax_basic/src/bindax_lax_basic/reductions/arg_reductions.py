@@ -25,6 +25,7 @@ from bindax_lax_basic.elementwise.conversion import compare
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray, comparable
 from bindax_lax_basic.rules.linear import no_derivative
+from bindax_lax_basic.rules.sharding import without
 from bindax_lax_basic.rules.types import axis_argument, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduction_batch
@@ -145,6 +146,7 @@ def _arg_rules(
         reduction_batch(),
         DISCRETE,
         _arg_lowering(direction, initial),
+        without("axes"),
     )
 
 

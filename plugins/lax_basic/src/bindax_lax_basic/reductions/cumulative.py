@@ -23,6 +23,7 @@ from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import Dual, Values, linear, zero_tangent
 from bindax_lax_basic.rules.operands import constant
+from bindax_lax_basic.rules.sharding import whole_along
 from bindax_lax_basic.rules.types import Kinds, axis_argument, rank_of, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_transforms.zeros import Zero
@@ -155,6 +156,9 @@ def _scan_jvp(step_jvp: Function) -> Rule:
     return rules.jvp(rule, symbolic_zeros=True, takes_primitive=True)
 
 
+_WHOLE = whole_along("axis", "Input should be unsharded over the axis being reduced")
+
+
 def _of_ufunc(name: str, ufunc: np.ufunc, step: Step) -> tuple[Rule, ...]:
     """The rules that do not differentiate."""
     return (
@@ -162,6 +166,7 @@ def _of_ufunc(name: str, ufunc: np.ufunc, step: Step) -> tuple[Rule, ...]:
         _cumulative_type(name, dtypes.NUMBER),
         along_axis(),
         _scan_lowering(step),
+        _WHOLE,
     )
 
 
@@ -242,4 +247,5 @@ cumlogsumexp_p: Primitive = primitive(
     along_axis(),
     rules.transpose.absent("not linear"),
     _scan_lowering(_logaddexp),
+    _WHOLE,
 )

@@ -24,6 +24,7 @@ from bindax_lax_basic.reductions import reductions
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.linear import Batched, Values
+from bindax_lax_basic.rules.sharding import entries
 from bindax_lax_basic.rules.types import axes_argument
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
     Dims,
@@ -35,6 +36,7 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.reshape import squeeze_p
 from bindax_lax_basic.shape.slice_and_pad import every
+from bindax_transforms.extend import decided
 
 __all__ = ["reduce", "reduce_p"]
 
@@ -55,6 +57,8 @@ def reduce(
     init_values: Any,
     computation: Callable[[Any, Any], Any],
     dimensions: Sequence[int],
+    *,
+    out_sharding: Any = None,
 ) -> Any:
     """Combine the elements of arrays over axes by any function.
 
@@ -67,6 +71,8 @@ def reduce(
             returns their combination. It must be associative; the grouping is not specified, and
             compilers may also change the order.
         dimensions: the axes to reduce.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Returns:
         The tree of the results.
@@ -85,6 +91,8 @@ def reduce(
     >>> reduce(x, 0.0, lambda a, b: a + b + a * b, (1,))
     Array([ 5., 19.], dtype=float64)
     """
+    if out_sharding is not None:
+        return decided(reduce, out_sharding, (operands, init_values, computation, dimensions))
     values, tree, program = computations.reduction_operands(
         "reduce", operands, init_values, computation, _REDUCTIONS
     )
@@ -151,6 +159,14 @@ def _lowering(
     return list(ctx.op("stablehlo.reduce", values, attributes=attributes, regions=regions))
 
 
+def _sharding(*avals: ShapedArray, computation: ClosedJaxpr, dimensions: Dims) -> list[Any]:
+    operands = avals[: len(avals) // 2]
+    return [
+        tuple([entry for i, entry in enumerate(entries(x)) if i not in dimensions])
+        for x in operands
+    ]
+
+
 reduce_p: Primitive = primitive(
     "reduce",
     composite_impl(_by_halves),
@@ -159,6 +175,7 @@ reduce_p: Primitive = primitive(
     rules.vmap(_vmap),
     rules.transpose.absent("not linear: its tangents are made of other operations"),
     rules.lowering["stablehlo"](_lowering),
+    rules.sharding(_sharding),
     multiple_results=True,
 )
 """Operands: arrays of one shape, then as many initial values."""

@@ -19,6 +19,7 @@ from bindax_lax_basic.elementwise.selection import extremum
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import Dual, Values, no_derivative, zero_tangent
 from bindax_lax_basic.rules.operands import constant
+from bindax_lax_basic.rules.sharding import without
 from bindax_lax_basic.rules.types import axes_argument, rank_of
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
@@ -33,6 +34,7 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
 from bindax_lax_basic.shape.reshape import reshape_p
 from bindax_lax_basic.shape.slice_and_pad import every, pad_p
 from bindax_lax_basic.shape.transpose import transpose_p
+from bindax_transforms.extend import decided
 from bindax_transforms.zeros import Zero
 
 __all__ = [
@@ -71,13 +73,17 @@ def _reduction_impl(ufunc: Any, initial: Callable[[Any], Any]) -> Rule:
     return rules.impl(run)
 
 
-def reduce_max(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
+def reduce_max(
+    operand: Any, axes: Any = None, *, axis: Any = None, out_sharding: Any = None
+) -> Array:
     """Maximum of an array over some of its axes.
 
     Args:
         operand: an array of any dtype.
         axes: the axes to reduce; one integer, several, or None for all.
         axis: another name for ``axes``.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Of no elements it is the least value of the dtype; of any nan, nan. Complex numbers are compared
     by real and then by imaginary part. The derivative is shared equally among elements that tie.
@@ -85,15 +91,21 @@ def reduce_max(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     >>> reduce_max(np.array([[1.0, 5.0], [3.0, 4.0]]), (1,))
     Array([5., 4.], dtype=float64)
     """
+    if out_sharding is not None:
+        return decided(reduce_max, out_sharding, (operand, axes), {"axis": axis})
     return _bind(reduce_max_p, operand, axes, axis)
 
 
-def reduce_min(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
+def reduce_min(
+    operand: Any, axes: Any = None, *, axis: Any = None, out_sharding: Any = None
+) -> Array:
     """Minimum of an array over some of its axes; like ``reduce_max``.
 
     >>> reduce_min(np.array([[1.0, 5.0], [3.0, 4.0]]), (1,))
     Array([1., 3.], dtype=float64)
     """
+    if out_sharding is not None:
+        return decided(reduce_min, out_sharding, (operand, axes), {"axis": axis})
     return _bind(reduce_min_p, operand, axes, axis)
 
 
@@ -130,6 +142,7 @@ def _choosing(name: str, initial: Callable[[DType], Any]) -> tuple[Rule, ...]:
         reduction_batch(),
         NOT_LINEAR,
         rules.lowering["stablehlo"](reduction_lowering(extremum(name), initial)),
+        without("axes"),
     )
 
 
@@ -190,6 +203,7 @@ reduce_prod_p: Primitive = primitive(
     reduction_batch(),
     NOT_LINEAR,
     in_wider(reduction_lowering("stablehlo.multiply", 1), dtypes.summing_dtype),
+    without("axes"),
 )
 
 
@@ -240,6 +254,7 @@ def _of_bits(name: str, ufunc: np.ufunc, initial: Callable[[DType], Any]) -> tup
         reduction_batch(),
         DISCRETE,
         rules.lowering["stablehlo"](reduction_lowering(f"stablehlo.{name}", initial)),
+        without("axes"),
     )
 
 

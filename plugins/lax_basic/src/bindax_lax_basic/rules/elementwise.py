@@ -31,8 +31,8 @@ def elementwise(
     result: ResultDType = None,
     same_dtype: bool = True,
     slow: bool = False,
-) -> tuple[Rule, Rule, Rule]:
-    """The ``impl``, ``abstract_eval`` and ``vmap`` rules of an elementwise primitive.
+) -> tuple[Rule, Rule, Rule, Rule]:
+    """The ``impl``, ``abstract_eval``, ``vmap`` and ``sharding`` rules of an elementwise primitive.
 
     Args:
         name: the primitive's name, for messages.
@@ -52,6 +52,7 @@ def elementwise(
         rules.impl(computed, slow=slow),
         rules.abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
         same_dims() if len(accepts) == 1 else elementwise_batch(),
+        rules.sharding("elementwise"),
     )
 
 

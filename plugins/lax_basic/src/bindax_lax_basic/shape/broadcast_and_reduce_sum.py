@@ -23,8 +23,10 @@ from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
+from bindax_lax_basic.rules.sharding import Entries, entries, without
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.transpose import moveaxis
+from bindax_transforms.extend import decided
 from bindax_transforms.zeros import UndefPrimal
 
 __all__ = [
@@ -40,7 +42,11 @@ Dims = tuple[int, ...]
 
 
 def broadcast_in_dim(
-    operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]
+    operand: Any,
+    shape: Sequence[int],
+    broadcast_dimensions: Sequence[int],
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Give an array a larger shape by repeating it along new axes and along axes of size one.
 
@@ -49,6 +55,8 @@ def broadcast_in_dim(
         shape: the shape of the result.
         broadcast_dimensions: for each axis of ``operand`` the axis of the result it becomes;
             strictly increasing.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         TypeError, ValueError: when the shapes or the dimensions do not fit together.
@@ -57,12 +65,20 @@ def broadcast_in_dim(
     Array([[0, 0, 0],
            [1, 1, 1]], dtype=int64)
     """
+    if out_sharding is not None:
+        return decided(broadcast_in_dim, out_sharding, (operand, shape, broadcast_dimensions))
     sizes = types.shape_argument("broadcast_in_dim", shape)
     dims = types.static_ints("broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions)
     return broadcast_in_dim_p.bind(operand, shape=sizes, broadcast_dimensions=dims)
 
 
-def broadcast(operand: Any, sizes: Sequence[int], axes: Sequence[int] | None = None) -> Array:
+def broadcast(
+    operand: Any,
+    sizes: Sequence[int],
+    axes: Sequence[int] | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
     """Repeat an array along new axes.
 
     Args:
@@ -70,12 +86,16 @@ def broadcast(operand: Any, sizes: Sequence[int], axes: Sequence[int] | None = N
         sizes: without ``axes``, the sizes of new leading axes; with ``axes``, the shape of the
             whole result.
         axes: the axes of the result that are new.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> broadcast(np.zeros(2), (3,)).shape
     (3, 2)
     >>> broadcast(np.zeros(2), (2, 3), axes=(1,)).shape
     (2, 3)
     """
+    if out_sharding is not None:
+        return decided(broadcast, out_sharding, (operand, sizes, axes))
     sizes = types.shape_argument("broadcast", sizes)
     if axes is None:
         axes = range(len(sizes))
@@ -144,6 +164,13 @@ def _broadcast_lowering(
     return ctx.broadcast(x, ctx.avals_in[0], ctx.avals_out[0], broadcast_dimensions)
 
 
+def _broadcast_sharding(x: ShapedArray, *, shape: Dims, broadcast_dimensions: Dims) -> Entries:
+    found: list[Any] = [None] * len(shape)
+    for size, d, entry in zip(x.shape, broadcast_dimensions, entries(x), strict=True):
+        found[d] = entry if size == shape[d] else None
+    return tuple(found)
+
+
 broadcast_in_dim_p: Primitive = primitive(
     "broadcast_in_dim",
     rules.impl(_broadcast_impl),
@@ -152,6 +179,7 @@ broadcast_in_dim_p: Primitive = primitive(
     rules.vmap(_broadcast_vmap),
     rules.transpose(_broadcast_transpose),
     rules.lowering["stablehlo"](_broadcast_lowering),
+    rules.sharding(_broadcast_sharding),
 )
 
 
@@ -209,13 +237,17 @@ def broadcast_like(arr: Any, like_arr: Any) -> Array:
     return broadcast_in_dim_p.bind(arr, shape=like.shape, broadcast_dimensions=dims)
 
 
-def reduce_sum(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
+def reduce_sum(
+    operand: Any, axes: Any = None, *, axis: Any = None, out_sharding: Any = None
+) -> Array:
     """Sum an array over some of its axes.
 
     Args:
         operand: an array of numbers.
         axes: the axes to sum over; one integer, several, or None for all.
         axis: another name for ``axes``.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         ValueError: when an axis is out of bounds or named twice.
@@ -226,6 +258,8 @@ def reduce_sum(operand: Any, axes: Any = None, *, axis: Any = None) -> Array:
     >>> reduce_sum(np.array([[1.0, 2.0], [3.0, 4.0]]), axes=(0,))
     Array([4., 6.], dtype=float64)
     """
+    if out_sharding is not None:
+        return decided(reduce_sum, out_sharding, (operand, axes), {"axis": axis})
     rank = types.rank_of(operand)
     chosen = types.axes_argument("reduce_sum", axes if axis is None else axis, rank)
     return reduce_sum_p.bind(operand, axes=chosen)
@@ -326,4 +360,5 @@ reduce_sum_p: Primitive = primitive(
     reduction_batch(),
     rules.transpose(_sum_transpose),
     in_wider(reduction_lowering("stablehlo.add", 0), dtypes.summing_dtype),
+    without("axes"),
 )

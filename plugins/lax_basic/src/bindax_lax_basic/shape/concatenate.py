@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.linear import jointly_linear
 from bindax_lax_basic.rules.lowering import as_one, integer
+from bindax_lax_basic.rules.sharding import alike, entries
 from bindax_lax_basic.rules.types import axis_argument, describe, require_same_dtype
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.slice_and_pad import every
@@ -72,6 +74,15 @@ def _concatenate_transpose(ct: Any, *operands: Any, dimension: int) -> list[Any]
     return results
 
 
+def _concatenate_sharding(
+    primitive: Primitive, *avals: ShapedArray, dimension: int
+) -> tuple[Any, ...]:
+    if len({entries(aval)[dimension] for aval in avals}) > 1:
+        problem = f"All operands should have the same sharding along axis {dimension}"
+        raise ambiguous(primitive, problem, avals)
+    return alike(primitive, avals)
+
+
 concatenate_p: Primitive = primitive(
     "concatenate",
     rules.impl(lambda *arrays, dimension: np.concatenate(arrays, axis=dimension)),
@@ -80,4 +91,5 @@ concatenate_p: Primitive = primitive(
     leading_batch("dimension"),
     rules.transpose(_concatenate_transpose),
     in_wider(as_one("stablehlo.concatenate", dimension=integer)),
+    rules.sharding(_concatenate_sharding, takes_primitive=True),
 )

@@ -18,12 +18,14 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_core.sharding import laid_as
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import DType
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.operands import NUMBERS, scalar_array
 from bindax_lax_basic.rules.types import shape_argument, static_int, static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_in_dim_p
+from bindax_transforms.extend import decided
 
 __all__ = [
     "broadcasted_iota",
@@ -51,18 +53,24 @@ def iota(dtype: Any, size: int) -> Array:
     return broadcasted_iota(dtype, (size,), 0)
 
 
-def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Array:
+def broadcasted_iota(
+    dtype: Any, shape: Sequence[int], dimension: int, *, out_sharding: Any = None
+) -> Array:
     """The indices along one axis of an array of a shape.
 
     Args:
         dtype: the dtype of the result, numbers.
         shape: the shape of the result.
         dimension: the axis that is counted along.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> broadcasted_iota("int32", (2, 3), 1)
     Array([[0, 1, 2],
            [0, 1, 2]], dtype=int32)
     """
+    if out_sharding is not None:
+        return decided(broadcasted_iota, out_sharding, (dtype, shape, dimension))
     sizes = shape_argument("iota", shape)
     axis = static_int("iota", "dimension", dimension)
     if -len(sizes) <= axis < 0:
@@ -179,21 +187,25 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     sizes = aval.shape if shape is None else shape_argument("full_like", shape)
     if wanted == float0:  # whose elements hold nothing
         return Array.from_numpy(np.zeros(sizes, float0))
-    return broadcast_in_dim_p.bind(
-        scalar(fill_value, wanted, weak), shape=sizes, broadcast_dimensions=()
-    )
+    value = scalar(fill_value, wanted, weak)
+    made = broadcast_in_dim_p.bind(value, shape=sizes, broadcast_dimensions=())
+    return laid_as(made, aval) if shape is None else made
 
 
-def empty(shape: Any, dtype: Any) -> Array:
+def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> Array:
     """An array whose elements are to be written before they are read; here they are zeros.
 
     Args:
         shape: its shape.
         dtype: its dtype.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     >>> empty((2,), "float32")
     Array([0., 0.], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(empty, out_sharding, (shape, dtype))
     return full(shape_argument("empty", shape), 0, dtype)
 
 
@@ -235,4 +247,5 @@ def filled(aval: ShapedArray, value: int) -> Any:
     made = scalar(value, aval.dtype, aval.weak_type)
     if not aval.shape:
         return made
-    return broadcast_in_dim_p.bind(made, shape=aval.shape, broadcast_dimensions=())
+    made = broadcast_in_dim_p.bind(made, shape=aval.shape, broadcast_dimensions=())
+    return made if aval.placement is None else laid_as(made, aval)

@@ -12,25 +12,36 @@ from bindax_core.errors import ShapeError
 from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
 from bindax_lax_basic.rules.lowering import as_one
+from bindax_lax_basic.rules.sharding import without
 from bindax_lax_basic.rules.types import axes_argument, shape_argument, static_int, static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
     Dims,
     broadcast_in_dim_p,
     reduction_batch,
 )
+from bindax_lax_basic.shape.reshape_sharding import reshape_sharding
 from bindax_lax_basic.shape.transpose import moveaxis, transpose_p
+from bindax_transforms.extend import decided
 from bindax_transforms.zeros import UndefPrimal
 
 __all__ = ["collapse", "expand_dims", "reshape", "reshape_p", "squeeze", "squeeze_p"]
 
 
-def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = None) -> Array:
+def reshape(
+    operand: Any,
+    new_sizes: Any,
+    dimensions: Sequence[int] | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Array:
     """Give the elements of an array, in order, another shape.
 
     Args:
         operand: an array of any dtype.
         new_sizes: the shape of the result; it has as many elements.
         dimensions: a permutation of the axes of ``operand`` to apply before.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         TypeError: when the number of elements differs.
@@ -39,6 +50,8 @@ def reshape(operand: Any, new_sizes: Any, dimensions: Sequence[int] | None = Non
     Array([[0, 1],
            [2, 3]], dtype=int64)
     """
+    if out_sharding is not None:
+        return decided(reshape, out_sharding, (operand, new_sizes, dimensions))
     sizes = shape_argument("reshape", new_sizes)
     aval = typeof(operand)
     if dimensions is not None:
@@ -78,6 +91,7 @@ reshape_p: Primitive = primitive(
     rules.vmap(_reshape_vmap),
     rules.transpose(_reshape_transpose),
     rules.lowering["stablehlo"](as_one("stablehlo.reshape")),
+    rules.sharding(reshape_sharding, takes_primitive=True),
 )
 
 
@@ -154,6 +168,7 @@ squeeze_p: Primitive = primitive(
     reduction_batch("dimensions"),
     rules.transpose(_squeeze_transpose),
     rules.lowering["stablehlo"](as_one("stablehlo.reshape")),
+    without("dimensions"),
 )
 
 

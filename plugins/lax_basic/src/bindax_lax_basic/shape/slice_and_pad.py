@@ -24,6 +24,7 @@ from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, jointly_linear, linear
 from bindax_lax_basic.rules.operands import adopt_dtype, constant
+from bindax_lax_basic.rules.sharding import resized
 from bindax_lax_basic.rules.types import (
     axis_argument,
     larger,
@@ -197,6 +198,7 @@ slice_p: Primitive = primitive(
     rules.vmap(_slice_vmap),
     rules.transpose(_slice_transpose),
     rules.lowering["stablehlo"](_slice_lowering),
+    resized("slicing on sharded dims"),
 )
 
 
@@ -335,4 +337,5 @@ pad_p: Primitive = primitive(
     rules.vmap(_pad_vmap),
     rules.transpose(_pad_transpose),
     rules.lowering["stablehlo"](_pad_lowering),
+    resized("padding on sharded dims"),
 )

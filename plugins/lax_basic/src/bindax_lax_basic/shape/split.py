@@ -17,12 +17,14 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.batching import along_axis, leading_batch
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, jointly_linear, linear
 from bindax_lax_basic.rules.lowering import inlined
+from bindax_lax_basic.rules.sharding import entries, resized
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.reshape import expand_dims, reshape_p, squeeze_p
@@ -93,6 +95,7 @@ split_p: Primitive = primitive(
     along_axis(),
     rules.transpose(_split_transpose, symbolic_zeros=True),
     rules.lowering["stablehlo"](_split_lowering),
+    resized("split on sharded dims"),
     multiple_results=True,
 )
 
@@ -237,6 +240,13 @@ def _tile_transpose(ct: Any, x: UndefPrimal, *, reps: Dims) -> list[Any]:
     return [sum_axes(apart, tuple(range(0, len(pairs), 2)))]
 
 
+def _tile_sharding(primitive: Primitive, x: ShapedArray, *, reps: Dims) -> tuple[Any, ...]:
+    found = entries(x)
+    if any(n != 1 and entry is not None for n, entry in zip(reps, found, strict=True)):
+        raise ambiguous(primitive, "repeats a divided axis", [x])
+    return found
+
+
 tile_p: Primitive = primitive(
     "tile",
     rules.impl(lambda x, *, reps: np.tile(x, reps)),
@@ -245,4 +255,5 @@ tile_p: Primitive = primitive(
     rules.vmap(_tile_vmap),
     rules.transpose(_tile_transpose),
     rules.lowering["stablehlo"](composition(_tiled)),
+    rules.sharding(_tile_sharding, takes_primitive=True),
 )

@@ -8,6 +8,7 @@ from typing import Any
 from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
+from bindax_lax_basic.rules.sharding import by_axes
 from bindax_lax_basic.rules.types import static_ints
 
 __all__ = ["transpose", "transpose_p"]
@@ -68,6 +69,7 @@ transpose_p: Primitive = primitive(
     rules.vmap(_transpose_vmap),
     rules.transpose(_transpose_transpose),
     rules.lowering["stablehlo"](lower.as_one("stablehlo.transpose", permutation=lower.integers)),
+    by_axes(lambda ndim, permutation: permutation),
 )
 
 

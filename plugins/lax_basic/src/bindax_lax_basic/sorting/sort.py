@@ -28,6 +28,7 @@ from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.batching import leading_batch
 from bindax_lax_basic.rules.evaluation import NumPyArray, comparable
 from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
+from bindax_lax_basic.rules.sharding import whole_along
 from bindax_lax_basic.rules.types import axis_argument, describe, require_kind, static_int
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.creation import broadcasted_iota
@@ -230,5 +231,6 @@ sort_p: Primitive = primitive(
     leading_batch("dimension"),
     rules.transpose.absent("not linear"),
     in_wider(_sort_lowering),
+    whole_along("dimension", "Arguments to sort must be unsharded along the axis"),
     multiple_results=True,
 )

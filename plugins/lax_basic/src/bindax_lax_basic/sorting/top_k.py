@@ -15,12 +15,14 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.elementwise.arithmetic import neg_p
 from bindax_lax_basic.rules.batching import along_axis
 from bindax_lax_basic.rules.evaluation import NumPyArray, comparable
 from bindax_lax_basic.rules.linear import Dual, Values, zero_tangent
 from bindax_lax_basic.rules.lowering import inlined
+from bindax_lax_basic.rules.sharding import entries
 from bindax_lax_basic.rules.types import axis_argument, require_kind, static_int
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.transpose import moveaxis
@@ -105,6 +107,12 @@ def _top_k_lowering(ctx: LoweringContext, x: Any, *, k: int, axis: int) -> list[
     return inlined(ctx, program, [x], ctx.avals_in)
 
 
+def _top_k_sharding(primitive: Primitive, x: ShapedArray, *, k: int, axis: int) -> list[Any]:
+    if entries(x)[axis] is not None:
+        raise ambiguous(primitive, "chooses along a divided axis", [x])
+    return [entries(x)] * 2
+
+
 top_k_p: Primitive = primitive(
     "top_k",
     rules.impl(_top_k_impl),
@@ -113,6 +121,7 @@ top_k_p: Primitive = primitive(
     along_axis(),
     rules.transpose.absent("not linear"),
     in_wider(_top_k_lowering),
+    rules.sharding(_top_k_sharding, takes_primitive=True),
     multiple_results=True,
 )
 

@@ -30,6 +30,7 @@ from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.composites import composite_impl
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.linear import multilinear
+from bindax_lax_basic.rules.sharding import resized
 from bindax_lax_basic.rules.types import require_kind
 from bindax_lax_basic.window.choice import chosen_places, read_at, scatter_at
 from bindax_lax_basic.window.geometry import (
@@ -252,6 +253,7 @@ select_and_gather_add_p: Primitive = primitive(
         lambda ct, x, y, **params: [select_and_scatter_add_p.bind(ct, y, **params), None]
     ),
     rules.lowering["stablehlo"](_gather_lowering),
+    resized("reads windows on sharded dims"),
 )
 select_and_scatter_add_p: Primitive = primitive(
     "select_and_scatter_add",
@@ -263,4 +265,5 @@ select_and_scatter_add_p: Primitive = primitive(
         lambda ct, x, y, **params: [select_and_gather_add_p.bind(ct, y, **params), None]
     ),
     rules.lowering["stablehlo"](_scatter_lowering),
+    resized("writes windows on sharded dims", like=1),
 )

@@ -22,6 +22,7 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.reductions import reduction_computations as computations
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.operands import adopt_dtype
+from bindax_lax_basic.rules.sharding import resized
 from bindax_lax_basic.rules.types import require_same_dtype
 from bindax_lax_basic.window.choice import chosen_places, scatter_at
 from bindax_lax_basic.window.geometry import Geometry, check_geometry, geometry
@@ -149,5 +150,6 @@ select_and_scatter_p: Primitive = primitive(
     rules.vmap(_vmap),
     rules.transpose.absent("not linear: its tangents are made of other operations"),
     rules.lowering["stablehlo"](_lowering),
+    resized("writes windows on sharded dims"),
 )
 """Operands: the array whose windows choose, the values, and the initial value."""

@@ -13,6 +13,7 @@ from bindax_numpy.linalg._matrices import require_matrix
 from bindax_numpy.linalg.solve import inv
 from bindax_numpy.ranges import eye
 from bindax_numpy.reshaping import broadcast_to
+from bindax_transforms.extend import decided
 
 
 def matrix_power(a: Any, n: int) -> Array:
@@ -155,7 +156,14 @@ def matmul(
 
 
 def tensordot(
-    x1: Any, x2: Any, /, *, axes: Any = 2, precision: Any = None, preferred_element_type: Any = None
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    axes: Any = 2,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The sum of products over several axes of two arrays; arguments as for ``tensordot``.
 
@@ -163,6 +171,17 @@ def tensordot(
     Array([[3., 3.],
            [3., 3.]], dtype=float32)
     """
+    if out_sharding is not None:
+        return decided(
+            tensordot,
+            out_sharding,
+            (x1, x2),
+            {
+                "axes": axes,
+                "precision": precision,
+                "preferred_element_type": preferred_element_type,
+            },
+        )
     return dot_matmul.tensordot(
         x1, x2, axes, precision=precision, preferred_element_type=preferred_element_type
     )

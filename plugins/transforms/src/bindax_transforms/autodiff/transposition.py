@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bindax_core.errors import ShardingTypeError
 from bindax_core.extend import (
     ClosedJaxpr,
     DebugInfo,
@@ -18,6 +19,7 @@ from bindax_core.extend import (
     interpret_jaxpr,
     rules,
 )
+from bindax_core.sharding import laid_as, laid_on_mesh_of, left_to_compiler
 from bindax_transforms._flat import cached_on_jaxpr, merge, partition, split, with_zeros
 from bindax_transforms._rule_checks import check_cotangents
 from bindax_transforms.staging.staged_program import StagedProgram, stage_with_references
@@ -44,6 +46,7 @@ def eval_jaxpr_transposed(
 
     def collect(x: Any, cotangent: Any) -> None:
         if type(x) is Var and cotangent is not None and type(cotangent) is not Zero:
+            cotangent = laid_as(cotangent, x.aval)
             present = collected.get(x)
             collected[x] = cotangent if present is None else add_tangents(present, cotangent)
 
@@ -81,11 +84,25 @@ def _transpose_eqn(
     rule = rules.transpose.functions.get(primitive) or rules.transpose.get(primitive)
     try:
         result = rule(cts, *operands, **eqn.params)
+    except ShardingTypeError:
+        # The operands say how their cotangents lie, so what is ambiguous here is left open.
+        result = rule([*map(_undecided, cts)], *map(_undecided, operands), **eqn.params)
+        result = [
+            laid_on_mesh_of(ct, x.aval, [*cts, *operands]) if type(x) is UndefPrimal else None
+            for ct, x in zip(result, operands, strict=True)
+        ]
     except Exception as error:
         explain_failure(primitive, "transpose", error, (cts, *operands), eqn.params)
         raise
     check_cotangents(primitive, operands, result)
     return result  # type: ignore[no-any-return]
+
+
+def _undecided(x: Any) -> Any:
+    """An operand or a cotangent of a transpose rule, of which the compiler decides how it lies."""
+    if type(x) in (Zero, UndefPrimal):
+        return type(x)(x.aval.plain())
+    return left_to_compiler(x)
 
 
 def transpose_jaxpr(

@@ -8,13 +8,8 @@ from typing import Any
 from bindax_core.extend import ClosedJaxpr, DebugInfo, jaxpr_as_fun
 from bindax_transforms._flat import broadcast_flags, cached_on_jaxpr
 from bindax_transforms.batching.axis_sizes import axis_key
-from bindax_transforms.batching.vmap import (
-    AxisData,
-    BatchDim,
-    move_batch_axis,
-    unmapped_aval,
-    vmap_flat,
-)
+from bindax_transforms.batching.mapped_types import BatchDim, unmapped_aval
+from bindax_transforms.batching.vmap import AxisData, move_batch_axis, vmap_flat
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
 

@@ -36,19 +36,26 @@ from bindax_core.extend import (
     warn_user,
     wraps,
 )
+from bindax_core.sharding import AbstractMesh
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, parameter_names
 from bindax_transforms._rule_checks import check_batch_result, check_counts
 from bindax_transforms.batching.axis_sizes import NamedSize, mesh_axes_tuple
 from bindax_transforms.batching.mapped_references import MappedReferences
+from bindax_transforms.batching.mapped_types import (
+    BatchDim,
+    explicit_axis,
+    laid_batch,
+    lies_by_rules,
+    mapped_aval,
+    unmapped_aval,
+)
 from bindax_transforms.staging.effects import check_unordered
 from bindax_transforms.staging.names import VMAP, enter_name
 from bindax_transforms.staging.reference import has_references
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-BatchDim = int | None
 
 _rules = rules.vmap.functions
 
@@ -58,11 +65,18 @@ class AxisData:
 
     __slots__ = ("index", "name", "size")
 
-    def __init__(self, size: int, name: Any = None, mesh_axes: tuple[Any, ...] = ()) -> None:
+    def __init__(
+        self,
+        size: int,
+        name: Any = None,
+        mesh_axes: tuple[Any, ...] = (),
+        mesh: AbstractMesh | None = None,
+    ) -> None:
         if type(size) is NamedSize:
-            name, mesh_axes = name if size.name is None else size.name, size.mesh_axes
+            name = name if size.name is None else size.name
+            mesh_axes, mesh = size.mesh_axes, size.mesh
         plain = name is None and not mesh_axes
-        self.size: NamedSize | int = size if plain else NamedSize(size, name, mesh_axes)
+        self.size: NamedSize | int = size if plain else NamedSize(size, name, mesh_axes, mesh)
         self.name: Any | None = name
         self.index: BatchTracer | None = None
 
@@ -125,24 +139,10 @@ class BatchTrace(Trace):
         for i, (x, d) in enumerate(zip(outs, out_dims, strict=True)):
             if type(d) is not int or d or type(x) is not Array or x.aval.shape[:1] != (size,):
                 check_batch_result(primitive, size, i, x, d, tracers, params)
+            if type(size) is NamedSize and size.mesh and lies_by_rules(given[1], params):
+                x = laid_batch(size, d, x)
             tracers_out.append(BatchTracer(self, x, d))
         return tracers_out
-
-
-def mapped_aval(batch_dim: BatchDim, aval: Any) -> Any:
-    """The type of one element: the batch axis removed."""
-    if batch_dim is None:
-        return aval
-    shape = aval.shape
-    return aval.update(shape=shape[:batch_dim] + shape[batch_dim + 1 :])
-
-
-def unmapped_aval(axis_size: int, batch_dim: BatchDim, aval: Any) -> Any:
-    """The type of a batch: the batch axis inserted."""
-    if batch_dim is None:
-        return aval
-    shape = aval.shape
-    return aval.update(shape=(*shape[:batch_dim], axis_size, *shape[batch_dim:]))
 
 
 def move_batch_axis(axis_size: int, source: BatchDim, destination: int, x: Any) -> Any:
@@ -151,7 +151,9 @@ def move_batch_axis(axis_size: int, source: BatchDim, destination: int, x: Any) 
         return x
     operations = operations_for(typeof(x))
     if source is None:
-        return operations.broadcast_axis(x, axis_size, destination)
+        return laid_batch(
+            axis_size, destination, operations.broadcast_axis(x, axis_size, destination)
+        )
     return operations.move_axis(x, source, destination)
 
 
@@ -223,14 +225,13 @@ def vmap(
             operands = mapped.values
         in_dims = _checked_dims(in_dims, operands, names)
         size = _axis_size(in_dims, operands, axis_size, names)
-        origin, axis = DebugInfo("vmap", fun), AxisData(size, axis_name, mesh_axes)
+        divided = explicit_axis(operands, in_dims, mesh_axes)
+        origin, axis = DebugInfo("vmap", fun), AxisData(size, axis_name, *divided)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
         outs, out_dims = _named(flat_function, axis, operands, in_dims, origin, mapped)
         wanted = _flat_axes(out_axes, out_tree(), "out_axes")
-        moved = [
-            as_array(_placed(size, d, w, x, i))
-            for i, (x, d, w) in enumerate(zip(outs, out_dims, wanted, strict=True))
-        ]
+        pairs = enumerate(zip(outs, out_dims, wanted, strict=True))
+        moved = [as_array(_placed(axis.size, d, w, x, i)) for i, (x, d, w) in pairs]
         return tree_unflatten(out_tree(), moved)
 
     return batched
@@ -372,7 +373,7 @@ def _placed(size: int, source: BatchDim, destination: BatchDim, x: Any, index: i
             f"vmap was asked to put the mapped axis at {destination} of output {index}, which has "
             f"{ndim} axes with it."
         )
-    return move_batch_axis(size, source, destination % ndim, x)
+    return move_batch_axis(size, source, destination % ndim, laid_batch(size, source, x))
 
 
 def _loop_rule(primitive: Primitive) -> Rule:

@@ -1,21 +1,42 @@
-"""Names of programs that say explicitly how their arrays lie.
-
-JAX has them for meshes with axes of the type ``Explicit``, where types of arrays have shardings.
-Here the compiler divides arrays along all axes, led by what programs say.
-"""
+"""How arrays lie along explicit axes of a mesh: said by the program, or left to the compiler."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from bindax_core import device_put
-from bindax_core.extend import wraps
+from bindax_core.extend import (
+    Array,
+    config,
+    flatten_prefix,
+    is_value,
+    tree_flatten,
+    tree_map,
+    tree_unflatten,
+    typeof,
+    wraps,
+)
+from bindax_core.sharding import (
+    AbstractMesh,
+    AxisType,
+    Mesh,
+    NamedSharding,
+    get_abstract_mesh,
+    left_to_compiler,
+    named,
+    use_abstract_mesh,
+)
 from bindax_transforms._callables import check_function
+from bindax_transforms.compilation.sharding_constraint import sharding_constraint_p
+
+R = TypeVar("R")
 
 
 def reshard(xs: Any, out_shardings: Any) -> Any:
     """Lay the arrays of a tree on devices in another way; their values stay the same.
+
+    Along explicit axes of a mesh their types say it, too. Cotangents lie as the arrays do.
 
     Args:
         xs: an array, or a tree of arrays.
@@ -31,7 +52,45 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
     ...     reshard(np.ones(2), P("x"))
     Array([1., 1.], dtype=float64)
     """
-    return device_put(xs, out_shardings)
+    leaves, tree = tree_flatten(xs)
+    targets = flatten_prefix(out_shardings, tree, "reshard: out_shardings", full_name="xs")
+    return tree_unflatten(
+        tree, [_laid(x, target, "reshard") for x, target in zip(leaves, targets, strict=True)]
+    )
+
+
+def _laid(x: Any, target: Any, what: str) -> Any:
+    """One array in another sharding."""
+    if target is None:
+        return x
+    sharding = named(target, f"{what}: out_sharding")
+    aval = typeof(x)
+    if not isinstance(sharding, NamedSharding):
+        return device_put(x, sharding)
+    _check_axes(sharding, what)
+    if len(sharding.spec) > len(aval.shape):
+        raise ValueError(
+            f"{what}: Length of sharding.spec must be at most the number of axes, but "
+            f"{sharding.spec!r} describes {len(sharding.spec)} of {aval.str_short()}; leave "
+            f"entries out."
+        )
+    sharding = sharding.update(spec=sharding.spec.padded(len(aval.shape)))
+    sharding.check(aval.shape, f"{what}: the array")
+    return sharding_constraint_p.bind(x, sharding=sharding)
+
+
+def _check_axes(sharding: NamedSharding, what: str) -> None:
+    """Refuse a spec of automatic axes, where the program says by types how arrays lie."""
+    mesh = sharding.mesh
+    if not mesh.explicit_axes and config.abstract_mesh is None:
+        return
+    for name in (name for axes in sharding.spec.axes for name in axes):
+        if name not in mesh.explicit_axes:
+            raise ValueError(
+                f"PartitionSpec passed to {what} cannot contain axis names that are of type Auto "
+                f"or Manual, but {sharding.spec!r} names {name!r} of {mesh!r}: the compiler "
+                f"decides along it."
+            )
 
 
 def auto_axes(
@@ -39,17 +98,23 @@ def auto_axes(
 ) -> Callable[..., Any]:
     """A function in which the compiler decides how arrays are divided.
 
-    It does so everywhere; what is left is how the results lie.
+    Inside, types say nothing of the axes of the mesh that are left to it.
 
     Args:
         f: the function; when omitted, a decorator is returned.
-        axes: the axes of the mesh that this is about; all are divided so.
+        axes: the names of the axes of the mesh that are left to the compiler; by default all.
         out_sharding: how the results lie, as for ``reshard``. The keyword ``out_sharding`` of a
             call comes first.
 
+    Raises:
+        TypeError: when nothing says how the results lie.
+
     >>> import numpy as np
-    >>> auto_axes(lambda x: x * 2)(np.ones(2))
-    array([2., 2.])
+    >>> from bindax_core.sharding import AxisType, P, make_mesh, set_mesh
+    >>> product = auto_axes(lambda x: x @ x.T, out_sharding=P("x"))
+    >>> with set_mesh(make_mesh((1,), ("x",), AxisType.Explicit)):
+    ...     product(np.ones((2, 3))).sharding.spec
+    P('x', None)
     """
     if f is None:
         return lambda f: auto_axes(f, axes=axes, out_sharding=out_sharding)
@@ -59,26 +124,122 @@ def auto_axes(
     @wraps(function)
     def laid(*args: Any, out_sharding: Any = None, **kwargs: Any) -> Any:
         target = usual if out_sharding is None else out_sharding
-        outs = function(*args, **kwargs)
-        return outs if target is None else reshard(outs, target)
+        return decided(function, target, args, kwargs, axes=axes, what="auto_axes")
 
     return laid
+
+
+def decided(
+    function: Callable[..., R],
+    out_sharding: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
+    *,
+    axes: Any = None,
+    what: str = "",
+) -> R:
+    """Call a function whose results lie as is said, and in which the compiler decides the rest.
+
+    Args:
+        function: the function.
+        out_sharding: how the results lie, as for ``reshard``.
+        args: its arguments.
+        kwargs: its keyword arguments.
+        axes: the names of the mesh axes that are left to the compiler; by default all.
+        what: the function that the user called, for messages; by default ``function``.
+
+    >>> import numpy as np
+    >>> from bindax_core.sharding import AxisType, P, make_mesh, set_mesh
+    >>> with set_mesh(make_mesh((1,), ("x",), AxisType.Explicit)):
+    ...     decided(sum, P("x"), ([np.ones(2), np.ones(2)],)).sharding.spec
+    P('x')
+    """
+    kwargs, what = kwargs or {}, what or function.__name__
+    mesh = _mesh_of((args, kwargs), out_sharding)
+    inside = _with_types(mesh, axes, AxisType.Auto, what)
+    if inside == mesh:  # nothing is left to the compiler that was not
+        outs = function(*args, **kwargs)
+        return outs if out_sharding is None else _relaid(outs, out_sharding, what)
+    if out_sharding is None:
+        raise TypeError(
+            f"{what}: out_sharding is missing, so nothing says how the results lie; give it, such "
+            f"as out_sharding=P() for results that are whole."
+        )
+    for target in tree_flatten(out_sharding)[0]:
+        if isinstance(target, NamedSharding) and target.mesh.abstract_mesh != mesh:
+            raise ValueError(
+                f"{what}: Context mesh {mesh} should match the mesh of sharding "
+                f"{target.mesh.abstract_mesh}, which out_sharding has."
+            )
+    with use_abstract_mesh(inside):
+        args, kwargs = tree_map(lambda x: _left(x, inside), (args, kwargs))
+        outs = function(*args, **kwargs)
+    return _relaid(outs, out_sharding, what)
+
+
+def _relaid(outs: R, out_sharding: Any, what: str) -> R:
+    leaves, tree = tree_flatten(outs)
+    targets = flatten_prefix(out_sharding, tree, f"{what}: out_sharding", full_name="the result")
+    laid = [_laid(x, target, what) for x, target in zip(leaves, targets, strict=True)]
+    return tree_unflatten(tree, laid)  # type: ignore[no-any-return]
+
+
+def _left(x: Any, mesh: AbstractMesh) -> Any:
+    return left_to_compiler(x, mesh) if is_value(x) else x
+
+
+def _mesh_of(args: Any, target: Any) -> AbstractMesh:
+    """The mesh at work; without one that of an argument, or of a sharding that is given."""
+    present = get_abstract_mesh()
+    if not present.empty:
+        return present
+    for x in tree_flatten(args)[0]:
+        aval = typeof(x) if is_value(x) else None
+        if getattr(aval, "is_divided", False):
+            return aval.sharding.mesh  # type: ignore[union-attr,no-any-return]
+        if isinstance(x, Array) and isinstance(x.sharding, NamedSharding):
+            return x.sharding.mesh.abstract_mesh
+    for given in tree_flatten(target)[0]:
+        if isinstance(given, NamedSharding):
+            return given.mesh.abstract_mesh
+    return present
+
+
+def _with_types(mesh: AbstractMesh, axes: Any, kind: AxisType, what: str) -> AbstractMesh:
+    """The mesh with a type for some of its axes, or for all."""
+    if axes is None:
+        names: Iterable[Any] = mesh.axis_names
+    else:
+        names = axes if isinstance(axes, (tuple, list, set, frozenset)) else (axes,)
+    for name in names:
+        if name in mesh.axis_names and name in mesh.manual_axes:
+            raise NotImplementedError(
+                f"{what}: Going from `Manual` to `Auto` or `Explicit` axes is not possible, but "
+                f"{name!r} is a manual axis, inside of shard_map."
+            )
+    return mesh.update_axis_types(dict.fromkeys(names, kind))
 
 
 def explicit_axes(
     f: Callable[..., Any] | None = None, /, *, axes: Any = None, in_sharding: Any = None
 ) -> Callable[..., Any]:
-    """A function whose arguments lie as is said explicitly.
+    """A function in which types say how arrays lie.
 
     Args:
         f: the function; when omitted, a decorator is returned.
-        axes: the axes of the mesh that this is about; all are divided so.
+        axes: the names of the axes of the mesh that are explicit inside; by default all.
         in_sharding: how the arguments lie: one for all, or a tuple with one for each, as for
             ``reshard``. The keyword ``in_sharding`` of a call comes first.
 
+    Raises:
+        TypeError: when nothing says how the arguments lie.
+
     >>> import numpy as np
-    >>> explicit_axes(lambda x: x * 2)(np.ones(2))
-    array([2., 2.])
+    >>> from bindax_core.sharding import P, make_mesh, set_mesh
+    >>> shown = explicit_axes(lambda x: print(x.aval.str_short()), in_sharding=P("x"))
+    >>> with set_mesh(make_mesh((1,), ("x",))):
+    ...     shown(np.ones(2, np.float32))
+    float32[2@x]
     """
     if f is None:
         return lambda f: explicit_axes(f, axes=axes, in_sharding=in_sharding)
@@ -88,6 +249,29 @@ def explicit_axes(
     @wraps(function)
     def laid(*args: Any, in_sharding: Any = None, **kwargs: Any) -> Any:
         target = usual if in_sharding is None else in_sharding
-        return function(*(args if target is None else reshard(args, target)), **kwargs)
+        mesh = _mesh_of((args, kwargs), target)
+        inside = _with_types(mesh, axes, AxisType.Explicit, "explicit_axes")
+        if inside == mesh and target is None:
+            return function(*args, **kwargs)
+        if target is None:
+            raise TypeError(
+                "explicit_axes: in_sharding is missing, so nothing says how the arguments lie; "
+                "give it, such as in_sharding=P() for arguments that are whole."
+            )
+        with use_abstract_mesh(inside):
+            outs = function(*reshard(args, tree_map(_on(inside), target)), **kwargs)
+            return tree_map(lambda x: _left(x, mesh), outs)
 
     return laid
+
+
+def _on(mesh: AbstractMesh) -> Callable[[Any], Any]:
+    """What puts a sharding on the devices of a mesh that has other types of axes."""
+
+    def moved(given: Any) -> Any:
+        is_named = isinstance(given, NamedSharding)
+        if is_named and type(given.mesh) is Mesh:
+            return given.update(mesh=given.mesh.update(axis_types=mesh.axis_types))
+        return given.update(mesh=mesh) if is_named else given
+
+    return moved

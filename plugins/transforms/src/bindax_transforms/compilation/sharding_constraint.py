@@ -28,12 +28,16 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.sharding import (
+    Mesh,
     NamedSharding,
     PartitionSpec,
     Sharding,
     Space,
+    get_mesh,
     named,
+    open_axes,
     split_format,
+    with_devices,
 )
 from bindax_transforms.batching.axis_sizes import mesh_axes_of
 from bindax_transforms.batching.named_axes import device_axes
@@ -91,6 +95,11 @@ def _impl(x: Any, *, sharding: Sharding | Space) -> list[Any]:
     if isinstance(sharding, Space):
         same = (x.sharding.other_memory if isinstance(x, Array) else None) == sharding.value
         return [as_array(x) if same else device_put(x, sharding)]
+    if isinstance(sharding, NamedSharding) and not isinstance(sharding.mesh, Mesh):
+        mesh = _devices_of(x)
+        if mesh is None or mesh.size != sharding.mesh.size:
+            return [as_array(x)]  # of which nobody has said devices
+        sharding = sharding.update(mesh=with_devices(sharding.mesh, mesh))
     is_bound = isinstance(x, Array) and x.committed
     backend = x.placement.backend if is_bound else find_backend()
     placement = place_on(backend, sharding)
@@ -105,6 +114,13 @@ def _impl(x: Any, *, sharding: Sharding | Space) -> list[Any]:
     return list(run(x))
 
 
+def _devices_of(x: Any) -> Mesh | None:
+    """The mesh that an array lies on, or the one at work."""
+    own = x.sharding if isinstance(x, Array) and x.committed else None
+    is_on_mesh = isinstance(own, NamedSharding) and isinstance(own.mesh, Mesh)
+    return own.mesh if is_on_mesh else get_mesh()  # type: ignore[union-attr]
+
+
 @lru_cache(maxsize=1024)
 def _program(sharding: Sharding, aval: Any) -> ClosedJaxpr:
     """The identity that leaves its result in a sharding; the executable is kept with it."""
@@ -115,7 +131,7 @@ def _program(sharding: Sharding, aval: Any) -> ClosedJaxpr:
 def _abstract_eval(x: Any, *, sharding: Sharding | Space) -> Any:
     if isinstance(sharding, NamedSharding) and len(sharding.spec) > len(x.shape):
         sharding.check(x.shape, "with_sharding_constraint: the array")
-    return x
+    return x if isinstance(sharding, Space) else x.lying(sharding)
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
@@ -137,7 +153,8 @@ def _vmap(
                 f"vmap: spmd_axis_name has {taken[0]!r}, but {sharding.spec!r} of a "
                 f"with_sharding_constraint inside divides by that mesh axis already."
             )
-        spec = sharding.spec.inserted(dim, names or PartitionSpec.UNCONSTRAINED)
+        entry = None if sharding.mesh.explicit_axes else PartitionSpec.UNCONSTRAINED
+        spec = sharding.spec.inserted(dim, names or entry)
         sharding = NamedSharding(sharding.mesh, spec, memory_kind=sharding.other_memory)
     return sharding_constraint_p.bind(x, sharding=sharding), dim
 
@@ -150,6 +167,8 @@ def _lowering(ctx: LoweringContext, x: Any, *, sharding: Sharding | Space) -> An
     # The memory concerns results of programs alone: the backend leaves them there.
     if not isinstance(sharding, NamedSharding) or sharding.mesh.size == 1:
         return x
+    if all(open_axes(sharding, len(ctx.avals_in[0].shape))):
+        return x  # it leaves all to the compiler
     attributes = {"sharding": ctx.sharding(sharding, len(ctx.avals_in[0].shape))}
     return ctx.op("sdy.sharding_constraint", [x], attributes=attributes)[0]
 

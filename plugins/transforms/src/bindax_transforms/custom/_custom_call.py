@@ -43,15 +43,8 @@ from bindax_transforms._rule_checks import program_out_avals
 from bindax_transforms.autodiff.jvp import JVPTrace, JVPTracer
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
-from bindax_transforms.batching.vmap import (
-    AxisData,
-    BatchDim,
-    BatchTrace,
-    BatchTracer,
-    mapped_aval,
-    move_batch_axis,
-    unmapped_aval,
-)
+from bindax_transforms.batching.mapped_types import BatchDim, mapped_aval, unmapped_aval
+from bindax_transforms.batching.vmap import AxisData, BatchTrace, BatchTracer, move_batch_axis
 from bindax_transforms.staging.jaxpr_trace import JaxprTrace, trace_inside
 from bindax_transforms.zeros import Zero, is_undef_primal
 

@@ -33,14 +33,8 @@ from bindax_transforms._flat import partition, with_zeros
 from bindax_transforms.autodiff.jvp import by_direction, jvp_flat
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, PartialEvalTracer
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
-from bindax_transforms.batching.vmap import (
-    AxisData,
-    BatchDim,
-    BatchTrace,
-    mapped_aval,
-    move_batch_axis,
-    vmap,
-)
+from bindax_transforms.batching.mapped_types import BatchDim, mapped_aval, unmapped_aval
+from bindax_transforms.batching.vmap import AxisData, BatchTrace, move_batch_axis, vmap
 from bindax_transforms.custom._arguments import as_tangents, check_pair, described
 from bindax_transforms.custom._custom_call import Batching, late_rule, resume_trace
 from bindax_transforms.staging.jaxpr_trace import JaxprTracer, trace_to_jaxpr
@@ -208,7 +202,7 @@ def _vmap(
         linear,
         backward=batched_backward(linear.backward, batching, arg_dims, dims[:count], 0),
         forward=batched_forward(linear, axis_size, dims),
-        out_avals=tuple(a.update(shape=(axis_size, *a.shape)) for a in linear.out_avals),
+        out_avals=tuple(unmapped_aval(axis_size, 0, a) for a in linear.out_avals),
     )
     outs = custom_vjp_linear_p.bind(*operands, linear=batched)
     return outs, [0] * len(outs)

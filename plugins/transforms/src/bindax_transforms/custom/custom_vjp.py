@@ -20,7 +20,7 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, check_values
-from bindax_transforms.batching.vmap import BatchDim
+from bindax_transforms.batching.mapped_types import BatchDim
 from bindax_transforms.custom._arguments import (
     CustomFunction,
     FlatCall,

@@ -23,14 +23,8 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, merge, partition, split, with_zeros
 from bindax_transforms.autodiff.jvp import JVPTracer
-from bindax_transforms.batching.vmap import (
-    AxisData,
-    BatchDim,
-    BatchTracer,
-    mapped_aval,
-    move_batch_axis,
-    vmap_flat,
-)
+from bindax_transforms.batching.mapped_types import BatchDim, mapped_aval
+from bindax_transforms.batching.vmap import AxisData, BatchTracer, move_batch_axis, vmap_flat
 from bindax_transforms.custom._arguments import (
     CustomFunction,
     FlatCall,

@@ -27,7 +27,8 @@ from bindax_transforms._rule_checks import program_out_avals
 from bindax_transforms.autodiff.jvp import jvp_flat
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.batching.batched_jaxpr import vmap_jaxpr
-from bindax_transforms.batching.vmap import BatchDim, move_batch_axis
+from bindax_transforms.batching.mapped_types import BatchDim
+from bindax_transforms.batching.vmap import move_batch_axis
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import Zero, add_tangents, instantiate_zeros, is_undef_primal
 

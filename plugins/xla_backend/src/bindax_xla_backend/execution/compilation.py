@@ -88,6 +88,10 @@ def placements_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> 
         taken = shardings.chosen(loaded.get_parameter_shardings(), layout.mesh, given)
         taken = taken[len(program.constants) :]
         chosen = shardings.chosen(loaded.get_output_shardings(), layout.mesh, results)
+        chosen = [
+            shardings.as_typed(sharding, typed, aval)
+            for sharding, typed, aval in zip(chosen, program.typed, results, strict=True)
+        ]
     bound = [layout.operands[i] for i in kept]
     return ProgramPlacements(
         [

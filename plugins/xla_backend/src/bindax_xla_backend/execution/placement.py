@@ -10,7 +10,7 @@ import numpy as np
 
 from bindax_core import device_put
 from bindax_core.extend import Array, BackendError, ShapedArray, float0
-from bindax_core.sharding import Format, Layout, Sharding
+from bindax_core.sharding import Format, Layout, NamedSharding, Sharding
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._element_types import element_type, storage_dtype
 from bindax_xla_backend.execution import sharded_buffers
@@ -46,7 +46,7 @@ class DevicePlacement:
         self.delete: Callable[[Any], None] = backend.delete
         self.is_deleted: Callable[[Any], bool] = backend.is_deleted
         # The memory of the first device is the host's: nothing is lost by looking at it there.
-        on_host = sharding.device_assignment == (backend.device(),)
+        on_host = sharding.device_assignment == (backend.device(),) and not is_explicit(sharding)
         self.host_accessible: bool = on_host and backend.host_accessible
         self._raw: dict[int, _jaxlib.RawSharding] = {}
 
@@ -164,6 +164,11 @@ class LaidOutPlacement(DevicePlacement):
         self.backend.check_alive(buffer, aval)
         self.backend.block_until_ready(buffer)
         return _jaxlib.copy_to_host(buffer)
+
+
+def is_explicit(sharding: Sharding) -> bool:
+    """Tell whether types of arrays may say something of a sharding: those are on devices alone."""
+    return isinstance(sharding, NamedSharding) and bool(sharding.mesh.explicit_axes)
 
 
 def place_of(x: Any) -> Any:

@@ -269,6 +269,9 @@ class LoweringContext(DeviceOperations, TokenOperations):
             invars, outvars, primitive = eqn.invars, eqn.outvars, eqn.primitive
             self.avals_in = tuple([atom.aval for atom in invars])
             self.avals_out = tuple([var.aval for var in outvars])
+            if builder.several:  # rules see plain types
+                self.avals_in = tuple([aval.plain() for aval in self.avals_in])
+                self.avals_out = tuple([aval.plain() for aval in self.avals_out])
             self._name = primitive.name
             self._source = outer.around(eqn.source_info)
             self._location = location(self._source, self._name)
@@ -289,6 +292,8 @@ class LoweringContext(DeviceOperations, TokenOperations):
             fits = type(results) in (list, tuple) and len(results) == len(outvars)
             if type_of or not fits:
                 check_results(eqn, results, type_of)
+            if builder.several:
+                results = self.as_typed(eqn, results)
             for var, value in zip(outvars, results, strict=False):
                 if not isinstance(value, _Value):
                     check_results(eqn, results, type_of)

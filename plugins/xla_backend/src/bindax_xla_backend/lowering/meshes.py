@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bindax_core.errors import PlacementError
-from bindax_core.extend import Region, ShapedArray, default_sharding
+from bindax_core.extend import JaxprEqn, Region, ShapedArray, default_sharding
 from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec, Sharding, open_axes
 from bindax_xla_backend._errors import LoweringError
 from bindax_xla_backend.lowering import mlir, shardings
+from bindax_xla_backend.lowering.types_on_meshes import mesh_in_types, says_sharding, sharding_in
 
 if TYPE_CHECKING:
     from bindax_xla_backend.lowering.module_builder import ModuleBuilder
@@ -46,7 +47,30 @@ class DeviceOperations:
 
     def sharding(self, sharding: Sharding, ndim: int) -> str:
         """A sharding of an array of ``ndim`` axes, as an attribute ``#sdy.sharding<...>``."""
-        return self._builder.meshes.sharding(sharding, ndim)
+        meshes = self._builder.meshes
+        if isinstance(sharding, NamedSharding) and sharding.mesh.explicit_axes:
+            return meshes.sharding_of_type(sharding, ndim)
+        return meshes.sharding(sharding, ndim)
+
+    def as_typed(self, eqn: JaxprEqn, results: Sequence[Any]) -> Sequence[Any]:
+        """The results of an equation, each constrained to lie as its type says.
+
+        A whole result of divided operands is, too; but not where a parameter of the equation says
+        how results lie.
+        """
+        outs = [v.aval for v in eqn.outvars]
+        mesh = mesh_in_types([*[x.aval for x in eqn.invars], *outs])
+        if mesh is None or self._is_manual or says_sharding(eqn):
+            return results
+        placed = []
+        for value, aval in zip(results, outs, strict=True):
+            own = sharding_in(aval, mesh)
+            text = None if own is None else self._builder.meshes.sharding_of_type(own, aval.ndim)
+            if text is not None:
+                attributes = {"sharding": text}
+                (value,) = self.op("sdy.sharding_constraint", [value], [aval], attributes)
+            placed.append(value)
+        return placed
 
     def mesh(self, mesh: AbstractMesh) -> str:
         """The symbol of a mesh, which the module declares, for attributes of ``sdy``."""
@@ -222,6 +246,24 @@ class Meshes:
         for axes, is_open in zip(sharding.spec.padded(ndim).axes, open_ones, strict=True):
             entries.append("{?}" if is_open else f"{{{', '.join(map(axis_text, axes))}}}")
         return f"#sdy.sharding<@{self.symbol(sharding.mesh)}, [{', '.join(entries)}]>"
+
+    def sharding_of_type(self, sharding: NamedSharding, ndim: int) -> str:
+        """The sharding that a type has; along the automatic axes of its mesh it is open."""
+        mesh, spec = sharding.mesh, sharding.spec.padded(ndim)
+        more = ["?"] if mesh.auto_axes else []
+        entries = [
+            f"{{{', '.join([*map(axis_text, axes), *(['?'] if is_open else more)])}}}"
+            for axes, is_open in zip(spec.axes, open_axes(sharding, ndim), strict=True)
+        ]
+        named = {name for axes in spec.axes for name in axes} | spec.unreduced
+        copying = [name for name in mesh.explicit_axes if name not in named] if more else []
+        text = f"#sdy.sharding<@{self.symbol(mesh)}, [{', '.join(entries)}]"
+        if copying:
+            text += f", replicated={{{', '.join(map(axis_text, copying))}}}"
+        if spec.unreduced:
+            unreduced = [name for name in mesh.axis_names if name in spec.unreduced]
+            text += f", unreduced={{{', '.join(map(axis_text, unreduced))}}}"
+        return text + ">"
 
 
 def _whole(aval: ShapedArray) -> str:

@@ -18,6 +18,7 @@ from bindax_xla_backend.lowering.context import EMBEDDED_CONSTANT_SIZE, Lowering
 from bindax_xla_backend.lowering.layout import Layout
 from bindax_xla_backend.lowering.memory_layouts import Order
 from bindax_xla_backend.lowering.module_builder import ModuleBuilder
+from bindax_xla_backend.lowering.types_on_meshes import result_shardings
 
 if TYPE_CHECKING:
     from bindax_xla_backend.execution.backend import XlaBackend
@@ -53,6 +54,7 @@ class LoweredProgram:
     memories: tuple[str | None, ...] = ()  # of the results; None for the devices' own
     operand_orders: tuple[Order, ...] = ()  # of the axes of kept operands
     result_orders: tuple[Order, ...] = ()
+    typed: tuple[NamedSharding | None, ...] = ()  # how results lie as types say; None for any way
 
     def text(self, *, debug_info: bool = False) -> str:
         """The module as text; without locations, programs with one text are the same."""
@@ -118,6 +120,7 @@ class _Signature:
     memories: tuple[str | None, ...]  # of the results
     operand_orders: Mapping[int, Order]  # of the axes of kept operands, by position
     result_orders: tuple[Order, ...]
+    typed: tuple[NamedSharding | None, ...]  # how the results lie, as their types say
 
 
 def lower_program(
@@ -157,6 +160,7 @@ def lower_program(
             memories=signature.memories,
             operand_orders=tuple(signature.operand_orders.values()),
             result_orders=signature.result_orders,
+            typed=signature.typed,
         )
 
 
@@ -174,7 +178,8 @@ def _signature(
     aliases = _aliases(jaxpr.in_avals, jaxpr.out_avals, kept, request.donated, memories)
     orders = {i: operands[i] for i in kept}
     aliases = {i: j for i, j in aliases.items() if _fit(orders[i], results[j])}
-    return _Signature(hoisted, kept, aliases, memories, orders, results)
+    typed = result_shardings(jaxpr.jaxpr)
+    return _Signature(hoisted, kept, aliases, memories, orders, results, typed)
 
 
 def _fit(operand: Order, result: Order) -> bool:
@@ -196,7 +201,12 @@ def _build_main(
         [*hoisted.values(), *operands.values()],
         out_avals,
         _attributes(builder, list(hoisted.values()), operands, signature),
-        _of_results(memories, signature.result_orders),
+        [
+            _of_result(builder, *known)
+            for known in zip(
+                memories, signature.result_orders, signature.typed, out_avals, strict=True
+            )
+        ],
     )
     ctx, arguments = LoweringContext(builder, block, f"jit({name})"), list(block.arguments)
     given = dict(zip(hoisted, arguments, strict=False))
@@ -234,11 +244,19 @@ def _attributes(
     return made
 
 
-def _of_results(memories: Sequence[str | None], orders: Sequence[Order]) -> list[str]:
-    """For each result what XLA is to know of it: its memory, and its order."""
-    kinds = ["" if kind is None else f'mhlo.memory_kind = "{kind}"' for kind in memories]
-    pairs = zip(kinds, map(memory_layouts.attribute, orders), strict=True)
-    return [", ".join(filter(None, pair)) for pair in pairs]
+def _of_result(
+    builder: ModuleBuilder,
+    kind: str | None,
+    order: Order,
+    typed: NamedSharding | None,
+    aval: ShapedArray,
+) -> str:
+    """The attributes of a result: its memory, the order of its axes, and how it lies."""
+    made = [] if kind is None else [f'mhlo.memory_kind = "{kind}"']
+    made += filter(None, [memory_layouts.attribute(order)])
+    if typed is not None and builder.several:
+        made.append(f"sdy.sharding = {builder.meshes.sharding_of_type(typed, aval.ndim)}")
+    return ", ".join(made)
 
 
 def _placed(

@@ -18,7 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
+from bindax_core.sharding import (
+    AxisType,
+    Mesh,
+    NamedSharding,
+    PartitionSpec,
+    Sharding,
+    with_devices,
+)
 from bindax_xla_backend import _jaxlib
 
 
@@ -82,6 +89,26 @@ def chosen(protos: Sequence[Any] | None, mesh: Mesh, arrays: Sequence[Any]) -> l
     if not arrays:
         return []  # the compiler tells the sharding of the empty tuple
     return [named_sharding(proto, mesh, x.ndim) for proto, x in zip(protos, arrays, strict=True)]
+
+
+def as_typed(chosen: NamedSharding, typed: NamedSharding | None, aval: Any) -> NamedSharding:
+    """The sharding of a result that XLA chose, in the words of its type.
+
+    What the type of a result does not say, but XLA did, is along automatic axes.
+    """
+    mesh: Any = chosen.mesh
+    if typed is None:
+        types = tuple(AxisType.Auto for _ in mesh.axis_types)
+        return (
+            chosen if chosen.explicit is None else chosen.update(mesh=mesh.update(axis_types=types))
+        )
+    mesh = with_devices(typed.mesh, mesh)
+    if not typed.mesh.auto_axes:
+        return typed.update(mesh=mesh)
+    entries = []
+    for said, found in zip(typed.spec.axes, chosen.spec.padded(aval.ndim).axes, strict=True):
+        entries.append((*said, *[name for name in found if name in mesh.auto_axes]))
+    return NamedSharding(mesh, typed.spec.update(*entries))
 
 
 def inspector(callback: Callable[[Any], None], mesh: Mesh, ndim: int) -> tuple[bytes, Any]:

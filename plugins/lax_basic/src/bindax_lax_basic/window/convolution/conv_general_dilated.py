@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, primitive, rules, typeof
+from bindax_core.extend import Array, Primitive, ShapedArray, primitive, rules, typeof
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic.contract.precision import element_type_argument, precision_argument
 from bindax_lax_basic.rules.linear import multilinear
 from bindax_lax_basic.rules.operands import adopt_dtype
+from bindax_lax_basic.rules.sharding import divides, entries
 from bindax_lax_basic.rules.types import static_int, static_ints
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.rev import rev
@@ -29,6 +31,7 @@ from bindax_lax_basic.window.convolution.dimension_numbers import (
 )
 from bindax_lax_basic.window.convolution.evaluation import conv_impl
 from bindax_lax_basic.window.convolution.rules import conv_lowering, conv_transpose_rule, conv_vmap
+from bindax_transforms.extend import decided
 
 __all__ = [
     "conv",
@@ -51,6 +54,8 @@ def conv_general_dilated(
     batch_group_count: int = 1,
     precision: Any = None,
     preferred_element_type: Any = None,
+    *,
+    out_sharding: Any = None,
 ) -> Array:
     """Convolve an array with a kernel, which is not reversed (a cross-correlation).
 
@@ -69,6 +74,8 @@ def conv_general_dilated(
             giving its part of the output features.
         precision: as for ``dot_general``.
         preferred_element_type: the dtype to compute in and return; by default the operands'.
+        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+            decides.
 
     Raises:
         TypeError, ValueError: when sizes, groups or dimension numbers do not fit.
@@ -77,6 +84,27 @@ def conv_general_dilated(
     >>> conv_general_dilated(x, kernel, (2,), "VALID")
     Array([[[3., 9.]]], dtype=float64)
     """
+    first = lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation
+    groups = feature_group_count, batch_group_count
+    arguments = *first, dimension_numbers, *groups, precision, preferred_element_type
+    if out_sharding is not None:
+        return decided(conv_general_dilated, out_sharding, arguments)
+    return _convolved(*arguments)
+
+
+def _convolved(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: Any,
+    lhs_dilation: Sequence[int] | None,
+    rhs_dilation: Sequence[int] | None,
+    dimension_numbers: Any,
+    feature_group_count: int,
+    batch_group_count: int,
+    precision: Any,
+    preferred_element_type: Any,
+) -> Array:
     lhs, rhs = adopt_dtype(lhs, rhs)
     shapes = typeof(lhs).shape, typeof(rhs).shape
     numbers = conv_dimension_numbers(*shapes, dimension_numbers)
@@ -281,6 +309,25 @@ def _transposed_padding(window: int, stride: int, padding: str) -> tuple[int, in
     return front, total - front
 
 
+def _conv_sharding(
+    primitive: Primitive, lhs: ShapedArray, rhs: ShapedArray, **params: Any
+) -> tuple[Any, ...]:
+    (out,) = primitive.out_avals((lhs.plain(), rhs.plain()), params)
+    given, _, made = params["dimension_numbers"]
+    own, found = entries(lhs), [None] * lhs.ndim
+    if any(entries(rhs)) or own[given[1]] is not None:
+        raise ambiguous(primitive, "has a divided kernel, or divided channels", [lhs, rhs])
+    for i, (source, target) in enumerate(zip(given, made, strict=True)):
+        if i == 1 or own[source] is None:
+            continue
+        grouped = i == 0 and params["batch_group_count"] > 1
+        if grouped or not divides(lhs, own[source], out.shape[target]):
+            problem = f"gives {out.str_short()}, of which axis {target} cannot be divided"
+            raise ambiguous(primitive, problem, [lhs, rhs])
+        found[target] = own[source]
+    return tuple(found)
+
+
 conv_general_dilated_p: Primitive = primitive(
     NAME,
     rules.impl(conv_impl, slow=True),
@@ -289,4 +336,5 @@ conv_general_dilated_p: Primitive = primitive(
     rules.vmap(conv_vmap, takes_primitive=True),
     rules.transpose(conv_transpose_rule, takes_primitive=True),
     in_wider(conv_lowering),
+    rules.sharding(_conv_sharding, takes_primitive=True),
 )

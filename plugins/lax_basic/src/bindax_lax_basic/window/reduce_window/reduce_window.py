@@ -21,6 +21,7 @@ from bindax_lax_basic.elementwise.arithmetic import add_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p
 from bindax_lax_basic.reductions import reduction_computations as computations
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
+from bindax_lax_basic.rules.sharding import resized
 from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 from bindax_lax_basic.shape.slice_and_pad import pad_p
@@ -175,6 +176,7 @@ reduce_window_p: Primitive = primitive(
     rules.vmap(_window_vmap),
     rules.transpose.absent("not linear: its tangents are made of other operations"),
     rules.lowering["stablehlo"](_window_lowering),
+    resized("reduces windows on sharded dims"),
     multiple_results=True,
 )
 """Operands: arrays of one shape, then as many initial values."""

@@ -1,0 +1,89 @@
+"""Laying a value out as a type says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bindax_core._extension_points import runtime
+from bindax_core.arrays.sharding._mesh import AxisType
+from bindax_core.arrays.sharding._sharding import NamedSharding
+from bindax_core.arrays.sharding._spec import PartitionSpec
+from bindax_core.arrays.sharding._types import whole
+from bindax_core.kernel._aval import typeof
+
+
+def laid_as(x: Any, aval: Any) -> Any:
+    """A value that lies along explicit axes as a type says; itself where it does already.
+
+    Args:
+        x: an array, traced or not, or a number.
+        aval: a type of its shape.
+
+    >>> laid_as(1.0, typeof(1.0))
+    1.0
+    """
+    wanted, own = getattr(aval, "placement", None), typeof(x)
+    present: Any = getattr(own, "placement", None)
+    if wanted is present:
+        return x
+    given = wanted if wanted is not None and aval.is_divided else None
+    if given is None:
+        if not getattr(own, "is_divided", False):
+            return x
+        given = whole(present.mesh, len(own.shape))
+    return runtime.plugins.constrained(x, given)
+
+
+def laid_on_mesh_of(x: Any, aval: Any, others: Sequence[Any]) -> Any:
+    """A value that lies as a type says on the mesh of other values, whole if it says nothing."""
+    avals = [aval, *[getattr(other, "aval", None) or typeof(other) for other in others]]
+    meshes = [own.placement.mesh for own in avals if getattr(own, "is_divided", False)]
+    if not meshes or not hasattr(x, "shape"):
+        return x  # nothing is divided, or it stands for no array
+    return runtime.plugins.constrained(
+        x, aval.placement if aval.is_divided else whole(meshes[0], len(aval.shape))
+    )
+
+
+def laid_along(x: Any, axis: int, entry: Any, mesh: Any) -> Any:
+    """A value of which mesh axes divide one axis, and the others no axis that they divided before.
+
+    Args:
+        x: an array, traced or not.
+        axis: its axis.
+        entry: the mesh axes, as an entry of a ``PartitionSpec`` has them.
+        mesh: the mesh, without devices.
+    """
+    own = typeof(x)
+    spec = own.placement.spec if own.is_divided else whole(mesh, len(own.shape)).spec
+    if spec[axis] == entry:
+        return x
+    names = entry if isinstance(entry, tuple) else (entry,)
+    others = [tuple(name for name in axes if name not in names) for axes in spec.axes]
+    others[axis] = () if entry is None else names
+    return runtime.plugins.constrained(x, NamedSharding(mesh, spec.update(*others)))
+
+
+def left_to_compiler(x: Any, mesh: Any = None) -> Any:
+    """A value of which the compiler decides how it lies; itself of a type that says nothing of it.
+
+    Args:
+        x: an array, traced or not, or a number.
+        mesh: the mesh, without devices, whose explicit axes types go on to speak of; by default
+            its own with automatic axes alone.
+
+    >>> left_to_compiler(1.0)
+    1.0
+    """
+    own = typeof(x)
+    if not getattr(own, "is_divided", False):
+        return x
+    if mesh is None:
+        mesh = own.placement.mesh
+        mesh = mesh.update_axis_types(dict.fromkeys(mesh.explicit_axes, AxisType.Auto))
+    kept = [
+        tuple(name for name in axes if name in mesh.explicit_axes) or PartitionSpec.UNCONSTRAINED
+        for axes in own.placement.spec.axes
+    ]
+    return runtime.plugins.constrained(x, NamedSharding(mesh, PartitionSpec(*kept)))

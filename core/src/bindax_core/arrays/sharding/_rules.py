@@ -1,0 +1,148 @@
+"""The rule kind ``sharding``: how the results of a primitive lie, from how its operands do.
+
+It is asked beside ``abstract_eval``, and only where the type of an operand says something of the
+explicit axes of a mesh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bindax_core._extension_points import runtime
+from bindax_core._site import caller_site
+from bindax_core.arrays._memories import Space
+from bindax_core.arrays.sharding._ambiguity import OUT_SHARDING, listed, missing
+from bindax_core.arrays.sharding._current_mesh import get_abstract_mesh
+from bindax_core.arrays.sharding._mesh import AbstractMesh
+from bindax_core.arrays.sharding._named_axes import elementwise, named_axes
+from bindax_core.arrays.sharding._sharding import NamedSharding, Sharding
+from bindax_core.arrays.sharding._spec import PartitionSpec
+from bindax_core.errors import ShardingTypeError
+from bindax_core.kernel._jaxpr import subjaxprs
+from bindax_core.kernel._rule_errors import explain_failure
+from bindax_core.kernel._rules import Rule, RuleKind, core_kinds, list_result
+
+if TYPE_CHECKING:
+    from bindax_core.kernel._primitive import Primitive
+
+
+class ShardingKind(RuleKind):
+    """The rule kind whose rules say how results lie.
+
+    A rule is a function ``(*avals, **params)`` from the types of the operands, whose
+    ``sharding.spec`` has an entry for each axis, to the ``PartitionSpec`` of the result, or to one
+    for each result. Or it is a text that names axes as ``einsum`` does:
+
+    - an axis of the result is divided as those of its name;
+    - a name that no result has is summed over: it may be divided, in one operand;
+    - a capital letter names an axis that has to be whole;
+    - ``...`` stands for the other axes, which are counted from the last.
+
+    The text ``"elementwise"`` is the rule of primitives that compute each element of their results
+    from those beside it: an axis is divided as it is in one operand, or as in all.
+
+    >>> from bindax_core.extend import rules
+    >>> rules.sharding("ij,jk->ik").kind, rules.sharding("...MN->...MN").is_present
+    (RuleKind('sharding'), True)
+    """
+
+    def __call__(
+        self, function: str | Callable[..., Any], *, platform: str | None = None, **options: Any
+    ) -> Rule:
+        """Make a rule from a function, or from names of axes."""
+        if isinstance(function, str):
+            function = elementwise if function == "elementwise" else named_axes(function)
+            options["takes_primitive"] = True
+        rule = super().__call__(function, platform=platform, **options)
+        return rule.replace(site=caller_site())
+
+
+sharding: ShardingKind = ShardingKind(
+    "sharding", adapt=list_result, signature="(*avals, **params) -> PartitionSpec"
+)
+"""How the results of a primitive lie, from how its operands do: see ``ShardingKind``."""
+
+core_kinds.append(sharding)
+
+
+def placed_results(
+    primitive: Primitive, avals: Sequence[Any], plain: Sequence[Any], params: dict[str, Any]
+) -> Sequence[Any]:
+    """The types of the results, from types that say how the operands lie."""
+    rule = sharding.find(primitive)
+    if rule is None and (subjaxprs(params) or any(map(_is_sharding, params.values()))):
+        return primitive.abstract_eval(tuple(avals), params)  # these say how results lie
+    outs = _varying(avals, primitive.out_avals(tuple(plain), params))
+    if not any(getattr(aval, "is_divided", False) for aval in avals):
+        return outs
+    mesh = _mesh_of(primitive, avals)
+    if rule is None:
+        raise missing(primitive, avals)
+    try:
+        specs = rule(*avals, **params)
+    except Exception as error:
+        explain_failure(primitive, "sharding", error, avals, params)
+        raise
+    return tuple(
+        _placed(primitive, avals, aval, mesh, spec) for aval, spec in zip(outs, specs, strict=True)
+    )
+
+
+runtime.placed_results = placed_results
+
+
+def _is_sharding(value: Any) -> bool:
+    return isinstance(value, (Sharding, Space))
+
+
+def _varying(avals: Sequence[Any], outs: Sequence[Any]) -> Sequence[Any]:
+    """The types of results that differ along the manual axes along which an operand does."""
+    manual = [aval.mat for aval in avals if getattr(aval, "mat", None)]
+    if not manual:
+        return outs
+    own = type(manual[0])(frozenset().union(*(each.varying for each in manual)))
+    return tuple([aval.update(mat=own) if hasattr(aval, "mat") else aval for aval in outs])
+
+
+def _mesh_of(primitive: Primitive, avals: Sequence[Any]) -> AbstractMesh:
+    """The mesh of the operands, which is the one at work if there is one."""
+    meshes = [aval.placement.mesh for aval in avals if getattr(aval, "is_divided", False)]
+    present = get_abstract_mesh()
+    for mesh in meshes:
+        if not present.empty and present != mesh:
+            raise ValueError(
+                f"For primitive {primitive.name}, context mesh {present} should match the aval "
+                f"mesh {mesh}: an operand lies on another mesh than the one at work, among "
+                f"{listed(avals)}. Lay it out there by reshard, or name its mesh by set_mesh."
+            )
+        if mesh != meshes[0]:
+            raise ValueError(
+                f"{primitive.name} got operands on different meshes, {meshes[0]} and {mesh}: "
+                f"{listed(avals)}. Lay them out on one by reshard."
+            )
+    found: AbstractMesh = meshes[0]
+    return found
+
+
+def _placed(
+    primitive: Primitive, avals: Sequence[Any], aval: Any, mesh: AbstractMesh, spec: Any
+) -> Any:
+    """The type of one result with what its rule says."""
+    names = [name for entry in spec for name in (entry if isinstance(entry, tuple) else (entry,))]
+    names = [name for name in names if name is not None]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ShardingTypeError(
+            f"{primitive.name} operation with inputs {listed(avals)} produces an illegally "
+            f"sharded result {aval.str_short()}: the mesh axis {twice!r} would divide two of its "
+            f"axes. {OUT_SHARDING}"
+        )
+    spec = spec if isinstance(spec, PartitionSpec) else PartitionSpec(*spec)
+    try:
+        return aval.update(sharding=NamedSharding(mesh, spec))
+    except ValueError as error:
+        raise ShardingTypeError(
+            f"{primitive.name} of {listed(avals)}: the result {aval.str_short()} cannot lie as "
+            f"{spec!r} says. {error}"
+        ) from error

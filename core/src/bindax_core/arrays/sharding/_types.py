@@ -1,0 +1,158 @@
+"""How arrays lie, as their types have it: along explicit and manual axes of a mesh."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import attrs
+
+from bindax_core.arrays.sharding._current_mesh import NO_MESH, get_abstract_mesh
+from bindax_core.arrays.sharding._mesh import AbstractMesh
+from bindax_core.arrays.sharding._sharding import NamedSharding, Sharding
+from bindax_core.arrays.sharding._spec import PartitionSpec
+
+Shape = tuple[Any, ...]
+
+
+@attrs.frozen
+class ManualAxisType:
+    """The manual axes of a mesh of which the type of an array speaks, inside of ``shard_map``.
+
+    Args:
+        varying: the axes along which devices have different values.
+        unreduced: those along which they have parts of a sum.
+        reduced: those along which they have copies, whose cotangents are unreduced.
+
+    >>> ManualAxisType(varying={"x"}).varying
+    frozenset({'x'})
+    """
+
+    varying: frozenset[Any] = attrs.field(default=frozenset(), converter=frozenset)
+    unreduced: frozenset[Any] = attrs.field(default=frozenset(), converter=frozenset)
+    reduced: frozenset[Any] = attrs.field(default=frozenset(), converter=frozenset)
+
+    def __bool__(self) -> bool:
+        return bool(self.varying or self.unreduced or self.reduced)
+
+
+NO_MANUAL_AXES = ManualAxisType()
+
+
+@lru_cache(maxsize=4096)
+def whole(mesh: AbstractMesh, ndim: int) -> NamedSharding:
+    """The sharding of an array that lies whole on the devices of a mesh."""
+    return NamedSharding(mesh, PartitionSpec(*[None] * ndim))
+
+
+def whole_at_work(ndim: int) -> NamedSharding:
+    """The sharding of an array that lies whole on the mesh at work, or on none."""
+    mesh = get_abstract_mesh()
+    return whole(NO_MESH if mesh.empty else mesh, ndim)
+
+
+def sharding_in_type(sharding: Any, shape: Shape) -> Any:
+    """A sharding in the form that types of arrays of a shape keep.
+
+    Of one on an abstract mesh with explicit axes that is what ``NamedSharding.explicit`` has. Any
+    other is what users describe, and stays as it is.
+
+    Raises:
+        ValueError: when it has more axes than the array, or one that does not divide evenly.
+    """
+    if not isinstance(sharding, Sharding):
+        if _is_format(sharding):
+            return sharding
+        raise TypeError(f"the sharding of a type must be a Sharding, but it is {sharding!r:.80}.")
+    if type(sharding) is not NamedSharding or type(sharding.mesh) is not AbstractMesh:
+        return sharding
+    if sharding.mesh.empty:
+        return None
+    if not sharding.mesh.explicit_axes:
+        return sharding
+    _check(sharding, shape)
+    kept = sharding.explicit
+    if kept is None or len(kept.spec) == len(shape):
+        return kept
+    return NamedSharding(kept.mesh, kept.spec.padded(len(shape)))
+
+
+def _is_format(given: Any) -> bool:
+    from bindax_core.arrays.sharding._layout import Format, concrete_format  # which know arrays
+
+    if not isinstance(given, Format):
+        return False
+    concrete_format(given, "ShapeDtypeStruct: sharding", TypeError)
+    return True
+
+
+def _check(sharding: NamedSharding, shape: Shape) -> None:
+    if len(sharding.spec) > len(shape):
+        raise ValueError(
+            f"Length of sharding.spec must be at most the number of axes: {sharding.spec!r} "
+            f"describes {len(sharding.spec)}, but the shape {shape} has {len(shape)}; leave "
+            f"entries out."
+        )
+    parts = sharding.partitions(len(shape))
+    for i, (size, count) in enumerate(zip(shape, parts, strict=True)):
+        if type(size) is int and size % count:
+            raise ValueError(
+                f"the axis {i} of size {size} of the shape {shape} is not divisible by {count}, as "
+                f"{sharding.spec!r} on {sharding.mesh!r} asks for; pad the array, or divide "
+                f"another axis."
+            )
+
+
+def lies_in_type(sharding: Any) -> bool:
+    """Tell whether a sharding is one that types of arrays have, not one that users describe."""
+    return (
+        type(sharding) is NamedSharding
+        and type(sharding.mesh) is AbstractMesh
+        and bool(sharding.mesh.explicit_axes)
+    )
+
+
+def explicit_part(sharding: Any) -> NamedSharding | None:
+    """What the types of arrays that lie in a sharding say of it, or None."""
+    return sharding.explicit if type(sharding) is NamedSharding else None
+
+
+def with_entry(sharding: NamedSharding, axis: int, entry: Any, mesh: Any) -> NamedSharding:
+    """The sharding of arrays with one more axis, on a mesh where the sharding has none."""
+    spec = sharding.spec
+    spec = spec.update(*spec[:axis], entry, *spec[axis:])
+    return NamedSharding(mesh if not sharding.mesh.explicit_axes else sharding.mesh, spec)
+
+
+def without_entry(sharding: NamedSharding, axis: int) -> NamedSharding:
+    """The sharding of arrays without one of their axes."""
+    spec = sharding.spec
+    return NamedSharding(sharding.mesh, spec.update(*spec[:axis], *spec[axis + 1 :]))
+
+
+def axes_text(shape: Shape, sharding: NamedSharding) -> str:
+    """The sizes of a type with the mesh axes that divide them, such as ``8@x,4``."""
+    shown = []
+    for size, axes in zip(shape, sharding.spec.axes, strict=True):
+        names = ",".join(map(str, axes))
+        shown.append(
+            f"{size}@({names})" if len(axes) > 1 else f"{size}@{names}" if axes else str(size)
+        )
+    return ",".join(shown)
+
+
+def manual_text(sharding: Any, manual: ManualAxisType) -> str:
+    """What a type says beside its sizes, such as ``{V:x, U:y}``; empty if that is nothing."""
+    spec = sharding.spec if lies_in_type(sharding) else PartitionSpec()
+    sets = {
+        "V": manual.varying,
+        "U": manual.unreduced | spec.unreduced,
+        "R": manual.reduced | spec.reduced,
+    }
+    shown = [_named(letter, names) for letter, names in sets.items() if names]
+    return f"{{{', '.join(shown)}}}" if shown else ""
+
+
+def _named(letter: str, names: frozenset[Any]) -> str:
+    listed = sorted(map(str, names))
+    return f"{letter}:{listed[0]}" if len(listed) == 1 else f"{letter}:({','.join(listed)})"
