@@ -105,6 +105,7 @@ from bindax_lax_basic.rules.operands import constant as constant
 from bindax_lax_basic.rules.operands import promote_dtypes as promote_dtypes
 from bindax_lax_basic.rules.operands import promote_inexact as promote_inexact
 from bindax_lax_basic.rules.operands import scalar_array as scalar_array
+from bindax_lax_basic.rules.sharding import batched as batched
 from bindax_lax_basic.rules.types import axes_argument as axes_argument
 from bindax_lax_basic.rules.types import axis_argument as axis_argument
 from bindax_lax_basic.rules.types import common_shape as common_shape

@@ -16,7 +16,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_lax_basic.extend import NumPyArray, inlined
+from bindax_lax_basic.extend import NumPyArray, batched, inlined
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.triangular_solve import triangular_solve
@@ -87,4 +87,5 @@ cholesky_p: Primitive = primitive(
     rules.abstract_eval(_cholesky_type),
     rules.jvp(_cholesky_jvp),
     _lapack.lapack_rules(_cholesky_impl, _cholesky_lowering, generic=_generic_lowering),
+    batched(2),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
-from bindax_lax_basic.extend import NumPyArray
+from bindax_lax_basic.extend import NumPyArray, batched
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg._householder import reflect_columns, reflect_rows, reflector
@@ -70,6 +70,7 @@ hessenberg_p: Primitive = primitive(
     rules.abstract_eval(_hessenberg_type),
     rules.jvp.absent(_NO_DERIVATIVE),
     _lapack.lapack_rules(hessenberg_array, _hessenberg_lowering, slow=True),
+    batched(2),
     multiple_results=True,
 )
 
@@ -143,5 +144,6 @@ tridiagonal_p: Primitive = primitive(
     rules.abstract_eval(_tridiagonal_type),
     rules.jvp.absent(_NO_DERIVATIVE),
     _lapack.lapack_rules(_tridiagonal_impl, _tridiagonal_lowering, slow=True),
+    batched(2),
     multiple_results=True,
 )

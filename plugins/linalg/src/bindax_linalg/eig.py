@@ -18,7 +18,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import NumPyArray
+from bindax_lax_basic.extend import NumPyArray, batched
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.eigh import gaps_of, inverse_gaps
@@ -179,5 +179,6 @@ eig_p: Primitive = primitive(
     rules.abstract_eval(_eig_type),
     rules.jvp(_eig_jvp),
     _lapack.lapack_rules(_eig_impl, _eig_lowering),
+    batched(2),
     multiple_results=True,
 )

@@ -17,7 +17,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import div_p, slice_in_dim
-from bindax_lax_basic.extend import NumPyArray, static_ints
+from bindax_lax_basic.extend import NumPyArray, batched, static_ints
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 
@@ -126,5 +126,6 @@ eigh_p: Primitive = primitive(
     rules.abstract_eval(_eigh_type),
     rules.jvp(_eigh_jvp),
     _lapack.lapack_rules(_eigh_impl, _eigh_lowering),
+    batched(2),
     multiple_results=True,
 )

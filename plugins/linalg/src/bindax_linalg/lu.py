@@ -31,6 +31,7 @@ from bindax_lax_basic import (
 )
 from bindax_lax_basic.extend import (
     NumPyArray,
+    batched,
     compare,
     filled,
     full,
@@ -153,6 +154,7 @@ lu_p: Primitive = primitive(
     rules.abstract_eval(_lu_type),
     rules.jvp(_lu_jvp),
     _lapack.lapack_rules(_lu_impl, _lu_lowering, slow=True),
+    batched(2),
     multiple_results=True,
 )
 
@@ -284,4 +286,5 @@ lu_pivots_to_permutation_p: Primitive = primitive(
     m.leading_batch(),
     rules.transpose.absent("it takes integers"),
     rules.lowering["stablehlo"](_permutation_lowering),
+    batched(1),
 )

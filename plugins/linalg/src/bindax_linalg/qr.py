@@ -19,6 +19,7 @@ from bindax_core.extend import (
 from bindax_lax_basic import complex_p, dtypes, imag_p
 from bindax_lax_basic.extend import (
     NumPyArray,
+    batched,
     composite_jvp,
     describe,
     filled,
@@ -160,6 +161,7 @@ qr_p: Primitive = primitive(
     rules.abstract_eval(_qr_type),
     rules.jvp(_qr_jvp),
     _lapack.lapack_rules(_qr_impl, _qr_lowering),
+    batched(2),
     multiple_results=True,
 )
 
@@ -228,4 +230,5 @@ householder_product_p: Primitive = primitive(
     rules.abstract_eval(_product_type),
     composite_jvp(_product),
     _lapack.lapack_rules(_householder.product_array, _product_lowering, slow=True),
+    batched(2, 1),
 )

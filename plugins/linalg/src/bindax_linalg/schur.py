@@ -8,7 +8,7 @@ import numpy as np
 
 from bindax_core.extend import Array, LoweringContext, Primitive, ShapedArray, primitive, rules
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import NumPyArray
+from bindax_lax_basic.extend import NumPyArray, batched
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg._householder import product_array
@@ -83,5 +83,6 @@ schur_p: Primitive = primitive(
         "from the form, such as eigenvalues, instead"
     ),
     _lapack.lapack_rules(_schur_impl, _schur_lowering, slow=True),
+    batched(2),
     multiple_results=True,
 )

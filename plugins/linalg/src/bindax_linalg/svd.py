@@ -10,7 +10,7 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_core.extend import LoweringContext, Primitive, ShapedArray, primitive, rules, typeof
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import NumPyArray
+from bindax_lax_basic.extend import NumPyArray, batched
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.eigh import gaps_of, index_range, inverse_gaps
@@ -164,5 +164,6 @@ svd_p: Primitive = primitive(
     rules.abstract_eval(_svd_type),
     rules.jvp(_svd_jvp),
     _lapack.lapack_rules(_svd_impl, _svd_lowering),
+    batched(2),
     multiple_results=True,
 )

@@ -15,7 +15,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import dtypes, expand_dims, neg_p, squeeze
-from bindax_lax_basic.extend import NumPyArray, adopt_dtype, describe, zero_tangent
+from bindax_lax_basic.extend import NumPyArray, adopt_dtype, batched, describe, zero_tangent
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_transforms.zeros import UndefPrimal, Zero
@@ -198,4 +198,5 @@ triangular_solve_p: Primitive = primitive(
     _lapack.lapack_rules(
         solve_array, _solve_lowering, generic=_generic_lowering, transpose=_solve_transpose
     ),
+    batched(2, 2),
 )

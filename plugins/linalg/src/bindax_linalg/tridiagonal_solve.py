@@ -17,7 +17,14 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_lax_basic import neg_p, pad_p
-from bindax_lax_basic.extend import NumPyArray, adopt_dtype, constant, describe, zero_tangent
+from bindax_lax_basic.extend import (
+    NumPyArray,
+    adopt_dtype,
+    batched,
+    constant,
+    describe,
+    zero_tangent,
+)
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_transforms.zeros import UndefPrimal, Zero
@@ -130,4 +137,5 @@ tridiagonal_solve_p: Primitive = primitive(
     rules.abstract_eval(_solve_type),
     rules.jvp(_solve_jvp, symbolic_zeros=True),
     _lapack.lapack_rules(_solve_impl, _solve_lowering, transpose=_solve_transpose, slow=True),
+    batched(1, 1, 1, 2),
 )

@@ -27,6 +27,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic.extend import DType, broadcast_to, leading_batch, zero_tangent
 from bindax_random._compiled import compiled, drawn
 from bindax_random._operands import (
@@ -149,6 +150,19 @@ def _gamma_physical(
     return eval_jaxpr(physical.jaxpr, physical.consts, words, alpha)
 
 
+def _gamma_sharding(
+    primitive: Primitive, keys: ShapedArray, alpha: ShapedArray, **params: Any
+) -> tuple[Any, ...]:
+    found = list(alpha.sharding.spec)
+    for axis, entry in enumerate(keys.sharding.spec):
+        if None not in (entry, found[axis]) and entry != found[axis]:
+            raise ambiguous(
+                primitive, f"got incompatible shardings along axis {axis}", [keys, alpha]
+            )
+        found[axis] = found[axis] or entry
+    return tuple(found)
+
+
 random_gamma_p: Primitive = primitive(
     "random.gamma",
     rules.impl(
@@ -160,6 +174,7 @@ random_gamma_p: Primitive = primitive(
     rules.transpose.absent("not linear"),
     rules.physical(_gamma_physical),
     rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
+    rules.sharding(_gamma_sharding, takes_primitive=True),
 )
 """Gamma numbers: operands are keys, and shape parameters whose leading axes are those of the keys.
 Parameter: ``log_space``, whether the logarithms of the numbers are drawn."""

@@ -12,6 +12,7 @@ from bindax_core.extend import (
     Array,
     ExtendedDType,
     Primitive,
+    Rule,
     ShapedArray,
     Tracer,
     as_array,
@@ -21,8 +22,15 @@ from bindax_core.extend import (
     typeof,
     unwrapped,
 )
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic import convert_element_type, reshape
-from bindax_lax_basic.extend import is_integer, leading_batch, no_derivative, shape_argument
+from bindax_lax_basic.extend import (
+    batched,
+    is_integer,
+    leading_batch,
+    no_derivative,
+    shape_argument,
+)
 from bindax_random._operands import is_arraylike, is_key
 from bindax_random._prng import PRNG, PRNGSpec, find_prng, prng_of, register_prng, spec_of
 from bindax_random._seeds import seed_array
@@ -287,6 +295,13 @@ def _wrap_type(words: ShapedArray, *, prng: PRNG) -> ShapedArray:
     return ShapedArray(words.shape[: -len(prng.key_shape)], prng.dtype.dtype)
 
 
+def _wrap_sharding(primitive: Primitive, words: ShapedArray, *, prng: PRNG) -> tuple[Any, ...]:
+    count = words.ndim - len(prng.key_shape)
+    if any(words.sharding.spec[count:]):
+        raise ambiguous(primitive, "has keys that are divided along their words", [words])
+    return tuple(words.sharding.spec[:count])
+
+
 def _unwrap_type(keys: ShapedArray) -> ShapedArray:
     prng_of(keys.dtype)
     return keys.physical()
@@ -301,7 +316,16 @@ def _logical(words: Any, prng: PRNG) -> Any:
     return Array.of_physical(ShapedArray(shape, prng.dtype.dtype), words)
 
 
-def _on_keys(name: str, impl: Function, abstract_eval: Function, physical: Function) -> Primitive:
+_OF_EACH_KEY = batched(0)
+
+
+def _on_keys(
+    name: str,
+    impl: Function,
+    abstract_eval: Function,
+    physical: Function,
+    sharding: Rule = _OF_EACH_KEY,
+) -> Primitive:
     """A primitive that takes or gives keys; it is evaluated on values, compiled on words."""
     return primitive(
         name,
@@ -312,6 +336,7 @@ def _on_keys(name: str, impl: Function, abstract_eval: Function, physical: Funct
         rules.transpose.absent("keys have no cotangents"),
         rules.physical(physical),
         rules.lowering["stablehlo"].absent("compilers are given the words of keys"),
+        sharding,
     )
 
 
@@ -320,6 +345,7 @@ random_wrap_p: Primitive = _on_keys(
     lambda words, *, prng: [_logical(words, prng)],
     _wrap_type,
     lambda avals, words, *, prng: [words],
+    rules.sharding(_wrap_sharding, takes_primitive=True),
 )
 """Keys of their words. Parameter: ``prng``, their generator."""
 
@@ -389,6 +415,7 @@ random_fold_in_p: Primitive = _on_keys(
     _fold_in_impl,
     _fold_in_type,
     lambda avals, words, data: [_fold_in_words(avals[0], words, data)],
+    batched(0, 0),
 )
 """For each key and number a new key."""
 

@@ -22,7 +22,7 @@ from bindax_core.extend import (
     primitive,
     rules,
 )
-from bindax_lax_basic.extend import align_batch_axes, elementwise_type, leading_batch
+from bindax_lax_basic.extend import align_batch_axes, batched, elementwise_type, leading_batch
 from bindax_random import _threefry_numbers as numbers
 from bindax_random._places import place_numbers
 from bindax_transforms import trace_to_jaxpr
@@ -131,6 +131,7 @@ threefry2x32_p: Primitive = primitive(
     rules.vmap(_hash_batch),
     rules.transpose.absent(_DISCRETE),
     rules.lowering["stablehlo"](_hash_lowering),
+    rules.sharding("elementwise"),
     multiple_results=True,
 )
 """Operands: two key words and two words; results: the two words of the hash."""
@@ -201,6 +202,7 @@ threefry2x32_numbers_p: Primitive = primitive(
     leading_batch(),
     rules.transpose.absent(_DISCRETE),
     rules.lowering["stablehlo"](_numbers_lowering),
+    batched(1),
 )
 """Operand: keys of two words. Parameters: ``shape``, of the numbers of each key; ``bit_width``,
 theirs, or 0 for both words of each hash, along a last axis."""

@@ -192,6 +192,7 @@ unit_floats_p: Primitive = primitive(
     same_dims(),
     rules.transpose.absent("its operand is discrete"),
     rules.lowering["stablehlo"](composition(_unit_floats)),
+    rules.sharding("elementwise"),
 )
 """Floats from 0 to below 1: the high bits of random integers are mantissas of floats from 1 to
 below 2, of which 1 is taken. Parameter: ``dtype``."""

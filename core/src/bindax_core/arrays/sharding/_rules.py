@@ -74,7 +74,7 @@ def placed_results(
     if rule is None and (subjaxprs(params) or any(map(_is_sharding, params.values()))):
         return primitive.abstract_eval(tuple(avals), params)  # these say how results lie
     outs = _varying(avals, primitive.out_avals(tuple(plain), params))
-    if not any(getattr(aval, "is_divided", False) for aval in avals):
+    if not outs or not any(getattr(aval, "is_divided", False) for aval in avals):
         return outs
     mesh = _mesh_of(primitive, avals)
     if rule is None:

@@ -94,6 +94,36 @@ def alike(primitive: Primitive, avals: Sequence[ShapedArray]) -> Entries:
     return tuple(found)
 
 
+def batched(*own: int) -> Rule:
+    """The rule of a primitive that does the same for each element along leading axes.
+
+    Args:
+        own: for each operand the number of axes behind those, which have to be whole. Results have
+            the leading axes, too.
+
+    >>> batched(2).kind  # of a decomposition of matrices
+    RuleKind('sharding')
+    """
+
+    def rule(primitive: Primitive, *avals: ShapedArray, **params: Any) -> Any:
+        counts = [aval.ndim - axes for aval, axes in zip(avals, own, strict=True)]
+        for aval, leading in zip(avals, counts, strict=True):
+            if any(entries(aval)[leading:]):
+                raise ambiguous(primitive, "needs its operands whole along their last axes", avals)
+        found: list[Any] = [None] * max(counts)
+        for aval, leading in zip(avals, counts, strict=True):
+            for axis, entry in enumerate(entries(aval)[:leading]):
+                if None not in (entry, found[axis]) and entry != found[axis]:
+                    problem = f"got incompatible shardings along axis {axis}"
+                    raise ambiguous(primitive, problem, avals)
+                found[axis] = found[axis] or entry
+        if not several(primitive):
+            return tuple(found)
+        return [tuple(found)] * len(_results(primitive, avals, params))
+
+    return rules.sharding(rule, takes_primitive=True)
+
+
 def resized(problem: str, like: int = 0) -> Rule:
     """The rule of a primitive whose results have the axes of an operand, with other sizes.
 

@@ -14,6 +14,7 @@ from bindax_core.extend import (
     keystr,
     lowering,
     primitive,
+    rules,
     tree_flatten_with_path,
     tree_unflatten,
     unknown_type_message,
@@ -29,6 +30,7 @@ name_p: Primitive = primitive(
     vmap(lambda size, operands, dims, *, name: (name_p.bind(*operands, name=name), dims[0])),
     transpose(lambda ct, x, *, name: [ct]),
     lowering["stablehlo"](lambda ctx, x, *, name: x),
+    rules.sharding("elementwise"),
 )
 """Its operand, under a name that policies see. Parameter ``name``: a string."""
 
