@@ -72,6 +72,7 @@ from bindax_testing._samples import container as container
 from bindax_testing._samples import elementwise as elementwise
 from bindax_testing._samples import rule_check as rule_check
 from bindax_testing._samples import sample as sample
+from bindax_testing._shardings import check_shardings as check_shardings
 from bindax_testing._transformations._report import TransformationReport as TransformationReport
 from bindax_testing._transformations._run import check_transformation as check_transformation
 from bindax_testing._transformations._run import transformation as transformation

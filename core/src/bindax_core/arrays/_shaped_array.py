@@ -14,6 +14,7 @@ from bindax_core.arrays.sharding._types import (
     NO_MANUAL_AXES,
     ManualAxisType,
     axes_text,
+    exchanged,
     explicit_part,
     lies_in_type,
     manual_text,
@@ -210,6 +211,11 @@ class ShapedArray(AbstractValue):
         if is_differentiable(self.dtype):
             return self
         return self.update(dtype=float0, weak_type=False)
+
+    def cotangent_aval(self) -> ShapedArray:
+        """The type of cotangents: unreduced along the mesh axes along which values are reduced."""
+        made = self.tangent_aval()
+        return made.update(sharding=exchanged(made.placement)) if made.is_divided else made
 
     def str_short(self) -> str:
         own, more = self.placement, ""

@@ -79,6 +79,9 @@ def left_to_compiler(x: Any, mesh: Any = None) -> Any:
     own = typeof(x)
     if not getattr(own, "is_divided", False):
         return x
+    if own.placement.spec.unreduced:
+        given = own.placement.spec
+        x = runtime.plugins.constrained(x, own.placement.update(spec=PartitionSpec(*given)))
     if mesh is None:
         mesh = own.placement.mesh
         mesh = mesh.update_axis_types(dict.fromkeys(mesh.explicit_axes, AxisType.Auto))

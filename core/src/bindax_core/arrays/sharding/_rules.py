@@ -18,6 +18,7 @@ from bindax_core.arrays.sharding._mesh import AbstractMesh
 from bindax_core.arrays.sharding._named_axes import elementwise, named_axes
 from bindax_core.arrays.sharding._sharding import NamedSharding, Sharding
 from bindax_core.arrays.sharding._spec import PartitionSpec
+from bindax_core.arrays.sharding._sums import sums_of
 from bindax_core.errors import ShardingTypeError
 from bindax_core.kernel._jaxpr import subjaxprs
 from bindax_core.kernel._rule_errors import explain_failure
@@ -41,6 +42,10 @@ class ShardingKind(RuleKind):
 
     The text ``"elementwise"`` is the rule of primitives that compute each element of their results
     from those beside it: an axis is divided as it is in one operand, or as in all.
+
+    The option ``linear`` tells in which operands the primitive is linear, so that they may be sums
+    that are still to be added up: True for all of them together, ``"each"`` for each by itself, a
+    tuple of positions for some together.
 
     >>> from bindax_core.extend import rules
     >>> rules.sharding("ij,jk->ik").kind, rules.sharding("...MN->...MN").is_present
@@ -84,8 +89,12 @@ def placed_results(
     except Exception as error:
         explain_failure(primitive, "sharding", error, avals, params)
         raise
+    given = sharding.rule_of(primitive)
+    linear = None if given is None else given.options.get("linear")
+    sums = (frozenset(), frozenset()) if linear == "own" else sums_of(primitive, linear, avals)
     return tuple(
-        _placed(primitive, avals, aval, mesh, spec) for aval, spec in zip(outs, specs, strict=True)
+        _placed(primitive, avals, aval, mesh, _with_sums(spec, sums))
+        for aval, spec in zip(outs, specs, strict=True)
     )
 
 
@@ -123,6 +132,14 @@ def _mesh_of(primitive: Primitive, avals: Sequence[Any]) -> AbstractMesh:
             )
     found: AbstractMesh = meshes[0]
     return found
+
+
+def _with_sums(spec: Any, sums: tuple[frozenset[Any], frozenset[Any]]) -> Any:
+    """What a rule says, with the mesh axes along which the results are unreduced and reduced."""
+    if isinstance(spec, PartitionSpec) or not any(sums):
+        return spec
+    names = {name for entry in spec for name in (entry if isinstance(entry, tuple) else (entry,))}
+    return PartitionSpec(*spec, unreduced=sums[0] - names, reduced=sums[1] - names)
 
 
 def _placed(

@@ -31,6 +31,7 @@ class Sharding:
     """
 
     _memory: str | None = None
+    _unreduced: frozenset[Any] = frozenset()
 
     @property
     def other_memory(self) -> str | None:
@@ -137,6 +138,7 @@ class Sharding:
         return (
             self.device_assignment == other.device_assignment
             and self.other_memory == other.other_memory
+            and self._unreduced == other._unreduced
             and self.partitions(ndim) == other.partitions(ndim)
             and bool((self._coordinates(ndim) == other._coordinates(ndim)).all())
         )
@@ -246,6 +248,7 @@ class NamedSharding(Sharding):
                     f"{', '.join(map(repr, mesh.explicit_axes)) or 'none'}."
                 )
         self.mesh, self.spec, self._memory = mesh, spec, memory_kind
+        self._unreduced = spec.unreduced
         if isinstance(mesh, Mesh):
             devices = mesh.device_assignment
             self._memory = own_or_other(devices, memory_kind, "NamedSharding: memory_kind")
@@ -290,7 +293,8 @@ class NamedSharding(Sharding):
     @property
     def is_fully_replicated(self) -> bool:
         """True if each device holds the whole array."""
-        return all(count == 1 for count in self.partitions(len(self.spec)))
+        sums = any(self.mesh.shape[name] > 1 for name in self.spec.unreduced)
+        return not sums and all(count == 1 for count in self.partitions(len(self.spec)))
 
     def partitions(self, ndim: int) -> tuple[int, ...]:
         """For each axis of an array, the number of parts that it is divided into."""

@@ -117,6 +117,15 @@ def explicit_part(sharding: Any) -> NamedSharding | None:
     return sharding.explicit if type(sharding) is NamedSharding else None
 
 
+def exchanged(sharding: NamedSharding) -> NamedSharding:
+    """The sharding of cotangents of values that lie in a sharding."""
+    spec = sharding.spec
+    if not spec.unreduced and not spec.reduced:
+        return sharding
+    other = PartitionSpec(*spec, unreduced=spec.reduced, reduced=spec.unreduced)
+    return NamedSharding(sharding.mesh, other)
+
+
 def with_entry(sharding: NamedSharding, axis: int, entry: Any, mesh: Any) -> NamedSharding:
     """The sharding of arrays with one more axis, on a mesh where the sharding has none."""
     spec = sharding.spec

@@ -41,7 +41,7 @@ neg_p: Primitive = primitive(
     same_dims(),
     rules.transpose(lambda ct, x: [neg_p.bind(ct)]),
     rules.lowering["stablehlo"](operation("stablehlo.negate")),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear=True),
 )
 
 
@@ -100,7 +100,7 @@ add_p: Primitive = primitive(
     elementwise_batch(),
     rules.transpose(_add_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.add")),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear=True),
 )
 
 
@@ -128,7 +128,7 @@ sub_p: Primitive = primitive(
     elementwise_batch(),
     rules.transpose(_sub_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.subtract")),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear=True),
 )
 
 
@@ -157,5 +157,5 @@ mul_p: Primitive = primitive(
     elementwise_batch(),
     rules.transpose(_mul_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.multiply")),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear="each"),
 )

@@ -51,7 +51,7 @@ def _zero_like(x: Any) -> Any:
 
 real_p: Primitive = primitive(
     "real",
-    *elementwise("real", np.real, COMPLEX, result=dtypes.real_dtype),
+    *elementwise("real", np.real, COMPLEX, result=dtypes.real_dtype, linear=True),
     linear(),
     rules.transpose(lambda ct, x: [complex_p.bind(ct, _zero_like(ct))]),
     rules.lowering["stablehlo"](operation("stablehlo.real")),
@@ -69,7 +69,7 @@ def imag(x: Any) -> Array:
 
 imag_p: Primitive = primitive(
     "imag",
-    *elementwise("imag", np.imag, COMPLEX, result=dtypes.real_dtype),
+    *elementwise("imag", np.imag, COMPLEX, result=dtypes.real_dtype, linear=True),
     linear(),
     rules.transpose(lambda ct, x: [complex_p.bind(_zero_like(ct), neg_p.bind(ct))]),
     rules.lowering["stablehlo"](operation("stablehlo.imag")),
@@ -121,7 +121,7 @@ complex_p: Primitive = primitive(
     elementwise_batch(),
     rules.transpose(_complex_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.complex")),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear=True),
 )
 
 
@@ -171,5 +171,5 @@ conj_p: Primitive = primitive(
     same_dims(),
     rules.transpose(_conj_transpose),
     rules.lowering["stablehlo"](_conj_lowering),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear=True),
 )

@@ -181,7 +181,7 @@ convert_element_type_p: Primitive = primitive(
     same_dims(),
     rules.transpose(_convert_transpose),
     rules.lowering["stablehlo"](_convert_lowering),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear=True),
 )
 
 
@@ -215,7 +215,7 @@ copy_p: Primitive = primitive(
     same_dims(),
     rules.transpose(lambda ct, x: [ct]),
     rules.lowering["stablehlo"](lambda ctx, x: x),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear=True),
 )
 
 
@@ -244,5 +244,5 @@ stop_gradient_p: Primitive = primitive(
     same_dims(),
     rules.transpose.absent("its derivative is zero, so nothing linear is left to transpose"),
     rules.lowering["stablehlo"](lambda ctx, x: x),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear=True),
 )

@@ -78,7 +78,7 @@ def _div_transpose(ct: Any, x: Any, y: Any) -> list[Any]:
 
 div_p: Primitive = primitive(
     "div",
-    *elementwise("div", _div_impl, NUMBER, NUMBER),
+    *elementwise("div", _div_impl, NUMBER, NUMBER, linear=(0,)),
     rules.jvp(_div_jvp, symbolic_zeros=True),
     rules.transpose(_div_transpose),
     rules.lowering["stablehlo"](operation("stablehlo.divide")),

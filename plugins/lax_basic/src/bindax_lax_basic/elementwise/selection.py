@@ -138,7 +138,7 @@ select_n_p: Primitive = primitive(
     elementwise_batch(_bind_select),
     rules.transpose(_select_transpose),
     rules.lowering["stablehlo"](_select_lowering),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear=(1, 2)),
 )
 
 

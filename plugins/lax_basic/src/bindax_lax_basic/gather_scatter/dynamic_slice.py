@@ -213,7 +213,7 @@ dynamic_slice_p: Primitive = primitive(
     rules.vmap(_slice_vmap),
     rules.transpose(_slice_transpose),
     rules.lowering["stablehlo"](as_one("stablehlo.dynamic_slice", slice_sizes=integers)),
-    resized("slicing on sharded dims"),
+    resized("slicing on sharded dims", linear=(0,)),
 )
 
 
@@ -317,5 +317,5 @@ dynamic_update_slice_p: Primitive = primitive(
     rules.vmap(_update_vmap),
     rules.transpose(_update_transpose),
     rules.lowering["stablehlo"](as_one("stablehlo.dynamic_update_slice")),
-    rules.sharding(_update_sharding, takes_primitive=True),
+    rules.sharding(_update_sharding, takes_primitive=True, linear=(0, 1)),
 )

@@ -183,7 +183,7 @@ gather_p: Primitive = primitive(
     rules.vmap(_gather_vmap),
     rules.transpose(_gather_transpose),
     rules.lowering["stablehlo"](gather_lowering),
-    rules.sharding(gather_sharding, takes_primitive=True),
+    rules.sharding(gather_sharding, takes_primitive=True, linear=(0,)),
 )
 
 
@@ -261,7 +261,7 @@ def _scatter_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: An
 
 scatter_add_p: Primitive = primitive(
     "scatter_add",
-    *scatter_family("scatter_add", NUMBER, np.add, "stablehlo.add", widen=True),
+    *scatter_family("scatter_add", NUMBER, np.add, "stablehlo.add", widen=True, linear=(0, 2)),
     rules.jvp(_scatter_jvp, symbolic_zeros=True),
     rules.transpose(_scatter_transpose),
 )

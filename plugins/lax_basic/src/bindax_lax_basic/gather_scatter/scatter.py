@@ -126,7 +126,7 @@ def _replace(ctx: LoweringContext, scalar: ShapedArray, a: Any, b: Any) -> Any:
 
 scatter_p: Primitive = primitive(
     "scatter",
-    *scatter_family("scatter", ANY | EXTENDED, None, _replace),
+    *scatter_family("scatter", ANY | EXTENDED, None, _replace, linear=(0, 2)),
     jointly_linear(slice(0, 3, 2)),
     rules.transpose(_scatter_transpose),
 )

@@ -130,6 +130,7 @@ def scatter_family(
     combine: str | Callable[..., Any],
     *,
     widen: bool = False,
+    linear: tuple[int, ...] = (),
 ) -> tuple[Rule, ...]:
     """The rules of a scatter but for derivatives; without a ufunc, it replaces elements."""
     return (
@@ -137,5 +138,5 @@ def scatter_family(
         rules.abstract_eval(_type(name, accepts)),
         rules.vmap(_batch, takes_primitive=True),
         rules.lowering["stablehlo"](scatter_lowering(combine)),
-        rules.sharding(scatter_sharding, takes_primitive=True),
+        rules.sharding(scatter_sharding, takes_primitive=True, linear=linear),
     )

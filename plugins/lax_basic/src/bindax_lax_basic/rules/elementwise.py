@@ -31,6 +31,7 @@ def elementwise(
     result: ResultDType = None,
     same_dtype: bool = True,
     slow: bool = False,
+    linear: Any = None,
 ) -> tuple[Rule, Rule, Rule, Rule]:
     """The ``impl``, ``abstract_eval``, ``vmap`` and ``sharding`` rules of an elementwise primitive.
 
@@ -44,6 +45,7 @@ def elementwise(
         same_dtype: whether all operands must have the same dtype.
         slow: whether NumPy has no fast form of it, so that a compiler is preferred where there is
             one.
+        linear: in which operands it is linear, as ``rules.sharding`` has it.
     """
     # A ufunc keeps the dtype of floats; it is narrow integers that it computes wider.
     keeps = isinstance(numpy_function, np.ufunc) and accepts[0] <= dtypes.INEXACT
@@ -52,7 +54,7 @@ def elementwise(
         rules.impl(computed, slow=slow),
         rules.abstract_eval(elementwise_type(name, *accepts, result=result, same_dtype=same_dtype)),
         same_dims() if len(accepts) == 1 else elementwise_batch(),
-        rules.sharding("elementwise"),
+        rules.sharding("elementwise", linear=linear),
     )
 
 

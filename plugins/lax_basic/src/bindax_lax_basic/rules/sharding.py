@@ -37,32 +37,36 @@ def divides(aval: ShapedArray, entry: Any, size: Any) -> bool:
     return not isinstance(size, int) or size % count(aval, entry) == 0
 
 
-def by_axes(function: Function) -> Rule:
+def by_axes(function: Function, linear: Any = None) -> Rule:
     """The rule whose result has a choice of an operand's axes.
 
     Args:
         function: ``(ndim, **params)`` gives for each axis of the result the operand's, or None for
             a new axis, which is whole.
+        linear: in which operands the primitive is linear, as ``rules.sharding`` has it.
     """
 
     def rule(x: ShapedArray, **params: Any) -> Entries:
         own = entries(x)
         return tuple([None if i is None else own[i] for i in function(x.ndim, **params)])
 
-    return rules.sharding(rule)
+    return rules.sharding(rule, linear=linear)
 
 
-def without(parameter: str) -> Rule:
+def without(parameter: str, linear: Any = None) -> Rule:
     """The rule of a primitive that removes the axes of its parameter of a name."""
-    return by_axes(lambda ndim, **params: [i for i in range(ndim) if i not in params[parameter]])
+    return by_axes(
+        lambda ndim, **params: [i for i in range(ndim) if i not in params[parameter]], linear
+    )
 
 
-def whole_along(parameter: str, problem: str) -> Rule:
+def whole_along(parameter: str, problem: str, linear: Any = None) -> Rule:
     """The rule of a primitive that keeps the shape, and needs the axis of a parameter whole.
 
     Args:
         parameter: its name; the axis, or a tuple of axes, counted from the front.
         problem: what is wrong otherwise, for the message.
+        linear: in which operands it is linear, as ``rules.sharding`` has it.
     """
 
     def rule(primitive: Primitive, *avals: ShapedArray, **params: Any) -> Any:
@@ -74,7 +78,7 @@ def whole_along(parameter: str, problem: str) -> Rule:
         first = alike(primitive, avals)
         return [first] * len(_results(primitive, avals, params)) if several(primitive) else first
 
-    return rules.sharding(rule, takes_primitive=True)
+    return rules.sharding(rule, takes_primitive=True, linear=linear)
 
 
 def several(primitive: Primitive) -> bool:
@@ -124,12 +128,13 @@ def batched(*own: int) -> Rule:
     return rules.sharding(rule, takes_primitive=True)
 
 
-def resized(problem: str, like: int = 0) -> Rule:
+def resized(problem: str, like: int = 0, linear: Any = None) -> Rule:
     """The rule of a primitive whose results have the axes of an operand, with other sizes.
 
     Args:
         problem: what is wrong where a size is not divisible, for the message.
         like: the operand.
+        linear: in which operands it is linear, as ``rules.sharding`` has it.
     """
 
     def rule(primitive: Primitive, *avals: ShapedArray, **params: Any) -> Any:
@@ -143,7 +148,7 @@ def resized(problem: str, like: int = 0) -> Rule:
         specs = [entries(own) for _ in found]
         return specs if several(primitive) else specs[0]
 
-    return rules.sharding(rule, takes_primitive=True)
+    return rules.sharding(rule, takes_primitive=True, linear=linear)
 
 
 def _results(

@@ -179,7 +179,7 @@ broadcast_in_dim_p: Primitive = primitive(
     rules.vmap(_broadcast_vmap),
     rules.transpose(_broadcast_transpose),
     rules.lowering["stablehlo"](_broadcast_lowering),
-    rules.sharding(_broadcast_sharding),
+    rules.sharding(_broadcast_sharding, linear=True),
 )
 
 
@@ -360,5 +360,5 @@ reduce_sum_p: Primitive = primitive(
     reduction_batch(),
     rules.transpose(_sum_transpose),
     in_wider(reduction_lowering("stablehlo.add", 0), dtypes.summing_dtype),
-    without("axes"),
+    without("axes", linear=True),
 )

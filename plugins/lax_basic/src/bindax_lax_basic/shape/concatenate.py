@@ -91,5 +91,5 @@ concatenate_p: Primitive = primitive(
     leading_batch("dimension"),
     rules.transpose(_concatenate_transpose),
     in_wider(as_one("stablehlo.concatenate", dimension=integer)),
-    rules.sharding(_concatenate_sharding, takes_primitive=True),
+    rules.sharding(_concatenate_sharding, takes_primitive=True, linear=True),
 )

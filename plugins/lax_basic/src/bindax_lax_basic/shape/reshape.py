@@ -91,7 +91,7 @@ reshape_p: Primitive = primitive(
     rules.vmap(_reshape_vmap),
     rules.transpose(_reshape_transpose),
     rules.lowering["stablehlo"](as_one("stablehlo.reshape")),
-    rules.sharding(reshape_sharding, takes_primitive=True),
+    rules.sharding(reshape_sharding, takes_primitive=True, linear=True),
 )
 
 
@@ -168,7 +168,7 @@ squeeze_p: Primitive = primitive(
     reduction_batch("dimensions"),
     rules.transpose(_squeeze_transpose),
     rules.lowering["stablehlo"](as_one("stablehlo.reshape")),
-    without("dimensions"),
+    without("dimensions", linear=True),
 )
 
 

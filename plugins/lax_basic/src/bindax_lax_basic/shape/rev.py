@@ -49,5 +49,5 @@ rev_p: Primitive = primitive(
     rules.vmap(_rev_vmap),
     rules.transpose(lambda p, ct, x, **params: [p.bind(ct, **params)], takes_primitive=True),
     rules.lowering["stablehlo"](lower.as_one("stablehlo.reverse", dimensions=lower.integers)),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear=True),
 )

@@ -198,7 +198,7 @@ slice_p: Primitive = primitive(
     rules.vmap(_slice_vmap),
     rules.transpose(_slice_transpose),
     rules.lowering["stablehlo"](_slice_lowering),
-    resized("slicing on sharded dims"),
+    resized("slicing on sharded dims", linear=True),
 )
 
 
@@ -337,5 +337,5 @@ pad_p: Primitive = primitive(
     rules.vmap(_pad_vmap),
     rules.transpose(_pad_transpose),
     rules.lowering["stablehlo"](_pad_lowering),
-    resized("padding on sharded dims"),
+    resized("padding on sharded dims", linear=True),
 )

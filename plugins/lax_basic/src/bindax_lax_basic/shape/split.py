@@ -95,7 +95,7 @@ split_p: Primitive = primitive(
     along_axis(),
     rules.transpose(_split_transpose, symbolic_zeros=True),
     rules.lowering["stablehlo"](_split_lowering),
-    resized("split on sharded dims"),
+    resized("split on sharded dims", linear=True),
     multiple_results=True,
 )
 
@@ -255,5 +255,5 @@ tile_p: Primitive = primitive(
     rules.vmap(_tile_vmap),
     rules.transpose(_tile_transpose),
     rules.lowering["stablehlo"](composition(_tiled)),
-    rules.sharding(_tile_sharding, takes_primitive=True),
+    rules.sharding(_tile_sharding, takes_primitive=True, linear=True),
 )

@@ -69,7 +69,7 @@ transpose_p: Primitive = primitive(
     rules.vmap(_transpose_vmap),
     rules.transpose(_transpose_transpose),
     rules.lowering["stablehlo"](lower.as_one("stablehlo.transpose", permutation=lower.integers)),
-    by_axes(lambda ndim, permutation: permutation),
+    by_axes(lambda ndim, permutation: permutation, linear=True),
 )
 
 

@@ -46,7 +46,7 @@ def eval_jaxpr_transposed(
 
     def collect(x: Any, cotangent: Any) -> None:
         if type(x) is Var and cotangent is not None and type(cotangent) is not Zero:
-            cotangent = laid_as(cotangent, x.aval)
+            cotangent = laid_as(cotangent, cotangent_aval(x.aval))
             present = collected.get(x)
             collected[x] = cotangent if present is None else add_tangents(present, cotangent)
 
@@ -88,7 +88,9 @@ def _transpose_eqn(
         # The operands say how their cotangents lie, so what is ambiguous here is left open.
         result = rule([*map(_undecided, cts)], *map(_undecided, operands), **eqn.params)
         result = [
-            laid_on_mesh_of(ct, x.aval, [*cts, *operands]) if type(x) is UndefPrimal else None
+            laid_on_mesh_of(ct, cotangent_aval(x.aval), [*cts, *operands])
+            if type(x) is UndefPrimal
+            else None
             for ct, x in zip(result, operands, strict=True)
         ]
     except Exception as error:
@@ -96,6 +98,11 @@ def _transpose_eqn(
         raise
     check_cotangents(primitive, operands, result)
     return result  # type: ignore[no-any-return]
+
+
+def cotangent_aval(aval: Any) -> Any:
+    """The type of cotangents of values of a type."""
+    return aval.cotangent_aval() if getattr(aval, "is_divided", False) else aval.tangent_aval()
 
 
 def _undecided(x: Any) -> Any:
@@ -149,7 +156,7 @@ def _transpose_jaxpr(
     jaxpr: ClosedJaxpr, linear: tuple[bool, ...], nonzero_cts: tuple[bool, ...]
 ) -> tuple[StagedProgram, list[bool]]:
     residual_avals, linear_avals = partition(linear, jaxpr.in_avals)
-    ct_avals = [aval.tangent_aval() for aval in partition(nonzero_cts, jaxpr.out_avals)[1]]
+    ct_avals = [cotangent_aval(aval) for aval in partition(nonzero_cts, jaxpr.out_avals)[1]]
     nonzero_out: list[bool] = []
 
     def function(*values: Any) -> list[Any]:

@@ -30,7 +30,7 @@ name_p: Primitive = primitive(
     vmap(lambda size, operands, dims, *, name: (name_p.bind(*operands, name=name), dims[0])),
     transpose(lambda ct, x, *, name: [ct]),
     lowering["stablehlo"](lambda ctx, x, *, name: x),
-    rules.sharding("elementwise"),
+    rules.sharding("elementwise", linear=True),
 )
 """Its operand, under a name that policies see. Parameter ``name``: a string."""
 

@@ -87,7 +87,8 @@ def placements_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> 
         given = [*program.constants, *(program.in_avals[i] for i in kept)]
         taken = shardings.chosen(loaded.get_parameter_shardings(), layout.mesh, given)
         taken = taken[len(program.constants) :]
-        chosen = shardings.chosen(loaded.get_output_shardings(), layout.mesh, results)
+        left = loaded.get_output_shardings()
+        chosen = shardings.chosen(left, layout.mesh, results, program.typed)
         chosen = [
             shardings.as_typed(sharding, typed, aval)
             for sharding, typed, aval in zip(chosen, program.typed, results, strict=True)

@@ -74,6 +74,9 @@ class DevicePlacement:
         own = {str(index): array[index] for index in indices.values()}
         own = {key: np.array(part, order="C") for key, part in own.items()}
         parts = [own[str(index)] for index in indices.values()]
+        if terms := terms_of(self.sharding):  # the first device has all of a sum, others nothing
+            pairs = zip(indices, parts, strict=True)
+            parts = [np.zeros_like(part) if terms[device][1] else part for device, part in pairs]
         return sharded_buffers.put_parts(parts, aval, self.raw(aval.ndim))
 
     def assemble(self, aval: ShapedArray, buffers: Sequence[Any]) -> Any:
@@ -123,9 +126,13 @@ class DevicePlacement:
             )
         part = aval.update(shape=sharding.shard_shape(aval.shape))
         indices = sharding.addressable_devices_indices_map(aval.shape)
-        whole = np.empty(aval.shape, aval.dtype)
+        terms = terms_of(sharding)
+        whole = (np.zeros if terms else np.empty)(aval.shape, aval.dtype)
         for device, shard in shards:
-            whole[indices[device]] = self._read(shard, part)
+            if not terms:
+                whole[indices[device]] = self._read(shard, part)
+            elif not terms[device][0]:
+                whole[indices[device]] += self._read(shard, part)
         whole.flags.writeable = False
         return whole
 
@@ -169,6 +176,23 @@ class LaidOutPlacement(DevicePlacement):
 def is_explicit(sharding: Sharding) -> bool:
     """Tell whether types of arrays may say something of a sharding: those are on devices alone."""
     return isinstance(sharding, NamedSharding) and bool(sharding.mesh.explicit_axes)
+
+
+def terms_of(sharding: Sharding) -> dict[Any, tuple[int, int]]:
+    """Of arrays that are sums still to be added up, what each device has; empty of others.
+
+    For each device: which copy of a term it has, and of which term.
+    """
+    if not isinstance(sharding, NamedSharding) or not sharding.spec.unreduced:
+        return {}
+    mesh, spec = sharding.mesh, sharding.spec
+    dividing = {name for axes in spec.axes for name in axes}
+    found = {}
+    for device, place in zip(sharding.device_assignment, np.ndindex(*mesh.axis_sizes), strict=True):
+        at = dict(zip(mesh.axis_names, place, strict=True))
+        copies = [n for name, n in at.items() if name not in dividing | spec.unreduced]
+        found[device] = sum(copies), sum(at[name] for name in spec.unreduced)
+    return found
 
 
 def place_of(x: Any) -> Any:

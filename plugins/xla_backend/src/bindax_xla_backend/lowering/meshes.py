@@ -245,7 +245,8 @@ class Meshes:
         open_ones = open_axes(sharding, ndim)
         for axes, is_open in zip(sharding.spec.padded(ndim).axes, open_ones, strict=True):
             entries.append("{?}" if is_open else f"{{{', '.join(map(axis_text, axes))}}}")
-        return f"#sdy.sharding<@{self.symbol(sharding.mesh)}, [{', '.join(entries)}]>"
+        text = f"#sdy.sharding<@{self.symbol(sharding.mesh)}, [{', '.join(entries)}]"
+        return text + _unreduced(sharding) + ">"
 
     def sharding_of_type(self, sharding: NamedSharding, ndim: int) -> str:
         """The sharding that a type has; along the automatic axes of its mesh it is open."""
@@ -260,10 +261,13 @@ class Meshes:
         text = f"#sdy.sharding<@{self.symbol(mesh)}, [{', '.join(entries)}]"
         if copying:
             text += f", replicated={{{', '.join(map(axis_text, copying))}}}"
-        if spec.unreduced:
-            unreduced = [name for name in mesh.axis_names if name in spec.unreduced]
-            text += f", unreduced={{{', '.join(map(axis_text, unreduced))}}}"
-        return text + ">"
+        return text + _unreduced(sharding) + ">"
+
+
+def _unreduced(sharding: NamedSharding) -> str:
+    """The axes along which values are sums still to be added up, in an attribute."""
+    names = [name for name in sharding.mesh.axis_names if name in sharding.spec.unreduced]
+    return f", unreduced={{{', '.join(map(axis_text, names))}}}" if names else ""
 
 
 def _whole(aval: ShapedArray) -> str:

@@ -31,19 +31,22 @@ from bindax_xla_backend import _jaxlib
 
 def hlo_sharding(sharding: Sharding, ndim: int) -> Any:
     """The parts of an array of ``ndim`` axes, as XLA describes them; opaque."""
-    kind = _jaxlib._hlo.HloSharding
+    kind, types = _jaxlib._hlo.HloSharding, _jaxlib._hlo.OpSharding_Type
     counts = sharding.partitions(ndim)
-    if not isinstance(sharding, NamedSharding) or all(count == 1 for count in counts):
+    if not isinstance(sharding, NamedSharding) or sharding.is_fully_replicated:
         return kind.replicate()
-    mesh = sharding.mesh
-    dividing = [mesh.axis_names.index(name) for axes in sharding.spec.axes for name in axes]
-    copying = [i for i in range(len(mesh.axis_names)) if i not in dividing]
-    copies = math.prod([mesh.axis_sizes[i] for i in copying])
+    mesh, spec = sharding.mesh, sharding.spec
+    dividing = [mesh.axis_names.index(name) for axes in spec.axes for name in axes]
+    adding = [i for i, name in enumerate(mesh.axis_names) if name in spec.unreduced]
+    copying = [i for i in range(len(mesh.axis_names)) if i not in (*dividing, *adding)]
+    groups = [(copying, types.REPLICATED), (adding, types.UNREDUCED)]
+    sizes = [(math.prod([mesh.axis_sizes[i] for i in axes]), own) for axes, own in groups]
+    several = [(size, own) for size, own in sizes if size > 1]
     return kind.iota_tile(
-        (*counts, copies) if copies > 1 else counts,
+        (*counts, *[size for size, _ in several]),
         mesh.axis_sizes,
-        (*dividing, *copying),
-        (_jaxlib._hlo.OpSharding_Type.REPLICATED,) if copies > 1 else (),
+        (*dividing, *copying, *adding),
+        tuple([own for _, own in several]),
     )
 
 
@@ -55,6 +58,8 @@ def named_sharding(proto: Any, mesh: Mesh, ndim: int) -> NamedSharding:
     parts = _jaxlib._hlo.HloSharding.from_proto(proto)
     if parts.is_replicated():
         return NamedSharding(mesh, PartitionSpec())
+    if parts.is_unreduced():
+        return NamedSharding(mesh, PartitionSpec(unreduced=mesh.axis_names))
     sizes = tuple(parts.tile_assignment_dimensions())
     order = np.array(parts.tile_assignment_devices(), np.int64).reshape(sizes)
     place = np.empty((order.size, order.ndim), np.int64)
@@ -82,13 +87,24 @@ def named_sharding(proto: Any, mesh: Mesh, ndim: int) -> NamedSharding:
     return NamedSharding(Mesh(devices, axes), PartitionSpec(*axes[:ndim]))
 
 
-def chosen(protos: Sequence[Any] | None, mesh: Mesh, arrays: Sequence[Any]) -> list[Any]:
-    """The shardings that XLA chose for parameters or results; None where it copies all of them."""
+def chosen(
+    protos: Sequence[Any] | None, mesh: Mesh, arrays: Sequence[Any], said: Sequence[Any] = ()
+) -> list[Any]:
+    """The shardings that XLA chose for parameters or results; None where it copies all of them.
+
+    Those that are ``said`` are not asked for.
+    """
     if protos is None:
         return [NamedSharding(mesh, PartitionSpec())] * len(arrays)
     if not arrays:
         return []  # the compiler tells the sharding of the empty tuple
-    return [named_sharding(proto, mesh, x.ndim) for proto, x in zip(protos, arrays, strict=True)]
+    known = said or [None] * len(arrays)
+    return [
+        named_sharding(proto, mesh, x.ndim)
+        if own is None or own.mesh.auto_axes
+        else own.update(mesh=with_devices(own.mesh, mesh))
+        for proto, x, own in zip(protos, arrays, known, strict=True)
+    ]
 
 
 def as_typed(chosen: NamedSharding, typed: NamedSharding | None, aval: Any) -> NamedSharding:
@@ -102,9 +118,9 @@ def as_typed(chosen: NamedSharding, typed: NamedSharding | None, aval: Any) -> N
         return (
             chosen if chosen.explicit is None else chosen.update(mesh=mesh.update(axis_types=types))
         )
-    mesh = with_devices(typed.mesh, mesh)
     if not typed.mesh.auto_axes:
-        return typed.update(mesh=mesh)
+        return chosen
+    mesh = with_devices(typed.mesh, mesh)
     entries = []
     for said, found in zip(typed.spec.axes, chosen.spec.padded(aval.ndim).axes, strict=True):
         entries.append((*said, *[name for name in found if name in mesh.auto_axes]))
