@@ -99,7 +99,11 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
     Array([-7., -7.], dtype=float32)
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Array:
+    def init(
+        key: Any, shape: Sequence[int], dtype: Any = dtype, *, out_sharding: Any = None
+    ) -> Array:
+        if out_sharding is not None:
+            return decided(init, out_sharding, (key, shape, dtype))
         return jnp.full(shape, value, _dtype(dtype))
 
     return init
@@ -113,7 +117,11 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
     (2, 3)
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Array:
+    def init(
+        key: Any, shape: Sequence[int], dtype: Any = dtype, *, out_sharding: Any = None
+    ) -> Array:
+        if out_sharding is not None:
+            return decided(init, out_sharding, (key, shape, dtype))
         dtype = _dtype(dtype)
         return random.uniform(key, shape, dtype) * jnp.array(scale, dtype)
 
@@ -128,7 +136,11 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
     dtype('float32')
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Array:
+    def init(
+        key: Any, shape: Sequence[int], dtype: Any = dtype, *, out_sharding: Any = None
+    ) -> Array:
+        if out_sharding is not None:
+            return decided(init, out_sharding, (key, shape, dtype))
         dtype = _dtype(dtype)
         return random.normal(key, shape, dtype) * jnp.array(stddev, dtype)
 
@@ -152,7 +164,11 @@ def truncated_normal(
     True
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Array:
+    def init(
+        key: Any, shape: Sequence[int], dtype: Any = dtype, *, out_sharding: Any = None
+    ) -> Array:
+        if out_sharding is not None:
+            return decided(init, out_sharding, (key, shape, dtype))
         dtype = _dtype(dtype)
         return random.truncated_normal(key, lower, upper, shape, dtype) * jnp.array(stddev, dtype)
 
@@ -220,7 +236,11 @@ def variance_scaling(
     True
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Array:
+    def init(
+        key: Any, shape: Sequence[int], dtype: Any = dtype, *, out_sharding: Any = None
+    ) -> Array:
+        if out_sharding is not None:
+            return decided(init, out_sharding, (key, shape, dtype))
         shape, dtype = tuple(shape), _dtype(dtype)
         fans = _fans(shape, in_axis, out_axis, batch_axis)
         if mode not in _MODES:
@@ -360,7 +380,11 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
     True
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Array:
+    def init(
+        key: Any, shape: Sequence[int], dtype: Any = dtype, *, out_sharding: Any = None
+    ) -> Array:
+        if out_sharding is not None:
+            return decided(init, out_sharding, (key, shape, dtype))
         shape, dtype = tuple(shape), _dtype(dtype)
         if len(shape) < 2:
             raise ValueError(
@@ -398,7 +422,11 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
     Array([0., 1., 0.], dtype=float32)
     """
 
-    def init(key: Any, shape: Sequence[int], dtype: Any = dtype) -> Array:
+    def init(
+        key: Any, shape: Sequence[int], dtype: Any = dtype, *, out_sharding: Any = None
+    ) -> Array:
+        if out_sharding is not None:
+            return decided(init, out_sharding, (key, shape, dtype))
         shape, dtype = tuple(shape), _dtype(dtype)
         if not 3 <= len(shape) <= 5:
             raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any
 from bindax_core._settings import Setting
 from bindax_core.arrays._settings import config
 from bindax_core.arrays.sharding._mesh import AbstractMesh, Mesh
+from bindax_core.kernel._stack import trace_state
 
 NO_MESH = AbstractMesh((), ())
 """The mesh without axes, which types of arrays have where there is none."""
@@ -22,6 +23,9 @@ def set_mesh(mesh: Mesh | None) -> AbstractContextManager[object]:
     Args:
         mesh: the mesh, or None for no mesh.
 
+    Raises:
+        ValueError: inside of ``jit``, and for a mesh with manual axes.
+
     >>> from bindax_core.sharding import make_mesh
     >>> with set_mesh(make_mesh((1,), ("x",))):
     ...     get_mesh().axis_names
@@ -29,6 +33,16 @@ def set_mesh(mesh: Mesh | None) -> AbstractContextManager[object]:
     """
     if mesh is not None and not isinstance(mesh, Mesh):
         raise TypeError(f"set_mesh: mesh must be a Mesh or None, but got {mesh!r:.80}.")
+    if mesh is not None and mesh.manual_axes:
+        raise ValueError(
+            f"set_mesh: {mesh!r} contains manual axes, which are those inside of shard_map."
+        )
+    if trace_state.dynamic is not None:
+        raise ValueError(
+            "set_mesh can only be used outside of jit: what was traced before it may lie on "
+            "another mesh. Set the mesh around the call of the compiled function; "
+            "use_abstract_mesh says other types of its axes."
+        )
     return _entered(mesh=mesh, abstract_mesh=None)
 
 

@@ -11,6 +11,7 @@ from bindax_core.arrays.sharding._sharding import NamedSharding
 from bindax_core.arrays.sharding._spec import PartitionSpec
 from bindax_core.arrays.sharding._types import whole
 from bindax_core.kernel._aval import typeof
+from bindax_core.kernel._trace import Tracer
 
 
 def laid_as(x: Any, aval: Any) -> Any:
@@ -76,17 +77,26 @@ def left_to_compiler(x: Any, mesh: Any = None) -> Any:
     >>> left_to_compiler(1.0)
     1.0
     """
-    own = typeof(x)
-    if not getattr(own, "is_divided", False):
+    own, inner = typeof(x), _inner_mesh(x)
+    if inner is None:
         return x
-    if own.placement.spec.unreduced:
-        given = own.placement.spec
-        x = runtime.plugins.constrained(x, own.placement.update(spec=PartitionSpec(*given)))
+    spec = own.placement.spec if own.is_divided else whole(inner, len(own.shape)).spec
+    if spec.unreduced:
+        x = runtime.plugins.constrained(x, NamedSharding(inner, PartitionSpec(*spec)))
     if mesh is None:
-        mesh = own.placement.mesh
-        mesh = mesh.update_axis_types(dict.fromkeys(mesh.explicit_axes, AxisType.Auto))
+        mesh = inner.update_axis_types(dict.fromkeys(inner.explicit_axes, AxisType.Auto))
     kept = [
         tuple(name for name in axes if name in mesh.explicit_axes) or PartitionSpec.UNCONSTRAINED
-        for axes in own.placement.spec.axes
+        for axes in spec.axes
     ]
     return runtime.plugins.constrained(x, NamedSharding(mesh, PartitionSpec(*kept)))
+
+
+def _inner_mesh(x: Any) -> Any:
+    """The mesh that the type of a value names, or of what a tracer holds, as a batch; or None."""
+    while x is not None:
+        own = typeof(x)
+        if getattr(own, "is_divided", False):
+            return own.placement.mesh
+        x = getattr(x, "value", None) if isinstance(x, Tracer) else None
+    return None

@@ -338,4 +338,6 @@ def make_mesh(
             f"{len(devices)}. For more devices on the CPU, set config.num_cpu_devices, or "
             f"BINDAX_NUM_CPU_DEVICES in the environment, before the first use of a device."
         )
+    if axis_types is None and config.conventions == "jax":
+        axis_types = (AxisType.Explicit,) * len(sizes)
     return Mesh(np.array(devices[:needed], dtype=object).reshape(sizes), axis_names, axis_types)

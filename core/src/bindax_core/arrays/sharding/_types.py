@@ -97,9 +97,9 @@ def _check(sharding: NamedSharding, shape: Shape) -> None:
     for i, (size, count) in enumerate(zip(shape, parts, strict=True)):
         if type(size) is int and size % count:
             raise ValueError(
-                f"the axis {i} of size {size} of the shape {shape} is not divisible by {count}, as "
-                f"{sharding.spec!r} on {sharding.mesh!r} asks for; pad the array, or divide "
-                f"another axis."
+                f"{sharding.spec!r} on {sharding.mesh!r} does not evenly divide the dimension size "
+                f"{size} of axis {i} of the shape {shape} into {count} parts; pad the array, or "
+                f"divide another axis."
             )
 
 

@@ -51,7 +51,12 @@ def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
             f"to ({', '.join(a.str_short() for a in given)})."
         )
     if [aval.strip_weak_type() for aval in loop.carry_avals] != loop.operands(expected)[1]:
-        raise TypeError("a step of scan must return the carry with the types that it takes.")
+        made = loop.carry_avals
+        raise TypeError(
+            f"scan: carry input and carry output must have equal types, but a step takes "
+            f"({', '.join(a.str_short() for a in loop.operands(expected)[1])}) and returns "
+            f"({', '.join(a.str_short() for a in made)})."
+        )
     return [*loop.carry_avals, *loop.stacked_avals]
 
 

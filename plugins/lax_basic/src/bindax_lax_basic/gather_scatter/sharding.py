@@ -88,9 +88,21 @@ def scatter_sharding(
     sizes = _numbers.update_sizes(x.ndim, updates.shape, dimension_numbers)
     _check_indexed(primitive, x, numbers, sizes, avals)
     batch = iter(_batch_entries(primitive, x, indices, numbers, avals))
-    window = iter([entries(x)[axis] for axis in _numbers.window_dims(x.ndim, numbers)])
+    found, window = list(entries(x)), iter(_numbers.window_dims(x.ndim, numbers))
     for axis, entry in enumerate(entries(updates)):
-        wanted = next(window if axis in dimension_numbers.update_window_dims else batch)
+        if axis not in dimension_numbers.update_window_dims:
+            wanted, place = next(batch), None
+        else:
+            place = next(window)
+            wanted = found[place] = found[place] or _whole_window(entry, place, x, sizes)
         if entry is not None and entry != wanted:
             raise ambiguous(primitive, "has updates that lie unlike the operand", avals)
-    return entries(x)
+    batched = numbers.operand_batching_dims, numbers.start_indices_batching_dims
+    for own, other in zip(*batched, strict=True):
+        found[own] = found[own] or entries(indices)[other]
+    return tuple(found)
+
+
+def _whole_window(entry: Any, axis: int, x: ShapedArray, sizes: tuple[int, ...]) -> Any:
+    """What divides an axis of updates, if windows have the whole of it."""
+    return entry if sizes[axis] == x.shape[axis] else None

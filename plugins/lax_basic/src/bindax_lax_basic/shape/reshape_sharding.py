@@ -9,7 +9,7 @@ from bindax_core.extend import Primitive, ShapedArray
 from bindax_core.sharding import ambiguous
 from bindax_lax_basic.rules.sharding import Entries, count, entries
 
-PROBLEM = "neither splits nor joins divided axes in whole parts"
+PROBLEM = "This reshape is not supported, for it does not split or join divided axes in whole parts"
 
 
 def reshape_sharding(
@@ -20,7 +20,7 @@ def reshape_sharding(
     for before, after in _groups(x.shape, new_sizes):
         names = _joined(x, before)
         if names is None or not _split(x, names, after, new_sizes, found):
-            raise ambiguous(primitive, f"to {new_sizes} {PROBLEM}", [x])
+            raise ambiguous(primitive, f"to {new_sizes}: {PROBLEM}", [x])
     return tuple(found)
 
 

@@ -243,7 +243,11 @@ def _tile_transpose(ct: Any, x: UndefPrimal, *, reps: Dims) -> list[Any]:
 def _tile_sharding(primitive: Primitive, x: ShapedArray, *, reps: Dims) -> tuple[Any, ...]:
     found = entries(x)
     if any(n != 1 and entry is not None for n, entry in zip(reps, found, strict=True)):
-        raise ambiguous(primitive, "repeats a divided axis", [x])
+        raise ambiguous(
+            primitive,
+            "cannot be sharded where the tiling is non-trivial: it repeats a divided axis",
+            [x],
+        )
     return found
 
 

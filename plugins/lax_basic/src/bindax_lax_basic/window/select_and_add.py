@@ -30,7 +30,6 @@ from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.composites import composite_impl
 from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.linear import multilinear
-from bindax_lax_basic.rules.sharding import resized
 from bindax_lax_basic.rules.types import require_kind
 from bindax_lax_basic.window.choice import chosen_places, read_at, scatter_at
 from bindax_lax_basic.window.geometry import (
@@ -40,6 +39,7 @@ from bindax_lax_basic.window.geometry import (
     padding_attribute,
     window_attributes,
 )
+from bindax_lax_basic.window.sharding import windowed
 
 __all__ = [
     "select_and_gather_add",
@@ -253,7 +253,7 @@ select_and_gather_add_p: Primitive = primitive(
         lambda ct, x, y, **params: [select_and_scatter_add_p.bind(ct, y, **params), None]
     ),
     rules.lowering["stablehlo"](_gather_lowering),
-    resized("reads windows on sharded dims"),
+    windowed(count=2, chooses=True, linear=(0,)),
 )
 select_and_scatter_add_p: Primitive = primitive(
     "select_and_scatter_add",
@@ -265,5 +265,5 @@ select_and_scatter_add_p: Primitive = primitive(
         lambda ct, x, y, **params: [select_and_gather_add_p.bind(ct, y, **params), None]
     ),
     rules.lowering["stablehlo"](_scatter_lowering),
-    resized("writes windows on sharded dims", like=1),
+    windowed(count=2, chooses=True, linear=(0,)),
 )

@@ -22,11 +22,11 @@ from bindax_lax_basic import dtypes
 from bindax_lax_basic.reductions import reduction_computations as computations
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.operands import adopt_dtype
-from bindax_lax_basic.rules.sharding import resized
 from bindax_lax_basic.rules.types import require_same_dtype
 from bindax_lax_basic.window.choice import chosen_places, scatter_at
 from bindax_lax_basic.window.geometry import Geometry, check_geometry, geometry
 from bindax_lax_basic.window.select_and_add import check_source, scatter_operation
+from bindax_lax_basic.window.sharding import windowed
 from bindax_transforms import trace_to_jaxpr
 
 __all__ = ["select_and_scatter", "select_and_scatter_p"]
@@ -150,6 +150,6 @@ select_and_scatter_p: Primitive = primitive(
     rules.vmap(_vmap),
     rules.transpose.absent("not linear: its tangents are made of other operations"),
     rules.lowering["stablehlo"](_lowering),
-    resized("writes windows on sharded dims"),
+    windowed(count=2, chooses=True),
 )
 """Operands: the array whose windows choose, the values, and the initial value."""

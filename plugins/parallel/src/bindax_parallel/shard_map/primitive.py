@@ -387,6 +387,15 @@ def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
     return format_application(eqn, shown, printer)
 
 
+def _sharding(*avals: Any, mesh: Any, out_specs: Any, **params: Any) -> list[Any]:
+    """How the results lie along explicit axes: as ``out_specs`` says."""
+    spoken = mesh.explicit_axes
+    return [
+        tuple(tuple(name for name in names if name in spoken) or None for names in spec)
+        for spec in out_specs
+    ]
+
+
 shard_map_p: Primitive = primitive(
     "shard_map",
     rules.impl(_impl, on_values=True),
@@ -400,6 +409,7 @@ shard_map_p: Primitive = primitive(
     rules.dce(_dce),
     rules.pretty_print(_pretty_print),
     rules.lowering["stablehlo"](shard_map_lowering),
+    rules.sharding(_sharding),
     multiple_results=True,
 )
 """The program of each device, on its parts of arrays. Parameters: ``jaxpr``, a program without

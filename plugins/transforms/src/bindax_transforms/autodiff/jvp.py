@@ -34,6 +34,7 @@ from bindax_core.extend import (
     typeof,
     unknown_type_message,
 )
+from bindax_core.sharding import laid_as
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import (
     broadcast_flags,
@@ -238,6 +239,8 @@ def check_tangent(
         return Zero(expected)  # an integer has no cotangent but zero
     if given.strip_weak_type() == expected.strip_weak_type():
         return tangent
+    if given.plain().strip_weak_type() == expected.plain().strip_weak_type():
+        return laid_as(tangent, expected)
     either_weak = given.weak_type or (aval.weak_type and is_differentiable(given.dtype))
     converts = either_weak and config.conventions != "jax"
     yields = converts and (given.dtype.kind != "c" or expected.dtype.kind == "c")

@@ -60,6 +60,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     Raises:
         ValueError: when a sharding has more axes than the array, a spec is given and no mesh is
             set, or an axis is named along which ``shard_map`` divides.
+        AssertionError: where all axes of the mesh are explicit, and the array does not lie so.
 
     >>> import numpy as np
     >>> from bindax_core.sharding import NamedSharding, P, make_mesh
@@ -71,7 +72,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     given = flatten_prefix(shardings, tree, "shardings", full_name="x")
     what = "with_sharding_constraint: shardings"
     outs = [
-        _result(x, *split_format(target), what, "with_sharding_constraint: the array")
+        _result(x, *_asserted(x, target, what), what, "with_sharding_constraint: the array")
         for x, target in zip(leaves, given, strict=True)
     ]
     return tree_unflatten(tree, outs)
@@ -89,6 +90,25 @@ def _sharding(given: Any, what: str) -> Any:
             f"{', '.join(map(repr, device_axes()))}. Name the other axes of the mesh alone."
         )
     return sharding
+
+
+def _asserted(x: Any, target: Any, what: str) -> tuple[Any, Any]:
+    """The layout and the sharding to bring about; where types say the latter, it is asserted."""
+    layout, sharding = split_format(target)
+    if sharding is None:
+        return layout, None
+    sharding = _sharding(sharding, what)
+    if not (isinstance(sharding, NamedSharding) and sharding.mesh.are_all_axes_explicit):
+        return layout, sharding
+    aval = typeof(x)
+    wanted = aval.lying(sharding) if len(sharding.spec) <= len(aval.shape) else None
+    if wanted is not aval:
+        raise AssertionError(
+            f"`with_sharding_constraint` acts as an assert when all axes of mesh are of type "
+            f"`Explicit`, but {aval.str_short()} does not lie as {sharding.spec!r} says. Lay it "
+            f"out by reshard."
+        )
+    return layout, None
 
 
 def _impl(x: Any, *, sharding: Sharding | Space) -> list[Any]:
@@ -242,6 +262,15 @@ def _constrained(
 
 def _operand(x: Any, layout: Any, sharding: Any, what: str, array: str) -> Any:
     """An argument of a program that lies as users say; ``what`` and ``array`` are for messages."""
+    aval = typeof(x)
+    if sharding is not None and aval.is_divided:
+        wanted = _sharding(sharding, what)
+        wanted.check(aval.shape, array)
+        if aval.lying(wanted) is not aval:
+            raise ValueError(
+                f"{array} lies as {aval.str_short()}, but {wanted.spec!r} was given for it. Leave "
+                f"it out, or lay the argument out by reshard."
+            )
     return _divided(laid_out(x, layout, of_operand=True, what=array), sharding, what, array)
 
 

@@ -47,11 +47,20 @@ def result_shardings(jaxpr: Jaxpr) -> tuple[NamedSharding | None, ...]:
     """
     avals = [x.aval for x in (*jaxpr.invars, *jaxpr.outvars)]
     avals += [v.aval for eqn in jaxpr.eqns for v in eqn.outvars]
-    mesh = mesh_in_types(avals)
+    mesh = mesh_in_types(avals) or _mesh_in_params(jaxpr.eqns)
     if mesh is None:
         return (None,) * len(jaxpr.outvars)
     left = _left_open(jaxpr.eqns)
     return tuple([None if x in left else sharding_in(x.aval, mesh) for x in jaxpr.outvars])
+
+
+def _mesh_in_params(eqns: Sequence[JaxprEqn]) -> AbstractMesh | None:
+    """The mesh with explicit axes alone of the first sharding among parameters, or None."""
+    for eqn in eqns:
+        for value in eqn.params.values():
+            if isinstance(value, NamedSharding) and value.mesh.are_all_axes_explicit:
+                return value.mesh.abstract_mesh
+    return None
 
 
 def _left_open(eqns: Sequence[JaxprEqn]) -> set[Any]:

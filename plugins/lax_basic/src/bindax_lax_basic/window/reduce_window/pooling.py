@@ -21,13 +21,13 @@ from bindax_lax_basic.elementwise.comparison import ge_p, le_p
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import linear
-from bindax_lax_basic.rules.sharding import resized
 from bindax_lax_basic.rules.types import Kinds, require_kind
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.creation import filled
 from bindax_lax_basic.shape.slice_and_pad import pad_array
 from bindax_lax_basic.window.geometry import Geometry, check_geometry, window_attributes
 from bindax_lax_basic.window.select_and_add import select_and_gather_add_p
+from bindax_lax_basic.window.sharding import windowed
 from bindax_transforms.zeros import UndefPrimal
 
 __all__ = ["reduce_window_max_p", "reduce_window_min_p", "reduce_window_sum_p"]
@@ -128,7 +128,7 @@ reduce_window_sum_p: Primitive = primitive(
     rules.vmap(_pool_batch, takes_primitive=True),
     rules.transpose(_sum_transpose),
     in_wider(_pool_lowering("stablehlo.add", lambda dtype: 0), dtypes.summing_dtype),
-    resized("reduces windows on sharded dims"),
+    windowed(linear=True),
 )
 
 
@@ -154,7 +154,7 @@ def _extremum(name: str, ufunc: np.ufunc, initial: Initial, select_prim: Primiti
         rules.vmap(_pool_batch, takes_primitive=True),
         rules.transpose.absent("not linear"),
         rules.lowering["stablehlo"](_pool_lowering(f"stablehlo.{name}imum", initial)),
-        resized("reduces windows on sharded dims"),
+        windowed(),
     )
 
 

@@ -21,7 +21,6 @@ from bindax_lax_basic.elementwise.arithmetic import add_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p
 from bindax_lax_basic.reductions import reduction_computations as computations
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
-from bindax_lax_basic.rules.sharding import resized
 from bindax_lax_basic.rules.types import static_ints
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import broadcast_to
 from bindax_lax_basic.shape.slice_and_pad import pad_p
@@ -31,6 +30,7 @@ from bindax_lax_basic.window.reduce_window.pooling import (
     reduce_window_min_p,
     reduce_window_sum_p,
 )
+from bindax_lax_basic.window.sharding import windowed
 
 __all__ = ["reduce_window", "reduce_window_p", "reduce_window_shape_tuple"]
 
@@ -176,7 +176,7 @@ reduce_window_p: Primitive = primitive(
     rules.vmap(_window_vmap),
     rules.transpose.absent("not linear: its tangents are made of other operations"),
     rules.lowering["stablehlo"](_window_lowering),
-    resized("reduces windows on sharded dims"),
+    windowed(count=0),
     multiple_results=True,
 )
 """Operands: arrays of one shape, then as many initial values."""
