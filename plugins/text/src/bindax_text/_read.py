@@ -34,6 +34,7 @@ from bindax_core.extend import (
 from bindax_text._checksum import check_rest
 from bindax_text._distributions import find_primitive, require, require_form
 from bindax_text._numbers import HEADER, RESERVED, VERSION, find_dtype, read_number
+from bindax_text._placed_types import placed
 from bindax_text._tokens import Tokens
 from bindax_text._treedefs import read_treedef
 
@@ -126,7 +127,10 @@ class _Reader:
                 raise self.tokens.error(f"expected a type, found a {type(found).__name__}")
             return found
         dtype, shape = self._dtype(), self._shape()
-        return ShapedArray(shape, dtype, self.tokens.has("~"))
+        aval = ShapedArray(shape, dtype, self.tokens.has("~"))
+        if not self.tokens.has("{"):
+            return aval
+        return _at(self.tokens, "a type is damaged: ", placed, aval, self._fields("}", 0))  # type: ignore[no-any-return]
 
     def _shape(self) -> tuple[int, ...]:
         self.tokens.expect("[")

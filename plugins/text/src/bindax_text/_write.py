@@ -36,6 +36,7 @@ from bindax_core.extend import (
 from bindax_text._checksum import with_checksum
 from bindax_text._forms import form_of
 from bindax_text._numbers import HEADER, RESERVED, find_dtype, payload, shortest
+from bindax_text._placed_types import placed_fields
 from bindax_text._tokens import QUALIFIED
 from bindax_text._treedefs import write_treedef
 
@@ -136,7 +137,9 @@ class Writer:
         if type(aval) is not ShapedArray:
             return self._of_form(aval, 0)
         sizes = ",".join(map(str, aval.shape))
-        return f"{_dtype(aval.dtype)}[{sizes}]{'~' if aval.weak_type else ''}"
+        fields = [f"{key}={self._value(value)}" for key, value in placed_fields(aval).items()]
+        more = f"{{{', '.join(fields)}}}" if fields else ""
+        return f"{_dtype(aval.dtype)}[{sizes}]{'~' if aval.weak_type else ''}{more}"
 
     def _operand(self, x: Any) -> str:
         """A constant or literal."""

@@ -33,7 +33,21 @@ def laid_as(x: Any, aval: Any) -> Any:
         if not getattr(own, "is_divided", False):
             return x
         given = whole(present.mesh, len(own.shape))
-    return runtime.plugins.constrained(x, given)
+    return runtime.plugins.constrained(pinned(x, given), given)
+
+
+def pinned(x: Any, target: NamedSharding) -> Any:
+    """A value that is to become a sum, where it is none: as its type says that it lies.
+
+    Otherwise the compiler may take a constant for a term that each device has.
+    """
+    own = typeof(x)
+    if not target.spec.unreduced:
+        return x
+    if not own.is_divided:
+        return runtime.plugins.constrained(x, whole(target.mesh, len(own.shape)))
+    lying = own.placement
+    return x if lying.spec.unreduced else runtime.plugins.constrained(x, lying)
 
 
 def laid_on_mesh_of(x: Any, aval: Any, others: Sequence[Any]) -> Any:

@@ -11,11 +11,6 @@ from bindax_jax_names.shims._arguments import ignoring
 
 _IGNORED: dict[str, dict[str, str]] = {
     "bindax.lax": {
-        "out_sharding": (
-            "broadcast broadcast_in_dim broadcasted_iota conv_general_dilated dot dot_general "
-            "empty ragged_dot ragged_dot_general reduce reduce_max reduce_min reduce_sum reshape "
-            "rng_bit_generator"
-        ),
         "sharding": "full full_like",
         "accuracy": (
             "cbrt cos erfc exp exp2 expm1 log log1p log2 logistic rsqrt sin sqrt tan tanh"
@@ -26,26 +21,8 @@ _IGNORED: dict[str, dict[str, str]] = {
             "dynamic_update_slice dynamic_update_slice_in_dim"
         ),
     },
-    "bindax.numpy": {
-        "out_sharding": (
-            "arange array asarray bincount broadcast_to dot einsum empty full full_like histogram "
-            "matmul "
-            "ones ones_like percentile ravel repeat reshape tensordot zeros zeros_like"
-        ),
-        "_dot_general": "einsum",
-    },
-    "bindax.random": {
-        "out_sharding": (
-            "ball bernoulli beta bits categorical cauchy chisquare dirichlet exponential f gamma "
-            "generalized_normal geometric gumbel laplace loggamma logistic lognormal maxwell "
-            "multivariate_normal normal orthogonal pareto permutation poisson rademacher randint "
-            "rayleigh t triangular truncated_normal uniform wald"
-        ),
-    },
+    "bindax.numpy": {"out_sharding": "histogram", "_dot_general": "einsum"},
     "bindax.nn": {"out_sharding": "one_hot"},
-    "bindax.nn.initializers": {"out_sharding": "ones zeros"},
-    "bindax.ops": {"out_sharding": "segment_max segment_min segment_prod segment_sum"},
-    "bindax.numpy.linalg": {"out_sharding": "tensordot"},
 }
 """By module of bindax and argument, the functions that take it in JAX."""
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from bindax_core.extend import DeviceMemories, Primitive, ShapedArray
 from bindax_core.sharding import Sharding
-from bindax_jax_names._alias import alias_module
 from bindax_jax_names.shims.copies import deep_copy
 from bindax_jax_names.shims.extend_backend import client_of
 from bindax_jax_names.shims.jaxprs import add_attributes_of_jaxprs
@@ -21,22 +19,7 @@ def _new(
     """A type with the arguments that JAX knows; those that say nothing here are taken."""
     if dtype is None:
         raise ValueError("ShapeDtypeStruct: dtype must not be None.")
-    if sharding is not None and sharding == _nowhere(len(shape)):
-        sharding = None  # what a type without one answered
     return _plain_new(cls, tuple(shape), dtype, weak_type, sharding=sharding)
-
-
-def _sharding(aval: ShapedArray) -> Any:
-    """The sharding of a type; one that says nothing of it is over no axis of any mesh."""
-    given = aval.placement
-    return _nowhere(aval.ndim) if given is None else getattr(given, "sharding", given)
-
-
-@cache
-def _nowhere(ndim: int) -> Any:
-    sharding = alias_module("jax.sharding")
-    spec = sharding.PartitionSpec(*[None] * ndim)
-    return sharding.NamedSharding(sharding.AbstractMesh((), ()), spec)
 
 
 def _get_bind_params(primitive: Primitive, params: dict[str, Any]) -> dict[str, Any]:
@@ -61,9 +44,8 @@ def _at_least_vspace(aval: ShapedArray) -> Any:
 
 _ATTRIBUTES: dict[str, Any] = {
     "at_least_vspace": _at_least_vspace,
-    "sharding": property(_sharding),
-    "vma": frozenset(),
-    "manual_axis_type": None,
+    "vma": property(lambda aval: aval.mat.varying),
+    "manual_axis_type": property(lambda aval: aval.mat),
     "is_ref": False,
     "memory_space": None,
     "itemsize": property(lambda aval: aval.dtype.itemsize),
@@ -76,7 +58,7 @@ _ATTRIBUTES: dict[str, Any] = {
 def add_attributes() -> None:
     """Give types of arrays, primitives and devices JAX's attributes, arguments and methods."""
     for name, value in _ATTRIBUTES.items():
-        if name == "sharding" or not hasattr(ShapedArray, name):
+        if not hasattr(ShapedArray, name):
             setattr(ShapedArray, name, value)
     ShapedArray.__new__ = _new  # type: ignore[method-assign]
     Primitive.get_bind_params = _get_bind_params  # type: ignore[attr-defined]

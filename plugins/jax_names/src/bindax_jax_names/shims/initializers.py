@@ -27,7 +27,8 @@ def _tolerant_factory(factory: Callable[..., Any]) -> Callable[..., Any]:
 
         @wraps(initializer)
         def filled(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
-            return initializer(key, shape, *([] if dtype is None else [dtype]))
+            given = {} if out_sharding is None else {"out_sharding": out_sharding}
+            return initializer(key, shape, *([] if dtype is None else [dtype]), **given)
 
         return filled
 

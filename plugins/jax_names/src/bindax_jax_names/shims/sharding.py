@@ -8,8 +8,9 @@ from typing import Any
 
 import attrs
 
-from bindax.sharding import AbstractMesh, Mesh, get_mesh, set_mesh
+from bindax.sharding import get_abstract_mesh as get_abstract_mesh
 from bindax.sharding import reshard as reshard
+from bindax.sharding import use_abstract_mesh as use_abstract_mesh
 
 __all__ = [
     "ManualAxisType",
@@ -41,26 +42,4 @@ class ManualAxisType:
 
 def no_collectives(axes: Any = frozenset()) -> AbstractContextManager[None]:
     """A context manager that does nothing: collectives are what a function asks for."""
-    return nullcontext()
-
-
-def get_abstract_mesh() -> AbstractMesh:
-    """The mesh at work, without its devices; one without axes when there is none."""
-    mesh: Mesh | None = get_mesh()
-    return AbstractMesh((), ()) if mesh is None else mesh.abstract_mesh
-
-
-def use_abstract_mesh(mesh: AbstractMesh) -> AbstractContextManager[object]:
-    """The mesh at work inside of a ``with`` block: none, or the one that is there already.
-
-    Raises:
-        ValueError: for a mesh of other axes; the alias needs to know its devices.
-    """
-    if mesh.empty:
-        return set_mesh(None)
-    if get_abstract_mesh().shape_tuple != mesh.shape_tuple:
-        raise ValueError(
-            f"use_abstract_mesh: {mesh!r} is not the mesh at work, {get_mesh()!r}; name one with "
-            f"devices by jax.set_mesh."
-        )
     return nullcontext()

@@ -25,6 +25,7 @@ from bindax_core.sharding import (
     get_abstract_mesh,
     left_to_compiler,
     named,
+    pinned,
     use_abstract_mesh,
 )
 from bindax_transforms._callables import check_function
@@ -54,13 +55,12 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
     """
     leaves, tree = tree_flatten(xs)
     targets = flatten_prefix(out_shardings, tree, "reshard: out_shardings", full_name="xs")
-    return tree_unflatten(
-        tree, [_laid(x, target, "reshard") for x, target in zip(leaves, targets, strict=True)]
-    )
+    pairs = zip(leaves, targets, strict=True)
+    return tree_unflatten(tree, [_laid(x, target, "reshard", of_type=True) for x, target in pairs])
 
 
-def _laid(x: Any, target: Any, what: str) -> Any:
-    """One array in another sharding."""
+def _laid(x: Any, target: Any, what: str, *, of_type: bool = False) -> Any:
+    """One array in another sharding; ``of_type`` says that it lies as its type says."""
     if target is None:
         return x
     sharding = named(target, f"{what}: out_sharding")
@@ -76,6 +76,7 @@ def _laid(x: Any, target: Any, what: str) -> Any:
         )
     sharding = sharding.update(spec=sharding.spec.padded(len(aval.shape)))
     sharding.check(aval.shape, f"{what}: the array")
+    x = pinned(x, sharding) if of_type else x
     return sharding_constraint_p.bind(x, sharding=sharding)
 
 

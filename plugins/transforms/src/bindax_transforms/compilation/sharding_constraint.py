@@ -187,7 +187,8 @@ def _lowering(ctx: LoweringContext, x: Any, *, sharding: Sharding | Space) -> An
     # The memory concerns results of programs alone: the backend leaves them there.
     if not isinstance(sharding, NamedSharding) or sharding.mesh.size == 1:
         return x
-    if all(open_axes(sharding, len(ctx.avals_in[0].shape))):
+    ndim = len(ctx.avals_in[0].shape)
+    if ndim and all(open_axes(sharding, ndim)) and not sharding.spec.unreduced:
         return x  # it leaves all to the compiler
     attributes = {"sharding": ctx.sharding(sharding, len(ctx.avals_in[0].shape))}
     return ctx.op("sdy.sharding_constraint", [x], attributes=attributes)[0]
