@@ -64,6 +64,8 @@ def _typecheck_eqn(bound: set[Var], eqn: JaxprEqn, index: int) -> None:
             typecheck_jaxpr(program)
             program.cache["well typed"] = True
     rule = rules.typecheck.functions.get(primitive)
+    if rule is None and all(aval is aval.plain() for aval in in_types):
+        rule = rules.abstract_eval.get(primitive)
     try:
         out_types = rule(*in_types, **params) if rule else primitive.out_avals(in_types, params)
     except Exception as error:

@@ -10,7 +10,7 @@ Array([[0., 0.],
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -244,10 +244,7 @@ def variance_scaling(
         shape, dtype = tuple(shape), _dtype(dtype)
         fans = _fans(shape, in_axis, out_axis, batch_axis)
         if mode not in _MODES:
-            raise ValueError(
-                f"variance_scaling: mode must be one of {', '.join(_MODES)}, but it is "
-                f"{mode!r:.60}."
-            )
+            raise _refused("mode", mode, _MODES)
         variance = jnp.array(scale / _MODES[mode](*fans), dtype)
         is_complex = jnp.issubdtype(dtype, np.complexfloating)
         if distribution == "truncated_normal" and is_complex:
@@ -262,12 +259,15 @@ def variance_scaling(
             return _complex_disk(key, shape, dtype, truncated=False) * jnp.sqrt(variance)
         if distribution == "uniform":
             return random.uniform(key, shape, dtype, -1) * jnp.sqrt(3 * variance)
-        raise ValueError(
-            f"variance_scaling: distribution must be one of {', '.join(_DISTRIBUTIONS)}, but it "
-            f"is {distribution!r:.60}."
-        )
+        raise _refused("distribution", distribution, _DISTRIBUTIONS)
 
     return init
+
+
+def _refused(name: str, given: Any, known: Iterable[str]) -> ValueError:
+    return ValueError(
+        f"variance_scaling: {name} must be one of {', '.join(known)}, but it is {given!r:.60}."
+    )
 
 
 def _complex_disk(key: Any, shape: Sequence[int], dtype: Any, *, truncated: bool) -> Array:

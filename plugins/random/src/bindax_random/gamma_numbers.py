@@ -153,14 +153,10 @@ def _gamma_physical(
 def _gamma_sharding(
     primitive: Primitive, keys: ShapedArray, alpha: ShapedArray, **params: Any
 ) -> tuple[Any, ...]:
-    found = list(alpha.sharding.spec)
-    for axis, entry in enumerate(keys.sharding.spec):
-        if None not in (entry, found[axis]) and entry != found[axis]:
-            raise ambiguous(
-                primitive, f"got incompatible shardings along axis {axis}", [keys, alpha]
-            )
-        found[axis] = found[axis] or entry
-    return tuple(found)
+    pairs = list(zip(alpha.sharding.spec, keys.sharding.spec.padded(alpha.ndim), strict=True))
+    if any(None not in pair and pair[0] != pair[1] for pair in pairs):
+        raise ambiguous(primitive, "got incompatible shardings of keys", [keys, alpha])
+    return tuple([one or other for one, other in pairs])
 
 
 random_gamma_p: Primitive = primitive(

@@ -19,7 +19,8 @@ def _new(
     """A type with the arguments that JAX knows; those that say nothing here are taken."""
     if dtype is None:
         raise ValueError("ShapeDtypeStruct: dtype must not be None.")
-    return _plain_new(cls, tuple(shape), dtype, weak_type, sharding=sharding)
+    own = {name: value for name, value in more.items() if name == "mat"}
+    return _plain_new(cls, tuple(shape), dtype, weak_type, sharding=sharding, **own)
 
 
 def _get_bind_params(primitive: Primitive, params: dict[str, Any]) -> dict[str, Any]:
