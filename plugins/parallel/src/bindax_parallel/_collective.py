@@ -125,16 +125,17 @@ def _without_own_axes(
     axis_name: Any,
     mesh: Any,
     axis_index_groups: Any,
+    to: str = "invarying",
     **params: Any,
 ) -> frozenset[Any]:
     """The axes along which a result differs that all elements along an axis have in common."""
     along = x.union(*indices)
-    is_whole = mesh is not None and axis_index_groups is None
+    is_whole = mesh is not None and axis_index_groups is None and to == "invarying"
     return along.difference(names_of(axis_name)) if is_whole else along
 
 
 def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
-    usual = {"mesh": None, "axis_index_groups": None}
+    usual = {"mesh": None, "axis_index_groups": None, "to": "varying"}
     shown = {
         k: v for k, v in eqn.params.items() if k != "mesh" and (k not in usual or v != usual[k])
     }

@@ -7,7 +7,10 @@ from typing import Any
 
 from bindax_core.extend import LoweringContext, Primitive, primitive, rules, tree_map
 from bindax_parallel._collective import find_axes
+from bindax_parallel.reductions import psum
 from bindax_parallel.varying import varying
+from bindax_transforms import device_axes
+from bindax_transforms.extend import register_cast
 from bindax_transforms.zeros import Zero
 
 __all__ = ["pcast", "pvary_p"]
@@ -71,3 +74,14 @@ pvary_p: Primitive = primitive(
     varying(lambda x, *, axis_name: x.union(axis_name)),
 )
 """An array as it is, taken to differ between devices. Parameter ``axis_name``: a tuple of names."""
+
+
+def _as_values_vary(ct: Any, more: frozenset[Any], less: frozenset[Any]) -> Any:
+    """A cotangent summed over the axes of ``more``, and taken to vary along those of ``less``."""
+    if more:
+        ct = psum(ct, tuple(name for name in device_axes() if name in more))
+    names = tuple(name for name in device_axes() if name in less)
+    return pvary_p.bind(ct, axis_name=names) if names else ct
+
+
+register_cast(_as_values_vary)

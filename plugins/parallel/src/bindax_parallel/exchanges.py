@@ -16,6 +16,7 @@ from bindax_core.extend import (
     Region,
     ShapedArray,
     operations_for,
+    rules,
     tree_map,
     typeof,
 )
@@ -92,7 +93,8 @@ def all_gather(
     def gathered(leaf: Any) -> Any:
         shape = typeof(leaf).shape
         place = _axis("all_gather", "axis", axis, len(shape) + (not tiled))
-        leaf = _applied(all_gather_p, _gather, leaf, order, groups, [place] * len(axes))
+        places = [place] * len(axes)
+        leaf = _applied(all_gather_p, _gather, leaf, order, groups, places, to=to)
         count = prod(sizes_of(axes, groups))
         merged = (count * shape[place],) if tiled else (count, *shape[place : place + 1])
         return lax.reshape(leaf, (*shape[:place], *merged, *shape[place + 1 :]))
@@ -240,13 +242,14 @@ def _applied(
     axes: Sequence[NamedAxis],
     groups: Any,
     places: Sequence[int],
+    **params: Any,
 ) -> Any:
     """An exchange along one named axis after the other, or within groups across all of them."""
     if groups is not None and len(axes) > 1:
-        given = {"axis": places[0], "axis_index_groups": groups}
+        given = {"axis": places[0], "axis_index_groups": groups, **params}
         return bind_jointly(made, within_groups(evaluate), x, axes, **given)
     for named, place in zip(axes, places, strict=True):
-        x = bind_along(made, x, named, axis=place, axis_index_groups=groups)
+        x = bind_along(made, x, named, axis=place, axis_index_groups=groups, **params)
     return x
 
 
@@ -271,7 +274,7 @@ def _divided(operation: str, x: Any, axis: int, sizes: list[int], tiled: bool) -
 def of_all(x: Any, axes: Sequence[NamedAxis]) -> Any:
     """The values of all elements along several axes, as a first axis of the array."""
     for axis in reversed(axes):
-        x = bind_along(all_gather_p, x, axis, axis=0)
+        x = bind_along(all_gather_p, x, axis, axis=0, to="varying")
     shape = typeof(x).shape
     return lax.reshape(x, (prod(axis.size for axis in axes), *shape[len(axes) :]))
 
@@ -366,12 +369,20 @@ def _exchange(
     return _reshaped(ctx, x, flat, aval)
 
 
+def _transposed_gather(ct: Any, x: Any, *indices: Any, to: str, **params: Any) -> list[Any]:
+    """The sum of what all devices say of a part, or what they say together."""
+    if to == "invarying" and x.aval.mat.varying.issuperset(names_of(params["axis_name"])):
+        (index,) = indices
+        return [lax.dynamic_index_in_dim(ct, index, params["axis"], False), None]
+    return [psum_scatter_p.bind(ct, *indices, **params), *[None] * len(indices)]
+
+
 all_gather_p: Primitive = collective(
     "all_gather",
     _gather,
     _gathered_shape,
     linear_jvp,
-    transposed(lambda ct, *indices, **params: psum_scatter_p.bind(ct, *indices, **params)),
+    rules.transpose(_transposed_gather),
     _all_gather,
     composed=within_groups(_gather),
     in_common=True,
@@ -383,7 +394,9 @@ psum_scatter_p: Primitive = collective(
     _scatter,
     lambda shape, *, axis, **params: (*shape[:axis], *shape[axis + 1 :]),
     linear_jvp,
-    transposed(lambda ct, *indices, **params: all_gather_p.bind(ct, *indices, **params)),
+    transposed(
+        lambda ct, *indices, **params: all_gather_p.bind(ct, *indices, to="varying", **params)
+    ),
     _reduce_scatter,
     composed=within_groups(_scatter),
 )

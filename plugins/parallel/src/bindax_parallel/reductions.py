@@ -28,8 +28,8 @@ from bindax_parallel._collective import (
     find_axes,
     group_size,
     linear_jvp,
+    names_of,
     sizes_of,
-    transposed,
 )
 from bindax_parallel.exchanges import within_groups
 from bindax_transforms.zeros import Zero
@@ -218,12 +218,22 @@ def _extreme(name: str, evaluate: Evaluation) -> Primitive:
     )
 
 
+def _transpose(ct: Any, x: Any, *indices: Any, **params: Any) -> list[Any]:
+    """The cotangent of each share.
+
+    It is that of the sum, where types say that devices have shares; else that is added up, too.
+    """
+    along = x.aval.mat.varying.issuperset(names_of(params["axis_name"]))
+    is_share = along and params["axis_index_groups"] is None
+    return [ct if is_share else psum_p.bind(ct, *indices, **params), *[None] * len(indices)]
+
+
 psum_p: Primitive = collective(
     "psum",
     _SUM,
     _same_shape,
     linear_jvp,
-    transposed(lambda ct, *indices, **params: psum_p.bind(ct, *indices, **params)),
+    rules.transpose(_transpose),
     _all_reduce("stablehlo.add"),
     unmapped=_multiple,
     composed=within_groups(_SUM),

@@ -20,6 +20,7 @@ from bindax_core.extend import (
     rule_output_error,
     shown_result,
 )
+from bindax_transforms.autodiff.manual_axes import same_on_devices
 from bindax_transforms.zeros import UndefPrimal, Zero
 
 _SEQUENCES = (list, tuple)
@@ -78,10 +79,14 @@ def check_counts(
             )
 
 
+def _compared(aval: Any) -> Any:
+    return same_on_devices(aval.strip_weak_type())
+
+
 def program_out_avals(name: str, jaxpr: ClosedJaxpr, given: Sequence[Any]) -> list[Any]:
     """The types of the results of a primitive that applies a jaxpr, for those of operands."""
     expected = jaxpr.in_avals
-    if [a.strip_weak_type() for a in given] != [a.strip_weak_type() for a in expected]:
+    if [_compared(a) for a in given] != [_compared(a) for a in expected]:
         raise TypeError(
             f"{name} of a program that takes ({', '.join(a.str_short() for a in expected)}) was "
             f"applied to ({', '.join(a.str_short() for a in given)})."

@@ -1,6 +1,12 @@
 """Names for packages that trace functions of users, and carry references through the programs."""
 
 from bindax_core.extend import public_names as _public_names
+from bindax_transforms.autodiff.manual_axes import register_cast as register_cast
+from bindax_transforms.autodiff.manual_axes import same_on_devices as same_on_devices
+from bindax_transforms.autodiff.manual_axes import varying_along as varying_along
+from bindax_transforms.autodiff.manual_axes import varying_as as varying_as
+from bindax_transforms.autodiff.manual_axes import varying_of as varying_of
+from bindax_transforms.autodiff.manual_axes import with_varying as with_varying
 from bindax_transforms.autodiff.transposition import (
     transpose_with_references as transpose_with_references,
 )

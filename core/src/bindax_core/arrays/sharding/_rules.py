@@ -19,10 +19,11 @@ from bindax_core.arrays.sharding._named_axes import elementwise, named_axes
 from bindax_core.arrays.sharding._sharding import NamedSharding, Sharding
 from bindax_core.arrays.sharding._spec import PartitionSpec
 from bindax_core.arrays.sharding._sums import sums_of
+from bindax_core.arrays.sharding._types import ManualAxisType
 from bindax_core.errors import ShardingTypeError
 from bindax_core.kernel._jaxpr import subjaxprs
 from bindax_core.kernel._rule_errors import explain_failure
-from bindax_core.kernel._rules import Rule, RuleKind, core_kinds, list_result
+from bindax_core.kernel._rules import Rule, RuleKind, core_kinds, list_result, rule_kinds
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -78,7 +79,7 @@ def placed_results(
     rule = sharding.find(primitive)
     if rule is None and (subjaxprs(params) or any(map(_is_sharding, params.values()))):
         return primitive.abstract_eval(tuple(avals), params)  # these say how results lie
-    outs = _varying(avals, primitive.out_avals(tuple(plain), params))
+    outs = _varying(primitive, avals, primitive.out_avals(tuple(plain), params), params)
     if not outs or not any(getattr(aval, "is_divided", False) for aval in avals):
         return outs
     mesh = _mesh_of(primitive, avals)
@@ -105,13 +106,21 @@ def _is_sharding(value: Any) -> bool:
     return isinstance(value, (Sharding, Space))
 
 
-def _varying(avals: Sequence[Any], outs: Sequence[Any]) -> Sequence[Any]:
-    """The types of results that differ along the manual axes along which an operand does."""
-    manual = [aval.mat for aval in avals if getattr(aval, "mat", None)]
-    if not manual:
+def _varying(
+    primitive: Primitive, avals: Sequence[Any], outs: Sequence[Any], params: dict[str, Any]
+) -> Sequence[Any]:
+    """The types of results that differ along manual axes, along those of all operands by default."""
+    own = [mat.varying if (mat := getattr(aval, "mat", None)) else frozenset() for aval in avals]
+    if not any(own):
         return outs
-    own = type(manual[0])(frozenset().union(*(each.varying for each in manual)))
-    return tuple([aval.update(mat=own) if hasattr(aval, "mat") else aval for aval in outs])
+    kind = rule_kinds.get("varying")
+    rule = None if kind is None else kind.find(primitive)
+    found = frozenset().union(*own) if rule is None else rule(*own, **params)
+    each = found if isinstance(found, list) else [found] * len(outs)
+    pairs = zip(outs, each, strict=True)
+    return tuple(
+        [aval.update(mat=ManualAxisType(x)) if hasattr(aval, "mat") else aval for aval, x in pairs]
+    )
 
 
 def _mesh_of(primitive: Primitive, avals: Sequence[Any]) -> AbstractMesh:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bindax_control_flow.cond.branches import trace_branches
 from bindax_control_flow.cond.primitive import cond_p
-from bindax_control_flow.shared.programs import join_consts
+from bindax_control_flow.shared.programs import join_consts, varied
 from bindax_core.extend import (
     Array,
     Tracer,
@@ -24,7 +24,13 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import clamp, convert_element_type, ne
 from bindax_transforms import check_function, parameter_names, traced_once
-from bindax_transforms.extend import check_distinct, has_references, kept_apart
+from bindax_transforms.extend import (
+    check_distinct,
+    has_references,
+    kept_apart,
+    varying_along,
+    varying_of,
+)
 
 __all__ = ["cond", "switch"]
 
@@ -207,7 +213,12 @@ def bind_branches(
 
     key = (name, in_tree, tuple(avals))
     branches, first, consts, out_tree = traced_once(functions, key, trace)
-    outs = cond_p.bind(index, *consts, *first.load(), *leaves, branches=branches, **which)
+    given = [*consts, *first.load(), *leaves]
+    along = varying_of([typeof(index)])
+    if along:  # cotangents are summed over devices outside: each takes another branch
+        branches = tuple([varied(branch, along) for branch in branches])
+        given = [varying_along(x, along) for x in given]
+    outs = cond_p.bind(index, *given, branches=branches, **which)
     return tree_unflatten(out_tree, first.store(outs))
 
 

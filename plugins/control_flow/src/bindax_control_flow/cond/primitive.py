@@ -10,7 +10,13 @@ import numpy as np
 from bindax_control_flow.cond.branches import agreeing, split_branches
 from bindax_control_flow.shared.flags import kept
 from bindax_control_flow.shared.partial_evaluation import unzipped_by
-from bindax_control_flow.shared.programs import Programs, batch_in_front, join_consts, spread
+from bindax_control_flow.shared.programs import (
+    Programs,
+    batch_in_front,
+    compared,
+    join_consts,
+    spread,
+)
 from bindax_core.extend import (
     ClosedJaxpr,
     DebugInfo,
@@ -39,6 +45,7 @@ from bindax_transforms import (
     vmap_jaxpr,
     with_zeros,
 )
+from bindax_transforms.extend import varying_of, with_varying
 from bindax_transforms.zeros import Zero, instantiate_zeros, is_undef_primal
 
 __all__ = ["cond_p"]
@@ -61,19 +68,20 @@ def _impl(index: Any, *operands: Any, branches: Programs, **which: Any) -> list[
 
 
 def _abstract_eval(index: Any, *avals: Any, branches: Programs, **which: Any) -> list[Any]:
-    if index.strip_weak_type() not in ((PREDICATE, INDEX) if len(branches) == 2 else (INDEX,)):
+    if compared([index])[0] not in ((PREDICATE, INDEX) if len(branches) == 2 else (INDEX,)):
         raise TypeError(
             f"the index of cond must be int32[], or bool[] for two branches, but it is "
             f"{index.str_short()}."
         )
-    given = [aval.strip_weak_type() for aval in avals]
-    outs = [aval.strip_weak_type() for aval in branches[0].out_avals]
+    given, outs = compared(avals), compared(branches[0].out_avals)
     for i, branch in enumerate(branches):
-        if [aval.strip_weak_type() for aval in branch.in_avals] != given:
+        if compared(branch.in_avals) != given:
             raise TypeError(f"branch {i} of cond does not take the types of the operands.")
-        if [aval.strip_weak_type() for aval in branch.out_avals] != outs:
+        if compared(branch.out_avals) != outs:
             raise TypeError(f"branch {i} of cond does not return the types of branch 0.")
-    return branches[0].out_avals
+    along = varying_of([index])
+    found = zip(*[branch.out_avals for branch in branches], strict=True)
+    return [with_varying(row[0], along | varying_of(row)) for row in found]
 
 
 def _jvp(

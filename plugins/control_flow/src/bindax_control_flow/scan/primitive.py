@@ -12,7 +12,7 @@ from bindax_control_flow.scan.transposition import transposed
 from bindax_control_flow.shared.flags import kept
 from bindax_control_flow.shared.loop_step import batch_dims, batched, differentiated, pruned
 from bindax_control_flow.shared.partial_evaluation import unzipped_by
-from bindax_control_flow.shared.programs import batches_in_front
+from bindax_control_flow.shared.programs import batches_in_front, compared
 from bindax_core.extend import (
     ClosedJaxpr,
     JaxprEqn,
@@ -43,14 +43,14 @@ def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
                 f"a scan of {loop.length} steps was applied to a sequence of the type "
                 f"{aval.str_short()}."
             )
-    given = [aval.strip_weak_type() for aval in (*consts, *carry, *map(slice_aval, xs))]
-    expected = [aval.strip_weak_type() for aval in loop.jaxpr.in_avals]
+    given = compared([*consts, *carry, *map(slice_aval, xs)])
+    expected = compared(loop.jaxpr.in_avals)
     if given != expected:
         raise TypeError(
             f"scan of a step that takes ({', '.join(a.str_short() for a in expected)}) was applied "
             f"to ({', '.join(a.str_short() for a in given)})."
         )
-    if [aval.strip_weak_type() for aval in loop.carry_avals] != loop.operands(expected)[1]:
+    if compared(loop.carry_avals) != loop.operands(expected)[1]:
         made = loop.carry_avals
         raise TypeError(
             f"scan: carry input and carry output must have equal types, but a step takes "

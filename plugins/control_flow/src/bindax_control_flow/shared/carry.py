@@ -24,7 +24,12 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.extend import kind_of, promote_avals
 from bindax_transforms import argument_names, traced_once
-from bindax_transforms.extend import StagedProgram, stage_with_references
+from bindax_transforms.extend import (
+    StagedProgram,
+    stage_with_references,
+    varying_of,
+    with_varying,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +129,8 @@ def trace_body(
 
 
 def promoted(taken: Any, returned: Any) -> Any:
-    """The type in which a weakly typed component can go through a body."""
+    """The type in which a component can go through a body, if it is weak or varies there."""
+    taken = with_varying(taken, varying_of([returned]))
     if not getattr(taken, "weak_type", False) or not hasattr(returned, "dtype"):
         return taken
     if (returned.weak_type and yields(returned, taken)) or returned.shape != taken.shape:

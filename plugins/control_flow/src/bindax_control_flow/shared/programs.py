@@ -5,19 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import ClosedJaxpr, DebugInfo, Var, eval_jaxpr, operations_for, typeof
+from bindax_core.extend import (
+    ClosedJaxpr,
+    DebugInfo,
+    Var,
+    eval_jaxpr,
+    jaxpr_as_fun,
+    operations_for,
+    typeof,
+)
 from bindax_lax_basic import broadcast_in_dim
-from bindax_transforms import trace_to_jaxpr
+from bindax_transforms import cached_on_jaxpr, trace_to_jaxpr
+from bindax_transforms.extend import same_on_devices, varying_as, with_varying
 
 Programs = tuple[ClosedJaxpr, ...]
 
 
 def converted(values: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
     """Values of the given dtypes, weak or not, which those of another one are converted to."""
-    return [
-        x if typeof(x) == aval else operations_for(aval).convert(x, aval.dtype, aval.weak_type)
-        for x, aval in zip(values, avals, strict=True)
-    ]
+    return [_converted(x, aval) for x, aval in zip(values, avals, strict=True)]
+
+
+def _converted(x: Any, aval: Any) -> Any:
+    if typeof(x) == aval:
+        return x
+    if same_on_devices(typeof(x)) != same_on_devices(aval):
+        x = operations_for(aval).convert(x, aval.dtype, aval.weak_type)
+    return varying_as(x, aval)
+
+
+def compared(avals: Sequence[Any]) -> list[Any]:
+    """Types as those of operands are compared with those that a program takes."""
+    return [same_on_devices(aval.strip_weak_type()) for aval in avals]
 
 
 def with_results(program: ClosedJaxpr, avals: Sequence[Any]) -> ClosedJaxpr:
@@ -29,6 +48,16 @@ def with_results(program: ClosedJaxpr, avals: Sequence[Any]) -> ClosedJaxpr:
         return converted(eval_jaxpr(program.jaxpr, program.consts, *operands), avals)
 
     return trace_to_jaxpr(function, program.in_avals, DebugInfo("cond"))
+
+
+def varied(program: ClosedJaxpr, names: frozenset[Any]) -> ClosedJaxpr:
+    """The program for operands that vary along some more manual axes."""
+    avals = [with_varying(aval, names) for aval in program.in_avals]
+
+    def make() -> ClosedJaxpr:
+        return trace_to_jaxpr(jaxpr_as_fun(program), avals, DebugInfo("cond"))
+
+    return cached_on_jaxpr(program, ("varied", names), make)
 
 
 def join_consts(programs: Sequence[ClosedJaxpr]) -> tuple[Programs, list[Any]]:

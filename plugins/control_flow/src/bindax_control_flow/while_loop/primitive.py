@@ -11,7 +11,7 @@ from bindax_control_flow.shared.compiled_evaluation import application_of, run_c
 from bindax_control_flow.shared.flags import kept
 from bindax_control_flow.shared.loop_step import batch_dims
 from bindax_control_flow.shared.partial_evaluation import unzipped_by
-from bindax_control_flow.shared.programs import batches_in_front, converted
+from bindax_control_flow.shared.programs import batches_in_front, compared, converted
 from bindax_control_flow.while_loop.derived_loops import (
     Derived,
     Loop,
@@ -34,6 +34,7 @@ from bindax_core.extend import (
     rules,
 )
 from bindax_transforms import check_repeatable, with_zeros
+from bindax_transforms.extend import varying_of, with_varying
 from bindax_transforms.zeros import Zero, instantiate_zeros
 
 __all__ = ["while_p"]
@@ -62,12 +63,12 @@ def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
     _check("body of while takes", loop.body_jaxpr.in_avals, [*body_consts, *carry])
     _check("body of while returns", loop.body_jaxpr.out_avals, carry)
     _check("condition of while returns", loop.cond_jaxpr.out_avals, [PREDICATE])
-    return loop.carry_avals
+    going = varying_of(loop.cond_jaxpr.out_avals)
+    return [with_varying(aval, going) for aval in loop.carry_avals]
 
 
 def _check(what: str, found: Sequence[Any], expected: Sequence[Any]) -> None:
-    stripped = [aval.strip_weak_type() for aval in found]
-    if stripped != [aval.strip_weak_type() for aval in expected]:
+    if compared(found) != compared(expected):
         raise TypeError(
             f"the {what} ({', '.join(aval.str_short() for aval in found)}) where "
             f"({', '.join(aval.str_short() for aval in expected)}) is needed."

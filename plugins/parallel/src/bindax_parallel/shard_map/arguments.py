@@ -8,9 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bindax_core.errors import AbstractionError
-from bindax_core.extend import Array, Tracer, flatten_prefix, tree_flatten, typeof
+from bindax_core.extend import Array, flatten_prefix, tree_flatten, typeof
 from bindax_core.sharding import AxisType, NamedSharding, PartitionSpec
-from bindax_parallel.shard_map.specs import Params, Spec, as_spec, manual_axes, shard_shape
+from bindax_parallel.shard_map.specs import (
+    Params,
+    Spec,
+    as_spec,
+    manual_axes,
+    part_aval,
+    shard_shape,
+)
 from bindax_transforms import parameter_names
 
 
@@ -75,7 +82,7 @@ def divided(
         found.operands.append(x)
         found.specs.append(spec)
         shape = shard_shape(spec, aval.shape, axes, f"{_operation(axis)}: {name}")
-        found.avals.append(aval.update(shape=shape))
+        found.avals.append(part_aval(spec, aval, shape, params))
     return found
 
 
@@ -138,11 +145,6 @@ def _inferred(x: Any, aval: Any, params: Params, name: str, axis: Hashable | Non
             f"{what}=...."
         )
     lies = _lies(x, aval, params)
-    if lies is None and isinstance(x, Tracer):
-        raise TypeError(
-            f"{_operation(axis)}: {what} was not specified, and it is not known how {name}, of the "
-            f"type {aval.str_short()}, lies on the mesh where it is traced. Pass {what}=...."
-        )
     return ((),) * aval.ndim if lies is None else lies
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import ClosedJaxpr, eval_jaxpr, typeof
+from bindax_parallel.shard_map.plain import without_devices
 from bindax_parallel.shard_map.specs import Sizes, Spec, named_in
 from bindax_transforms import find_named_axis, vmap
 
@@ -23,6 +24,7 @@ def evaluate(
     operands: Sequence[Any],
 ) -> list[Any]:
     """Apply the program of each device to its parts, and put the results together."""
+    jaxpr = without_devices(jaxpr)
 
     def on_one_device(*parts: Any) -> list[Any]:
         indices = [find_named_axis(name, "shard_map").index for name in axes]

@@ -12,6 +12,7 @@ from bindax_core.extend import ClosedJaxpr, DebugInfo, LoweringContext, Region, 
 from bindax_core.sharding import Mesh
 from bindax_parallel.shard_map.blocks import evaluate
 from bindax_parallel.shard_map.merging import with_merged_exchanges
+from bindax_parallel.shard_map.plain import without_devices
 from bindax_parallel.shard_map.specs import INDEX, Sizes, Spec, whole_aval
 from bindax_transforms import trace_to_jaxpr
 
@@ -32,7 +33,7 @@ def shard_map_lowering(
     """Lower to ``sdy.manual_computation``; without the devices, to operations on whole arrays."""
     sizes = dict(mesh.shape_tuple)
     manual = {name: size for name, size in sizes.items() if name in axis_names}
-    program = with_merged_exchanges(jaxpr)
+    program = with_merged_exchanges(jaxpr if mesh.size > 1 else without_devices(jaxpr))
     if mesh.size == 1:
         return ctx.inline(program, [*[ctx.constant(np.int32(0))] * len(manual), *values])
     if not isinstance(mesh, Mesh) and ctx.device_count != mesh.size:
@@ -59,7 +60,7 @@ def shard_map_lowering(
     symbol = ctx.mesh(mesh)
     quoted = ", ".join(f'"{name}"' for name in manual)
     results = [
-        whole_aval(spec, aval, manual)
+        whole_aval(spec, aval, {"mesh": mesh, "axis_names": axis_names, **params}).plain()
         for spec, aval in zip(out_specs, jaxpr.out_avals, strict=True)
     ]
     return ctx.op(

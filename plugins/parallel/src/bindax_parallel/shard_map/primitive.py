@@ -8,7 +8,6 @@ residual is divided.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any
 
@@ -39,15 +38,17 @@ from bindax_parallel.shard_map.lowering import shard_map_lowering
 from bindax_parallel.shard_map.needless import without_needless_sums
 from bindax_parallel.shard_map.residuals import residuals_of, unzip
 from bindax_parallel.shard_map.specs import (
-    INDEX,
     Params,
     Sizes,
     Spec,
     chosen,
     differing_axes,
+    index_avals,
     manual_axes,
+    mesh_inside,
     named_in,
     not_named_in,
+    part_aval,
     whole_aval,
     with_axis,
 )
@@ -78,15 +79,14 @@ def stage(
         indices, parts = args[: len(axes)], args[len(axes) :]
         pairs = zip(axes.items(), indices, strict=True)
         named = [NamedAxis(name, size, index, mesh) for (name, size), index in pairs]
-        with name_axes(named), _at_work(params["mesh"]):
+        with name_axes(named), config.override(**at_work):
             return function(*parts)
 
-    return trace_to_jaxpr(with_names, [INDEX] * len(axes) + list(avals), origin)
-
-
-def _at_work(mesh: AbstractMesh) -> AbstractContextManager[None]:
-    """A block in which specs alone name axes of a mesh, if it has devices."""
-    return config.override(mesh=mesh) if isinstance(mesh, Mesh) else nullcontext()
+    given = params["mesh"]
+    at_work: dict[str, Any] = {"abstract_mesh": mesh_inside(params)}
+    if isinstance(given, Mesh):
+        at_work["mesh"] = given
+    return trace_to_jaxpr(with_names, [*index_avals(params), *avals], origin)
 
 
 def bind_program(
@@ -138,16 +138,20 @@ def _program(avals: tuple[Any, ...], params: Params) -> ClosedJaxpr:
 
 
 def _abstract_eval(*avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
-    axes = manual_axes(params)
-    given = zip(params["in_specs"], jaxpr.in_avals[len(axes) :], strict=True)
-    expected = [whole_aval(spec, aval, axes).strip_weak_type() for spec, aval in given]
-    if [aval.strip_weak_type() for aval in avals] != expected:
+    given = zip(params["in_specs"], jaxpr.in_avals[len(manual_axes(params)) :], strict=True)
+    expected = [_plain(whole_aval(spec, aval, params)) for spec, aval in given]
+    if [_plain(aval) for aval in avals] != expected:
         raise TypeError(
             f"shard_map of a program that takes ({', '.join(a.str_short() for a in expected)}) was "
             f"applied to ({', '.join(a.str_short() for a in avals)})."
         )
+    around = frozenset().union(*(aval.mat.varying for aval in avals))
     results = zip(params["out_specs"], jaxpr.out_avals, strict=True)
-    return [whole_aval(spec, aval, axes) for spec, aval in results]
+    return [whole_aval(spec, aval, params, around) for spec, aval in results]
+
+
+def _plain(aval: Any) -> Any:
+    return aval.plain().strip_weak_type()
 
 
 # ------------------------------------------------------------------------------- derivatives
@@ -231,10 +235,10 @@ def _partial_eval_jaxpr(
     count = len(manual_axes(eqn.params))
     known_ins = chosen(eqn.invars, [not flag for flag in in_unknowns])
     known_outs = chosen(eqn.outvars, [not flag for flag in parts.out_unknowns])
-    axes = manual_axes(eqn.params)
     new_specs = known_params["out_specs"][len(known_outs) :]
     new_avals = known_params["jaxpr"].out_avals[len(known_outs) :]
-    computed = [Var(whole_aval(s, a, axes)) for s, a in zip(new_specs, new_avals, strict=True)]
+    made = zip(new_specs, new_avals, strict=True)
+    computed = [Var(whole_aval(spec, aval, eqn.params)) for spec, aval in made]
     residuals = residuals_of(parts, count, known_ins, computed)
     known_eqn = eqn.replace(invars=known_ins, outvars=[*known_outs, *computed], params=known_params)
     unknown_eqn = eqn.replace(
@@ -253,24 +257,28 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
     ct_specs = chosen(params["out_specs"], nonzero_cts)
     linear_specs = chosen(params["in_specs"], linear)
     avals = chosen(params["jaxpr"].in_avals[len(axes) :], others)
-    avals += [a.tangent_aval() for a in chosen(params["jaxpr"].out_avals, nonzero_cts)]
+    cts = chosen(cotangents, nonzero_cts)
+    shapes = [aval.shape for aval in chosen(params["jaxpr"].out_avals, nonzero_cts)]
+    given = zip(ct_specs, cts, shapes, strict=True)
+    avals += [part_aval(spec, typeof(ct), shape, params) for spec, ct, shape in given]
 
     def transformed(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[bool]]:
         flags = [*[False] * len(axes), *linear]
         made, nonzero_out = transpose_jaxpr(closed, flags, nonzero_cts)
+        if params["check_vma"]:  # types say of what to sum up
+            return made, nonzero_out
         return _summed(made, chosen(linear_specs, nonzero_out), axes), nonzero_out
 
-    key = ("transpose", tuple(linear), tuple(nonzero_cts), params["in_specs"])
+    key = ("transpose", tuple(linear), tuple(nonzero_cts), params["in_specs"], *avals)
     jaxpr, nonzero_out = derived(transformed, key, avals, params)
     out_specs = chosen(linear_specs, nonzero_out)
     in_specs = (*chosen(params["in_specs"], others), *ct_specs)
-    jaxpr = without_needless_sums(jaxpr, differing_axes(axes, in_specs))
-    given = [
-        _share(ct, not_named_in(spec, axes), axes)
-        for ct, spec in zip(chosen(cotangents, nonzero_cts), ct_specs, strict=True)
-    ]
+    if not params["check_vma"]:
+        jaxpr = without_needless_sums(jaxpr, differing_axes(axes, in_specs))
+        pairs = zip(cts, ct_specs, strict=True)
+        cts = [_share(ct, not_named_in(spec, axes), axes) for ct, spec in pairs]
     known = chosen(operands, others)
-    found = iter(bind_program(jaxpr, [*known, *given], params, in_specs, out_specs))
+    found = iter(bind_program(jaxpr, [*known, *cts], params, in_specs, out_specs))
     nonzero = iter(nonzero_out)
     return [
         None if not flag else next(found) if next(nonzero) else Zero(x.aval.tangent_aval())

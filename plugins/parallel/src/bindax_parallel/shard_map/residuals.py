@@ -11,7 +11,7 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import ClosedJaxpr, DebugInfo, eval_jaxpr
-from bindax_parallel.shard_map.specs import INDEX, Params, chosen, differing_axes, manual_axes
+from bindax_parallel.shard_map.specs import Params, chosen, differing_axes, index_avals, manual_axes
 from bindax_parallel.varying import varying_axes
 from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
 
@@ -39,7 +39,7 @@ def unzip(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params, Par
     specs = residuals_of(parts, count, known_specs, new)
     unknown_params = {
         **params,
-        "jaxpr": _second_part(parts, count),
+        "jaxpr": _second_part(parts, params),
         "in_specs": (*specs, *chosen(params["in_specs"], in_unknowns)),
         "out_specs": tuple(chosen(params["out_specs"], parts.out_unknowns)),
     }
@@ -70,9 +70,10 @@ def _with_front_axes(known: ClosedJaxpr, num_known: int) -> ClosedJaxpr:
     return known.cache["front_axes"]  # type: ignore[no-any-return]
 
 
-def _second_part(parts: Any, count: int) -> ClosedJaxpr:
+def _second_part(parts: Any, params: Params) -> ClosedJaxpr:
     """The second part, from the indices, the residuals with their front axes, and the rest."""
-    unknown = parts.unknown
+    unknown, indices_in = parts.unknown, index_avals(params)
+    count = len(indices_in)
     key = ("second_part", count)
     if key not in unknown.cache:
         sources = list(parts.forwarded)
@@ -94,7 +95,5 @@ def _second_part(parts: Any, count: int) -> ClosedJaxpr:
                     residuals.append(lax.squeeze(x, (0,)) if source is None else x)
             return eval_jaxpr(unknown.jaxpr, unknown.consts, *residuals, *rest)
 
-        unknown.cache[key] = trace_to_jaxpr(
-            program, [INDEX] * count + avals, DebugInfo("shard_map")
-        )
+        unknown.cache[key] = trace_to_jaxpr(program, indices_in + avals, DebugInfo("shard_map"))
     return unknown.cache[key]  # type: ignore[no-any-return]

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import ShapedArray
-from bindax_core.sharding import PartitionSpec
+from bindax_core.sharding import (
+    AbstractMesh,
+    AxisType,
+    ManualAxisType,
+    NamedSharding,
+    PartitionSpec,
+)
+from bindax_transforms import device_axes
 
 Spec = tuple[tuple[Any, ...], ...]
 """For each axis of an array, the names of the mesh axes that divide it, the outermost first."""
@@ -50,10 +57,60 @@ def shard_shape(spec: Spec, shape: Sequence[int], axes: Sizes, where: str) -> tu
     )
 
 
-def whole_aval(spec: Spec, aval: ShapedArray, axes: Sizes) -> ShapedArray:
-    """The type of the whole array, from that of one part."""
+def part_aval(spec: Spec, aval: ShapedArray, shape: Sequence[int], params: Params) -> ShapedArray:
+    """The type of one device's part of an array, of the given shape."""
+    axes, mesh = manual_axes(params), mesh_inside(params)
+    entries = aval.sharding.spec.padded(aval.ndim).axes if aval.is_divided else ()
+    kept = [tuple(name for name in names if name in mesh.explicit_axes) for names in entries]
+    varying = aval.mat.varying.union(n for n in named_in(spec) if n in axes)
+    return aval.update(
+        shape=tuple(shape),
+        sharding=NamedSharding(mesh, PartitionSpec(*kept)) if any(kept) else None,
+        mat=ManualAxisType(varying if params["check_vma"] else ()),
+    )
+
+
+def whole_aval(
+    spec: Spec, aval: ShapedArray, params: Params, around: frozenset[Any] = frozenset()
+) -> ShapedArray:
+    """The type of the whole array, from that of one part.
+
+    Where types do not say what varies, the whole one is taken to along the axes ``around``.
+    """
+    axes = manual_axes(params)
     sizes = [prod(axes[name] for name in names) for names in spec]
-    return aval.update(shape=tuple(n * k for n, k in zip(aval.shape, sizes, strict=True)))
+    within = aval.sharding.spec.padded(aval.ndim).axes if aval.is_divided else [()] * aval.ndim
+    entries = [(*names, *more) for names, more in zip(spec, within, strict=True)]
+    varying = aval.mat.varying.difference(axes) if params["check_vma"] else around
+    return aval.update(
+        shape=tuple(n * k for n, k in zip(aval.shape, sizes, strict=True)),
+        sharding=NamedSharding(mesh_around(params), PartitionSpec(*entries)).explicit,
+        mat=ManualAxisType(varying),
+    )
+
+
+def index_avals(params: Params) -> list[ShapedArray]:
+    """The types of a device's index along each axis."""
+    axes = manual_axes(params)
+    return [part_aval((), INDEX.update(mat=ManualAxisType({name})), (), params) for name in axes]
+
+
+def mesh_around(params: Params) -> AbstractMesh:
+    """The mesh outside of the program, on which axes of a ``shard_map`` around are manual."""
+    return _with_manual(params["mesh"].abstract_mesh, set(device_axes()) - set(manual_axes(params)))
+
+
+def mesh_inside(params: Params) -> AbstractMesh:
+    """The mesh at work inside of the program, on which the axes that it divides are manual."""
+    return _with_manual(params["mesh"].abstract_mesh, {*device_axes(), *manual_axes(params)})
+
+
+def _with_manual(mesh: AbstractMesh, names: set[Any]) -> AbstractMesh:
+    types = [
+        AxisType.Manual if name in names else kind
+        for name, kind in zip(mesh.axis_names, mesh.axis_types, strict=True)
+    ]
+    return mesh.update(axis_types=tuple(types))
 
 
 def named_in(spec: Spec) -> set[Any]:

@@ -22,6 +22,7 @@ from bindax_core.extend import (
 from bindax_core.sharding import laid_as, laid_on_mesh_of, left_to_compiler
 from bindax_transforms._flat import cached_on_jaxpr, merge, partition, split, with_zeros
 from bindax_transforms._rule_checks import check_cotangents
+from bindax_transforms.autodiff.manual_axes import varying_as
 from bindax_transforms.staging.staged_program import StagedProgram, stage_with_references
 from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents
 
@@ -46,7 +47,7 @@ def eval_jaxpr_transposed(
 
     def collect(x: Any, cotangent: Any) -> None:
         if type(x) is Var and cotangent is not None and type(cotangent) is not Zero:
-            cotangent = laid_as(cotangent, cotangent_aval(x.aval))
+            cotangent = varying_as(laid_as(cotangent, cotangent_aval(x.aval)), x.aval)
             present = collected.get(x)
             collected[x] = cotangent if present is None else add_tangents(present, cotangent)
 
