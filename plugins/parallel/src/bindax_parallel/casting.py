@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import LoweringContext, Primitive, primitive, rules, tree_map
+from bindax_core.extend import LoweringContext, Primitive, primitive, rules, tree_map, typeof
+from bindax_core.sharding import ManualAxisType
 from bindax_parallel._collective import find_axes
 from bindax_parallel.reductions import psum
 from bindax_parallel.varying import varying
 from bindax_transforms import device_axes
-from bindax_transforms.extend import register_cast
+from bindax_transforms.extend import register_cast, varying_of
 from bindax_transforms.zeros import Zero
 
 __all__ = ["pcast", "pvary_p"]
@@ -45,7 +46,9 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
         raise TypeError(f"pcast: axis_name must be a tuple or a str, but is {axis_name!r:.60}.")
     if to != "varying":
         raise ValueError(f"pcast: to must be 'varying', but is {to!r:.60}.")
-    names = tuple(axis.name for axis in find_axes("pcast", axis_name) if axis.mesh is not None)
+    axes = find_axes("pcast", axis_name)
+    # Where types do not say what varies, nor do those of indices.
+    names = tuple(axis.name for axis in axes if varying_of([typeof(axis.index)]))
     return tree_map(lambda leaf: pvary_p.bind(leaf, axis_name=names), x) if names else x
 
 
@@ -66,7 +69,7 @@ def _lowering(ctx: LoweringContext, x: Any, **params: Any) -> Any:
 pvary_p: Primitive = primitive(
     "pvary",
     rules.impl(lambda x, **params: x),
-    rules.abstract_eval(lambda x, **params: x),
+    rules.abstract_eval(lambda x, axis_name: x.update(mat=ManualAxisType(axis_name))),
     rules.jvp(_jvp, symbolic_zeros=True),
     rules.vmap(_vmap),
     rules.transpose(lambda ct, x, **params: [ct]),

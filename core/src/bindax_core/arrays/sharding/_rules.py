@@ -22,7 +22,7 @@ from bindax_core.arrays.sharding._sums import sums_of
 from bindax_core.arrays.sharding._types import ManualAxisType
 from bindax_core.errors import ShardingTypeError
 from bindax_core.kernel._jaxpr import subjaxprs
-from bindax_core.kernel._rule_errors import explain_failure
+from bindax_core.kernel._rule_errors import explain_failure, rule_output_error
 from bindax_core.kernel._rules import Rule, RuleKind, core_kinds, list_result, rule_kinds
 
 if TYPE_CHECKING:
@@ -117,6 +117,9 @@ def _varying(
     rule = None if kind is None else kind.find(primitive)
     found = frozenset().union(*own) if rule is None else rule(*own, **params)
     each = found if isinstance(found, list) else [found] * len(outs)
+    if len(each) != len(outs):
+        problem = f"returned {len(each)} sets of axes for {len(outs)} results"
+        raise rule_output_error(primitive, "varying", problem)
     pairs = zip(outs, each, strict=True)
     return tuple(
         [aval.update(mat=ManualAxisType(x)) if hasattr(aval, "mat") else aval for aval, x in pairs]

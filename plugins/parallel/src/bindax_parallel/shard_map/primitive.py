@@ -66,6 +66,7 @@ from bindax_transforms import (
     transpose_jaxpr,
     vmap_jaxpr,
 )
+from bindax_transforms.extend import varying_as
 from bindax_transforms.zeros import Zero, is_undef_primal
 
 
@@ -258,15 +259,15 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
     linear_specs = chosen(params["in_specs"], linear)
     avals = chosen(params["jaxpr"].in_avals[len(axes) :], others)
     cts = chosen(cotangents, nonzero_cts)
-    shapes = [aval.shape for aval in chosen(params["jaxpr"].out_avals, nonzero_cts)]
-    given = zip(ct_specs, cts, shapes, strict=True)
-    avals += [part_aval(spec, typeof(ct), shape, params) for spec, ct, shape in given]
+    out_avals = chosen(params["jaxpr"].out_avals, nonzero_cts)
+    given = zip(ct_specs, cts, out_avals, strict=True)
+    avals += [part_aval(spec, typeof(ct), aval.shape, params) for spec, ct, aval in given]
 
     def transformed(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[bool]]:
         flags = [*[False] * len(axes), *linear]
         made, nonzero_out = transpose_jaxpr(closed, flags, nonzero_cts)
-        if params["check_vma"]:  # types say of what to sum up
-            return made, nonzero_out
+        if params["check_vma"]:  # types say what to sum up
+            return _of_divided(made, out_avals, avals), nonzero_out
         return _summed(made, chosen(linear_specs, nonzero_out), axes), nonzero_out
 
     key = ("transpose", tuple(linear), tuple(nonzero_cts), params["in_specs"], *avals)
@@ -284,6 +285,19 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
         None if not flag else next(found) if next(nonzero) else Zero(x.aval.tangent_aval())
         for flag, x in zip(linear, operands, strict=True)
     ]
+
+
+def _of_divided(jaxpr: ClosedJaxpr, out_avals: Sequence[Any], avals: Sequence[Any]) -> ClosedJaxpr:
+    """The transposed program for cotangents that are divided where results are the same."""
+    count = len(out_avals)
+
+    def program(*args: Any) -> list[Any]:
+        first, cts = args[: len(args) - count], args[len(args) - count :]
+        cts = [varying_as(ct, aval) for ct, aval in zip(cts, out_avals, strict=True)]
+        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *first, *cts)
+
+    indices = jaxpr.in_avals[: len(jaxpr.in_avals) - len(avals)]
+    return trace_to_jaxpr(program, [*indices, *avals], DebugInfo("shard_map"))
 
 
 def _share(ct: Any, names: Sequence[Any], axes: Sizes) -> Any:

@@ -47,6 +47,7 @@ from bindax_transforms._flat import (
     with_zeros,
 )
 from bindax_transforms._rule_checks import check_counts, check_tangent_result
+from bindax_transforms.autodiff.manual_axes import varying_as, varying_of
 from bindax_transforms.autodiff.partial_eval import dce_closed
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.staging.names import JVP, enter_name
@@ -239,6 +240,8 @@ def check_tangent(
         return Zero(expected)  # an integer has no cotangent but zero
     if given.strip_weak_type() == expected.strip_weak_type():
         return tangent
+    if varying_of([given]) < varying_of([expected]):  # it is the same on some devices
+        return check_tangent(aval, varying_as(tangent, expected), index, names, what)
     if given.plain().strip_weak_type() == expected.plain().strip_weak_type():
         return laid_as(tangent, expected)
     either_weak = given.weak_type or (aval.weak_type and is_differentiable(given.dtype))
