@@ -106,7 +106,7 @@ def test_a_decorator_and_the_mesh_that_is_set() -> None:
 
 def test_it_prints_the_program_of_one_device() -> None:
     printed = str(bindax.make_jaxpr(mapped(part))(X))
-    assert "c:float32[2,2] .\n" in printed
+    assert "c:float32[2,2]{V:(x,y)} .\n" in printed
     assert "psum [ axis_name=x\n" in printed
 
 

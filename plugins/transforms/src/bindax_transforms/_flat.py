@@ -13,6 +13,7 @@ from bindax_core.extend import (
     ClosedJaxpr,
     DebugInfo,
     PyTreeDef,
+    Tracer,
     as_array,
     is_value,
     keystr,
@@ -164,9 +165,19 @@ def cached_on_jaxpr(jaxpr: ClosedJaxpr, key: Any, make: Callable[[], T]) -> T:
     >>> cached_on_jaxpr(jaxpr, "number of results", lambda: len(jaxpr.out_avals))
     1
     """
-    if key not in jaxpr.cache:
-        jaxpr.cache[key] = make()
-    return jaxpr.cache[key]  # type: ignore[no-any-return]
+    if key in jaxpr.cache:
+        return jaxpr.cache[key]  # type: ignore[no-any-return]
+    made = make()
+    if not _closes_over_tracers(made):  # such as the indices of devices, of this trace alone
+        jaxpr.cache[key] = made
+    return made
+
+
+def _closes_over_tracers(made: Any) -> bool:
+    if isinstance(made, tuple) and not hasattr(made, "_fields"):
+        return any(map(_closes_over_tracers, made))
+    consts = getattr(getattr(made, "program", made), "consts", ())
+    return any(isinstance(x, Tracer) for x in consts)
 
 
 def map_jaxprs(

@@ -20,7 +20,11 @@ from bindax_core.extend import (
     rule_output_error,
     shown_result,
 )
-from bindax_transforms.autodiff.manual_axes import same_on_devices
+from bindax_transforms.autodiff.manual_axes import (
+    same_on_devices,
+    varying_beyond,
+    with_varying,
+)
 from bindax_transforms.zeros import UndefPrimal, Zero
 
 _SEQUENCES = (list, tuple)
@@ -91,7 +95,8 @@ def program_out_avals(name: str, jaxpr: ClosedJaxpr, given: Sequence[Any]) -> li
             f"{name} of a program that takes ({', '.join(a.str_short() for a in expected)}) was "
             f"applied to ({', '.join(a.str_short() for a in given)})."
         )
-    return jaxpr.out_avals
+    more = varying_beyond(given, expected)
+    return [with_varying(aval, more) for aval in jaxpr.out_avals] if more else jaxpr.out_avals
 
 
 def check_tangent_result(primitive: Primitive, primal: Any, tangent: Any) -> None:

@@ -5,6 +5,7 @@ from bindax_transforms.autodiff.manual_axes import register_cast as register_cas
 from bindax_transforms.autodiff.manual_axes import same_on_devices as same_on_devices
 from bindax_transforms.autodiff.manual_axes import varying_along as varying_along
 from bindax_transforms.autodiff.manual_axes import varying_as as varying_as
+from bindax_transforms.autodiff.manual_axes import varying_beyond as varying_beyond
 from bindax_transforms.autodiff.manual_axes import varying_of as varying_of
 from bindax_transforms.autodiff.manual_axes import with_varying as with_varying
 from bindax_transforms.autodiff.transposition import (

@@ -109,7 +109,7 @@ def _is_sharding(value: Any) -> bool:
 def _varying(
     primitive: Primitive, avals: Sequence[Any], outs: Sequence[Any], params: dict[str, Any]
 ) -> Sequence[Any]:
-    """The types of results that differ along manual axes, along those of all operands by default."""
+    """The types of results with the manual axes along which they vary: those of all operands."""
     own = [mat.varying if (mat := getattr(aval, "mat", None)) else frozenset() for aval in avals]
     if not any(own):
         return outs

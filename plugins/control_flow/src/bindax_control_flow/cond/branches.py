@@ -30,7 +30,14 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic.extend import is_integer, kind_of
 from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
-from bindax_transforms.extend import StagedProgram, joined, stage_with_references
+from bindax_transforms.extend import (
+    StagedProgram,
+    joined,
+    same_on_devices,
+    stage_with_references,
+    varying_of,
+    with_varying,
+)
 
 
 def trace_branches(
@@ -99,8 +106,12 @@ def _common_type(avals: Sequence[Any]) -> Any:
     """The type that all can be converted to without a promotion, or None; weak types yield.
 
     It is weak where all are. In the modes of JAX, types that differ in nothing else have the
-    first one's: of the false branch, or of the first of a switch.
+    first one's: of the false branch, or of the first of a switch. It varies where one does.
     """
+    along = varying_of(avals)
+    if along:
+        common = _common_type([same_on_devices(aval) for aval in avals])
+        return None if common is None else with_varying(common, along)
     first = avals[0]
     if all(aval == first for aval in avals):
         return first

@@ -45,7 +45,7 @@ from bindax_transforms import (
     vmap_jaxpr,
     with_zeros,
 )
-from bindax_transforms.extend import varying_of, with_varying
+from bindax_transforms.extend import varying_beyond, varying_of, with_varying
 from bindax_transforms.zeros import Zero, instantiate_zeros, is_undef_primal
 
 __all__ = ["cond_p"]
@@ -79,7 +79,7 @@ def _abstract_eval(index: Any, *avals: Any, branches: Programs, **which: Any) ->
             raise TypeError(f"branch {i} of cond does not take the types of the operands.")
         if compared(branch.out_avals) != outs:
             raise TypeError(f"branch {i} of cond does not return the types of branch 0.")
-    along = varying_of([index])
+    along = varying_of([index]) | varying_beyond(avals, branches[0].in_avals)
     found = zip(*[branch.out_avals for branch in branches], strict=True)
     return [with_varying(row[0], along | varying_of(row)) for row in found]
 

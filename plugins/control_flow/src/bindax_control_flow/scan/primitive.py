@@ -25,6 +25,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_transforms import jit_p, merge, partition, split, with_zeros
+from bindax_transforms.extend import varying_beyond, with_varying
 from bindax_transforms.zeros import Zero, instantiate_zeros, is_undef_primal
 
 __all__ = ["scan_p"]
@@ -43,8 +44,9 @@ def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
                 f"a scan of {loop.length} steps was applied to a sequence of the type "
                 f"{aval.str_short()}."
             )
-    given = compared([*consts, *carry, *map(slice_aval, xs)])
-    expected = compared(loop.jaxpr.in_avals)
+    operands = [*consts, *carry, *map(slice_aval, xs)]
+    more = varying_beyond(operands, loop.jaxpr.in_avals)
+    given, expected = compared(operands), compared(loop.jaxpr.in_avals)
     if given != expected:
         raise TypeError(
             f"scan of a step that takes ({', '.join(a.str_short() for a in expected)}) was applied "
@@ -57,7 +59,7 @@ def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
             f"({', '.join(a.str_short() for a in loop.operands(expected)[1])}) and returns "
             f"({', '.join(a.str_short() for a in made)})."
         )
-    return [*loop.carry_avals, *loop.stacked_avals]
+    return [with_varying(aval, more) for aval in (*loop.carry_avals, *loop.stacked_avals)]
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:

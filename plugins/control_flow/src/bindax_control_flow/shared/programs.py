@@ -16,7 +16,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import broadcast_in_dim
 from bindax_transforms import cached_on_jaxpr, trace_to_jaxpr
-from bindax_transforms.extend import same_on_devices, varying_as, with_varying
+from bindax_transforms.extend import same_on_devices, varying_along, varying_of, with_varying
 
 Programs = tuple[ClosedJaxpr, ...]
 
@@ -31,7 +31,7 @@ def _converted(x: Any, aval: Any) -> Any:
         return x
     if same_on_devices(typeof(x)) != same_on_devices(aval):
         x = operations_for(aval).convert(x, aval.dtype, aval.weak_type)
-    return varying_as(x, aval)
+    return varying_along(x, varying_of([aval]))
 
 
 def compared(avals: Sequence[Any]) -> list[Any]:

@@ -34,7 +34,7 @@ from bindax_core.extend import (
     rules,
 )
 from bindax_transforms import check_repeatable, with_zeros
-from bindax_transforms.extend import varying_of, with_varying
+from bindax_transforms.extend import varying_beyond, varying_of, with_varying
 from bindax_transforms.zeros import Zero, instantiate_zeros
 
 __all__ = ["while_p"]
@@ -63,7 +63,10 @@ def _abstract_eval(*avals: Any, **params: Any) -> list[Any]:
     _check("body of while takes", loop.body_jaxpr.in_avals, [*body_consts, *carry])
     _check("body of while returns", loop.body_jaxpr.out_avals, carry)
     _check("condition of while returns", loop.cond_jaxpr.out_avals, [PREDICATE])
-    going = varying_of(loop.cond_jaxpr.out_avals)
+    operands = [*cond_consts, *carry, *body_consts, *carry]
+    going = varying_of(loop.cond_jaxpr.out_avals) | varying_beyond(
+        operands, [*loop.cond_jaxpr.in_avals, *loop.body_jaxpr.in_avals]
+    )
     return [with_varying(aval, going) for aval in loop.carry_avals]
 
 

@@ -66,7 +66,7 @@ from bindax_transforms import (
     transpose_jaxpr,
     vmap_jaxpr,
 )
-from bindax_transforms.extend import varying_as
+from bindax_transforms.extend import varying_as, with_varying
 from bindax_transforms.zeros import Zero, is_undef_primal
 
 
@@ -293,8 +293,9 @@ def _of_divided(jaxpr: ClosedJaxpr, out_avals: Sequence[Any], avals: Sequence[An
 
     def program(*args: Any) -> list[Any]:
         first, cts = args[: len(args) - count], args[len(args) - count :]
-        cts = [varying_as(ct, aval) for ct, aval in zip(cts, out_avals, strict=True)]
-        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *first, *cts)
+        pairs = zip(cts, out_avals, strict=True)
+        summed = [varying_as(ct, aval) for ct, aval in pairs]
+        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *first, *summed)
 
     indices = jaxpr.in_avals[: len(jaxpr.in_avals) - len(avals)]
     return trace_to_jaxpr(program, [*indices, *avals], DebugInfo("shard_map"))
@@ -327,13 +328,14 @@ def _vmap(
     count = len(manual_axes(params))
     names, part = _part_of_axis(axis_size, params)
     in_dims = [*[None] * count, *dims]
+    along = frozenset(names if params["check_vma"] else ())
     avals = [
-        aval if d is None else aval.update(shape=(*aval.shape[:d], int(part), *aval.shape[d:]))
+        aval if d is None else with_varying(aval.with_axis(d, int(part)), along)
         for aval, d in zip(params["jaxpr"].in_avals[count:], dims, strict=True)
     ]
     jaxpr, out_dims = derived(
         lambda closed: vmap_jaxpr(closed, part, in_dims),
-        ("vmap", *axis_key(part), tuple(dims)),
+        ("vmap", *axis_key(part), names, tuple(dims)),
         avals,
         params,
     )

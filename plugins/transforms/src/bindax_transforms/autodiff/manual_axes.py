@@ -53,6 +53,12 @@ def with_varying(aval: Any, names: frozenset[Any]) -> Any:
     return aval.update(mat=ManualAxisType(names | aval.mat.varying))
 
 
+def varying_beyond(given: Iterable[Any], expected: Iterable[Any]) -> frozenset[Any]:
+    """The axes along which operands vary and those that a program takes do not."""
+    pairs = zip(given, expected, strict=True)
+    return _NONE.union(*[_varying(a) - _varying(b) for a, b in pairs])
+
+
 def same_on_devices(aval: Any) -> Any:
     """The type without what varies, which operands need not have as a program says it."""
     return aval.update(mat=ManualAxisType()) if _varying(aval) else aval
