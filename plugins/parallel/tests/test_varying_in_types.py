@@ -42,16 +42,16 @@ def test_types_name_the_axes_along_which_values_vary() -> None:
             "jit": bindax.jit(jnp.sin)(x),
             "loop": lax.fori_loop(0, 2, lambda i, c: c + x.sum(), 0.0),
             "branch": lax.cond(x.sum() > 0, lambda: w, lambda: -w),
-            "another's start": jnp.zeros_like(x),
+            "a constant that is cast": lax.pcast(np.zeros(2), "y", to="varying"),
         }
         seen.update({name: varying(value) for name, value in values.items()})
         return lax.psum(x @ w, "x")
 
     mapped(part, (P("x"), P()), P())(np.ones((4, 3)), np.ones((3, 2)))
     wanted = {name: {"x"} for name in seen}
-    for name in ("whole", "sum", "gathered for all", "another's start"):
+    for name in ("whole", "sum", "gathered for all"):
         wanted[name] = set()
-    wanted["index"] = wanted["cast"] = {"y"}
+    wanted["index"] = wanted["cast"] = wanted["a constant that is cast"] = {"y"}
     assert seen == wanted
     unchecked = mapped(lambda x: seen.update(x=varying(x)) or x, P("x"), P(), check_vma=False)
     unchecked(np.ones((2, 2)))

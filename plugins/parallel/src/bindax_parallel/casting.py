@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import LoweringContext, Primitive, primitive, rules, tree_map, typeof
-from bindax_core.sharding import ManualAxisType
+from bindax_core.extend import (
+    LoweringContext,
+    Primitive,
+    Tracer,
+    primitive,
+    rules,
+    tree_map,
+    typeof,
+)
 from bindax_parallel._collective import find_axes
 from bindax_parallel.reductions import psum
 from bindax_parallel.varying import varying
 from bindax_transforms import device_axes
-from bindax_transforms.extend import register_cast, varying_of
+from bindax_transforms.extend import register_cast, varying_of, with_varying
 from bindax_transforms.zeros import Zero
 
 __all__ = ["pcast", "pvary_p"]
@@ -48,35 +55,55 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
         raise ValueError(f"pcast: to must be 'varying', but is {to!r:.60}.")
     axes = find_axes("pcast", axis_name)
     # Where types do not say what varies, nor do those of indices.
-    names = tuple(axis.name for axis in axes if varying_of([typeof(axis.index)]))
-    return tree_map(lambda leaf: pvary_p.bind(leaf, axis_name=names), x) if names else x
+    typed = [axis for axis in axes if varying_of([typeof(axis.index)])]
+    names = tuple(axis.name for axis in typed)
+
+    def cast(leaf: Any) -> Any:
+        # The indices have a constant staged where they are.
+        indices = [] if isinstance(leaf, Tracer) else [axis.index for axis in typed]
+        return pvary_p.bind(leaf, *indices, axis_name=names)
+
+    return tree_map(cast, x) if typed else x
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-    (x,), (t,) = primals, tangents
-    out = pvary_p.bind(x, **params)
-    return out, Zero.like(out) if type(t) is Zero else pvary_p.bind(t, **params)
+    (x, *indices), t = primals, tangents[0]
+    out = pvary_p.bind(x, *indices, **params)
+    return out, Zero.like(out) if type(t) is Zero else pvary_p.bind(t, *indices, **params)
 
 
 def _vmap(size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
     return pvary_p.bind(*operands, **params), dims[0]
 
 
-def _lowering(ctx: LoweringContext, x: Any, **params: Any) -> Any:
+def _value(x: Any, *indices: Any, **params: Any) -> Any:
     return x
+
+
+def _abstract_eval(x: Any, *indices: Any, axis_name: tuple[Any, ...]) -> Any:
+    return with_varying(x, frozenset(axis_name))
+
+
+def _lowering(ctx: LoweringContext, x: Any, *indices: Any, **params: Any) -> Any:
+    return x
+
+
+def _transpose(ct: Any, x: Any, *indices: Any, **params: Any) -> list[Any]:
+    return [ct, *[None] * len(indices)]
 
 
 pvary_p: Primitive = primitive(
     "pvary",
-    rules.impl(lambda x, **params: x),
-    rules.abstract_eval(lambda x, axis_name: x.update(mat=ManualAxisType(axis_name))),
+    rules.impl(_value),
+    rules.abstract_eval(_abstract_eval),
     rules.jvp(_jvp, symbolic_zeros=True),
     rules.vmap(_vmap),
-    rules.transpose(lambda ct, x, **params: [ct]),
+    rules.transpose(_transpose),
     rules.lowering["stablehlo"](_lowering),
-    varying(lambda x, *, axis_name: x.union(axis_name)),
+    varying(lambda x, *indices, axis_name: x.union(axis_name, *indices)),
 )
-"""An array as it is, taken to differ between devices. Parameter ``axis_name``: a tuple of names."""
+"""An array as it is, taken to differ between devices. Operands: the array, perhaps the index along
+each axis. Parameter ``axis_name``: the names of the axes."""
 
 
 def _as_values_vary(ct: Any, more: frozenset[Any], less: frozenset[Any]) -> Any:

@@ -20,7 +20,7 @@ from bindax_core.extend import (
     rule_output_error,
     shown_result,
 )
-from bindax_transforms.autodiff.manual_axes import (
+from bindax_transforms.manual_axes import (
     same_on_devices,
     varying_beyond,
     with_varying,

@@ -47,8 +47,8 @@ from bindax_transforms._flat import (
     with_zeros,
 )
 from bindax_transforms._rule_checks import check_counts, check_tangent_result
-from bindax_transforms.autodiff.manual_axes import varying_as, varying_of
 from bindax_transforms.autodiff.partial_eval import dce_closed
+from bindax_transforms.manual_axes import varying_as, varying_of
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.staging.names import JVP, enter_name
 from bindax_transforms.zeros import Zero, instantiate_zeros

@@ -32,6 +32,7 @@ from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, check_values, merge, parameter_roots
 from bindax_transforms.custom.symbolic_zeros import SymbolicZero as SymbolicZero
 from bindax_transforms.custom.symbolic_zeros import zero_from_primal as zero_from_primal
+from bindax_transforms.manual_axes import same_on_devices, varying_as
 from bindax_transforms.staging.reference import (
     Reference,
     argument_error,
@@ -271,7 +272,7 @@ class FlatCall:
                 f"{self._tree}, but it returned {tree}."
             )
         for i, (x, aval) in enumerate(zip(leaves, self.avals, strict=True)):
-            if not batched and typeof(x).strip_weak_type() != aval.strip_weak_type():
+            if not batched and _compared(typeof(x)) != _compared(aval):
                 raise TypeError(
                     f"the {rule} must return {what} the function returns: at "
                     f"{argument_names(result, 'output')[i]} that is {aval.str_short()}, but the "
@@ -358,6 +359,10 @@ def as_tangents(
     ]
 
 
+def _compared(aval: Any) -> Any:
+    return same_on_devices(aval.strip_weak_type())
+
+
 def _as_tangent(
     x: Any, aval: Any, place: tuple[Callable[[], list[str]], int], rule: str, what: str
 ) -> Any:
@@ -374,8 +379,10 @@ def _as_tangent(
     if not is_value(x):
         raise TypeError(f"the {rule} returned as {what} of {paths()[i]}: {unknown_type_message(x)}")
     given = typeof(x)
-    if given.strip_weak_type() == expected.strip_weak_type():
-        return Zero(expected) if expected.dtype == float0 else x
+    if _compared(given) == _compared(expected):
+        if expected.dtype == float0:
+            return Zero(expected)
+        return varying_as(x, expected) if what == "cotangent" else x
     if what == "cotangent" and expected.dtype == float0 and given.shape == expected.shape:
         return Zero(expected)  # an integer has no cotangent but zero
     # A cotangent may be computed in a wider or narrower float.

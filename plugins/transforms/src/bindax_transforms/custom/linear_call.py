@@ -29,6 +29,7 @@ from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.batching.batched_jaxpr import vmap_jaxpr
 from bindax_transforms.batching.mapped_types import BatchDim
 from bindax_transforms.batching.vmap import move_batch_axis
+from bindax_transforms.manual_axes import same_on_devices
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import Zero, add_tangents, instantiate_zeros, is_undef_primal
 
@@ -225,7 +226,9 @@ def _check_transpose(fun_transpose: Callable[..., Any], wanted: Any, found: Any)
     paths = argument_names(tree_unflatten(tree, leaves), "linear_args")
     for x, aval, path in zip(leaves, found_avals, paths, strict=True):
         expected = _cotangent_aval(typeof(x))
-        wrong = aval.strip_weak_type() != expected.strip_weak_type()
+        wrong = same_on_devices(aval.strip_weak_type()) != same_on_devices(
+            expected.strip_weak_type()
+        )
         if wrong and is_differentiable(expected.dtype):
             raise TypeError(
                 f"{name} must return {expected.str_short()} for {path}, but it returned "

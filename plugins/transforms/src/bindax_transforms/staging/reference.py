@@ -23,6 +23,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_transforms._typed import Typed
+from bindax_transforms.manual_axes import same_on_devices, varying_along, varying_of
 from bindax_transforms.staging.jaxpr_trace import JaxprBuilder, JaxprTrace, JaxprTracer
 
 
@@ -82,11 +83,18 @@ class Reference(Typed):
         """
         builder = self._checked()
         value = strong(full_lower(value))
+        if typeof(value) != self.aval:
+            value = varying_along(value, varying_of([self.aval]))
         aval = typeof(value)
+        if builder is self._builder and same_on_devices(aval) == same_on_devices(self.aval):
+            self.aval = aval
         if aval != self.aval:
+            advice = "Convert the value to the type of the reference"
+            if varying_of([aval]) > varying_of([self.aval]):
+                advice += ", or begin with one that is cast by pcast(..., to='varying')"
             raise ValueError(
                 f"a mutable array reference of type {self.aval.str_short()} cannot hold a value "
-                f"of type {aval.str_short()}. Convert the value to the type of the reference."
+                f"of type {aval.str_short()}. {advice}."
             )
         if builder is self._builder:
             _check_level(value, self._main)
