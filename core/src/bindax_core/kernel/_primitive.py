@@ -78,7 +78,7 @@ class Primitive:
             plain = tuple([aval.plain() for aval in avals])
             if plain != avals:
                 return runtime.placed_results(self, avals, plain, params)
-            known = self.abstract_eval(avals, params)
+            known = self.result_types(avals, params)
             if key is not None and all(map(is_reusable, params.values())):
                 if len(self._out_avals) >= _MEMORY_LIMIT:
                     self._out_avals.clear()
@@ -91,7 +91,7 @@ class Primitive:
             return None
         return len(self.out_avals(avals, params))
 
-    def abstract_eval(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
+    def result_types(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
         """Return what the rule says."""
         for name, value in filter(lambda item: is_no_parameter(item[1]), params.items()):
             raise TypeError(wrong_parameter(self.name, name, value))

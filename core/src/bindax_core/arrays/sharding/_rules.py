@@ -78,7 +78,7 @@ def placed_results(
     """The types of the results, from types that say how the operands lie."""
     rule = sharding.find(primitive)
     if rule is None and (subjaxprs(params) or any(map(_is_sharding, params.values()))):
-        return primitive.abstract_eval(tuple(avals), params)  # these say how results lie
+        return primitive.result_types(tuple(avals), params)  # these say how results lie
     outs = _varying(primitive, avals, primitive.out_avals(tuple(plain), params), params)
     if not outs or not any(getattr(aval, "is_divided", False) for aval in avals):
         return outs

@@ -12,8 +12,7 @@ from bindax_jax_names._table import release_numbers
 from bindax_jax_names.shims._tolerant import tolerant
 from bindax_jax_names.shims.dtypes import issubdtype as issubdtype
 
-_array = tolerant("bindax.numpy", "array")
-_zeros = tolerant("bindax.numpy", "zeros")
+_array, _zeros = jnp.array, jnp.zeros
 
 
 def cross(

@@ -6,11 +6,8 @@ from typing import Any
 
 import bindax
 import bindax.numpy as jnp
-from bindax_jax_names.shims._tolerant import tolerant
 from bindax_jax_names.shims.top import config
 from bindax_lax_basic.extend import shape_argument
-
-_uniform = tolerant("bindax.random", "uniform")
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
@@ -32,8 +29,4 @@ def uniform(
     ndim = max(jnp.ndim(minval), jnp.ndim(maxval))
     sizes = shape_argument("uniform", shape)
     shape = (1,) * (ndim - len(sizes)) + sizes
-    return _uniform(key, shape, dtype, minval, maxval, **options)
-
-
-def __getattr__(name: str) -> Any:
-    return tolerant("bindax.random", name)
+    return bindax.random.uniform(key, shape, dtype, minval, maxval, **options)
