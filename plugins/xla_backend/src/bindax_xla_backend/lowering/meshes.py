@@ -60,7 +60,7 @@ class DeviceOperations:
         """
         outs = [v.aval for v in eqn.outvars]
         mesh = mesh_in_types([*[x.aval for x in eqn.invars], *outs])
-        if mesh is None or self._is_manual or says_sharding(eqn):
+        if mesh is None or self._manual or says_sharding(eqn):
             return results
         placed = []
         for value, aval in zip(results, outs, strict=True):
