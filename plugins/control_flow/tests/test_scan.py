@@ -325,7 +325,7 @@ def test_messages_of_the_primitive() -> None:
     with pytest.raises(TypeError, match=r"takes \(float64\[\], float64\[\]\) was applied to"):
         bt.make_jaxpr(lambda: scan_p.bind(np.zeros(3), np.zeros(2), length=2, **params))()
     wrong = bt.make_jaxpr(lambda c: (c > 0.0,))(np.float64(0.0))
-    with pytest.raises(TypeError, match="must return the carry with the types that it takes"):
+    with pytest.raises(TypeError, match="carry input and carry output must have equal types"):
         bt.make_jaxpr(
             lambda: scan_p.bind(np.float64(0.0), length=2, **{**params, "jaxpr": wrong})
         )()

@@ -94,17 +94,16 @@ def chosen(
 
     Those that are ``said`` are not asked for.
     """
-    if protos is None:
-        return [NamedSharding(mesh, PartitionSpec())] * len(arrays)
     if not arrays:
         return []  # the compiler tells the sharding of the empty tuple
-    known = said or [None] * len(arrays)
-    return [
-        named_sharding(proto, mesh, x.ndim)
-        if own is None or own.mesh.auto_axes
-        else own.update(mesh=with_devices(own.mesh, mesh))
-        for proto, x, own in zip(protos, arrays, known, strict=True)
-    ]
+    everywhere = NamedSharding(mesh, PartitionSpec())
+    found = []
+    for i, (x, own) in enumerate(zip(arrays, said or [None] * len(arrays), strict=True)):
+        if own is not None and not own.mesh.auto_axes:
+            found.append(own.update(mesh=with_devices(own.mesh, mesh)))
+        else:
+            found.append(everywhere if protos is None else named_sharding(protos[i], mesh, x.ndim))
+    return found
 
 
 def as_typed(chosen: NamedSharding, typed: NamedSharding | None, aval: Any) -> NamedSharding:
