@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
-
-import attrs
 
 __all__ = ["AccuracyMode", "Tolerance"]
 
@@ -23,12 +22,7 @@ class AccuracyMode(Enum):
     DEFAULT = 2
 
 
-def _positive(tolerance: Tolerance, field: object, value: float) -> None:
-    if not value >= 0:
-        raise ValueError(f"Tolerance: {tolerance!r} has a bound that is negative or no number.")
-
-
-@attrs.frozen
+@dataclass(frozen=True)
 class Tolerance:
     """The error that an elementwise function may have.
 
@@ -44,11 +38,13 @@ class Tolerance:
     Tolerance(atol=0.0, rtol=0.0, ulps=4)
     """
 
-    atol: float = attrs.field(default=0.0, validator=_positive)
-    rtol: float = attrs.field(default=0.0, validator=_positive)
-    ulps: int = attrs.field(default=0, validator=_positive)
+    atol: float = 0.0
+    rtol: float = 0.0
+    ulps: int = 0
 
-    def __attrs_post_init__(self) -> None:
+    def __post_init__(self) -> None:
+        if not all(bound >= 0 for bound in (self.atol, self.rtol, self.ulps)):
+            raise ValueError(f"Tolerance: {self!r} has a bound that is negative or no number.")
         if not (self.atol or self.rtol or self.ulps):
             raise ValueError("Tolerance: one of atol, rtol and ulps must be given, above zero.")
 
