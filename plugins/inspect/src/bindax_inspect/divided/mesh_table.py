@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bindax_inspect.divided.held import Held
-from bindax_inspect.divided.mesh_report import LineShare, MeshReport
 from bindax_inspect.divided.remarks import REPEATED
 from bindax_inspect.report.by_line import code_of
 from bindax_inspect.report.units import count, duration, size
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
+
+    from bindax_inspect.divided.mesh_report import LineShare, MeshReport
 
 MOST_ROWS = 20
 _GAP = 3  # the columns of the terminal between two of the table
