@@ -61,7 +61,8 @@ def test_data_parallel_step(compiled: None) -> None:
     assert repr(report) == "MeshReport(step: 8 devices)"
 
 
-def test_lines_of_exchanges(compiled: None) -> None:
+def test_lines_of_exchanges(compiled: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")  # code is shown where there is room
     report = inspect_mesh(step, MESH, P(None, "model"), P("data"))(WEIGHTS, array(32, 64))
     line = layers.__code__.co_firstlineno + 2
     assert {one.line.number for one in report.exchanges} == {line}
