@@ -41,7 +41,7 @@ def checked(backend: Any, **options: Any) -> BackendReport:
 @pytest.mark.every(2)
 @pytest.mark.parametrize("fault", exam.FAULTS, ids=lambda fault: fault.backend.__name__)
 def test_faults_are_found_and_blamed(fault: exam.Fault) -> None:
-    programs = 12 if "generated programs" in fault.checks else 0
+    programs = 100 if "generated programs" in fault.checks else 0
     report = checked(
         fault.backend(), primitives=fault.primitives, checks=fault.checks, programs=programs
     )
