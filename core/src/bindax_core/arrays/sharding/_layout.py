@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-import attrs
-
-from bindax_core.arrays._array import Array
-from bindax_core.arrays._backend import find_backend
 from bindax_core.arrays._extended_dtypes import is_extended
 from bindax_core.arrays.sharding._sharding import Sharding
 
@@ -21,6 +18,15 @@ class AutoLayout:
 
     def __reduce__(self) -> str:
         return "AUTO"  # there is one
+
+    def text_fields(self) -> dict[str, Any]:
+        """The fields in texts of jaxprs: none."""
+        return {}
+
+    @staticmethod
+    def from_text_fields() -> AutoLayout:
+        """The inverse of ``text_fields``."""
+        return AUTO
 
 
 AUTO: Final = AutoLayout()
@@ -35,7 +41,7 @@ def _order(axes: Sequence[int]) -> tuple[int, ...]:
     return order
 
 
-def _no_tiles(layout: Any, field: Any, tiling: Any) -> None:
+def _refuse_tiles(tiling: Any) -> None:
     if tiling:
         raise ValueError(
             f"Layout: tiling={tiling!r} is asked for, but no device here keeps arrays in tiles; "
@@ -43,7 +49,7 @@ def _no_tiles(layout: Any, field: Any, tiling: Any) -> None:
         )
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class Layout:
     """The order of the axes of an array in memory.
 
@@ -66,8 +72,12 @@ class Layout:
 
     AUTO: ClassVar[AutoLayout] = AUTO
 
-    major_to_minor: tuple[int, ...] = attrs.field(converter=_order)
-    tiling: None = attrs.field(default=None, validator=_no_tiles, repr=False)
+    major_to_minor: tuple[int, ...]
+    tiling: None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "major_to_minor", _order(self.major_to_minor))
+        _refuse_tiles(self.tiling)
 
     @classmethod
     def default(cls, ndim: int) -> Layout:
@@ -101,7 +111,7 @@ class Layout:
             )
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class Format:
     """The layout of an array and its sharding, which together say where each element is.
 
@@ -126,7 +136,7 @@ class Format:
     layout: Layout | AutoLayout | None = None
     sharding: Sharding | None = None
 
-    def __attrs_post_init__(self) -> None:
+    def __post_init__(self) -> None:
         if not (self.layout is None or isinstance(self.layout, (Layout, AutoLayout))):
             raise TypeError(
                 f"Format: layout must be a Layout, Layout.AUTO or None, but it is {self.layout!r}."
@@ -164,19 +174,3 @@ def concrete_format(
             f"given, which a compiler decides for arguments and results of jit; give a Layout."
         )
     return layout, sharding
-
-
-def check_layout(made: Any, layout: Layout, what: str) -> None:
-    """Raise unless an array, if it is none that is traced, lies in memory as it was asked to.
-
-    Raises:
-        ValueError: when its backend has the default order alone.
-    """
-    if isinstance(made, Array) and made.format.layout != layout:
-        placement = made.placement
-        backend = find_backend() if placement is None else placement.backend
-        raise ValueError(
-            f"{what}: an array of type {made.aval.str_short()} is to lie in the order {layout!r}, "
-            f"but the backend {backend.name!r} has the default order alone; install a compiler, as "
-            f"with bindax[xla]."
-        )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any
 
-import attrs
+import numpy as np
 
 from bindax_core.extend import (
     ClosedJaxpr,
@@ -34,14 +35,28 @@ from bindax_transforms.zeros import instantiate_zeros
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*(\.[a-zA-Z0-9_$]+)+")
 
 
-@attrs.frozen(eq=False)
-class _Attributes:
+@dataclass(frozen=True, eq=False, repr=False)
+class Attributes:
     """Attributes of a composite, of which compilers are told."""
 
     values: dict[str, Any]
 
     def __repr__(self) -> str:
         return repr(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Attributes and other._key() == self._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple([(name, type(x), _comparable(x)) for name, x in sorted(self.values.items())])
+
+
+def _comparable(x: Any) -> Any:
+    """A value of an attribute in a form that has a hash."""
+    return (x.dtype, x.shape, x.tobytes()) if isinstance(x, np.ndarray) else x
 
 
 def composite(decomposition: Callable[..., Any], name: str, version: int = 0) -> Callable[..., Any]:
@@ -87,7 +102,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
         function, out_tree = flatten_function(partial(decomposition, **attributes), tree, origin)
         traced = trace_to_jaxpr(function, [typeof(x) for x in leaves], origin)
         jaxpr, consts = convert_constvars(traced)
-        given = _Attributes({key: x for key, x in attributes.items() if x is not None})
+        given = Attributes({key: x for key, x in attributes.items() if x is not None})
         params = {"jaxpr": jaxpr, "name": name, "attributes": given, "version": version}
         return tree_unflatten(out_tree(), composite_p.bind(*consts, *leaves, **params))
 
@@ -118,7 +133,7 @@ def _lowering(
     *values: Any,
     jaxpr: ClosedJaxpr,
     name: str,
-    attributes: _Attributes,
+    attributes: Attributes,
     version: int,
 ) -> list[Any]:
     return ctx.composite(jaxpr, values, name, attributes.values, version)
