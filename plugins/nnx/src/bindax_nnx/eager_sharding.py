@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from bindax_core import config
+from bindax_core.extend import ShapedArray as ShapeDtypeStruct
 from bindax_core.extend import is_value, tree_map
 from bindax_core.sharding import (
     AbstractMesh,
@@ -131,7 +132,9 @@ def sharding_of(metadata: Mapping[str, Any]) -> Any:
 
 def is_divided(value: Any) -> bool:
     """Tell whether an array, or what a type describes, lies on a mesh; an empty one is none."""
-    sharding = getattr(value, "sharding", None)
+    of_type = isinstance(value, ShapeDtypeStruct)  # whose sharding is never None
+    sharding = getattr(value, "placement" if of_type else "sharding", None)
+    sharding = getattr(sharding, "sharding", sharding)  # that of a Format
     return isinstance(sharding, NamedSharding) and bool(sharding.mesh.axis_names)
 
 
