@@ -45,7 +45,12 @@ def test_every_setting_is_on_the_page() -> None:
     listed = re.findall(
         r"^\| `(\w+)` \| `BINDAX_", (DOCS / "settings.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    hidden = {"default_device", "mesh", "nnx_logical_axis_rules"}  # no variable can name them
+    hidden = {
+        "abstract_mesh",
+        "default_device",
+        "mesh",
+        "nnx_logical_axis_rules",
+    }  # no variable can name them
     assert sorted(listed) == sorted(set(bindax.config.names()) - hidden)
 
 

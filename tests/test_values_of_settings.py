@@ -80,6 +80,7 @@ LEGAL: dict[str, tuple[Any, ...]] = {
     "iree_driver": ("local-task", "local-sync", "cuda"),
     "iree_flags": ("", "--iree-opt-level=O3 --iree-cuda-target=sm_90"),
     "mesh": (None,),
+    "abstract_mesh": (None,),
     "nnx_logical_axis_rules": ((), (("embed", "model"),)),
 }
 FLAGS = [name for name in SETTINGS if name not in LEGAL]

@@ -12,6 +12,7 @@ TransferGuard = Literal["allow", "log", "disallow", "log_explicit", "disallow_ex
 class Settings(Config):
     """The settings of the packages that ``bindax`` installs, and of ``bindax-xla-backend``."""
 
+    abstract_mesh: Any
     backend: str | None
     check_jaxprs: bool
     check_rules: bool
