@@ -42,6 +42,7 @@ from bindax_core.arrays._settings import (
 )
 from bindax_core.arrays._shaped_array import ShapedArray as ShapedArray
 from bindax_core.arrays._shaped_array import float0 as float0
+from bindax_core.arrays.sharding import _rules as _rules  # a rule kind of core
 from bindax_core.kernel._aval import typeof as typeof
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
 from bindax_core.kernel._eval_jaxpr import jaxpr_as_fun as jaxpr_as_fun

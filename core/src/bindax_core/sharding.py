@@ -1,6 +1,7 @@
 """Devices in a mesh, and how arrays lie on them: data that every backend can read."""
 
 from bindax_core._exports import public_names as _public_names
+from bindax_core.arrays._device_put import check_layout as check_layout
 from bindax_core.arrays._memories import Space as Space
 from bindax_core.arrays.sharding._ambiguity import ambiguous as ambiguous
 from bindax_core.arrays.sharding._current_mesh import get_abstract_mesh as get_abstract_mesh
@@ -18,7 +19,6 @@ from bindax_core.arrays.sharding._laying import pinned as pinned
 from bindax_core.arrays.sharding._layout import AutoLayout as AutoLayout
 from bindax_core.arrays.sharding._layout import Format as Format
 from bindax_core.arrays.sharding._layout import Layout as Layout
-from bindax_core.arrays.sharding._layout import check_layout as check_layout
 from bindax_core.arrays.sharding._layout import concrete_format as concrete_format
 from bindax_core.arrays.sharding._layout import split_format as split_format
 from bindax_core.arrays.sharding._mesh import AbstractDevice as AbstractDevice

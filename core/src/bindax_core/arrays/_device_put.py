@@ -132,7 +132,7 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
     if layout is not None:
         layout.check(typeof(leaf), "device_put: x")
         made = runtime.plugins.laid_out(_put(leaf, target, may_alias, donate), layout)
-        _check_layout(made, layout)
+        check_layout(made, layout, "device_put")
         return made
     if target is None:
         return _put(leaf, None, may_alias, donate)
@@ -169,10 +169,20 @@ def _sharding_of(given: Any, what: str) -> Any:
     return None if given is None else named(given, what)
 
 
-def _check_layout(made: Any, layout: Any) -> None:
-    from bindax_core.arrays.sharding._layout import check_layout
+def check_layout(made: Any, layout: Any, what: str) -> None:
+    """Raise unless an array, if it is none that is traced, lies in memory as it was asked to.
 
-    check_layout(made, layout, "device_put")
+    Raises:
+        ValueError: when its backend has the default order alone.
+    """
+    if isinstance(made, Array) and made.format.layout != layout:
+        placement = made.placement
+        backend = find_backend() if placement is None else placement.backend
+        raise ValueError(
+            f"{what}: an array of type {made.aval.str_short()} is to lie in the order {layout!r}, "
+            f"but the backend {backend.name!r} has the default order alone; install a compiler, as "
+            f"with bindax[xla]."
+        )
 
 
 def _concrete_format(given: Any) -> tuple[Any, Any]:

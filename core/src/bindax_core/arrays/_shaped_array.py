@@ -85,7 +85,9 @@ class ShapedArray(AbstractValue):
         dtype = dtype if isinstance(dtype, np.dtype) else np.dtype(dtype)
         key: Any = (shape, dtype, bool(weak_type))
         if sharding is not None or mat is not NO_MANUAL_AXES:
-            sharding = None if sharding is None else sharding_in_type(sharding, shape)
+            if sharding is not None:
+                _check_format(sharding)
+                sharding = sharding_in_type(sharding, shape)
             mat = mat or NO_MANUAL_AXES  # an empty one of somebody else's
             if sharding is not None or mat:
                 key = (*key, sharding, mat)
@@ -114,9 +116,11 @@ class ShapedArray(AbstractValue):
 
     @property
     def sharding(self) -> Any:
-        """How the arrays lie; whole on the mesh at work, where there is nothing to say."""
-        own = getattr(self.placement, "sharding", self.placement)  # also of a Format
-        return whole_at_work(len(self.shape)) if own is None else own
+        """The division of the arrays; whole on the mesh at work, where nothing is said."""
+        own = self.placement
+        if own is None:
+            return whole_at_work(len(self.shape))
+        return getattr(own, "sharding", own)
 
     @property
     def format(self) -> Any:
@@ -239,6 +243,12 @@ class ShapedArray(AbstractValue):
 
     def __bool__(self) -> bool:
         return True  # a type is there, however many elements it speaks of
+
+
+def _check_format(given: Any) -> None:
+    from bindax_core.arrays.sharding._layout import concrete_format
+
+    concrete_format(given, "ShapeDtypeStruct: sharding", TypeError)
 
 
 _interned: dict[tuple[Any, ...], ShapedArray] = {}

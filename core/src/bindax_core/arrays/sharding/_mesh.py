@@ -7,9 +7,8 @@ from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
-import attrs
 import numpy as np
 
 from bindax_core._extension_points import runtime
@@ -37,8 +36,7 @@ class AxisType(Enum):
         return self.name
 
 
-@attrs.frozen
-class AbstractDevice:
+class AbstractDevice(NamedTuple):
     """A kind of device, of a mesh whose devices are not known.
 
     Args:
