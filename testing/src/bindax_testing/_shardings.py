@@ -58,7 +58,7 @@ def check_shardings(
 
 
 def case_problems(case: Case, mesh: Mesh, most: int) -> list[str]:
-    """What is wrong in the first divisions of the operands of one case."""
+    """Find mistakes in the first divisions of the operands of one case."""
     divisions = islice(_divisions(case, mesh), most)
     return [problem for specs in divisions for problem in _problems(case, specs, mesh)]
 
@@ -100,7 +100,7 @@ def _problems(case: Case, specs: Sequence[PartitionSpec], mesh: Mesh) -> Iterato
 def _different(
     where: str, wanted: Sequence[Any], found: Sequence[Any], avals: Sequence[Any] | None
 ) -> Iterator[str]:
-    """What is wrong with results: values, and how they lie."""
+    """Find mistakes in results: their values, and how they lie."""
     for i, (right, made) in enumerate(zip(wanted, found, strict=True)):
         if avals is not None and typeof(made) is not avals[i]:
             yield (

@@ -1,4 +1,4 @@
-"""What types say of how arrays lie on a mesh, as fields of plain values."""
+"""Shardings in types, as fields of plain values."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _named(primitive: Primitive, terms: Sequence[str], avals: Sequence[Any]) -> 
 def _entries(
     primitive: Primitive, named: Sequence[Sequence[Any]], kept: set[str], avals: Sequence[Any]
 ) -> Entries:
-    """What each name is divided by, in all operands."""
+    """The mesh axes that divide each name, in all operands."""
     found: Entries = {}
     for axes, aval in zip(named, avals, strict=True):
         for name, entry in zip(axes, aval.sharding.spec, strict=True):

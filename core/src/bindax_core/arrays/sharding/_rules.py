@@ -67,7 +67,7 @@ class ShardingKind(RuleKind):
 sharding: ShardingKind = ShardingKind(
     "sharding", adapt=list_result, signature="(*avals, **params) -> PartitionSpec"
 )
-"""How the results of a primitive lie, from how its operands do: see ``ShardingKind``."""
+"""The division of the results of a primitive, from that of its operands: see ``ShardingKind``."""
 
 core_kinds.append(sharding)
 
@@ -147,7 +147,7 @@ def _mesh_of(primitive: Primitive, avals: Sequence[Any]) -> AbstractMesh:
 
 
 def _with_sums(spec: Any, sums: tuple[frozenset[Any], frozenset[Any]]) -> Any:
-    """What a rule says, with the mesh axes along which the results are unreduced and reduced."""
+    """The spec of a rule, with the mesh axes along which the results are unreduced and reduced."""
     if isinstance(spec, PartitionSpec) or not any(sums):
         return spec
     names = {name for entry in spec for name in (entry if isinstance(entry, tuple) else (entry,))}

@@ -329,7 +329,7 @@ class NamedSharding(Sharding):
 
     @cached_property
     def explicit(self) -> NamedSharding | None:
-        """What types of arrays say: the mesh without devices, and its explicit axes alone.
+        """The part that types of arrays have: the mesh without devices, explicit axes alone.
 
         None where they divide nothing.
 

@@ -1,11 +1,10 @@
-"""How arrays lie, as their types have it: along explicit and manual axes of a mesh."""
+"""Shardings in the types of arrays: along explicit and manual axes of a mesh."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
-
-import attrs
 
 from bindax_core.arrays.sharding._current_mesh import NO_MESH, get_abstract_mesh
 from bindax_core.arrays.sharding._mesh import AbstractMesh
@@ -15,7 +14,6 @@ from bindax_core.arrays.sharding._spec import PartitionSpec
 Shape = tuple[Any, ...]
 
 
-@attrs.frozen
 class ManualAxisType:
     """The manual axes of a mesh of which the type of an array speaks, inside of ``shard_map``.
 
@@ -28,12 +26,36 @@ class ManualAxisType:
     frozenset({'x'})
     """
 
-    varying: frozenset[Any] = attrs.field(default=frozenset(), converter=frozenset)
-    unreduced: frozenset[Any] = attrs.field(default=frozenset(), converter=frozenset)
-    reduced: frozenset[Any] = attrs.field(default=frozenset(), converter=frozenset)
+    __slots__ = ("reduced", "unreduced", "varying")
+
+    def __init__(
+        self,
+        varying: Iterable[Any] = (),
+        unreduced: Iterable[Any] = (),
+        reduced: Iterable[Any] = (),
+    ) -> None:
+        self.varying: frozenset[Any] = frozenset(varying)
+        self.unreduced: frozenset[Any] = frozenset(unreduced)
+        self.reduced: frozenset[Any] = frozenset(reduced)
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.varying, self.unreduced, self.reduced
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is ManualAxisType and other._key() == self._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
     def __bool__(self) -> bool:
-        return bool(self.varying or self.unreduced or self.reduced)
+        return any(self._key())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ManualAxisType, self._key()
+
+    def __repr__(self) -> str:
+        sets = [sorted(names, key=str) for names in self._key()]
+        return f"ManualAxisType(varying={sets[0]}, unreduced={sets[1]}, reduced={sets[2]})"
 
 
 NO_MANUAL_AXES = ManualAxisType()
@@ -51,7 +73,7 @@ def whole_at_work(ndim: int) -> NamedSharding:
     return whole(NO_MESH if mesh.empty else mesh, ndim)
 
 
-def sharding_in_type(sharding: Any, shape: Shape) -> Any:
+def sharding_in_type(sharding: Any, shape: Shape) -> Sharding | None:
     """A sharding in the form that types of arrays of a shape keep.
 
     Of one on an abstract mesh with explicit axes that is what ``NamedSharding.explicit`` has. Any
@@ -60,12 +82,8 @@ def sharding_in_type(sharding: Any, shape: Shape) -> Any:
     Raises:
         ValueError: when it has more axes than the array, or one that does not divide evenly.
     """
-    if not isinstance(sharding, Sharding):
-        if _is_format(sharding):
-            return sharding
-        raise TypeError(f"the sharding of a type must be a Sharding, but it is {sharding!r:.80}.")
     if type(sharding) is not NamedSharding or type(sharding.mesh) is not AbstractMesh:
-        return sharding
+        return sharding  # type: ignore[no-any-return]
     if sharding.mesh.empty:
         return None
     if not sharding.mesh.explicit_axes:
@@ -75,15 +93,6 @@ def sharding_in_type(sharding: Any, shape: Shape) -> Any:
     if kept is None or len(kept.spec) == len(shape):
         return kept
     return NamedSharding(kept.mesh, kept.spec.padded(len(shape)))
-
-
-def _is_format(given: Any) -> bool:
-    from bindax_core.arrays.sharding._layout import Format, concrete_format  # which know arrays
-
-    if not isinstance(given, Format):
-        return False
-    concrete_format(given, "ShapeDtypeStruct: sharding", TypeError)
-    return True
 
 
 def _check(sharding: NamedSharding, shape: Shape) -> None:
@@ -113,7 +122,8 @@ def lies_in_type(sharding: Any) -> bool:
 
 
 def explicit_part(sharding: Any) -> NamedSharding | None:
-    """What the types of arrays that lie in a sharding say of it, or None."""
+    """The part of a sharding that the types of its arrays have, or None."""
+    sharding = getattr(sharding, "sharding", sharding)  # that of a Format
     return sharding.explicit if type(sharding) is NamedSharding else None
 
 
@@ -151,7 +161,7 @@ def axes_text(shape: Shape, sharding: NamedSharding) -> str:
 
 
 def manual_text(sharding: Any, manual: ManualAxisType) -> str:
-    """What a type says beside its sizes, such as ``{V:x, U:y}``; empty if that is nothing."""
+    """The text of a type beside its sizes, such as ``{V:x, U:y}``; empty if there is none."""
     spec = sharding.spec if lies_in_type(sharding) else PartitionSpec()
     sets = {
         "V": manual.varying,

@@ -1,4 +1,4 @@
-"""How gathered and scattered arrays lie."""
+"""Sharding rules of gathered and scattered arrays."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _batch_entries(
     numbers: GatherDimensionNumbers,
     avals: list[ShapedArray],
 ) -> list[Any]:
-    """What divides the axes of the indices, without the vectors; batch axes alone may be."""
+    """The divisions of the axes of the indices, without the vectors; batch axes alone may be."""
     *found, vectors = entries(indices) or (None,)
     pairs = dict(
         zip(numbers.start_indices_batching_dims, numbers.operand_batching_dims, strict=True)
@@ -104,5 +104,5 @@ def scatter_sharding(
 
 
 def _whole_window(entry: Any, axis: int, x: ShapedArray, sizes: tuple[int, ...]) -> Any:
-    """What divides an axis of updates, if windows have the whole of it."""
+    """The division of an axis of updates, if windows have the whole of it."""
     return entry if sizes[axis] == x.shape[axis] else None

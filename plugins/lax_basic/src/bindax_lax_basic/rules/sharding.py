@@ -16,7 +16,7 @@ Function = Callable[..., Any]
 
 
 def entries(aval: ShapedArray) -> Entries:
-    """What divides each axis of an array: names of mesh axes, or None.
+    """The division of each axis of an array: names of mesh axes, or None.
 
     >>> entries(ShapedArray((2, 3), "float32"))
     (None, None)

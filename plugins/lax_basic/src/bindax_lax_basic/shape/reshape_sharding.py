@@ -1,4 +1,4 @@
-"""How reshaped arrays lie: where axes are joined or split in whole parts of the division."""
+"""The sharding rule of reshaping: where axes are joined or split in whole parts of the division."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the results of operations on windows lie, along axes that are divided."""
+"""Sharding rules of operations on windows, along axes that are divided."""
 
 from __future__ import annotations
 

@@ -412,7 +412,7 @@ def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
 
 
 def _sharding(*avals: Any, mesh: Any, out_specs: Any, **params: Any) -> list[Any]:
-    """How the results lie along explicit axes: as ``out_specs`` says."""
+    """The sharding rule along explicit axes: results lie as ``out_specs`` says."""
     spoken = mesh.explicit_axes
     return [
         tuple(tuple(name for name in names if name in spoken) or None for names in spec)

@@ -1,4 +1,4 @@
-"""How arrays lie along explicit axes of a mesh: said by the program, or left to the compiler."""
+"""Shardings along explicit axes of a mesh: said by the program, or left to the compiler."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ def explicit_axes(
 
 
 def _on(mesh: AbstractMesh) -> Callable[[Any], Any]:
-    """What puts a sharding on the devices of a mesh that has other types of axes."""
+    """A function that puts a sharding on the devices of a mesh with other types of axes."""
 
     def moved(given: Any) -> Any:
         is_named = isinstance(given, NamedSharding)

@@ -264,7 +264,7 @@ def _constrained(
 def _operand(x: Any, layout: Any, sharding: Any, what: str, array: str) -> Any:
     """An argument of a program that lies as users say; ``what`` and ``array`` are for messages."""
     aval = typeof(x)
-    if sharding is not None and aval.is_divided:
+    if sharding is not None and getattr(aval, "is_divided", False):
         wanted = _sharding(sharding, what)
         wanted.check(aval.shape, array)
         if aval.lying(wanted) is not aval:

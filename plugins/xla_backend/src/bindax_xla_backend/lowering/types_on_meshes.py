@@ -1,4 +1,4 @@
-"""What the types of a program say of how its values lie along explicit axes of a mesh."""
+"""Shardings along explicit axes of a mesh, as the types of a program have them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def says_sharding(eqn: JaxprEqn) -> bool:
 
 
 def sharding_in(aval: Any, mesh: AbstractMesh) -> NamedSharding | None:
-    """How values of a type lie on a mesh: whole, where the type says nothing."""
+    """The sharding of values of a type on a mesh: whole, where the type says nothing."""
     if type(aval) is not ShapedArray:
         return None
     if aval.is_divided:
@@ -40,7 +40,7 @@ def sharding_in(aval: Any, mesh: AbstractMesh) -> NamedSharding | None:
 
 
 def result_shardings(jaxpr: Jaxpr) -> tuple[NamedSharding | None, ...]:
-    """How each result of a program lies, as its types say; None where the compiler decides.
+    """The sharding of each result of a program by its type; None where the compiler decides.
 
     It does in programs whose types name no mesh, and of values that depend on one that was left to
     it, as ``auto_axes`` does.
