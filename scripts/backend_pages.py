@@ -3,6 +3,7 @@
 uv run python scripts/backend_pages.py                    # write the page from the records
 uv run python scripts/backend_pages.py --check            # fail when the page would change
 uv run python scripts/backend_pages.py --measure numpy xla    # measure, record, write the page
+uv run python scripts/backend_pages.py --measure xla --only stack    # add primitives to a record
 """
 
 from __future__ import annotations
@@ -49,6 +50,26 @@ def measure(name: str, budget: float = BUDGET) -> dict[str, Any]:
         raise SystemExit(f"{report}\n{name} does not pass; its record is as it was.")
     print(report.summary)
     return record_of(report)
+
+
+def extended(name: str, primitives: Iterable[str], budget: float = BUDGET) -> dict[str, Any]:
+    """Check a backend on some primitives, and return its record with these added.
+
+    Raises:
+        SystemExit: when a check fails, or the primitives were measured before.
+    """
+    record: dict[str, Any] = next(one for one in records() if one["backend"] == name)
+    known = sorted(set(primitives) & set(record["matrix"]))
+    if known:
+        raise SystemExit(f"{name} has rows of {', '.join(known)}; measure all of it again.")
+    report = check_backend(name, primitives=primitives, seed=SEED, programs=0, budget=budget)
+    if report.failures:
+        raise SystemExit(f"{report}\n{name} does not pass; its record is as it was.")
+    print(report.summary)
+    more = record_of(report)
+    rows = {**record["matrix"], **{one: more["matrix"][one] for one in primitives}}
+    cases = [a + b for a, b in zip(record["cases"], more["cases"], strict=True)]
+    return {**record, "cases": cases, "matrix": {one: rows[one] for one in sorted(rows)}}
 
 
 def record_of(report: BackendReport) -> dict[str, Any]:
@@ -224,11 +245,15 @@ def main() -> None:
     """Measure backends, and write the page or compare with it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--measure", nargs="+", metavar="NAME", default=[])
+    parser.add_argument("--only", nargs="+", metavar="PRIMITIVE", help="primitives to add")
     parser.add_argument("--budget", type=float, default=BUDGET, metavar="SECONDS")
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
     for name in given.measure:
-        write_record(measure(name, given.budget))
+        if given.only:
+            write_record(extended(name, given.only, given.budget))
+        else:
+            write_record(measure(name, given.budget))
     text = page()
     if not given.check:
         PAGE.write_text(text, encoding="utf-8")
