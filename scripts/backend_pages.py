@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ def measure(name: str, budget: float = BUDGET) -> dict[str, Any]:
     return record_of(report)
 
 
-def extended(name: str, primitives: Iterable[str], budget: float = BUDGET) -> dict[str, Any]:
+def extended(name: str, primitives: Collection[str], budget: float = BUDGET) -> dict[str, Any]:
     """Check a backend on some primitives, and return its record with these added.
 
     Raises:
