@@ -38,6 +38,23 @@ def in_terminal(value: Any) -> str:
     return str(captured.get())
 
 
+class Shown(Displayed):
+    """Something with one part."""
+
+    def __init__(self, part: Any) -> None:
+        self.part = part
+
+    def __bindax_parts__(self) -> Parts:
+        return Parts("Shown(", [("part=", self.part)], ")")
+
+
+def test_values_of_large_arrays_are_those_of_the_own_parts() -> None:
+    large = Shown(array(range(20)))
+    assert "19.], dtype=float32)" in repr(large)
+    assert "part=Array(shape=(20,), dtype=float32)" in repr(Shown(large))
+    assert "Array([1., 1.], dtype=float32)" in repr(Shown(Shown(array([1, 1]))))
+
+
 class Opened(HTMLParser):
     """The elements of a page, and the text that is seen; what is not closed is an error."""
 

@@ -11,11 +11,23 @@ from bindax_text.display.outline import Node, Outline
 from bindax_text.display.parts import Parts, own_parts
 
 LONGEST_LEAF = 4000
+MOST_ELEMENTS = 16
+"""The most elements of an array whose values are shown among other parts."""
+
+
+def leaf_text(value: Any) -> str:
+    """A value as it is, but of an array with many elements its shape and dtype.
+
+    >>> leaf_text(np.ones(2)), leaf_text(np.ones((20, 30)))
+    ('array([1., 1.])', 'Array(shape=(20, 30), dtype=float64)')
+    """
+    size = getattr(value, "size", None)
+    return type_text(value) if isinstance(size, int) and size > MOST_ELEMENTS else repr(value)
 
 
 def describe(
     value: Any,
-    shown: Callable[[Any], str] = repr,
+    shown: Callable[[Any], str] | None = None,
     parts_of: Callable[[Any], Parts | None] = own_parts,
 ) -> str:
     """A value and all below it as text of bounded size.
@@ -24,13 +36,14 @@ def describe(
 
     Args:
         value: the value.
-        shown: the text of what has no parts.
+        shown: the text of what has no parts; by default the values of the value's own parts, and
+            of large arrays further below the type.
         parts_of: the parts of a value; by default those of values whose classes say what they are.
 
     >>> print(describe([1.5, 2.5]))
     [1.5, 2.5]
     """
-    return _text(Outline(parts_of).of(value), "", shown)
+    return _text(Outline(parts_of).of(value), "", shown or repr, shown or leaf_text)
 
 
 def type_text(value: Any) -> str:
@@ -54,14 +67,17 @@ def shortened(text: str, length: int = LONGEST_LEAF) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
-def _text(node: Node, indent: str, shown: Callable[[Any], str]) -> str:
+def _text(node: Node, indent: str, shown: Callable[[Any], str], below: Callable[[Any], str]) -> str:
     if node.state == "leaf":
         return shortened(shown(node.value)).replace("\n", f"\n{indent}")
     if node.state == "shared":
         return f"{type(node.value).__name__}(<shared>)"
     if node.state == "folded":
         return f"{node.start}...{node.end}"
-    lines = [f"{part.label}{_text(part, indent + '  ', shown)}" for part in node.children]
+    lines = []
+    for part in node.children:
+        inner = _text(part, indent + "  ", shown if part.state == "leaf" else below, below)
+        lines.append(f"{part.label}{inner}")
     if node.hidden:
         lines.append(f"... {node.hidden:,} more")
     text = ",\n".join(f"{indent}  {line}" for line in lines)
