@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bindax_inspect import device_kinds
+from bindax_inspect.divided.hardware import STANDARD
 from bindax_inspect.report.units import duration, size
 
 RECORD = Path(__file__).resolve().parent / "mesh_scaling.json"
@@ -83,7 +83,7 @@ def kinds_of_devices() -> str:
         *("network a second", "source"),
     )
     rows = []
-    for name, kind in sorted(device_kinds().items()):
+    for name, kind in sorted(STANDARD.items()):
         rates = ", ".join(f"{dtype} {rate / 1e12:g} T" for dtype, rate in kind.operations.items())
         numbers = (kind.memory, kind.bandwidth, kind.link, kind.network)
         memory, bandwidth, link, network = (f"{number / 1e9:g} GB" for number in numbers)

@@ -39,7 +39,7 @@ def test_a_kind_of_the_user() -> None:
 
 
 def test_each_kind_has_a_source() -> None:
-    for name, kind in device_kinds().items():
+    for name, kind in hardware.STANDARD.items():
         assert kind.name == name
         assert "NVIDIA" in kind.source or kind.source.startswith("https://")
         assert kind.network < kind.link < kind.bandwidth

@@ -70,7 +70,7 @@ def _is_positive(number: Any) -> bool:
 _TPU = "https://docs.cloud.google.com/tpu/docs"
 _POD_NETWORK = 6.25e9  # 50 Gbit/s a chip, which the page of v5p states
 
-_kinds: dict[str, DeviceKind] = {
+STANDARD: Mapping[str, DeviceKind] = {
     kind.name: kind
     for kind in (
         DeviceKind(
@@ -120,6 +120,9 @@ _kinds: dict[str, DeviceKind] = {
         ),
     )
 }
+"""The kinds that are known from the start."""
+
+_kinds = dict(STANDARD)
 
 
 def device_kinds() -> dict[str, DeviceKind]:
