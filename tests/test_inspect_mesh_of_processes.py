@@ -1,4 +1,4 @@
-"""What processes hold and exchange is what was predicted of an abstract mesh."""
+"""Bytes that processes hold and exchange, beside those predicted for an abstract mesh."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def whole(x: Any) -> Any:
 
 
 def attention(x: Any, layer: Any) -> Any:
-    """What each word takes from those before it."""
+    """The part that each word takes from those before it."""
     query, key, value = (
         jnp.einsum("btw,whd->bthd", x, layer[name]) for name in ("query", "key", "value")
     )

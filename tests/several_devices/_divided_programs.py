@@ -22,7 +22,7 @@ SPECS: dict[str, dict[str, P]] = {
     "model": {"up": P(None, "model"), "down": P("model")},
     "gathered": {"up": P("data"), "down": P("data")},
 }
-"""How the weights are divided: not at all, along a second axis, along that of the batch."""
+"""The divisions of the weights: none, along a second axis, along that of the batch."""
 
 
 def loss(params: Any, x: Any) -> Any:

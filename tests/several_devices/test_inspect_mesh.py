@@ -1,4 +1,4 @@
-"""What is predicted of an abstract mesh is what devices hold and exchange."""
+"""Predictions for an abstract mesh, beside what devices hold and exchange."""
 
 from __future__ import annotations
 

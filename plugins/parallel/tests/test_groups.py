@@ -50,7 +50,7 @@ COLLECTIVES: dict[str, tuple[Callable[..., Any], Callable[[Any], list[Any]]]] = 
 
 
 def expected(name: str) -> Any:
-    """What each element gets, group by group."""
+    """The results of the elements, group by group."""
     found: dict[int, Any] = {}
     for group in GROUPS:
         found.update(zip(group, COLLECTIVES[name][1](FLAT[group]), strict=True))

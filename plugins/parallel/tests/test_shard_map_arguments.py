@@ -1,4 +1,4 @@
-"""What ``shard_map`` and ``smap`` are given: specs, values without one, axes, meshes."""
+"""The arguments of ``shard_map`` and ``smap``: specs, values without one, axes, meshes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What varies between devices is in types, and decides on what derivatives are summed over."""
+"""Types that vary between devices, which decide on what derivatives are summed over."""
 
 from __future__ import annotations
 
