@@ -162,12 +162,19 @@ class JaxprTrace(Trace):
         depth: int = 2,
     ) -> list[JaxprTracer]:
         """Add an equation, of the user's line from ``depth`` frames up; returns its results."""
-        out_avals = primitive.out_avals(tuple([t.aval for t in tracers]), params)
-        outvars = [Var(aval) for aval in out_avals]
-        source = user_source_info(depth)
-        eqn = JaxprEqn(primitive, [t.atom for t in tracers], outvars, params, source)
+        avals, invars = [], []
+        for t in tracers:
+            avals.append(t.aval)
+            invars.append(t.atom)
+        outvars: list[Var] = []
+        eqn = JaxprEqn(primitive, invars, outvars, params, user_source_info(depth))
+        outs = []
+        for aval in primitive.out_avals(tuple(avals), params):
+            var = Var(aval)
+            outvars.append(var)
+            outs.append(JaxprTracer(self, aval, var, eqn))
         self.main.global_data.eqns.append(eqn)
-        return [JaxprTracer(self, v.aval, v, eqn) for v in outvars]
+        return outs
 
 
 def trace_to_jaxpr(
