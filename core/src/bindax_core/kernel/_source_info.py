@@ -133,25 +133,24 @@ def user_source_info(depth: int = 1) -> SourceInfo | None:
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         code = frame.f_code
-        internal = known_internal.get(code.co_filename)
-        if internal is None:
+        try:
+            internal = known_internal[code.co_filename]
+        except KeyError:
             internal = is_internal(code)
-        if not internal:
-            if code.co_filename in rule_files:
-                frame = _outside_of_rules(frame)
-            return _source_of(frame.f_code, frame.f_lasti, info.stack)
-        frame = frame.f_back
+        if internal:
+            frame = frame.f_back
+            continue
+        if code.co_filename in rule_files:
+            frame = _outside_of_rules(frame)
+            code = frame.f_code
+        key = (id(code), frame.f_lasti, info.stack)  # an id that holds: the source keeps the code
+        found = _known.get(key)
+        if found is None:
+            if len(_known) >= _MOST:
+                _known.clear()
+            found = _known[key] = _new(SourceInfo, (code, frame.f_lasti, info.stack))
+        return found
     return None
-
-
-def _source_of(code: CodeType, instruction: int, stack: tuple[str, ...]) -> SourceInfo:
-    key = (id(code), instruction, stack)  # an id that holds, for the source keeps the code
-    info = _known.get(key)
-    if info is None:
-        if len(_known) >= _MOST:
-            _known.clear()
-        info = _known[key] = _new(SourceInfo, (code, instruction, stack))
-    return info
 
 
 def _outside_of_rules(frame: FrameType) -> FrameType:
