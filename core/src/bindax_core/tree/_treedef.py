@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from bindax_core._fast_paths import fast_paths
 from bindax_core._packages import package_for
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_node, treedef_hash, treedefs_equal
@@ -113,10 +112,7 @@ class PyTreeDef:
             leaves = list(_iterable(leaves))
         if len(leaves) != self.num_leaves:
             raise _wrong_count(self, len(leaves))
-        fast = fast_paths.unflatten
         try:
-            if fast is not None:
-                return fast(self, leaves)
             if self._build is not None:
                 return self._build(leaves)
         except Exception:

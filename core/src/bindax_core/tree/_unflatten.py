@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from bindax_core._fast_paths import fast_paths
 from bindax_core.tree._compile import OFTEN, generate_unflatten
 from bindax_core.tree._keys import position
 from bindax_core.tree._node_definition import type_name
@@ -16,14 +17,15 @@ if TYPE_CHECKING:
 
 
 def build(root: PyTreeDef, leaves: list[Any]) -> Any:
-    """Build the pytree of a structure where no faster way does; the number of leaves is right."""
+    """Build the pytree of a structure where no generated function does, from all of its leaves."""
     if root._definition is None:
         return leaves[0]
     root._builds += 1
     if root._builds == OFTEN:
         generate_unflatten(root)
+    fast = fast_paths.unflatten
     try:
-        return _build(root, iter(leaves))
+        return _build(root, iter(leaves)) if fast is None else fast(root, leaves)
     except Exception:
         pass
     # It succeeds if the tree is deep, and else raises again with a note that says where.
