@@ -37,8 +37,9 @@ typedef struct {
     PyObject *items[MAX_ITEMS];
 } Record;
 
-enum { DEFINITION, FLATTEN, UNFLATTEN, DATA_NAMES, META_NAMES, EMPTY }; /* of a node type */
-enum { DATA, ORDER, FLAT };                                             /* of dicts */
+enum { DEFINITION, FLATTEN, UNFLATTEN, DATA_NAMES, META_NAMES };         /* of a node type */
+enum { DATA, ORDER };                                                   /* of dicts */
+enum { LAST = MAX_ITEMS - 1 };          /* of both: the structure of the node that was last */
 enum { AVAL, PLACEMENT };                                               /* of a wrapper */
 enum { OWN, EXECUTABLE, HANDLERS, SLOW, FAILED };                            /* of a runner */
 enum { STATIC_PLACES, STATIC_NAMES, KNOWN };                            /* of signatures */
@@ -66,7 +67,7 @@ struct State {
     struct { PyTypeObject *type; Record *record; } cache[CACHE]; /* borrowed */
     PyTypeObject *leaf;                                          /* the last one, borrowed */
     Py_ssize_t words, generation;
-    Py_ssize_t definition, data, order, children;   /* places of slots of structures */
+    Py_ssize_t definition, data, order, children, flat;  /* places of slots of structures */
     Py_ssize_t aval, host, buffer, placement, used; /* of arrays and of cache entries */
     allocfunc new_array;
 };
@@ -286,13 +287,27 @@ static PyObject *make_structure(State *s, const Parts *p)
     return made;
 }
 
+/* Tell whether a structure is made of these parts. */
+static int is_made_of(State *s, PyObject *structure, const Parts *p)
+{
+    PyObject *children = SLOT(structure, s->children);
+    int flat = SLOT(structure, s->flat) == Py_True;
+    int same = SLOT(structure, s->definition) == p->record->items[DEFINITION] &&
+               flat == p->flat && PyTuple_Size(children) == p->count;
+    for (Py_ssize_t i = 0; same && !flat && i < p->count; i++)
+        same = PyTuple_GetItem(children, i) == p->below[i + 1];
+    return same && are_same(SLOT(structure, s->data), p->data);
+}
+
 /* The structure that nodes share which are alike: of one type, with the same metadata. */
 static PyObject *shared_structure(Walk *w, const Parts *p)
 {
     State *s = w->state;
-    PyObject *few[2], **words = p->flat ? few : p->below, *key, *found;
+    Record *alike = p->dict ? p->dict : p->record;
+    PyObject *few[2], **words = p->flat ? few : p->below, *key, *found, *last = alike->items[LAST];
     Py_ssize_t size = p->flat ? 2 : p->count + 1;
-    words[0] = p->dict ? (PyObject *)p->dict : (PyObject *)p->record;
+    if (last && is_made_of(s, last, p)) return new_ref(last);
+    words[0] = (PyObject *)alike;
     if (p->flat) words[1] = (PyObject *)(uintptr_t)(2 * (size_t)p->count + 1); /* no pointer */
     if (!p->dict && p->data != Py_None) {
         Py_hash_t hash = PyObject_Hash(p->data);
@@ -302,9 +317,10 @@ static PyObject *shared_structure(Walk *w, const Parts *p)
     if (!(key = PyBytes_FromStringAndSize((char *)words, size * (Py_ssize_t)sizeof *words)))
         return NULL;
     found = PyDict_GetItemWithError(s->nodes, key);
-    if (found && SLOT(found, s->definition) == p->record->items[DEFINITION] &&
-        are_same(SLOT(found, s->data), p->data)) {
+    if (found && is_made_of(s, found, p)) {
         Py_DECREF(key);
+        alike->items[LAST] = new_ref(found);
+        Py_XDECREF(last);
         return new_ref(found);
     }
     if ((found = PyErr_Occurred() ? NULL : make_structure(s, p))) {
@@ -346,9 +362,7 @@ static PyObject *walk_children(Walk *w, Record *record, Record *dict, PyObject *
     if (dict) data = dict->items[DATA];
     Parts parts = { record, dict, data, below, n, PyList_Size(w->leaves) - before, flat };
     w->shared = w->shared && w->generation == s->generation;
-    if (flat && dict && dict->items[FLAT]) made = new_ref(dict->items[FLAT]);
-    else made = w->shared ? shared_structure(w, &parts) : make_structure(s, &parts);
-    if (flat && dict && !dict->items[FLAT]) dict->items[FLAT] = new_ref(made);
+    made = w->shared ? shared_structure(w, &parts) : make_structure(s, &parts);
 end:
     for (Py_ssize_t i = 0; i < done; i++) Py_DECREF(below[i + 1]);
     if (below != few) PyMem_Free(below);
@@ -442,20 +456,13 @@ static PyObject *walk_node(Walk *w, Record *record, PyObject *node)
     new_ref(node);
     switch (record->kind) {
     case NONE:
-        if (!record->items[EMPTY]) {
-            Parts parts = { record, NULL, Py_None, NULL, 0, 0, 1 };
-            record->items[EMPTY] = make_structure(w->state, &parts);
-        }
-        made = new_ref(record->items[EMPTY]);
-        break;
     case LIST:
     case TUPLE:
     case NAMEDTUPLE:
-        children = record->kind == TUPLE ? node : PySequence_Tuple(node);
-        if (children) {
-            made = walk_children(w, record, NULL, Py_None, children, 1);
-            if (children != node) Py_DECREF(children);
-        }
+        if (record->kind == NONE) children = PyTuple_New(0);
+        else children = record->kind == TUPLE ? new_ref(node) : PySequence_Tuple(node);
+        if (children) made = walk_children(w, record, NULL, Py_None, children, 1);
+        Py_XDECREF(children);
         break;
     default:
         made = record->kind == DICT ? walk_dict(w, record, node) : walk_custom(w, record, node);
@@ -520,20 +527,13 @@ static PyObject *build_node(State *s, PyObject *node, PyObject *leaves, Py_ssize
     Record *record = describe(s, SLOT(node, s->definition));
     PyObject *children = SLOT(node, s->children), *given, *made;
     if (!record) return NULL;
-    switch (record->kind) {
-    case NONE:
-        Py_RETURN_NONE;
-    case LIST:
-    case TUPLE:
-        return build_children(s, children, record->kind == LIST, leaves, next, depth);
-    case DICT:
-        return build_dict(s, node, leaves, next, depth);
-    default:
-        break;
-    }
+    Kind kind = record->kind;
+    if (kind == NONE) Py_RETURN_NONE;
+    if (kind == LIST || kind == TUPLE)
+        return build_children(s, children, kind == LIST, leaves, next, depth);
+    if (kind == DICT) return build_dict(s, node, leaves, next, depth);
     PyObject *function = record->items[UNFLATTEN];
     Py_INCREF(function); /* types may be forgotten meanwhile */
-    Kind kind = record->kind;
     given = build_children(s, children, kind == OTHER, leaves, next, depth);
     if (kind == NAMEDTUPLE) made = given ? PyObject_Call(function, given, NULL) : NULL;
     else made = given ? call2(function, kind == OTHER ? node : SLOT(node, s->data), given) : NULL;
@@ -938,7 +938,7 @@ static PyObject *connect(PyObject *module, PyObject *given)
         { &s->PyTreeDef, "_order", &s->order }, { &s->PyTreeDef, "_children", &s->children },
         { &s->Array, "aval", &s->aval }, { &s->Array, "_host", &s->host },
         { &s->Array, "_buffer", &s->buffer }, { &s->Array, "_placement", &s->placement },
-        { &s->CacheEntry, "used", &s->used } };
+        { &s->CacheEntry, "used", &s->used }, { &s->PyTreeDef, "_flat", &s->flat } };
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         PyObject *old = *NAMES[i].place, *value = PyMapping_GetItemString(given, NAMES[i].name);
         if (!value) return NULL;
