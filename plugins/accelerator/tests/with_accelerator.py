@@ -215,6 +215,14 @@ def test_trees_that_are_alike_share_a_structure() -> None:
     assert tree_util.tree_structure(one) is tree_util.tree_structure(one)
 
 
+def test_trees_that_are_nearly_alike_do_not() -> None:
+    alike = [Layer((), [0], 1), Layer((), [0], True), {"a": (), "b": [0]}, {"b": [0], "a": ()}]
+    structures = [[tree_util.tree_structure(x) for x in alike] for _ in range(3)]
+    assert structures[0] == structures[1] == structures[2]
+    for row in structures:
+        assert repr([x.unflatten([0]) for x in row]) == repr(alike)
+
+
 @pytest.mark.parametrize("depth", [200, 299, 301, 10_000])
 def test_deep_trees(depth: int) -> None:
     tree: Any = 1

@@ -18,6 +18,7 @@
 #define MAX_TYPES 4096        /* that are remembered */
 #define MAX_WORDS 400000      /* in the keys of remembered structures and dicts */
 #define CACHE 64              /* places of the table before the dictionary of types */
+#define RECENT 1024           /* places of the table before the dictionary of structures */
 #define FEW 16                /* children on the C stack, and levels of compared metadata */
 
 /* ------------------------------------------------------------------------------------- state */
@@ -39,7 +40,6 @@ typedef struct {
 
 enum { DEFINITION, FLATTEN, UNFLATTEN, DATA_NAMES, META_NAMES };         /* of a node type */
 enum { DATA, ORDER };                                                   /* of dicts */
-enum { LAST = MAX_ITEMS - 1 };          /* of both: the structure of the node that was last */
 enum { AVAL, PLACEMENT };                                               /* of a wrapper */
 enum { OWN, EXECUTABLE, HANDLERS, SLOW, FAILED };                            /* of a runner */
 enum { STATIC_PLACES, STATIC_NAMES, KNOWN };                            /* of signatures */
@@ -61,6 +61,7 @@ struct State {
     PyObject *definitions; /* from definitions to records */
     PyObject *dicts;       /* from the keys of dicts, as they were inserted, to records */
     PyObject *nodes;       /* from keys made of pointers to structures */
+    PyObject *recent[RECENT]; /* structures, by a number made of the same */
     PyObject *known;       /* the version of the node types that this is for */
     PyObject *Record;      /* the last of the objects */
     PyObject *text[12];    /* names of attributes */
@@ -116,6 +117,13 @@ static PyObject *new_ref(PyObject *object)
     return object;
 }
 
+static void set(PyObject **place, PyObject *value)
+{
+    PyObject *old = *place;
+    *place = new_ref(value);
+    Py_XDECREF(old);
+}
+
 static int record_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
@@ -166,6 +174,7 @@ static void forget(State *s)
     s->dicts = PyDict_New();
     s->nodes = PyDict_New();
     for (int i = 0; i < 4; i++) Py_XDECREF(tables[i]);
+    for (int i = 0; i < RECENT; i++) Py_CLEAR(s->recent[i]);
 }
 
 /* Forget what holds for another set of node types. */
@@ -174,8 +183,7 @@ static int refresh(State *s)
     PyObject *version = PyList_GetItem(s->version, 0);
     if (!version) return -1;
     if (version != s->known) {
-        Py_XDECREF(s->known);
-        s->known = new_ref(version);
+        set(&s->known, version);
         forget(s);
     }
     return s->types && s->definitions && s->dicts && s->nodes ? 0 : (PyErr_NoMemory(), -1);
@@ -293,6 +301,7 @@ static int is_made_of(State *s, PyObject *structure, const Parts *p)
     PyObject *children = SLOT(structure, s->children);
     int flat = SLOT(structure, s->flat) == Py_True;
     int same = SLOT(structure, s->definition) == p->record->items[DEFINITION] &&
+               (!p->dict || SLOT(structure, s->order) == p->dict->items[ORDER]) &&
                flat == p->flat && PyTuple_Size(children) == p->count;
     for (Py_ssize_t i = 0; same && !flat && i < p->count; i++)
         same = PyTuple_GetItem(children, i) == p->below[i + 1];
@@ -303,12 +312,14 @@ static int is_made_of(State *s, PyObject *structure, const Parts *p)
 static PyObject *shared_structure(Walk *w, const Parts *p)
 {
     State *s = w->state;
-    Record *alike = p->dict ? p->dict : p->record;
-    PyObject *few[2], **words = p->flat ? few : p->below, *key, *found, *last = alike->items[LAST];
+    PyObject *few[2], **words = p->flat ? few : p->below, *key, *found, **recent;
     Py_ssize_t size = p->flat ? 2 : p->count + 1;
-    if (last && is_made_of(s, last, p)) return new_ref(last);
-    words[0] = (PyObject *)alike;
+    size_t place = 0;
+    words[0] = p->dict ? (PyObject *)p->dict : (PyObject *)p->record;
     if (p->flat) words[1] = (PyObject *)(uintptr_t)(2 * (size_t)p->count + 1); /* no pointer */
+    for (Py_ssize_t i = 0; i < size; i++) place = 31 * place + ((uintptr_t)words[i] >> 4);
+    recent = s->recent + (place ^ place >> 10) % RECENT;
+    if (*recent && is_made_of(s, *recent, p)) return new_ref(*recent);
     if (!p->dict && p->data != Py_None) {
         Py_hash_t hash = PyObject_Hash(p->data);
         if (hash == -1) return NULL;
@@ -317,13 +328,8 @@ static PyObject *shared_structure(Walk *w, const Parts *p)
     if (!(key = PyBytes_FromStringAndSize((char *)words, size * (Py_ssize_t)sizeof *words)))
         return NULL;
     found = PyDict_GetItemWithError(s->nodes, key);
-    if (found && is_made_of(s, found, p)) {
-        Py_DECREF(key);
-        alike->items[LAST] = new_ref(found);
-        Py_XDECREF(last);
-        return new_ref(found);
-    }
-    if ((found = PyErr_Occurred() ? NULL : make_structure(s, p))) {
+    if (found && is_made_of(s, found, p)) set(recent, new_ref(found));
+    else if ((found = PyErr_Occurred() ? NULL : make_structure(s, p))) {
         if (s->words + size > MAX_WORDS && size <= MAX_WORDS / 4) forget(s);
         if (size > MAX_WORDS / 4 || w->generation != s->generation)
             w->shared = 0; /* what the key points at need not live on */
@@ -565,23 +571,16 @@ static PyObject *unflatten(PyObject *module, PyObject *const *args, Py_ssize_t n
 
 /* ------------------------------------------------------------------------ arrays and buffers */
 
-static void set_slot(PyObject *object, Py_ssize_t place, PyObject *value)
-{
-    PyObject *old = SLOT(object, place);
-    SLOT(object, place) = new_ref(value);
-    Py_XDECREF(old);
-}
-
 static PyObject *wrap(PyObject *self, PyObject *buffer)
 {
     Record *record = (Record *)self;
     State *s = record->state;
     PyObject *array = s->new_array((PyTypeObject *)s->Array, 0);
     if (!array) return NULL;
-    set_slot(array, s->aval, record->items[AVAL]);
-    set_slot(array, s->host, Py_None);
-    set_slot(array, s->buffer, buffer);
-    set_slot(array, s->placement, record->items[PLACEMENT]);
+    set(&SLOT(array, s->aval), record->items[AVAL]);
+    set(&SLOT(array, s->host), Py_None);
+    set(&SLOT(array, s->buffer), buffer);
+    set(&SLOT(array, s->placement), record->items[PLACEMENT]);
     return array;
 }
 
@@ -833,7 +832,7 @@ static PyObject *call_known(PyObject *self, PyObject *const *given, Py_ssize_t n
         (time = PyObject_GetAttr(s->executable_cache, s->text[T_TIME])))
         function = PyObject_GetAttr(PyTuple_GetItem(row, ENTRY), s->text[T_RUN]);
     if (function && function != Py_None) {
-        set_slot(PyTuple_GetItem(row, ENTRY), s->used, time);
+        set(&SLOT(PyTuple_GetItem(row, ENTRY), s->used), time);
         m->hits++;
         result = run_entry(s, row, function, call.leaves);
     } else if (is_given_up()) result = new_ref(Py_NotImplemented);
