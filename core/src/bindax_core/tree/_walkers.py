@@ -53,34 +53,20 @@ def _walk_children(
             structures.append(LEAF)
         else:
             structures.append(walk(child, leaves))
-    if alike is None:
-        kept = getattr(data, "__bindax_structures__", None)
-        if kept is None:
-            return make(definition, data, order, tuple(structures), len(leaves) - before)
-        return _kept(kept, definition, data, structures, len(leaves) - before)
-    key = (alike, *map(id, structures))
-    known: PyTreeDef | None = _nodes.get(key)
+    known: PyTreeDef | None = None
+    kept = getattr(data, "__bindax_structures__", None) if alike is None else _nodes
+    key = (alike or definition, *map(id, structures))
+    if kept is not None:
+        known = kept.get(key)
     if known is None or not same_exactly(known._data, data):
         known = make(definition, data, order, tuple(structures), len(leaves) - before)
-        _nodes.keep(key, known, len(key))
+        if kept is _nodes:
+            _nodes.keep(key, known, len(key))
+        elif kept is not None:
+            if len(kept) >= _MOST_KEPT:
+                kept.clear()
+            kept[key] = known
     return known
-
-
-def _kept(
-    kept: dict[Any, PyTreeDef],
-    definition: NodeDefinition,
-    data: Any,
-    structures: Sequence[PyTreeDef],
-    count: int,
-) -> PyTreeDef:
-    """The structure of nodes with metadata that remembers these, by their children's."""
-    key = (definition, *map(id, structures))
-    found = kept.get(key)
-    if found is None:
-        if len(kept) >= _MOST_KEPT:
-            kept.clear()
-        found = kept[key] = make(definition, data, None, tuple(structures), count)
-    return found
 
 
 def _none_walker(definition: NodeDefinition) -> Walk:
