@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from bindax_core.errors import TreeError
-from bindax_core.tree._compare import same_metadata, same_node
+from bindax_core.tree._compare import same_metadata
 from bindax_core.tree._flatten import IsLeaf, tree_flatten, tree_structure
 from bindax_core.tree._flatten_one_level import flatten_node_at
 from bindax_core.tree._keys import KeyEntry, position
 from bindax_core.tree._node_definition import short, type_name
-from bindax_core.tree._paths import Link, children_with_links, unlink
+from bindax_core.tree._paths import Link, unlink
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._treedef import PyTreeDef
 
@@ -27,9 +28,6 @@ def flatten_prefix(
         full_tree: the full pytree, or its ``PyTreeDef``.
         what: the name of the prefix argument, for the error message.
         full_name: what the full tree is called in the error message.
-
-    Returns:
-        One leaf of the prefix per leaf of the full tree.
 
     Raises:
         TreeError: the trees part; the message names the path and both sides there.
@@ -105,21 +103,13 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
     >>> tree_broadcast((1, 2), ([3, 4], {"a": 5}))
     ([1, 1], {'a': 2})
     """
-    full = tree_structure(full_tree, is_leaf)
     flat, prefix = tree_flatten(prefix_tree, is_leaf)
-    leaves = iter(flat)
-    result: list[Any] = []
-    stack: list[tuple[PyTreeDef, PyTreeDef, Link]] = [(prefix, full, None)]
-    while stack:
-        ours, theirs, link = stack.pop()
-        if ours._definition is None:
-            result.extend([next(leaves)] * theirs.num_leaves)
-            continue
-        if not same_node(prefix, ours, theirs):
-            raise TreeError(
-                f"The prefix tree is not a prefix of the full tree: {position(unlink(link))}, the "
-                f"prefix has {short(ours)} and the full tree has {short(theirs)}."
-            )
-        pairs = zip(reversed(children_with_links(ours, link)), theirs._children[::-1], strict=True)
-        stack.extend((child, other, path) for (child, path), other in pairs)
-    return full.unflatten(result)
+    try:
+        parts = prefix.flatten_up_to(full_tree)
+    except TreeError as error:
+        raise TreeError(f"The prefix tree is no prefix of the full tree: {error}") from error
+    copies = [
+        [leaf] * tree_structure(part, is_leaf).num_leaves
+        for leaf, part in zip(flat, parts, strict=True)
+    ]
+    return tree_structure(full_tree, is_leaf).unflatten(chain.from_iterable(copies))
