@@ -84,14 +84,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
-    """The leaves of a pytree.
-
-    Args:
-        tree: a pytree.
-        is_leaf: called with every node; where it returns True, the node is taken for a leaf.
-
-    Raises:
-        TreeError: as ``tree_flatten``.
+    """The leaves of a pytree; see ``tree_flatten``.
 
     >>> tree_leaves({"b": 1, "a": [2, None]})
     [2, 1]
@@ -100,14 +93,7 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
-    """The structure of a pytree.
-
-    Args:
-        tree: a pytree.
-        is_leaf: called with every node; where it returns True, the node is taken for a leaf.
-
-    Raises:
-        TreeError: as ``tree_flatten``.
+    """The structure of a pytree; see ``tree_flatten``.
 
     >>> tree_structure({"b": 1, "a": [2, None]})
     PyTreeDef({'a': [*, None], 'b': *})
@@ -143,15 +129,12 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 def tree_flatten_with_path(
     tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
-    """Flatten a pytree into pairs of path and leaf.
+    """The list of pairs of path and leaf of a pytree, and its structure.
 
     Args:
         tree: a pytree.
         is_leaf: called with every node; where it returns True, the node is taken for a leaf.
         is_leaf_takes_path: whether ``is_leaf`` is called as ``is_leaf(path, node)``.
-
-    Returns:
-        The list of pairs, and the structure.
 
     Raises:
         TreeError: as ``tree_flatten``.

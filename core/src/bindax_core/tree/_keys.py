@@ -126,15 +126,12 @@ KeyPath: TypeAlias = tuple[KeyEntry, ...]
 
 
 def keystr(keys: Iterable[KeyEntry], *, simple: bool = False, separator: str = "") -> str:
-    """Write a path as text.
+    """Write a path as text; that of the root is empty.
 
     Args:
         keys: the path.
         simple: write the bare names and positions, without brackets and quotes.
         separator: what to put between the steps.
-
-    Returns:
-        The text; empty for the root.
 
     >>> path = (DictKey("layers"), SequenceKey(0), GetAttrKey("bias"))
     >>> keystr(path)

@@ -35,9 +35,6 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
         *rest: pytrees of which the structure of ``tree`` is a prefix.
         is_leaf: which nodes of ``tree`` to take for leaves.
 
-    Returns:
-        A pytree of the results.
-
     Raises:
         TreeError: a tree in ``rest`` parts from ``tree``; the message names the path.
 
@@ -65,18 +62,14 @@ def tree_map_with_path(
     is_leaf: Callable[..., bool] | None = None,
     is_leaf_takes_path: bool = False,
 ) -> Any:
-    """Apply a function to the paths and the leaves of one or more pytrees.
+    """``tree_map`` of a function that is called with the path first, and then as there.
 
     Args:
-        f: called with the path, one leaf of ``tree`` and the corresponding subtree of each of
-            ``rest``.
+        f: called with the path, one leaf of ``tree`` and the subtrees of ``rest``.
         tree: a pytree; the result has its structure.
-        *rest: pytrees of which the structure of ``tree`` is a prefix.
-        is_leaf: which nodes of ``tree`` to take for leaves.
+        *rest: as for ``tree_map``.
+        is_leaf: as for ``tree_map``.
         is_leaf_takes_path: whether ``is_leaf`` is called as ``is_leaf(path, node)``.
-
-    Raises:
-        TreeError: a tree in ``rest`` parts from ``tree``; the message names the path.
 
     >>> from bindax_core.tree_util import keystr
     >>> tree_map_with_path(lambda path, x: f"{keystr(path)}={x}", {"a": [1]})
@@ -84,8 +77,7 @@ def tree_map_with_path(
     """
     pairs, structure = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     others = [structure.flatten_up_to(other) for other in rest]
-    applied = [f(*pair, *parts) for pair, *parts in zip(pairs, *others, strict=True)]
-    return structure.unflatten(applied)
+    return structure.unflatten([f(*x, *parts) for x, *parts in zip(pairs, *others, strict=True)])
 
 
 def tree_reduce(
@@ -110,7 +102,7 @@ def tree_reduce(
     """
     leaves = tree_leaves(tree, is_leaf)
     if initializer is not _unspecified:
-        return functools.reduce(function, leaves, initializer)
+        leaves = [initializer, *leaves]
     if not leaves:
         raise TypeError(
             "reduce() of empty iterable with no initial value: the pytree "
@@ -282,10 +274,7 @@ def is_tree_node(typ: type) -> bool:
 
 
 def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
-    """Take the root of a pytree apart.
-
-    Returns:
-        The children and the metadata.
+    """The children and the metadata of the root of a pytree.
 
     Raises:
         TreeError: the tree is a leaf.
@@ -298,10 +287,7 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
 
 
 def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], Any]:
-    """Take the root of a pytree apart, with the keys of the children.
-
-    Returns:
-        The pairs of key and child, and the metadata.
+    """The pairs of key and child, and the metadata, of the root of a pytree.
 
     Raises:
         TreeError: the tree is a leaf.
