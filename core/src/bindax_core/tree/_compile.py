@@ -132,14 +132,14 @@ class _Flattener:
     def attributes(
         self, node: PyTreeDef, fields: tuple[tuple[str, ...], tuple[str, ...], bool], variable: str
     ) -> list[tuple[PyTreeDef, str]]:
-        for field, value in zip(fields[1], node._data, strict=True):
+        def read(field: str) -> str:
             name = self.name("v")
             self.lines.append(f"  {name} = {variable}.{field}")
-            self.metadata(name, value)
-        names = [self.name("v") for _ in fields[0]]
-        for name, field in zip(names, fields[0], strict=True):
-            self.lines.append(f"  {name} = {variable}.{field}")
-        return list(zip(node._children, names, strict=True))
+            return name
+
+        for field, value in zip(fields[1], node._data, strict=True):
+            self.metadata(read(field), value)
+        return list(zip(node._children, map(read, fields[0]), strict=True))
 
     def elements(self, node: PyTreeDef, variable: str) -> list[tuple[PyTreeDef, str]]:
         if not node._children:

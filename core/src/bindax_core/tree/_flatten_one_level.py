@@ -15,11 +15,9 @@ def flatten_node(
     definition: NodeDefinition, node: Any
 ) -> tuple[Sequence[Any], Any, tuple[Any, ...] | None]:
     """The children, the metadata and, for mappings, the order of insertion of a node."""
-    kind, order = definition.kind, None
-    if kind in ("list", "tuple", "namedtuple"):
-        return tuple(node), None, None
+    order = None
     children, data = checked_result(definition, definition.flatten(node))
-    if kind in ("dict", "defaultdict"):
+    if definition.kind in ("dict", "defaultdict"):
         order = insertion_order(node, definition.mapping_keys(data))
     return checked_children(definition, children), data, order
 
@@ -31,11 +29,14 @@ def insertion_order(node: Any, keys: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def flatten_node_with_keys(
-    definition: NodeDefinition, node: Any
+    definition: NodeDefinition, node: Any, own: bool = True
 ) -> tuple[Sequence[Any], Sequence[Any], Any, tuple[Any, ...] | None]:
-    """The children of a node, their keys, the metadata and the order of insertion."""
+    """The children of a node, their keys, the metadata and the order of insertion.
+
+    Unless its ``own`` function for keys is asked, the keys are those that follow from the type.
+    """
     with_keys = definition.flatten_with_keys
-    if with_keys is None:
+    if with_keys is None or not own:
         children, data, order = flatten_node(definition, node)
         return children, definition.child_keys(data, len(children)), data, order
     pairs, data = checked_result(definition, with_keys(node), "flatten_with_keys")
@@ -54,14 +55,9 @@ def flatten_node_with_keys(
 def flatten_node_at(
     definition: NodeDefinition, node: Any, link: Link, with_keys: bool = False
 ) -> tuple[Sequence[Any], Sequence[Any], Any, tuple[Any, ...] | None]:
-    """Take a node apart as ``flatten_node_with_keys`` does; errors say at which path it is.
-
-    Without ``with_keys``, the keys are those that follow from the type.
-    """
+    """Take a node apart as ``flatten_node_with_keys`` does; errors say at which path it is."""
     try:
-        if with_keys:
-            return flatten_node_with_keys(definition, node)
-        children, data, order = flatten_node(definition, node)
+        return flatten_node_with_keys(definition, node, with_keys)
     except TreeError as error:
         raise TreeError(f"{error} This happened {position(unlink(link))}.") from error
     except Exception as error:
@@ -73,7 +69,6 @@ def flatten_node_at(
             error.add_note(where)
             raise
         raise TreeError(f"{where}: {type(error).__name__}: {error}") from error
-    return children, definition.child_keys(data, len(children)), data, order
 
 
 def checked_result(

@@ -80,9 +80,7 @@ def forget(kind: type) -> None:
 def set_leaf(kind: type) -> None:
     """Make a type a leaf type; the lock is held."""
     if len(LEAF_TYPES) >= _MAX_LEAF_TYPES:
-        for old in list(LEAF_TYPES):
-            TABLE.pop(old, None)
-        LEAF_TYPES.clear()
+        forget_leaves()
     TABLE[kind] = None
     LEAF_TYPES.add(kind)
 

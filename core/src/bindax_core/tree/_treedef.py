@@ -120,13 +120,10 @@ class PyTreeDef:
         return build(self, leaves)
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
-        """Flatten a tree that has this structure as a prefix, down to this structure's leaves.
+        """The subtrees of a tree at the leaves of this structure, which is a prefix of its own.
 
         Args:
             tree: a pytree with the nodes of this structure, and any subtree in place of a leaf.
-
-        Returns:
-            One subtree per leaf of this structure.
 
         Raises:
             TreeError: the tree parts from this structure; the message names the path.
@@ -184,16 +181,13 @@ class PyTreeDef:
         f_leaf: Callable[[Any], Any] | None,
         leaves: Iterable[Any],
     ) -> Any:
-        """Visit the structure from the leaves to the root, and combine what the functions return.
+        """Combine what functions return, from the leaves to the root; the result at the root.
 
         Args:
             f_node: called for every node that is not a leaf with the tuple of its children's
                 results and its metadata.
             f_leaf: called for every leaf; None keeps the leaves.
             leaves: one value per leaf.
-
-        Returns:
-            The result at the root.
 
         Raises:
             TreeError: too few or too many leaves.
@@ -286,7 +280,7 @@ class PyTreeDef:
         >>> PyTreeDef.from_records(structure.records()) == structure
         True
         """
-        return from_state(records)
+        return from_records(records, _node)
 
     def serialize(self) -> str:
         """Write the structure as text, for ``PyTreeDef.deserialize`` in another process.
@@ -326,11 +320,10 @@ class PyTreeDef:
     def __repr__(self) -> str:
         return f"PyTreeDef({treedef_text(self)})"
 
-    def __copy__(self) -> PyTreeDef:
+    def __copy__(self, memo: Any = None) -> PyTreeDef:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> PyTreeDef:
-        return self
+    __deepcopy__ = __copy__
 
     def __reduce__(self) -> Any:
         return from_state, (self.records(),)
@@ -386,9 +379,8 @@ def _node(*parts: Any) -> PyTreeDef:
     return node_of(*parts) if parts else LEAF
 
 
-def from_state(records: Iterable[Record]) -> PyTreeDef:
-    """Make a structure from a flat list of its nodes, as pickles hold it."""
-    return from_records(records, _node)
+from_state = PyTreeDef.from_records
+"""The name in pickles."""
 
 
 def _iterable(leaves: Any) -> Iterator[Any]:
