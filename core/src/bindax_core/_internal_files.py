@@ -6,7 +6,9 @@ import os
 from types import CodeType
 
 _internal_directories: list[str] = []
-known_internal: dict[str, bool] = {}  # by file: a code object takes long to hash
+internal_files: set[str] = set()
+"""Those that are known to be internal; by file, as a code object takes long to hash."""
+_other_files: set[str] = set()
 
 
 def register_internal(file: str) -> None:
@@ -23,7 +25,7 @@ def register_internal(file: str) -> None:
     directory = os.path.dirname(os.path.abspath(file)) + os.sep
     if directory not in _internal_directories:
         _internal_directories.append(directory)
-        known_internal.clear()
+        _other_files.clear()
 
 
 def is_internal(code: CodeType) -> bool:
@@ -38,9 +40,10 @@ def is_internal(code: CodeType) -> bool:
 
 def is_internal_file(file: str) -> bool:
     """Tell whether a file belongs to bindax or to a plugin that hides its frames."""
-    known = known_internal.get(file)
-    if known is None:
-        if len(known_internal) >= 4096:  # a notebook's cells are files, too
-            known_internal.clear()
-        known = known_internal[file] = file.startswith(tuple(_internal_directories))
-    return known
+    if file in internal_files or file in _other_files:
+        return file in internal_files
+    files = internal_files if file.startswith(tuple(_internal_directories)) else _other_files
+    if len(files) >= 4096:  # a notebook's cells are files, too
+        files.clear()
+    files.add(file)
+    return files is internal_files

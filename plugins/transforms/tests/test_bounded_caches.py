@@ -9,7 +9,7 @@ import pytest
 from toy import sin
 
 from bindax_core import config
-from bindax_core._internal_files import is_internal, known_internal
+from bindax_core._internal_files import _other_files, is_internal
 from bindax_core.arrays._executable_cache import ExecutableCache
 from bindax_core.extend import CacheEntry, executable_cache
 from bindax_transforms import jit, vmap
@@ -92,4 +92,4 @@ def test_a_bound_that_is_none(value):
 def test_the_files_of_cells_are_not_kept():
     for i in range(5000):
         is_internal(compile("0", f"cell {i}", "eval"))
-    assert len(known_internal) <= 4096
+    assert len(_other_files) <= 4096

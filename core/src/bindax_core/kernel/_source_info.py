@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import NamedTuple
 
-from bindax_core._internal_files import is_internal, known_internal
+from bindax_core._internal_files import internal_files, is_internal, is_internal_file
 
 _new: Callable[..., SourceInfo] = tuple.__new__  # the class itself takes twice as long
 
@@ -133,14 +133,11 @@ def user_source_info(depth: int = 1) -> SourceInfo | None:
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         code = frame.f_code
-        try:
-            internal = known_internal[code.co_filename]
-        except KeyError:
-            internal = is_internal(code)
-        if internal:
+        file = code.co_filename
+        if file in internal_files or is_internal_file(file):
             frame = frame.f_back
             continue
-        if code.co_filename in rule_files:
+        if file in rule_files:
             frame = _outside_of_rules(frame)
             code = frame.f_code
         key = (id(code), frame.f_lasti, info.stack)  # an id that holds: the source keeps the code
