@@ -129,12 +129,11 @@ class EvalTrace(Trace):
             floating_errors.reset(token)
         if not primitive.multiple_results:
             (aval,) = out_avals
-            return [_array(aval, _checked(primitive, outs, aval, foreign))]
+            return [_result(primitive, outs, aval, foreign)]
         if type(outs) not in (list, tuple) or len(outs) != len(out_avals):
             raise _disagreement(primitive, f"{outs!r:.80}", f"{len(out_avals)} results")
         return [
-            _array(aval, _checked(primitive, x, aval, foreign))
-            for x, aval in zip(outs, out_avals, strict=True)
+            _result(primitive, x, aval, foreign) for x, aval in zip(outs, out_avals, strict=True)
         ]
 
     def evaluate_steps(self, steps: Sequence[Step], values: list[Any]) -> Array | None:
@@ -165,22 +164,17 @@ class EvalTrace(Trace):
             return None
         finally:
             floating_errors.reset(token)
-        return _array(aval, result)
+        return _result(primitive, result, aval, ())
 
 
 evaluate_with(EvalTrace)
 
 
-def _array(aval: Any, host: Any) -> Array:
-    """A result, with its line noted where it is large."""
-    made = Array(aval, host)
-    if host.nbytes >= LARGE:
-        note_origin(made)
-    return made
+def _result(primitive: Primitive, result: Any, aval: Any, foreign: Sequence[Any]) -> Array:
+    """A result of an ``impl`` rule: of the type that was promised, in memory of its own.
 
-
-def _checked(primitive: Primitive, result: Any, aval: Any, foreign: Sequence[Any]) -> Any:
-    """A result of an ``impl`` rule: of the type that was promised, in memory of its own."""
+    Where it is large, its line is noted.
+    """
     if type(result) is not _ndarray:
         result = np.asarray(result)
     dtype = result.dtype
@@ -189,8 +183,12 @@ def _checked(primitive: Primitive, result: Any, aval: Any, foreign: Sequence[Any
         raise _disagreement(primitive, got, aval.str_short())
     for x in foreign:
         if result is x or (result.base is not None and np.may_share_memory(result, x)):
-            return result.copy()
-    return result
+            result = result.copy()
+            break
+    made = Array(aval, result)
+    if result.nbytes >= LARGE:
+        note_origin(made)
+    return made
 
 
 def _note_memory(error: MemoryError, primitive: Primitive, out_avals: Sequence[Any]) -> None:
