@@ -18,6 +18,7 @@ from bindax_core.extend import (
     explain_failure,
     interpret_jaxpr,
     rules,
+    typeof,
 )
 from bindax_core.sharding import laid_as, laid_on_mesh_of, left_to_compiler
 from bindax_transforms._flat import cached_on_jaxpr, merge, partition, split, with_zeros
@@ -47,7 +48,9 @@ def eval_jaxpr_transposed(
 
     def collect(x: Any, cotangent: Any) -> None:
         if type(x) is Var and cotangent is not None and type(cotangent) is not Zero:
-            cotangent = varying_as(laid_as(cotangent, cotangent_aval(x.aval)), x.aval)
+            aval = x.aval
+            if typeof(cotangent) is not aval or getattr(aval, "placement", None) is not None:
+                cotangent = varying_as(laid_as(cotangent, cotangent_aval(aval)), aval)
             present = collected.get(x)
             collected[x] = cotangent if present is None else add_tangents(present, cotangent)
 
