@@ -26,18 +26,19 @@ def full_name(node: Any) -> str:
     return ".".join([type(node).__name__, *reversed(names)])
 
 
-def names_below(node: Any, outer: Any) -> list[str]:
-    """The names on the way to a node, from an object around it or else from the outermost one."""
-    names: list[str] = []
+def path_below(node: Any, outer: Any) -> str:
+    """The way to a node with slashes, from an object around it or else from the outermost one."""
+    path = ""
     met = set()
-    while node is not outer and node._nnx_place is not None and id(node) not in met:
+    while node is not outer and id(node) not in met:
         met.add(id(node))
-        holder, name = node._nnx_place
-        if holder() is None:
+        place = node._nnx_place
+        node = None if place is None else place[0]()
+        if node is None:
             break
-        names += reversed(name.split("."))
-        node = holder()
-    return names[::-1]
+        name = place[1]
+        path = f"{name}/{path}" if path else name
+    return path.replace(".", "/")
 
 
 def layer_name(layer: Any) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from bindax_core.extend import trace_state
-from bindax_nnx._paths import names_below
-from bindax_transforms import named_scope
+from bindax_core.extend import SourceInfo, current_source, trace_state
+from bindax_nnx._paths import path_below
 
 
 class _Calls(threading.local):
@@ -29,22 +28,30 @@ def named_call(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(call)
     def called(module: Any, /, *args: Any, **kwargs: Any) -> Any:
-        # All else is in a function that pickles of classes by value refer to by its name.
-        return _call_by_name(call, module, args, kwargs)
+        # What belongs to a thread is in functions that pickles of classes by value refer to.
+        outer = _enter(module)
+        if outer is None:
+            return call(module, *args, **kwargs)
+        try:
+            return call(module, *args, **kwargs)
+        finally:
+            _leave(*outer)
 
     return called
 
 
-def _call_by_name(call: Callable[..., Any], module: Any, args: Any, kwargs: Any) -> Any:
+def _enter(module: Any) -> tuple[Any, SourceInfo] | None:
+    """Begin a call; gives what ``_leave`` takes, or None where nothing is traced."""
     if len(trace_state.stack) == 1:
-        return call(module, *args, **kwargs)
-    outer = _calls.module
-    names = names_below(module, outer)
+        return None
+    outer = _calls.module, current_source.info
+    path = path_below(module, outer[0])
     _calls.module = module
-    try:
-        if not names:
-            return call(module, *args, **kwargs)
-        with named_scope("/".join(names)):
-            return call(module, *args, **kwargs)
-    finally:
-        _calls.module = outer
+    if path:
+        current_source.info = outer[1].inside(path)
+    return outer
+
+
+def _leave(module: Any, info: SourceInfo) -> None:
+    """End a call."""
+    _calls.module, current_source.info = module, info
