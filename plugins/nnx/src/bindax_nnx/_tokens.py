@@ -95,13 +95,18 @@ class Content:
 
 
 class Branch:
-    """A container inside of a graph node, with the structure of its one level."""
+    """A container inside of a graph node, with the structure of its one level.
 
-    __slots__ = ("__weakref__", "size", "tree")
+    A tuple is fixed: its items stay what they are.
+    """
+
+    __slots__ = ("__weakref__", "is_fixed", "size", "tree")
 
     def __init__(self, tree: PyTreeDef) -> None:
         self.tree = tree
         self.size = tree.num_leaves
+        data = tree.node_data()
+        self.is_fixed: bool = data is not None and issubclass(data[0], tuple)
 
     def __reduce__(self) -> Any:
         return branch_token, (self.tree,)

@@ -273,8 +273,8 @@ class GraphTraversal:
         trail, marks = self.trail, marks or {}
         for name in names:
             value, is_marked = attributes[name], marks.get(name)
-            if _roles.get(type(value)) is _STATIC and not is_marked:
-                self.tokens.append(value)
+            if not is_marked and _roles.get(type(value), _FOREIGN) <= _FLOAT:
+                self.value(value)  # static ones have no paths
                 continue
             self.trail = (*trail, path_key(node, name))
             if is_marked and is_value(value):
@@ -316,7 +316,9 @@ class GraphTraversal:
         if self.paths is not None:
             self.paths.append(self.trail)
         self.variables.append(variable)
-        value = loaded(variable._value)
+        value = variable._value
+        if type(value) is not Array:
+            value = loaded(value)
         if type(value) is Array or self.whole or not is_tree_node(type(value)):
             self.values.append(value)
         else:
@@ -426,8 +428,19 @@ def iter_variables(node: Any) -> Iterator[tuple[tuple[Any, ...], Variable[Any]]]
 
 def iter_data(node: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """The variables that can be reached from a node, and the arrays that are in none."""
-    traversal = traverse([node], whole=True, paths=True)
-    return zip(traversal.paths or (), data_of(traversal), strict=True)
+    return iter(data_of_each([node])[0])
+
+
+def data_of_each(roots: Iterable[Any]) -> list[list[tuple[tuple[Any, ...], Any]]]:
+    """The same for several nodes; what several have is where it is first."""
+    traversal = GraphTraversal(whole=True, paths=True)
+    parts: list[list[tuple[tuple[Any, ...], Any]]] = []
+    for root in roots:
+        start = len(traversal.variables)
+        traversal.value(root)
+        found = zip((traversal.paths or [])[start:], data_of(traversal, start), strict=True)
+        parts.append(list(found))
+    return parts
 
 
 def data_of(traversal: GraphTraversal, start: int = 0) -> list[Any]:

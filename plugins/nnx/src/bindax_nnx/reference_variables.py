@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
@@ -147,3 +147,8 @@ def settled(kind: str, value: Any, metadata: Mapping[str, Any]) -> Any:
 def loaded(value: Any) -> Any:
     """The value in a mutable array; anything else as it is."""
     return value.load() if isinstance(value, Reference) else value
+
+
+def all_loaded(values: Iterable[Any]) -> list[Any]:
+    """The values in mutable arrays; anything else as it is."""
+    return [x.load() if isinstance(x, Reference) else x for x in values]

@@ -12,7 +12,7 @@ from bindax_core.extend import tree_flatten, typeof
 from bindax_nnx.array_attributes import content_of
 from bindax_nnx.errors import AliasingError
 from bindax_nnx.filters import Path, PathIn
-from bindax_nnx.graph import GraphTraversal, data_of, is_reference, iter_data, iter_variables
+from bindax_nnx.graph import is_reference, iter_data, iter_variables
 from bindax_nnx.lift._names import named_after, with_positions
 from bindax_nnx.lift.by_filter import ByFilter
 from bindax_nnx.lift.call import Call
@@ -91,7 +91,7 @@ class Axes:
             return
         if form.structure.has_sharing:
             self._occurrences(arguments.roots)
-        self.variables = variable_axes(arguments.roots, self.prefixes, what)
+        self.variables = variable_axes(arguments, self.prefixes, what)
 
     def _occurrences(self, roots: Sequence[Any]) -> Occurrences:
         """The axis of each variable at each place where it is; several are an error."""
@@ -140,22 +140,16 @@ class Axes:
                     add_occurrences(self._occurrences(scope.roots), root, prefix)
 
 
-def variable_axes(roots: Sequence[Any], prefixes: Sequence[Any], what: str) -> list[Any]:
-    """Entries of prefixes for each variable of some objects, and each array that is in none.
+def variable_axes(arguments: Arguments, prefixes: Sequence[Any], what: str) -> list[Any]:
+    """Entries of prefixes for each variable of the arguments, and each array that is in none.
 
     Args:
-        roots: the objects; a variable that several have counts where it is first.
-        prefixes: what is said of each.
+        arguments: the arguments; a variable that several have counts where it is first.
+        prefixes: what is said of each object.
         what: the parameter, for messages.
     """
-    axes: list[Any] = []
-    traversal = GraphTraversal(whole=True, paths=True)
-    for root, prefix in zip(roots, prefixes, strict=True):
-        start = len(traversal.variables)
-        traversal.value(root)
-        found = zip((traversal.paths or [])[start:], data_of(traversal, start), strict=True)
-        axes += axes_of(prefix, root, list(found), what)
-    return axes
+    parts = zip(prefixes, arguments.roots, arguments.parts(), strict=True)
+    return [axis for part in parts for axis in axes_of(*part, what)]
 
 
 def add_occurrences(occurrences: Occurrences, root: Any, prefix: Any) -> None:

@@ -309,9 +309,9 @@ class _Selection:
                 else:
                     array_flags.append(number in filters)
         arguments = call.arguments
-        roots, rest = arguments.roots, len(arguments.arrays) - len(array_flags)
-        wanted += [None] * (len(roots) - len(wanted))  # the keyword arguments
-        axes = repeated(variable_axes(roots, wanted, "argnums"), arguments.sizes)
+        rest = len(arguments.arrays) - len(array_flags)
+        wanted += [None] * (len(arguments.roots) - len(wanted))  # the keyword arguments
+        axes = repeated(variable_axes(arguments, wanted, "argnums"), arguments.sizes)
         self._flags = [*[axis is not None for axis in axes], *array_flags, *[False] * rest]
 
     def require_floats(self, call: Call, mode: Mode) -> None:

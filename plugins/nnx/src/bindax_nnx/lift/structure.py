@@ -28,11 +28,11 @@ from bindax_core.tree_util import is_tree_node, register_node
 from bindax_nnx._mutation_counter import mutation_counter
 from bindax_nnx._tokens import LEAF, Branch, Content, NodeToken, Seen, VariableToken, places_of
 from bindax_nnx.array_attributes import ArrayAttribute
-from bindax_nnx.graph import GraphTraversal, is_reference, traverse
+from bindax_nnx.graph import GraphTraversal, data_of_each, is_reference, traverse
 from bindax_nnx.lift._names import changed_names
 from bindax_nnx.modes import Mode
 from bindax_nnx.object import Object
-from bindax_nnx.reference_variables import loaded
+from bindax_nnx.reference_variables import all_loaded
 from bindax_nnx.sharing import Path, require_own_results, require_unshared
 from bindax_nnx.unflatten import Build
 from bindax_nnx.variables import Variable, store_metadata, store_value
@@ -44,7 +44,7 @@ class Structure:
     Attributes:
         tokens: what a traversal wrote.
         size: how many values the variables hold.
-        changes_unseen: whether there are lists, or nodes of foreign types.
+        changes_unseen: whether there are lists and the like, or nodes of foreign types.
         has_sharing: whether a node or variable appears twice.
     """
 
@@ -53,11 +53,12 @@ class Structure:
     def __init__(self, tokens: tuple[Any, ...], size: int) -> None:
         self.tokens: tuple[Any, ...] = tokens
         self.size: int = size
-        kinds = set(map(type, tokens))
-        self.changes_unseen: bool = Branch in kinds or any(
-            type(x) is NodeToken and not issubclass(x.type, Object) for x in tokens
+        self.changes_unseen: bool = any(
+            not (x.is_fixed if type(x) is Branch else issubclass(x.type, Object))
+            for x in tokens
+            if type(x) in (Branch, NodeToken)
         )
-        self.has_sharing: bool = Seen in kinds
+        self.has_sharing: bool = Seen in map(type, tokens)
         self._places: dict[tuple[int, str], int] | None = None
 
     def places(self) -> dict[tuple[int, str], int]:
@@ -134,7 +135,7 @@ class Arguments:
         arrays: the other leaves.
     """
 
-    __slots__ = ("arrays", "form", "references", "roots", "sizes", "values", "variables")
+    __slots__ = ("_parts", "arrays", "form", "references", "roots", "sizes", "values", "variables")
 
     def __init__(
         self,
@@ -155,6 +156,7 @@ class Arguments:
         self.variables: list[Variable[Any]] = traversal.variables
         self.values: list[Any] = traversal.values
         self.sizes: list[int] = traversal.sizes
+        self._parts: list[list[tuple[Path, Any]]] = []
         for variable in traversal.variables:
             if type(variable._value) is not Array:
                 variable._require_live(variable._value)
@@ -163,6 +165,12 @@ class Arguments:
     def leaves(self) -> list[Any]:
         """The values of the variables, then the other arrays."""
         return [*self.values, *self.arrays]
+
+    def parts(self) -> list[list[tuple[Path, Any]]]:
+        """The variables of each graph, and arrays that are in none, with their paths; each once."""
+        if not self._parts:
+            self._parts = data_of_each(self.roots)
+        return self._parts
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -273,7 +281,7 @@ class CallScope:
 
     def contents(self) -> list[Any]:
         """The values that the variables hold now."""
-        return [loaded(x._value) for x in self.variables]
+        return all_loaded([x._value for x in self.variables])
 
     def leave(
         self, result: Any, all_values: bool | frozenset[int] = False, *, paths: bool = False

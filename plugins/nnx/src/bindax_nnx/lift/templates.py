@@ -7,10 +7,11 @@ from itertools import accumulate
 from typing import Any
 
 from bindax_core.extend import tree_structure, tree_unflatten
-from bindax_nnx.graph import iter_variables
+from bindax_nnx._mutation_counter import current_trace
 from bindax_nnx.lift.structure import Arguments, CallScope
 from bindax_nnx.modes import Mode
 from bindax_nnx.state import state_of_part
+from bindax_nnx.variables import Variable, restore_variable
 
 
 class Template:
@@ -22,12 +23,12 @@ class Template:
 
     def __init__(self, arguments: Arguments, mode: Mode = Mode.UPDATES) -> None:
         self._form, self._has_states = arguments.form, mode is Mode.UPDATES
-        sized = zip(arguments.variables, arguments.sizes, accumulate(arguments.sizes), strict=True)
-        places = {id(x): (end - size, tree_structure(x._value)) for x, size, end in sized}
+        starts = accumulate(arguments.sizes, initial=0)
         self._parts: list[list[Any]] = []
-        for root in arguments.roots if self._has_states else ():
-            found = [(path, x, places.pop(id(x), None)) for path, x in iter_variables(root)]
-            self._parts.append([(path, x.copy(), *place) for path, x, place in found if place])
+        for found in arguments.parts() if self._has_states else ():
+            placed = [(*part, start) for part, start in zip(found, starts, strict=False)]
+            variables = [part for part in placed if isinstance(part[1], Variable)]
+            self._parts.append([(p, x.token, i, tree_structure(x._value)) for p, x, i in variables])
 
     def fill(self, leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments, by position and by name; states lack variables whose leaves are None."""
@@ -40,9 +41,9 @@ class Template:
 
 
 def _filled(part: Sequence[Any], leaves: Sequence[Any]) -> Any:
-    found = {}
-    for path, x, start, tree in part:
+    found, context = {}, current_trace()
+    for path, token, start, tree in part:
         own = leaves[start : start + tree.num_leaves]
         if not any(leaf is None for leaf in own):
-            found[path] = x.replace(tree_unflatten(tree, own))
+            found[path] = restore_variable(token, tree_unflatten(tree, own), context)
     return state_of_part(found)
