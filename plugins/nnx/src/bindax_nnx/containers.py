@@ -22,7 +22,7 @@ class List(Module, MutableSequence[Any]):
             setattr(self, str(i), item)
 
     def __len__(self) -> int:
-        return sum(name.isdecimal() for name in self.__dict__)
+        return sum(map(str.isdecimal, self.__dict__))
 
     def _name(self, index: int) -> str:
         size = len(self)
@@ -55,8 +55,7 @@ class List(Module, MutableSequence[Any]):
             setattr(self, str(i), item)
 
     def __iter__(self) -> Iterator[Any]:
-        attributes = self.__dict__
-        return (attributes[str(i)] for i in range(len(self)))
+        return map(self.__dict__.__getitem__, map(str, range(len(self))))
 
     def insert(self, index: int, item: Any) -> None:
         """Put an item before the one at an index."""

@@ -185,15 +185,22 @@ class Object(Displayed):
         return tuple(sorted(names))
 
 
+# The setters of the slots: tracing a function of a large model restores many objects.
+_set_context, _set_mark, _set_marks, _set_parts, _set_plan, _set_place = (
+    vars(Object)[f"_nnx_{name}"].__set__
+    for name in ("context", "mark", "marks", "parts", "plan", "place")
+)
+
+
 def new_object(kind: type[Object], context: Any) -> Any:
     """An object of a type without attributes."""
     node = object.__new__(kind)
-    _set(node, "_nnx_context", context)
-    _set(node, "_nnx_mark", None)
-    _set(node, "_nnx_marks", kind._nnx_declared)
-    _set(node, "_nnx_parts", None)
-    _set(node, "_nnx_plan", None)
-    _set(node, "_nnx_place", None)
+    _set_context(node, context)
+    _set_mark(node, None)
+    _set_marks(node, kind._nnx_declared)
+    _set_parts(node, None)
+    _set_plan(node, None)
+    _set_place(node, None)
     return node
 
 

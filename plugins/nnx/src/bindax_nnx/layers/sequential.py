@@ -36,9 +36,7 @@ class Sequential(Module):
         Raises:
             TypeError: a layer cannot be called, or is given a keyword argument twice.
         """
-        if not len(self.layers):
-            return args[0] if len(args) == 1 else args or kwargs or None
-        output: Any = None
+        output: Any = args[0] if len(args) == 1 else args or kwargs or None
         for number, layer in enumerate(self.layers):
             if not callable(layer):
                 raise TypeError(
@@ -50,13 +48,15 @@ class Sequential(Module):
             named: dict[str, Any] = {}
             if number and isinstance(output, dict):
                 args, named = (), output
-            more = _accepted(layer, len(args), kwargs) if kwargs else {}
-            if twice := sorted(named.keys() & more.keys()):
-                raise TypeError(
-                    f"Sequential.layers[{number}] is given {twice} twice: by the layer before it, "
-                    f"and by the call."
-                )
-            output = layer(*args, **named, **more)
+            if kwargs:
+                more = _accepted(layer, len(args), kwargs)
+                if twice := sorted(named.keys() & more.keys()):
+                    raise TypeError(
+                        f"Sequential.layers[{number}] is given {twice} twice: by the layer before "
+                        f"it, and by the call."
+                    )
+                named = {**named, **more}
+            output = layer(*args, **named)
         return output
 
 
