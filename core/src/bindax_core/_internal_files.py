@@ -6,8 +6,7 @@ import os
 from types import CodeType
 
 _internal_directories: list[str] = []
-internal_files: set[str] = set()
-"""Those that are known to be internal; by file, as a code object takes long to hash."""
+internal_files: set[str] = set()  # by file: a code object takes long to hash
 _other_files: set[str] = set()
 
 
@@ -40,10 +39,9 @@ def is_internal(code: CodeType) -> bool:
 
 def is_internal_file(file: str) -> bool:
     """Tell whether a file belongs to bindax or to a plugin that hides its frames."""
-    if file in internal_files or file in _other_files:
-        return file in internal_files
-    files = internal_files if file.startswith(tuple(_internal_directories)) else _other_files
-    if len(files) >= 4096:  # a notebook's cells are files, too
-        files.clear()
-    files.add(file)
-    return files is internal_files
+    if file not in internal_files and file not in _other_files:
+        files = internal_files if file.startswith(tuple(_internal_directories)) else _other_files
+        if len(files) >= 4096:  # a notebook's cells are files, too
+            files.clear()
+        files.add(file)
+    return file in internal_files

@@ -61,13 +61,11 @@ def interpret_jaxpr(
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
     unused = jaxpr.last_uses if frees_values else repeat(())
-    outer, source = current_source.info, None
+    outer = current_source.info
     try:
         for eqn, freed in zip(jaxpr.eqns, unused, strict=False):
             operands = [env[x] if isinstance(x, Var) else x.val for x in eqn.invars]
-            if eqn.source_info is not source:  # often several are of one line
-                source = eqn.source_info
-                current_source.info = outer.around(source)
+            current_source.info = outer.around(eqn.source_info)
             outvars, outs = eqn.outvars, apply(eqn, operands)
             if len(outvars) == 1:
                 (env[outvars[0]],) = outs
