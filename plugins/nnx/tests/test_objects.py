@@ -195,9 +195,23 @@ def test_display_shows_nested_and_shared_parts(block, capsys):
     block.again = block.linear
     nnx.display(block.layers, nnx.compat.state(block, nnx.BatchStat))
     text = capsys.readouterr().out
-    assert "PReLU(\n" in text
-    assert "State({\n  'norm': State({\n    'mean': BatchStat(" in text
+    assert "PReLU( # Param: 1 (4 B)\n" in text
+    assert "State({\n  'norm': State({\n    'mean': BatchStat( # " in text
     assert "linear=Linear(<shared>)" in repr(block)
+
+
+def test_numbers_and_bytes_are_shown_by_kind_in_total_and_once_if_shared():
+    model = nnx.BatchNorm(4, rngs=nnx.Rngs(0))
+    model.again, model.step = model.scale, nnx.Variable(3)
+    head = "# Param: 8 (32 B), BatchStat: 8 (32 B), Total: 16 (64 B)"
+    assert repr(model).startswith(f"BatchNorm( {head}\n")
+    assert "value=Array(shape=(4,), dtype=float32)" in repr(model)
+    assert "Array([" not in repr(model)
+    assert "step=Variable(\n" in repr(model)  # a number of Python is no array
+    assert f'<summary>BatchNorm( <span class="dim">{head[2:]}</span>' in model._repr_html_()
+    traced = nnx.eval_shape(lambda: nnx.BatchNorm(4, rngs=nnx.Rngs(0)))
+    assert head in repr(traced)
+    assert repr(nnx.List([1, 2])).startswith("List(\n")
 
 
 def test_a_model_of_many_layers_is_shown_shortly():
@@ -205,7 +219,7 @@ def test_a_model_of_many_layers_is_shown_shortly():
     for shown in (repr(layers), repr(nnx.state(layers)), layers._repr_html_()):
         assert len(shown) < 60_000
         assert "976 more" in shown
-    assert "2,000 arrays, 6,000 elements, 24.0 kB" in layers._repr_html_()
+    assert "Param: 6,000 (24.0 KB)" in layers._repr_html_()
     names = re.findall(r"^  (\d+)=", repr(layers), re.MULTILINE)
     assert names == [str(i) for i in range(24)]
 

@@ -11,7 +11,7 @@
 >>> counter = Counter()
 >>> increment(counter)
 >>> counter.count
-Variable(
+Variable( # 1 (4 B)
   value=Array(1, dtype=int32)
 )
 """

@@ -9,6 +9,7 @@ from weakref import ref
 import numpy as np
 
 from bindax_core.extend import Array, is_value, tree_leaves
+from bindax_nnx._counted import Counted
 from bindax_nnx._marks import Marked, declared_marks
 from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation_counter
 from bindax_nnx._paths import Place, full_name, name_places
@@ -16,7 +17,7 @@ from bindax_nnx._tokens import NodeToken, node_token
 from bindax_nnx.errors import TraceContextError
 from bindax_nnx.external_nodes import find_foreign
 from bindax_nnx.variables import Variable
-from bindax_text import Displayed, Parts
+from bindax_text import Parts, View
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ on_definition: list[Callable[[type[Object]], None]] = []
 """Functions to call with each class of objects when it is defined."""
 
 
-class Object(Displayed):
+class Object(Counted):
     """Base of what takes part in transformations with the identity of Python objects.
 
     Attributes may hold variables, other objects, arrays, containers of these, and static values
@@ -163,6 +164,9 @@ class Object(Displayed):
         attributes = self.__dict__
         shown = [(f"{name}=", attributes[name]) for name in self._nnx_order(tuple(attributes))]
         return Parts(f"{type(self).__name__}(", shown, ")")
+
+    def __repr__(self) -> str:
+        return repr(View(self))  # arrays by their types
 
     def _nnx_token(self) -> tuple[NodeToken, tuple[str, ...]]:
         """The token of this object as its attributes are, and their names in order."""

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bindax_core.extend import ShapedArray, tree_leaves, typeof
 from bindax_nnx._recorded_calls import CallInfo, Recorder, described
 from bindax_nnx._tables import centered, table
+from bindax_nnx.counts import Size, kind_of, size_of, size_text, total
 from bindax_nnx.filters import Path
 from bindax_nnx.graph import children_of, is_reference
-from bindax_nnx.rngs import RngState
 from bindax_nnx.variables import Variable
-
-Size = tuple[int, int]
-"""A count of numbers, and of their bytes."""
 
 
 def tabulate(
@@ -66,11 +62,11 @@ def tabulate(
     """
     calls = Recorder(compute_flops, compute_vjp_flops).run(model, method, input_args, input_kwargs)
     holdings: dict[Path, _Holding] = {}
-    total = _collect(model, (), set(), holdings)
+    whole = _collect(model, (), set(), holdings)
     shown = [x for x in calls if (depth is None or len(x.path) <= depth) and row_filter(x)]
     counts = {"flops": compute_flops, "vjp_flops": compute_vjp_flops}
     columns = [name for name, is_shown in counts.items() if is_shown]
-    return _shown(type(model).__name__, shown, columns, holdings, total)
+    return _shown(type(model).__name__, shown, columns, holdings, whole)
 
 
 def _shown(
@@ -78,10 +74,10 @@ def _shown(
     calls: Sequence[CallInfo],
     columns: Sequence[str],
     holdings: Mapping[Path, _Holding],
-    total: _Holding,
+    whole: _Holding,
 ) -> str:
     """The table of calls with some of their counts."""
-    kinds = sorted(total.sizes)
+    kinds = sorted(whole.sizes)
     rows = [
         [
             *("/".join(map(str, call.path)), call.type.__name__, call.inputs, call.outputs),
@@ -92,10 +88,9 @@ def _shown(
     ]
     head = ["path", "type", "inputs", "outputs", *columns, *kinds]
     empty = [""] * (3 + len(columns))
-    foot = [*empty, "Total", *[_size(total.sizes[kind]) for kind in kinds]]
+    foot = [*empty, "Total", *[size_text(whole.sizes[kind]) for kind in kinds]]
     text = table(f"{name} Summary", head, rows, foot)
-    numbers, size = map(sum, zip((0, 0), *total.sizes.values(), strict=True))
-    caption = f"Total Parameters: {_size((numbers, size))}"
+    caption = f"Total Parameters: {size_text(total(whole.sizes.values()))}"
     return f"{text}\n\n{centered(caption, len(text.splitlines()[1]))}"
 
 
@@ -111,13 +106,12 @@ class _Holding:
 
     def add(self, kind: str, size: Size) -> None:
         """Count numbers and bytes of a kind."""
-        here = self.sizes.get(kind, (0, 0))
-        self.sizes[kind] = (here[0] + size[0], here[1] + size[1])
+        self.sizes[kind] = total([self.sizes.get(kind, (0, 0)), size])
 
     def shown(self, kind: str) -> str:
         """The cell of a kind."""
         parts = [described(self.own[kind])] if kind in self.own else []
-        sizes = [_size(self.sizes[kind])] if kind in self.sizes else []
+        sizes = [size_text(self.sizes[kind])] if kind in self.sizes else []
         return "\n\n".join([*parts, *sizes])
 
 
@@ -130,30 +124,13 @@ def _collect(node: Any, path: Path, met: set[int], found: dict[Path, _Holding]) 
                 continue
             met.add(id(value))
         if isinstance(value, Variable):
-            kind = "RngState" if isinstance(value, RngState) else type(value).__name__
+            kind = kind_of(value)
             metadata = value.get_metadata()
             if kind != "RngState":
                 shown = {"value": value.raw_value, **metadata} if metadata else value.raw_value
                 holding.own.setdefault(kind, {})[str(key)] = shown
-            holding.add(kind, _measured(value))
+            holding.add(kind, size_of(value))
         else:
             for kind, size in _collect(value, (*path, key), met, found).sizes.items():
                 holding.add(kind, size)
     return holding
-
-
-def _measured(variable: Variable[Any]) -> Size:
-    leaves = tree_leaves(variable.raw_value)
-    avals = [x if isinstance(x, ShapedArray) else typeof(x) for x in leaves]
-    return sum(a.size for a in avals), sum(a.size * a.dtype.itemsize for a in avals)
-
-
-def _size(size: Size) -> str:
-    return f"{size[0]:,} ({_bytes(size[1])})"
-
-
-def _bytes(size: int) -> str:
-    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
-        if size >= factor:
-            return f"{size / factor:,.1f} {unit}"
-    return f"{size} B"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from bindax_core.errors import UnexpectedTracerError, clause
 from bindax_core.extend import Array, NodeDefinition, ShapedArray, Tracer
 from bindax_core.tree_util import GetAttrKey, register_node
+from bindax_nnx._counted import Counted
 from bindax_nnx._metadata import HasMetadata, checked_pairs, current_names
 from bindax_nnx._metadata import VariableMetadata as VariableMetadata
 from bindax_nnx._mutation_counter import current_trace, describe_trace, mutation_counter
@@ -17,7 +18,7 @@ from bindax_nnx._tokens import VariableToken, serialized_name, variable_token
 from bindax_nnx.eager_sharding import divided, is_divided, sharding_of, using_eager_sharding
 from bindax_nnx.errors import TraceContextError
 from bindax_nnx.reference_variables import add_defaults, loaded, settled
-from bindax_text import Displayed, Parts
+from bindax_text import Parts
 from bindax_transforms.extend import Reference
 
 A = TypeVar("A")
@@ -28,7 +29,7 @@ PARTITION_NAME = "partition_name"
 _HOOKS = ("on_add_axis", "on_create_value", "on_get_value", "on_remove_axis", "on_set_value")
 
 
-class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
+class Variable(Counted, HasMetadata, VariableOperators, Generic[A]):
     """A cell that holds an array, or a tree of arrays, and metadata.
 
     It has the operators, attributes and methods of its value. Subclasses are the kinds of state
@@ -151,10 +152,7 @@ class Variable(Displayed, HasMetadata, VariableOperators, Generic[A]):
         """The kind of variable."""
         return type(self)
 
-    @property
-    def type(self) -> Any:
-        """The kind of variable."""
-        return type(self)
+    type: Any = var_type
 
     def get_value(self, *, index: Any = None) -> Any:
         """The content of the variable, or a part of it; subclasses may define it anew."""

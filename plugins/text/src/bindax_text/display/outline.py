@@ -26,6 +26,7 @@ class Node:
         end: what ends it.
         children: the parts that are shown.
         hidden: how many more parts there are.
+        note: what its class says of it by ``__bindax_note__``; empty without.
         state: ``"open"``, ``"leaf"``, ``"folded"`` where its parts are left out, or ``"shared"``
             where they were shown before.
     """
@@ -36,6 +37,7 @@ class Node:
     end: str = ""
     children: list[Node] = field(default_factory=list)
     hidden: int = 0
+    note: str = ""
     state: str = "leaf"
 
 
@@ -66,6 +68,8 @@ class Outline:
         if parts.parts and (self._left <= 0 or depth > MOST_DEPTH):
             node.state = "folded"
             return node
+        if hasattr(type(value), "__bindax_note__"):
+            node.note = value.__bindax_note__()
         shown = parts.parts if len(parts.parts) <= MOST_PARTS + 1 else parts.parts[:MOST_PARTS]
         node.children = [self.of(x, name, depth + 1) for name, x in shown]
         node.hidden = len(parts.parts) - len(shown)

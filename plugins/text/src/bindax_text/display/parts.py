@@ -11,7 +11,8 @@ from bindax_core.tree_util import flatten_one_level_with_keys, is_tree_node, key
 class Parts(NamedTuple):
     """The way a value is shown: what begins and ends it, and its parts with their names.
 
-    A class gives the parts of its instances by a method ``__bindax_parts__``.
+    A class gives the parts of its instances by a method ``__bindax_parts__``. By a method
+    ``__bindax_note__`` it can say more of them in a line, which stands behind the beginning.
 
     >>> from bindax_text import describe
     >>> class Point:

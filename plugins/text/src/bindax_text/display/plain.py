@@ -81,4 +81,5 @@ def _text(node: Node, indent: str, shown: Callable[[Any], str], below: Callable[
     if node.hidden:
         lines.append(f"... {node.hidden:,} more")
     text = ",\n".join(f"{indent}  {line}" for line in lines)
-    return f"{node.start}\n{text}\n{indent}{node.end}" if text else f"{node.start}{node.end}"
+    start = f"{node.start} # {node.note}" if node.note else node.start
+    return f"{start}\n{text}\n{indent}{node.end}" if text else f"{node.start}{node.end}"

@@ -14,12 +14,12 @@ _TOTALS_DEPTH = 2
 
 
 def note_of(node: Node, depth: int) -> str:
-    """The type of the only array that is a part of a value; of the outer values, all arrays."""
+    """The type of the only array in a value, or its own note; of the outer values, all arrays."""
     arrays = [part for part in node.children if part.state == "leaf" and is_array(part.value)]
     if len(arrays) == 1 and all(part.state == "leaf" for part in node.children):
         shown: str = typeof(arrays[0].value).str_short()
         return shown
-    return totals_text(node.value) if depth < _TOTALS_DEPTH else ""
+    return node.note or (totals_text(node.value) if depth < _TOTALS_DEPTH else "")
 
 
 def totals_text(value: Any) -> str:
