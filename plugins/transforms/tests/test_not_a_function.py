@@ -104,6 +104,28 @@ def test_every_transformation_says_what_it_was_given(name: str) -> None:
     assert refusal(TRANSFORMATIONS[name], array) == f"{start}{array!r} of type Array. {ITSELF}"
 
 
+def yields(x: Any) -> Any:
+    yield x
+
+
+async def awaits(x: Any) -> Any:
+    return x
+
+
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+@pytest.mark.parametrize("given", [yields, awaits])
+def test_functions_that_return_before_they_have_run(name: str, given: Any) -> None:
+    text = refusal(TRANSFORMATIONS[name], given)
+    start = f"fun of {name} must return its results, but got a generator function or a coroutine"
+    assert text.startswith(f"{start}, {given.__name__} (")
+
+
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_static_methods(name: str) -> None:
+    text = refusal(TRANSFORMATIONS[name], staticmethod(identity))
+    assert "Apply staticmethod last, as the first of the decorators." in text
+
+
 @pytest.mark.parametrize("name", DECORATORS)
 def test_decorators_with_options(name: str) -> None:
     text = f"fun of {name} must be a function, but got 3 of type int. {ITSELF}"
