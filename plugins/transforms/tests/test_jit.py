@@ -75,8 +75,47 @@ def test_static_arguments() -> None:
 
     by_name = bt.jit(named, static_argnames=("times",))
     assert float(by_name(2.0, 3)) == float(by_name(2.0, times=3)) == 6.0
-    with pytest.raises(ValueError, match="argument name 'tims', but its parameters are times, x"):
+    unknown = "static_argnames of jit names 'tims', but the parameters of named .* are times, x"
+    with pytest.raises(ValueError, match=unknown):
         bt.jit(named, static_argnames=("tims",))
+
+
+@pytest.mark.parametrize("option", ["static_argnames", "donate_argnames"])
+def test_names_that_no_argument_can_be_passed_by(option: str) -> None:
+    def named(a: Any, /, b: Any, *more: Any, c: Any = 1.0) -> Any:
+        return b
+
+    def takes_any(a: Any, /, b: Any, *more: Any, **others: Any) -> Any:
+        return b
+
+    for name in ("a", "more"):
+        for f in (named, takes_any):
+            with pytest.raises(ValueError, match=f"{option} of jit names '{name}', .* by position"):
+                bt.jit(f, **{option: ("b", name)})
+    with pytest.raises(ValueError, match=f"{option} of jit names 'others', .* are b, c"):
+        bt.jit(named, **{option: "others"})
+    bt.jit(takes_any, **{option: ("b", "whatever")})
+
+
+def test_a_name_means_the_position_behind_those_without_names() -> None:
+    def times(x: Any, /, n: int) -> Any:
+        return x * float(n)
+
+    by_name, by_position = bt.jit(times, static_argnames="n"), bt.jit(times, static_argnums=1)
+    for jitted in (by_name, by_position):
+        assert float(jitted(2.0, 3)) == float(jitted(2.0, n=3)) == 6.0
+
+
+def test_names_to_donate_of_a_function_whose_parameters_are_not_known() -> None:
+    class Unknown:
+        __signature__ = "none"
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return args[0]
+
+    with pytest.raises(ValueError, match="the signature is not known, .* donate_argnums"):
+        bt.jit(Unknown(), donate_argnames="a")
+    assert float(bt.jit(Unknown(), static_argnames="a")(1.0)) == 1.0
 
 
 def test_jit_as_decorator_and_method() -> None:

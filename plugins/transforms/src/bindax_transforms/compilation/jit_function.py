@@ -420,7 +420,7 @@ def jit(
     Raises:
         TypeError: when an argument is neither an array nor static; the message names it.
         ValueError: when a position or name belongs to no parameter, one argument is both static
-            and donated, or a result cannot be divided as ``out_shardings`` says.
+            and donated, a static argument has no hash, or a result cannot be divided as ``out_shardings`` says.
 
     >>> from bindax_transforms import jit
     >>> float(jit(lambda x, y: x * y)(2.0, 3.0))
@@ -445,6 +445,9 @@ def jit(
 def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:
     check_function("jit", "fun", fun)
     # As in JAX, who gives both positions and names has said it all.
-    statics, donates = (x if all(x) else arguments.complete(fun, *x) for x in (static, donated))
+    statics, donates = (
+        given if all(given) else arguments.complete(fun, *given, f"{kind}_argnames")
+        for kind, given in (("static", static), ("donate", donated))
+    )
     arguments.check_positions(fun, statics[0], donates[0])
     return JittedFunction(fun, JitOptions(*statics, *donates, *others))

@@ -71,23 +71,52 @@ def words(given: str | Iterable[str] | None, parameter: str = "static_argnames")
 
 
 def complete(
-    fun: Callable[..., Any], given: tuple[int, ...], names: tuple[str, ...]
+    fun: Callable[..., Any],
+    given: tuple[int, ...],
+    names: tuple[str, ...],
+    parameter: str = "static_argnames",
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Positions for names and names for positions, so that either way of passing works."""
-    parameters = parameters_of(fun) if given or names else None
-    if parameters is None or any(p.kind is p.POSITIONAL_ONLY for p in parameters):
+    """Positions for names and names for positions, so that either way of passing works.
+
+    Args:
+        fun: the function.
+        given: positions of its arguments.
+        names: names of its arguments.
+        parameter: what the names were given as.
+
+    Raises:
+        ValueError: when no argument can be passed by a name, or the names of parameters are not
+            known, so that what is passed by position would be missed.
+    """
+    if not given and not names:
         return given, names
-    ordered = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    known = {p.name for p in parameters}
+    parameters = parameters_of(fun)
+    if parameters is None:
+        if names and parameter == "donate_argnames":
+            raise ValueError(
+                f"jit of {describe_function(fun)}: the signature is not known, so that "
+                f"donate_argnames={names!r} would miss arguments passed by position. Give their "
+                f"positions in donate_argnums."
+            )
+        return given, names
+    ordered = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    known = {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    unnamed = {p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)}
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
     for name in names:
+        if name in unnamed:
+            raise ValueError(
+                f"{parameter} of jit names {name!r}, but {describe_function(fun)} takes it by "
+                f"position alone; give its position in {parameter.replace('names', 'nums')}."
+            )
         if name not in known and not takes_any:
             raise ValueError(
-                f"jit of {describe_function(fun)} was given the argument name {name!r}, but its "
-                f"parameters are {', '.join(sorted(known))}."
+                f"{parameter} of jit names {name!r}, but the parameters of "
+                f"{describe_function(fun)} are {', '.join(sorted(known))}."
             )
     more = tuple(ordered.index(n) for n in names if n in ordered)
-    other = tuple(ordered[i] for i in given if -len(ordered) <= i < len(ordered))
+    reached = (ordered[i] for i in given if -len(ordered) <= i < len(ordered))
+    other = tuple(name for name in reached if name in known)
     return tuple(dict.fromkeys(given + more)), tuple(dict.fromkeys(names + other))
 
 
@@ -195,7 +224,7 @@ def _refuse_unhashable(fun: Callable[..., Any], statics: Statics, name: str) -> 
                 ) from None
             if name == "checkpoint":
                 continue  # it keeps no program by the value
-            raise TypeError(
+            raise ValueError(
                 f"{name} of {describe_function(fun)}: the static argument {which!r} is not "
                 f"hashable: {value!r:.80} of type {type(value).__name__}. Static arguments are "
                 f"part of the cache key; pass a tuple instead of a list, or a frozen class."
