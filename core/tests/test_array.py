@@ -89,6 +89,9 @@ def test_moves_on_request() -> None:
         assert isinstance(x["a"], Array)
         assert x["a"].weak_type
         assert bx.device_get(x)["a"] == 1.5
+        assert isinstance(bx.device_get(x)["a"], np.ndarray)
+        plain = [1, 2.0, True, "a", None]
+        assert all(new is old for new, old in zip(bx.device_get(plain), plain, strict=True))
         assert bx.block_until_ready(x) is x
         assert bx.default_backend() == "numpy"
         assert repr(bx.devices()) == "[HostDevice()]"

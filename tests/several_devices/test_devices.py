@@ -128,6 +128,10 @@ def test_moves(on: Any, numbers: Any) -> None:
         np.testing.assert_array_equal(y, numbers)
         assert bindax.device_put(y, sharding) is y
         assert bindax.device_put(y, sharding, may_alias=False) is not y
+        assert bindax.device_put(y) is y
+        assert bindax.device_put(y, may_alias=False) is not y
+        with pytest.raises(ValueError, match="may_alias and donate cannot be True"):
+            bindax.device_put(y, may_alias=True, donate=True)
     one = bindax.device_put(numbers, bindax.devices()[1])
     for device in (bindax.devices()[2], bindax.devices()[1]):
         there = bindax.device_put(one, device, may_alias=False)

@@ -54,7 +54,8 @@ def device_get(x: Any) -> Any: ...
 def device_get(x: Any) -> Any:
     """A tree with NumPy arrays in place of arrays.
 
-    Traced values and arrays that NumPy has no dtype for, such as random keys, stay as they are.
+    What is no array stays as it is, as do traced values and arrays that NumPy has no dtype for,
+    such as random keys.
 
     >>> from bindax_core import device_get, device_put
     >>> device_get(device_put(1.5))
@@ -64,7 +65,9 @@ def device_get(x: Any) -> Any:
     def get(leaf: Any) -> Any:
         if isinstance(leaf, Tracer) or (isinstance(leaf, Array) and is_extended(leaf.aval.dtype)):
             return leaf
-        return leaf.numpy() if isinstance(leaf, Array) else np.asarray(leaf)
+        if isinstance(leaf, Array):
+            return leaf.numpy()
+        return np.asarray(leaf) if hasattr(leaf, "__array__") else leaf
 
     with explicit_transfers():
         return tree_map(get, x)
@@ -97,7 +100,7 @@ def device_put(
     Raises:
         TypeError: when the device is a name or a number.
         ValueError: when an array cannot be divided as its sharding says, or its axes cannot be
-            ordered as its layout says.
+            ordered as its layout says; when an array that is donated may be the result.
         BackendError: when the backend has not these devices.
 
     >>> import numpy as np
@@ -110,6 +113,11 @@ def device_put(
     donated = flatten_prefix(donate, tree, "device_put: donate", full_name="x")
     for said in flatten_prefix(src, tree, "device_put: src", full_name="x"):
         _sharding_of(said, "device_put: src")
+    if may_alias and any(donated):
+        raise ValueError(
+            "device_put: an array that is donated is deleted afterwards, so that the result cannot "
+            "be the same one: may_alias and donate cannot be True at the same time."
+        )
     with explicit_transfers():
         outs = [
             _put(leaf, target, may_alias is not False, bool(given))
@@ -121,8 +129,10 @@ def device_put(
 def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
     leaf = unwrapped(leaf)
     if target is None:
-        if isinstance(leaf, Tracer) or (isinstance(leaf, Array) and leaf.committed):
+        if isinstance(leaf, Tracer):
             return leaf
+        if isinstance(leaf, Array) and leaf.committed:
+            return leaf if may_alias else leaf.copy()
         backend = find_backend()
         if config.default_device is None:
             return _moved(leaf, default_placement(backend), donate)
