@@ -499,3 +499,13 @@ def test_lowering_hides_what_is_computed_again(
     context = RecordingContext(platform)
     lowering["stablehlo"].get(eqn.primitive)(context, "value", **params)
     assert context.added == added
+
+
+def test_policies_may_ask_for_the_text_of_a_primitive() -> None:
+    by_text = checkpoint(
+        lambda x: toy.sin(toy.sin(x)), policy=lambda p, *_, **__: str(p) == "toy.cos"
+    )
+    _, linear = bt.linearize(by_text, 1.0)
+    text = str(bt.make_jaxpr(linear)(1.0))
+    assert "toy.cos" not in text
+    assert "toy.sin" not in text

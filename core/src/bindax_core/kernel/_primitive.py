@@ -52,6 +52,9 @@ class Primitive:
     def __repr__(self) -> str:
         return f"Primitive({self.name!r})"
 
+    def __str__(self) -> str:
+        return self.name
+
     def bind(self, *operands: Any, **params: Any) -> Any:
         """Apply the primitive: by the interpreter of the highest level that takes part.
 
@@ -63,9 +66,7 @@ class Primitive:
         if trace is None:  # an operand stands for an array, or for a tracer of a higher level
             return self.bind(*map(as_operand, operands), **params)
         outs = trace.process_primitive(self, trace.boxed(operands), params)
-        if self.multiple_results:
-            return [full_lower(x) for x in outs]
-        return full_lower(outs[0])
+        return [full_lower(x) for x in outs] if self.multiple_results else full_lower(outs[0])
 
     def out_avals(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
         """Return the types of the results; those for plain types of operands are cached."""
@@ -87,9 +88,8 @@ class Primitive:
 
     def count_results(self, avals: tuple[Any, ...], params: dict[str, Any]) -> int | None:
         """Count the results; None where that would mean to trace a function again."""
-        if self not in rules.abstract_eval.functions or not all(map(is_reusable, params.values())):
-            return None
-        return len(self.out_avals(avals, params))
+        known = self in rules.abstract_eval.functions and all(map(is_reusable, params.values()))
+        return len(self.out_avals(avals, params)) if known else None
 
     def result_types(self, avals: tuple[Any, ...], params: dict[str, Any]) -> Sequence[Any]:
         """Return what the rule says."""
