@@ -209,7 +209,7 @@ def test_check_of_leaks_names_the_rule() -> None:
         return operands[0], dims[0]
 
     made = declare(vmap=rules.vmap(batch))
-    message = r"outlived its trace: .*It is kept in 'kept' by the vmap rule of failures\.same, from"
+    message = r"^Leaked trace: .*It is kept in 'kept' by the vmap rule of failures\.same, from"
     with bindax.check_tracer_leaks(), pytest.raises(UnexpectedTracerError, match=message):
         bindax.make_jaxpr(bindax.vmap(made.bind))(X)
     kept.clear()

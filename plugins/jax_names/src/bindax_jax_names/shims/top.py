@@ -21,6 +21,7 @@ from bindax_jax_names.shims.staging import make_jaxpr
 __all__ = [
     "CompilerEffortLevel",
     "Inline",
+    "checking_leaks",
     "checkpoint",
     "checkpoint_policies",
     "config",
@@ -55,6 +56,11 @@ _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
     """Have ``PRNGKey`` make keys with a dtype of their own inside a ``with`` block."""
     return config.override("jax_enable_custom_prng", new_val)
+
+
+def checking_leaks() -> AbstractContextManager[None]:
+    """Look for values that outlive their traces, at the end of each, inside a ``with`` block."""
+    return config.override("jax_check_tracer_leaks", True)
 
 
 def typeof(x: Any) -> Any:

@@ -73,7 +73,7 @@ def check_leaks(main: Any) -> None:
     own = {id(values), *map(id, values), *_locals_of_interpreters()}
     for x in values:
         if any(id(r) not in own and not isinstance(r, FrameType) for r in gc.get_referrers(x)):
-            raise leak("a traced value outlived its trace:", x)
+            raise leak("Leaked trace: a value outlived it,", x)
 
 
 def _watch(on: bool) -> None:
