@@ -113,7 +113,7 @@ def test_names_to_donate_of_a_function_whose_parameters_are_not_known() -> None:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return args[0]
 
-    with pytest.raises(ValueError, match="the signature is not known, .* donate_argnums"):
+    with pytest.raises(ValueError, match=r"the signature is not known, .* donate_argnums"):
         bt.jit(Unknown(), donate_argnames="a")
     assert float(bt.jit(Unknown(), static_argnames="a")(1.0)) == 1.0
 

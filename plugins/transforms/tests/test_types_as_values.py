@@ -32,6 +32,18 @@ def test_functions_may_return_them_where_types_are_wanted() -> None:
     assert out == {"a": STRUCT, "b": [STRUCT, STRUCT]}
 
 
+def test_compiled_functions_take_them_where_types_alone_are_wanted() -> None:
+    @bt.jit
+    def double(x: dict[str, bx.Array]) -> bx.Array:
+        return x["a"] * 2.0
+
+    assert bt.eval_shape(lambda: double({"a": STRUCT})) == STRUCT
+    assert bt.eval_shape(lambda y: (y, double({"a": STRUCT})), STRUCT)[1] == STRUCT
+    for f in (double, bt.make_jaxpr(lambda: double({"a": STRUCT}))):
+        with pytest.raises(TypeError, match=r"argument x\['a'\] is not an array"):
+            f(*({"a": STRUCT},) * (f is double))
+
+
 def test_result_types() -> None:
     numpy = pytest.importorskip("bindax.numpy")
     assert numpy.result_type(STRUCT, np.int32) == np.float32

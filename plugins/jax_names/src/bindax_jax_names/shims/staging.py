@@ -24,7 +24,7 @@ def make_jaxpr(
     """
     traced = bindax.make_jaxpr(fun, static_argnums, return_shape=return_shape)
 
-    @wraps(fun)
+    @wraps(traced)
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
         found = traced(*args, **kwargs)
         if return_shape:

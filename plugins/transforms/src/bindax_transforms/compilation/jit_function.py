@@ -30,7 +30,6 @@ from bindax_core.extend import (
     tree_map,
     tree_unflatten,
     unknown_type_message,
-    unwrapped,
 )
 from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function
@@ -55,6 +54,7 @@ from bindax_transforms.compilation.jit_primitive import jit_p
 from bindax_transforms.compilation.recompilation import note_compilation
 from bindax_transforms.compilation.sharding_constraint import shardings_of, with_shardings
 from bindax_transforms.staging import static_arguments as arguments
+from bindax_transforms.staging.make_jaxpr import operand_of
 from bindax_transforms.staging.static_arguments import JitOptions, Statics
 
 P = ParamSpec("P")
@@ -221,8 +221,8 @@ class JittedFunction(Generic[P, R]):
             elif isinstance(x, Tracer):
                 traced = True
                 avals.append(x.aval)
-            elif unwrapped(x) is not x:
-                return self._lookup(*tree_map(unwrapped, (args, kwargs)))
+            elif operand_of(x) is not x:
+                return self._lookup(*tree_map(operand_of, (args, kwargs)))
             else:
                 avals.append(self._operand_aval(x, args, kwargs))
         key = (tree, tuple(avals), statics, config.program_key)
@@ -420,7 +420,7 @@ def jit(
     Raises:
         TypeError: when an argument is neither an array nor static; the message names it.
         ValueError: when a position or name belongs to no parameter, one argument is both static
-            and donated, a static argument has no hash, or a result cannot be divided as ``out_shardings`` says.
+            and donated, a static argument has no hash, or ``out_shardings`` divide no result.
 
     >>> from bindax_transforms import jit
     >>> float(jit(lambda x, y: x * y)(2.0, 3.0))
@@ -432,11 +432,8 @@ def jit(
 
     @api_boundary
     def jitted(fun: Callable[..., Any]) -> Any:
-        static = arguments.positions(static_argnums), arguments.words(static_argnames)
-        donated = (
-            arguments.positions(donate_argnums, "donate_argnums"),
-            arguments.words(donate_argnames, "donate_argnames"),
-        )
+        static = arguments.places(static_argnums, static_argnames, "static")
+        donated = arguments.places(donate_argnums, donate_argnames, "donate")
         return _jitted(fun, static, donated, others)
 
     return jitted if fun is None else jitted(fun)
@@ -445,9 +442,7 @@ def jit(
 def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:
     check_function("jit", "fun", fun)
     # As in JAX, who gives both positions and names has said it all.
-    statics, donates = (
-        given if all(given) else arguments.complete(fun, *given, f"{kind}_argnames")
-        for kind, given in (("static", static), ("donate", donated))
-    )
+    statics = static if all(static) else arguments.complete(fun, *static)
+    donates = donated if all(donated) else arguments.complete(fun, *donated, "donate_argnames")
     arguments.check_positions(fun, statics[0], donates[0])
     return JittedFunction(fun, JitOptions(*statics, *donates, *others))

@@ -17,15 +17,18 @@ from bindax_core.extend import (
     canonicalize_aval,
     eval_context,
     is_value,
+    trace_state,
     tree_flatten,
     tree_unflatten,
     typeof,
     unknown_type_message,
+    unwrapped,
     wraps,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, parameter_names
 from bindax_transforms.staging import static_arguments as arguments
+from bindax_transforms.staging.jaxpr_trace import JaxprTracer
 from bindax_transforms.staging.reference import Reference, check_distinct, has_references
 from bindax_transforms.staging.staged_program import (
     on_values,
@@ -44,6 +47,17 @@ def abstractify(x: Any, name: str) -> Any:
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         return canonicalize_aval(ShapedArray(tuple(x.shape), x.dtype))
     raise TypeError(f"{name}: {unknown_type_message(x)}")
+
+
+def operand_of(x: Any) -> Any:
+    """The operand that a value stands for: a type, inside of ``eval_shape``, for a value of it."""
+    main = trace_state.dynamic
+    if isinstance(x, AbstractValue) and main is not None:
+        if main.origin.transformation == "eval_shape":
+            aval = canonicalize_aval(x)
+            return JaxprTracer(main.trace, aval, main.global_data.new_arg(aval))
+        return x
+    return unwrapped(x)
 
 
 def _staged(
@@ -120,6 +134,8 @@ def make_jaxpr(
             return jaxpr, tree_unflatten(out_tree, jaxpr.out_avals[: out_tree.num_leaves])
         return jaxpr
 
+    jaxpr_of.__name__ = f"make_jaxpr({jaxpr_of.__name__})"
+    jaxpr_of.__qualname__ = f"make_jaxpr({jaxpr_of.__qualname__})"
     return jaxpr_of
 
 

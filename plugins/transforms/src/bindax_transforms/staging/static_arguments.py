@@ -70,6 +70,11 @@ def words(given: str | Iterable[str] | None, parameter: str = "static_argnames")
     return names
 
 
+def places(argnums: Any, argnames: Any, kind: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The positions and names of arguments that are ``static``, or that ``jit`` may ``donate``."""
+    return positions(argnums, f"{kind}_argnums"), words(argnames, f"{kind}_argnames")
+
+
 def complete(
     fun: Callable[..., Any],
     given: tuple[int, ...],
