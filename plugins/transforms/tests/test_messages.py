@@ -120,7 +120,9 @@ def test_non_array_argument_of_jit() -> None:
 
 
 def test_unhashable_static_argument() -> None:
-    with pytest.raises(ValueError, match=r"static argument 1 is not hashable: .* pass a tuple inst"):
+    with pytest.raises(
+        ValueError, match=r"static argument 1 is not hashable: .* pass a tuple inst"
+    ):
         bt.jit(lambda x, n: x, static_argnums=1)(1.0, [1, 2])
 
 
@@ -189,9 +191,7 @@ def test_grad_of_what_is_not_a_float_scalar() -> None:
         bt.jacrev(lambda x: np.ones(2), holomorphic=True)(1j)
     with pytest.raises(TypeError, match=r"with respect to \w+: a value of type builtins.str"):
         bt.grad(lambda x: x)("no")
-    with pytest.raises(
-        ValueError, match=r"with respect to argument 1, but the function was called"
-    ):
+    with pytest.raises(TypeError, match=r"with respect to argument 1, but the function was called"):
         bt.grad(lambda x: x, argnums=1)(1.0)
     with pytest.raises(ValueError, match=r"argnums=\(0, -2\) of grad names an argument twice"):
         bt.grad(lambda x, y: x * y, argnums=(0, -2))(1.0, 2.0)
@@ -222,14 +222,52 @@ def test_inconsistent_batch_sizes() -> None:
         bt.vmap(lambda x: x, in_axes=None)(np.ones(2))
     with pytest.raises(ValueError, match=r"in_axes of vmap has 1 entries for 2 positional"):
         bt.vmap(lambda x, y: x, in_axes=(0,))(np.ones(2), np.ones(2))
-    with pytest.raises(TypeError, match=r"must hold integers, None and trees of these"):
-        bt.vmap(lambda x: x, in_axes=("a",))(np.ones(2))
     with pytest.raises(ValueError, match=r"out_axes None for output 0, but that output depends"):
         bt.vmap(lambda x: x, out_axes=None)(np.ones(2))
     with pytest.raises(ValueError, match=r"put the mapped axis at 3 of output 0"):
         bt.vmap(lambda x: x, out_axes=3)(np.ones(2))
     with pytest.raises(errors.TreeError, match=r"in_axes"):
         bt.vmap(lambda x: x, in_axes=({"b": 0},))({"a": np.ones(2)})
+
+
+@pytest.mark.parametrize("wrong", ["a", 1.0, False, np.ones(2), np.ones(())])
+@pytest.mark.parametrize("what", ["in_axes", "out_axes"])
+def test_axes_that_are_no_integers_are_refused_before_the_call(what: str, wrong: Any) -> None:
+    for axes in (wrong, (wrong,), [{"a": wrong}]):
+        with pytest.raises(TypeError, match=rf"{what} of vmap must be an int, None or a tree of"):
+            bt.vmap(lambda x: x, **{what: axes})
+
+
+def test_axes_of_arguments_have_an_entry_for_each() -> None:
+    with pytest.raises(TypeError, match=r"or a tuple with an entry for each positional argument"):
+        bt.vmap(lambda x: x["a"], in_axes={"a": 0})
+    one = bt.vmap(lambda x: x["a"], in_axes=[{"a": np.int64(0)}], out_axes={"b": 0}["b"])
+    assert one({"a": np.ones(2)}).shape == (2,)
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_a_derivative_called_with_other_than_one_cotangent(count: int) -> None:
+    _, pullback = bt.vjp(lambda x: (x, x), 1.0)
+    text = rf"the vjp of <lambda> .* takes one cotangent, .* it was called with {count} arguments"
+    with pytest.raises(TypeError, match=text):
+        pullback(*(1.0,) * count)
+
+
+def test_calls_without_the_argument_that_is_differentiated() -> None:
+    for f in (bt.grad(lambda x: x, 1), bt.value_and_grad(lambda x: x, 1)):
+        with pytest.raises(TypeError, match="with respect to argument 1, but the function was"):
+            f(1.0)
+    for f in (bt.jacfwd(lambda x: x, 1), bt.jacrev(lambda x: x, 1), bt.grad(lambda x: x, -2)):
+        with pytest.raises(ValueError, match="the function was called with 1 positional"):
+            f(1.0)
+
+
+def test_transposes_of_integers_that_become_floats() -> None:
+    multiply = pytest.importorskip("bindax.numpy").multiply
+    text = r"linear_transpose only supports .* but <lambda> .* is one of \(int64\[\]\) to \(float64"
+    with pytest.raises(TypeError, match=text):
+        bt.linear_transpose(lambda x: multiply(x, 2.0), 1)
+    assert int(bt.linear_transpose(lambda x: multiply(x, 2), 1)(3)[0]) == 6
 
 
 def masked() -> Any:

@@ -126,8 +126,7 @@ def _axis_size(
         if axis is None:
             places.append(None)
             continue
-        if not isinstance(axis, (int, np.integer)):
-            raise TypeError(f"pmap: in_axes must be integers or None, but has {axis!r:.60}.")
+        _check_axis("in_axes", axis)
         if not -len(shape) <= axis < len(shape):
             raise ValueError(
                 f"pmap: argument leaf {i} has the type {typeof(x).str_short()}, and so no axis "
@@ -195,11 +194,17 @@ def _divided(
     return tree_unflatten(tree_out, [_placed(x, axis) for x, axis in pairs])
 
 
+def _check_axis(what: str, axis: Any) -> None:
+    if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
+        raise TypeError(f"pmap: {what} must be an int, None or a tree of these, not {axis!r:.60}.")
+
+
 def _placed(x: Any, axis: int | None) -> Any:
     """A result with its mapped axis, which is in front, in its place."""
     operations = operations_for(typeof(x))
     if axis is None:
         return operations.index_axis(x, 0, 0)
+    _check_axis("out_axes", axis)
     ndim = len(typeof(x).shape)
     if not -ndim <= axis < ndim:
         raise ValueError(

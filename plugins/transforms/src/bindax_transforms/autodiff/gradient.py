@@ -47,7 +47,9 @@ def _positions(argnums: Argnums, args: Sequence[Any], name: str) -> tuple[int, .
                 f"{argnums!r}."
             )
         if not -len(args) <= i < len(args):
-            raise ValueError(
+            # As in JAX: grad takes a call without the argument for a wrong call.
+            error = TypeError if i >= len(args) and name.endswith("grad") else ValueError
+            raise error(
                 f"{name} was asked to differentiate with respect to argument {i}, but the function "
                 f"was called with {len(args)} positional arguments; pass it by position, or change "
                 f"argnums."

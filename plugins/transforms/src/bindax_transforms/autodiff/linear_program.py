@@ -87,9 +87,14 @@ class Pullback(LinearProgram):
     """The result of ``vjp``: a map of cotangents."""
 
     @api_boundary
-    def __call__(self, residuals: Sequence[Any], cotangent: Any) -> tuple[Any, ...]:
+    def __call__(self, residuals: Sequence[Any], *cotangents: Any) -> tuple[Any, ...]:
         """Return the cotangents of the arguments, for one of the structure of the results."""
-        flat, tree = tree_flatten(cotangent)
+        if len(cotangents) != 1:
+            raise TypeError(
+                f"the {self.name} takes one cotangent, which has the structure of the output, "
+                f"{self.out_tree}, but it was called with {len(cotangents)} arguments."
+            )
+        flat, tree = tree_flatten(cotangents[0])
         if tree != self.out_tree:
             raise ShapeError(
                 f"the cotangent must have the structure of the output, {self.out_tree}, but it "

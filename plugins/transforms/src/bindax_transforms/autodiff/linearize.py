@@ -212,6 +212,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Partial[tuple[An
 
     Raises:
         MissingRuleError: when ``fun`` uses an operation that is not linear.
+        TypeError: when integers become floats or the other way round, which has no transpose.
 
     >>> from bindax_transforms import linear_transpose
     >>> transposed = linear_transpose(lambda x, y: 2.0 * x - y, 1.0, 1.0)
@@ -224,6 +225,12 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Partial[tuple[An
     origin = DebugInfo("linear_transpose", fun)
     flat_function, out_tree = flatten_function(fun, in_tree, origin)
     closed = trace_to_jaxpr(flat_function, avals, origin)
+    if len({aval.tangent_aval().dtype == float0 for aval in (*avals, *closed.out_avals)}) > 1:
+        given, found = (" ".join(x.str_short() for x in xs) for xs in (avals, closed.out_avals))
+        raise TypeError(
+            f"linear_transpose only supports functions of floats to floats, and of integers to "
+            f"integers, but {describe_function(fun)} is one of ({given}) to ({found})."
+        )
     program: Any = Transposed(
         name=f"linear_transpose of {describe_function(fun)}",
         jaxpr=closed.jaxpr,

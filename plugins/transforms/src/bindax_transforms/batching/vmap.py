@@ -201,13 +201,14 @@ def vmap(
 
     Raises:
         ValueError: when sizes disagree, an axis does not exist, or a prefix does not fit.
+        TypeError: when an axis is no integer, or ``in_axes`` has no entry for each argument.
 
     >>> import numpy as np
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3.0), 2.0)
     Array([0., 2., 4.], dtype=float64)
     """
     check_function("vmap", "fun", fun)
-    in_axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+    in_axes, out_axes = _checked_axes(in_axes, "in_axes"), _checked_axes(out_axes, "out_axes")
     mesh_axes = mesh_axes_tuple(spmd_axis_name)
     if not isinstance(axis_name, Hashable):
         raise TypeError(f"vmap: axis_name must be hashable, such as a text, but is {axis_name!r}.")
@@ -217,7 +218,7 @@ def vmap(
     def batched(*args: P.args, **kwargs: P.kwargs) -> Any:
         operands, in_tree = tree_flatten((args, kwargs))
         _check_entries(in_axes, args)
-        in_dims = _flat_axes(in_axes, args, "in_axes") + [0] * len(tree_flatten(kwargs)[0])
+        in_dims = flatten_prefix(in_axes, args, "in_axes") + [0] * len(tree_flatten(kwargs)[0])
         names = partial(parameter_names, fun, args, kwargs)
         mapped = None
         if has_references(operands):
@@ -229,7 +230,7 @@ def vmap(
         origin, axis = DebugInfo("vmap", fun), AxisData(size, axis_name, *divided)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
         outs, out_dims = _named(flat_function, axis, operands, in_dims, origin, mapped)
-        wanted = _flat_axes(out_axes, out_tree(), "out_axes")
+        wanted = flatten_prefix(out_axes, out_tree(), "out_axes")
         pairs = enumerate(zip(outs, out_dims, wanted, strict=True))
         moved = [as_array(_placed(axis.size, d, w, x, i)) for i, (x, d, w) in pairs]
         return tree_unflatten(out_tree(), moved)
@@ -264,15 +265,29 @@ def _check_entries(in_axes: Any, args: tuple[Any, ...]) -> None:
         )
 
 
-def _flat_axes(axes: Any, full: Any, what: str) -> list[Any]:
-    flat = flatten_prefix(axes, full, what)
-    for axis in flat:
-        if axis is not None and (isinstance(axis, bool) or not hasattr(axis, "__index__")):
-            raise TypeError(
-                f"{what} of vmap must hold integers, None and trees of these, but it holds "
-                f"{axis!r} of type {type(axis).__name__}."
-            )
-    return [None if axis is None else axis.__index__() for axis in flat]
+def _checked_axes(axes: Any, what: str) -> Any:
+    """The axes as Python integers; a list of those of arguments as a tuple."""
+    leaves, tree = tree_flatten(axes)
+    is_entry = what == "out_axes" or isinstance(axes, (tuple, list)) or tree.num_nodes == 1
+    if not is_entry:
+        raise TypeError(
+            f"in_axes of vmap must be an int, None or a tuple with an entry for each positional "
+            f"argument, but it is {axes!r:.80}."
+        )
+    checked = tree_unflatten(tree, [_axis(leaf, what) for leaf in leaves])
+    return tuple(checked) if what == "in_axes" and isinstance(checked, list) else checked
+
+
+def _axis(leaf: Any, what: str) -> int:
+    try:
+        if not isinstance(leaf, bool):
+            return operator.index(leaf)
+    except TypeError:
+        pass
+    raise TypeError(
+        f"{what} of vmap must be an int, None or a tree of these, but it holds {leaf!r:.80} of "
+        f"type {type(leaf).__name__}."
+    )
 
 
 def _checked_dims(
