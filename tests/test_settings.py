@@ -230,6 +230,22 @@ def test_compilations_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert re.search(rf"^jit of scaled \(.*{here}\) was compiled in [\d.]+ s\.$", compiled)
 
 
+def test_tracing_and_running_can_be_forbidden() -> None:
+    f = bindax.jit(lambda x: x * 2)
+    f(X)
+    with bindax.no_tracing():
+        f(X)
+        with pytest.raises(RuntimeError, match=r"traced, because x is float32\[1\], where float32"):
+            f(X[:1])
+    with bindax.no_execution():
+        for call in (f, bindax.jit(lambda x: f(x) + 1)):
+            with pytest.raises(RuntimeError, match=r"^jit of <lambda> .* but no_execution is set"):
+                call(X)
+        assert bindax.eval_shape(f, X).shape == (2,)
+        f.lower(X)
+    assert f(X).shape == (2,)
+
+
 def test_values_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     @bindax.jit
     def f(x: Any) -> Any:
@@ -296,7 +312,8 @@ def test_live_arrays_are_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["debug_nans", "debug_infs", "disable_jit", "log_compiles", "explain_cache_misses"]
+    "name",
+    ["debug_nans", "debug_infs", "disable_jit", "log_compiles", "no_tracing", "no_execution"],
 )
 def test_wrong_values_are_refused(name: str) -> None:
     message = (

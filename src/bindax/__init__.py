@@ -165,6 +165,8 @@ if _typing.TYPE_CHECKING:
     disable_jit: _Setting
     explain_cache_misses: _Setting
     log_compiles: _Setting
+    no_execution: _Setting
+    no_tracing: _Setting
     numpy_dtype_promotion: _Setting
     numpy_rank_promotion: _Setting
     threefry_partitionable: _Setting
@@ -185,8 +187,8 @@ _MODULES = (
 _SETTINGS = (
     *("check_tracer_leaks", "debug_infs", "debug_key_reuse", "debug_nans"),
     *("default_matmul_precision", "default_prng_impl", "disable_jit"),
-    *("explain_cache_misses", "log_compiles", "numpy_dtype_promotion", "numpy_rank_promotion"),
-    *("threefry_partitionable",),
+    *("explain_cache_misses", "log_compiles", "no_execution", "no_tracing"),
+    *("numpy_dtype_promotion", "numpy_rank_promotion", "threefry_partitionable"),
 )
 """Settings of packages that are contexts under these names, as in JAX."""
 

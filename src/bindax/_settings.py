@@ -46,6 +46,8 @@ class Settings(Config):
     nnx_sow_capture_noop: bool
     nnx_variable_hijax: bool
     nnx_variable_ref: bool
+    no_execution: bool
+    no_tracing: bool
     num_cpu_devices: int
     numpy_dtype_promotion: Literal["standard", "strict"]
     numpy_rank_promotion: Literal["allow", "warn", "raise"]

@@ -37,6 +37,14 @@ explain_cache_misses: Setting = Setting(
     False,
     'log why ``jit`` traces a function again, by the logger ``"bindax"``',
 )
+no_tracing: Setting = Setting(
+    "no_tracing",
+    False,
+    "``jit`` raises an error instead of tracing a function: what is called has been traced before",
+)
+no_execution: Setting = Setting(
+    "no_execution", False, "``jit`` raises an error instead of running a compiled program"
+)
 debug_nans: Setting = Setting(
     "debug_nans",
     False,

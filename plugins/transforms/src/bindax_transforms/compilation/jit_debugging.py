@@ -1,4 +1,4 @@
-"""Settings that look into ``jit``: without it, with checked results, or with a log of what it does.
+"""Settings that look into ``jit``: without it, with checked results, with a log of what it does.
 
 Each exchanges a method of ``JittedFunction`` while it is on, so that calls have nothing to ask
 while it is off.
@@ -37,8 +37,8 @@ _plain: dict[str, Callable[..., Any]] = {
 }
 
 
-_DEBUGGED = ("debug_nans", "debug_infs", "disable_jit")
-_LOGGED = ("log_compiles", "explain_cache_misses")
+_DEBUGGED = ("debug_nans", "debug_infs", "disable_jit", "no_execution")
+_WATCHED = ("log_compiles", "explain_cache_misses", "no_tracing")
 
 
 def _exchange(name: str, method: Callable[..., Any] | None) -> None:
@@ -61,9 +61,12 @@ def _debugged_call(jitted: Any, *args: Any, **kwargs: Any) -> Any:
     try:
         if config.disable_jit:
             return jitted._fun(*args, **kwargs)
-        if not (config.debug_nans or config.debug_infs):  # but in another thread
+        if not any(getattr(config, name) for name in _DEBUGGED):  # but in another thread
             return _plain["__call__"](jitted, *args, **kwargs)
         entry, leaves, traced = jitted._lookup(args, kwargs)
+        if config.no_execution and not traced:
+            function = describe_function(jitted._fun)
+            raise RuntimeError(f"jit of {function} was called to run, but no_execution is set.")
         if traced or entry.closes_over_tracers or entry.references is not None:
             return jitted._call(args, kwargs)
         outs = jit_p.bind(*entry.consts, *leaves, **entry.params)
@@ -74,14 +77,19 @@ def _debugged_call(jitted: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _watch_traces(_: bool) -> None:
-    _exchange("_trace", _logged_trace if any(map(config.is_on, _LOGGED)) else None)
+    _exchange("_trace", _watched_trace if any(map(config.is_on, _WATCHED)) else None)
     _exchange("_compile", _logged_compile if config.is_on("log_compiles") else None)
 
 
-def _logged_trace(
+def _watched_trace(
     jitted: Any, key: Any, args: Any, kwargs: Any, tree: Any, avals: list[Any]
 ) -> Any:
     function = describe_function(jitted._fun)
+    if config.no_tracing:
+        raise RuntimeError(
+            f"jit of {function} would be traced, because {_reason(jitted, key)}, but no_tracing is "
+            f"set."
+        )
     if config.explain_cache_misses:
         why = _reason(jitted, key)
         _log("jit of %s, called at %s, is traced: %s.", function, user_source_info(1), why)
@@ -136,5 +144,5 @@ for _name in _DEBUGGED:
     config.observe(_name, _watch_calls)
 for _name in ("debug_nans", "debug_infs"):
     config.observe(_name, _watch_results)
-for _name in _LOGGED:
+for _name in _WATCHED:
     config.observe(_name, _watch_traces)
