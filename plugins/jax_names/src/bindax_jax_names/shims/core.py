@@ -58,9 +58,10 @@ back; what is an operand of bindax is decided by its own plugins."""
 
 
 def eval_jaxpr(jaxpr: Any, consts: Any, *args: Any) -> list[Any]:
-    """The results of a program for some operands; a closed one is taken, too."""
-    plain = jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
-    return bindax_core.eval_jaxpr(plain, consts, *args)
+    """The results of a program for some operands; a closed one may be given without constants."""
+    if isinstance(jaxpr, ClosedJaxpr):
+        return bindax_core.eval_jaxpr(jaxpr.jaxpr, consts or jaxpr.consts, *args)
+    return bindax_core.eval_jaxpr(jaxpr, consts, *args)
 
 
 def max_dim(d1: int, d2: int) -> int:

@@ -1,14 +1,14 @@
-"""``jax.vjp`` and ``jax.linearize``, of functions some of whose arguments have no tangents."""
+"""``jax.vjp``, ``fwd_and_bwd`` and ``linearize``, of functions that have fixed arguments, too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import bindax
 from bindax import lax, tree
 
-__all__ = ["linearize", "vjp"]
+__all__ = ["fwd_and_bwd", "linearize", "vjp"]
 
 Function = Callable[..., Any]
 
@@ -41,6 +41,47 @@ def vjp(
             "arguments. Under jax.checkpoint they keep the arguments alone."
         )
     return bindax.vjp(_without_tangents(fun, in_nzs), *primals, has_aux=has_aux)
+
+
+def fwd_and_bwd(
+    fun: Function, argnums: int | Sequence[int], has_aux: bool = False, jitted: bool = True
+) -> tuple[Function, Function]:
+    """``vjp`` in two functions, which are traced once each.
+
+    Args:
+        fun: the function.
+        argnums: positions of the arguments that have cotangents, one or several.
+        has_aux: whether ``fun`` returns auxiliary data too.
+        jitted: whether the two are compiled.
+
+    Returns:
+        One from the arguments to ``vjp``'s results, the last of which are residuals, or auxiliary
+        data; and one from these residuals and a cotangent to the cotangents of the arguments.
+
+    >>> forward, backward = fwd_and_bwd(lambda x, y: x * y, argnums=0)
+    >>> out, residuals = forward(2.0, 3.0)
+    >>> float(out), float(backward(residuals, 1.0))
+    (6.0, 3.0)
+    """
+    several = not isinstance(argnums, int)
+    positions: Any = argnums if several else (argnums,)
+
+    def forward(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        chosen = [i % len(args) for i in positions]
+
+        def of_chosen(*values: Any) -> Any:
+            full = list(args)
+            for i, value in zip(chosen, values, strict=True):
+                full[i] = value
+            return fun(*full, **kwargs)
+
+        return bindax.vjp(of_chosen, *(args[i] for i in chosen), has_aux=has_aux)
+
+    def backward(residuals: Any, cotangent: Any) -> Any:
+        found = residuals(cotangent)
+        return found if several else found[0]
+
+    return (bindax.jit(forward), bindax.jit(backward)) if jitted else (forward, backward)
 
 
 def linearize(

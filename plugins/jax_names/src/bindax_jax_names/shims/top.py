@@ -15,7 +15,7 @@ from bindax_jax_names.shims._arguments import ignoring
 from bindax_jax_names.shims.config import JaxConfig, follow_environment
 from bindax_jax_names.shims.ref import AbstractRef
 from bindax_jax_names.shims.sharding import get_abstract_mesh, use_abstract_mesh
-from bindax_jax_names.shims.some_arguments import linearize, vjp
+from bindax_jax_names.shims.some_arguments import fwd_and_bwd, linearize, vjp
 from bindax_jax_names.shims.staging import make_jaxpr
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "device_put",
     "devices",
     "enable_custom_prng",
+    "fwd_and_bwd",
     "get_abstract_mesh",
     "get_mesh",
     "grad",
