@@ -189,7 +189,7 @@ class OutOfMemoryError(BackendError, MemoryError):
     """
 
 
-class CustomRuleError(BindaxError, TypeError):
+class CustomRuleError(UnexpectedTracerError, TypeError):
     """A derivative was asked for along what a function with rules of its own closes over."""
 
 

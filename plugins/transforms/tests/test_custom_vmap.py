@@ -124,7 +124,7 @@ def test_a_primal_with_a_batched_tangent_is_batched_to_the_rule() -> None:
 def test_a_rule_that_returns_another_structure() -> None:
     f = bt.custom_vmap(lambda x: toy.sin(x))
     f.def_vmap(lambda axis_size, in_batched, x: ((x, x), (True, True)))
-    with pytest.raises(TypeError, match=r"must return what the function returns, with the struct"):
+    with pytest.raises(ValueError, match=r"must return what the function returns, with the struct"):
         bt.vmap(f)(np.ones(3))
 
 
@@ -143,7 +143,7 @@ def test_the_function_is_traced_once_for_the_structure_of_its_output() -> None:
     assert len(runs) == 1
     returned = (XS, XS)
     for _ in range(2):
-        with pytest.raises(TypeError, match="must return what the function returns, with the str"):
+        with pytest.raises(ValueError, match="must return what the function returns, with the str"):
             bt.vmap(f)(XS)
 
 

@@ -267,7 +267,7 @@ class FlatCall:
             self._tree = tree
             return leaves
         if tree != self._tree:
-            raise TypeError(
+            raise (ValueError if batched else TypeError)(
                 f"the {rule} must return {what} the function returns, with the structure "
                 f"{self._tree}, but it returned {tree}."
             )
@@ -332,7 +332,7 @@ def match_flags(given: Any, structure: PyTreeDef, rule: str) -> list[bool]:
     try:
         found = flatten_prefix(given, structure, "out_batched", full_name="the output")
     except TreeError as error:
-        raise TypeError(f"the {rule}: {error}") from None
+        raise ValueError(f"the {rule}: {error}") from None
     for flag in found:
         if not isinstance(flag, (bool, np.bool_)):
             raise TypeError(

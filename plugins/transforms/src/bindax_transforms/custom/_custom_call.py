@@ -135,6 +135,8 @@ def late_rule(name: str) -> Iterator[None]:
     """Name the rule in errors about values of a trace that has ended."""
     try:
         yield
+    except CustomRuleError:
+        raise
     except UnexpectedTracerError as error:
         raise UnexpectedTracerError(
             f"in a rule of the {name}, which runs after the function was traced and must not "
