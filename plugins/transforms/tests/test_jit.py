@@ -70,6 +70,9 @@ def test_static_arguments() -> None:
     with pytest.raises(TypeError, match="not an array"):
         jitted(1.0, 2, "flag")
 
+    with pytest.raises(TypeError, match="not an array"):
+        bt.jit(g, static_argnums=(), static_argnames="flag")(1.0, 2, "flag")
+
     def named(x: Any, times: int) -> Any:
         return x * float(times)
 

@@ -432,17 +432,14 @@ def jit(
 
     @api_boundary
     def jitted(fun: Callable[..., Any]) -> Any:
-        static = arguments.places(static_argnums, static_argnames, "static")
-        donated = arguments.places(donate_argnums, donate_argnames, "donate")
-        return _jitted(fun, static, donated, others)
+        static = static_argnums, static_argnames, "static"
+        return _jitted(fun, static, (donate_argnums, donate_argnames, "donate"), others)
 
     return jitted if fun is None else jitted(fun)
 
 
 def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> Any:
     check_function("jit", "fun", fun)
-    # As in JAX, who gives both positions and names has said it all.
-    statics = static if all(static) else arguments.complete(fun, *static)
-    donates = donated if all(donated) else arguments.complete(fun, *donated, "donate_argnames")
+    statics, donates = arguments.places(fun, *static), arguments.places(fun, *donated)
     arguments.check_positions(fun, statics[0], donates[0])
     return JittedFunction(fun, JitOptions(*statics, *donates, *others))

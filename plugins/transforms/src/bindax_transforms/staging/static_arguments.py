@@ -70,9 +70,17 @@ def words(given: str | Iterable[str] | None, parameter: str = "static_argnames")
     return names
 
 
-def places(argnums: Any, argnames: Any, kind: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """The positions and names of arguments that are ``static``, or that ``jit`` may ``donate``."""
-    return positions(argnums, f"{kind}_argnums"), words(argnames, f"{kind}_argnames")
+def places(
+    fun: Callable[..., Any], argnums: Any, argnames: Any, kind: str
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The positions and names of arguments that are ``static``, or that ``jit`` may ``donate``.
+
+    As in JAX, who gives both has said it all; otherwise each stands for the other one, too.
+    """
+    nums, names = positions(argnums, f"{kind}_argnums"), words(argnames, f"{kind}_argnames")
+    if argnums is not None and argnames is not None:
+        return nums, names
+    return complete(fun, nums, names, f"{kind}_argnames")
 
 
 def complete(
@@ -230,8 +238,8 @@ def _refuse_unhashable(fun: Callable[..., Any], statics: Statics, name: str) -> 
             if name == "checkpoint":
                 continue  # it keeps no program by the value
             raise ValueError(
-                f"{name} of {describe_function(fun)}: the static argument {which!r} is not "
-                f"hashable: {value!r:.80} of type {type(value).__name__}. Static arguments are "
+                f"{name} of {describe_function(fun)}: Non-hashable static arguments are not "
+                f"supported: {which!r} is {value!r:.80} of type {type(value).__name__}. They are "
                 f"part of the cache key; pass a tuple instead of a list, or a frozen class."
             ) from None
 
