@@ -24,7 +24,7 @@ def test_control_flow_on_a_traced_value() -> None:
     with pytest.raises(ConcretizationTypeError, match=r"static_argnums") as caught:
         branch(1.0)
     text = str(caught.value)
-    assert text.startswith("a traced value was used as a truth value")
+    assert text.startswith("Attempted boolean conversion of a traced value")
     assert "in checkpoint of branch (" in text
     assert "it was made by toy.greater at" in text
 

@@ -88,7 +88,7 @@ def test_if_on_a_traced_value() -> None:
     with pytest.raises(errors.TracerBoolConversionError) as caught:
         bt.jit(g)(1.0)
     text = str(caught.value)
-    assert "was used as a truth value (in if, while, and, or, not)" in text
+    assert "boolean conversion of a traced value (by if, while, and, or, not)" in text
     assert "bool[] in jit of " in text
     assert "it was made by toy.greater at " in text
     assert "Use bindax.lax.cond, bindax.lax.while_loop or bindax.numpy.where" in text
@@ -97,11 +97,17 @@ def test_if_on_a_traced_value() -> None:
 
 
 def test_numbers_and_numpy_of_a_traced_value() -> None:
-    with pytest.raises(errors.ConcretizationTypeError, match=r"float\(\) was called on a traced"):
+    with pytest.raises(
+        errors.ConcretizationTypeError, match=r"Abstract tracer value .* by float\(\): "
+    ):
         bt.jit(lambda x: float(x))(1.0)
-    with pytest.raises(errors.TracerIntegerConversionError, match=r"used as a Python integer"):
+    with pytest.raises(
+        errors.TracerIntegerConversionError, match=r"__index__\(\) method was called on"
+    ):
         bt.jit(lambda x: [1.0, 2.0][x])(1)
-    with pytest.raises(errors.TracerArrayConversionError, match=r"was handed to NumPy: float64"):
+    with pytest.raises(
+        errors.TracerArrayConversionError, match=r"numpy.ndarray conversion .*: float64"
+    ):
         bt.jit(lambda x: np.sin(x))(1.0)
     with pytest.raises(TypeError, match=r"immutable, so x\[i\] = y is not possible"):
         bt.jit(lambda x: x.__setitem__(0, 1.0))(np.ones(2))
@@ -120,9 +126,7 @@ def test_non_array_argument_of_jit() -> None:
 
 
 def test_unhashable_static_argument() -> None:
-    with pytest.raises(
-        ValueError, match=r"static argument 1 is not hashable: .* pass a tuple inst"
-    ):
+    with pytest.raises(ValueError, match=r"Non-hashable static .*: 1 is \[1, 2\] .* pass a tuple"):
         bt.jit(lambda x, n: x, static_argnums=1)(1.0, [1, 2])
 
 
@@ -173,7 +177,7 @@ def test_mismatched_cotangents() -> None:
 
 
 def test_grad_of_what_is_not_a_float_scalar() -> None:
-    with pytest.raises(TypeError, match=r"returned float64\[3\] with shape \(3,\). Reduce it"):
+    with pytest.raises(TypeError, match=r"^Gradient only defined for .* shape \(3,\). Reduce"):
         bt.grad(toy.sin)(np.ones(3))
     with pytest.raises(TypeError, match=r"returned tuple: .* use has_aux=True for more outputs"):
         bt.grad(lambda x: (x, x))(1.0)

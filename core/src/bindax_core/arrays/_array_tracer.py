@@ -36,16 +36,13 @@ class ArrayTracer(ArrayOperators, Tracer):
     def _require_concrete(self, error: type[Exception], use: str, remedy: str) -> Any:
         value = self.concrete()
         if value is None:
-            raise error(
-                f"{use}, which needs a concrete value, but this one is traced: "
-                f"{self._described()}. {remedy}"
-            )
+            raise error(f"{use}: {self._described()}. {remedy}")
         return value
 
     def __bool__(self) -> bool:
         value = self._require_concrete(
             TracerBoolConversionError,
-            "a traced value was used as a truth value (in if, while, and, or, not)",
+            "Attempted boolean conversion of a traced value (by if, while, and, or, not)",
             "Use bindax.lax.cond, bindax.lax.while_loop or bindax.numpy.where, or make the "
             "argument static with static_argnums.",
         )
@@ -63,7 +60,7 @@ class ArrayTracer(ArrayOperators, Tracer):
     def _number(self, name: str) -> Any:
         return self._require_concrete(
             ConcretizationTypeError,
-            f"{name}() was called on a traced value",
+            f"Abstract tracer value encountered where concrete value is expected, by {name}()",
             "Use .astype to change the dtype inside a traced function, or make the argument "
             "static with static_argnums.",
         )
@@ -75,7 +72,7 @@ class ArrayTracer(ArrayOperators, Tracer):
     def __index__(self) -> int:
         value = self._require_concrete(
             TracerIntegerConversionError,
-            "a traced value was used as a Python integer (an index, a size, an axis)",
+            "The __index__() method was called on traced array, for an index, a size or an axis",
             "Sizes and axes must be known while tracing: make the argument static with "
             "static_argnums, or index an array instead of a list.",
         )
@@ -83,8 +80,8 @@ class ArrayTracer(ArrayOperators, Tracer):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise TracerArrayConversionError(
-            f"a traced value was handed to NumPy: {self._described()}. Use the function of "
-            f"bindax.numpy with the same name, or move the NumPy call out of the traced function."
+            f"The numpy.ndarray conversion of a traced value: {self._described()}. Use the "
+            f"function of bindax.numpy of the same name, or move the call of NumPy outside."
         )
 
     def __setitem__(self, index: Any, value: Any) -> None:

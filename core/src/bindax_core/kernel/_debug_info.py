@@ -32,7 +32,7 @@ def escaped_message(x: Any, stack: Any) -> str:
     else:
         how = "escaped from it and is used after it ended"
     return (
-        f"a traced value {x.aval.str_short()}, made in {main.origin}{made}, {how}."
-        f"{keeper} Return it from the function instead of keeping it in a variable, "
+        f"Encountered an unexpected tracer, {x.aval.str_short()}, made in {main.origin}{made}, "
+        f"{how}.{keeper} Return it from the function instead of keeping it in a variable, "
         f"attribute or container outside."
     )

@@ -125,17 +125,20 @@ def _is_valid_input(aval: Any, name: str, allow_int: bool, holomorphic: bool) ->
     return aval.tangent_aval().dtype != float0 or allow_int
 
 
+_SCALAR = "Gradient only defined for scalar-output functions."
+
+
 def _check_output(out: Any, name: str, holomorphic: bool) -> None:
     if not is_value(out):
         raise TypeError(
-            f"{name} needs a function that returns one scalar, but it returned "
+            f"{_SCALAR} {name} needs a function that returns one scalar, but it returned "
             f"{type(out).__name__}: {out!r:.80}. Return the scalar alone, use has_aux=True for "
             f"more outputs, or jacrev for several."
         )
     aval = typeof(out)
     if aval.shape != ():
         raise TypeError(
-            f"{name} needs a function that returns a scalar, but it returned "
+            f"{_SCALAR} {name} needs a function that returns a scalar, but it returned "
             f"{aval.str_short()} with shape {aval.shape}. Reduce it, for example with a sum or a "
             f"mean, or use jacrev or jacfwd."
         )
