@@ -208,7 +208,8 @@ def vmap(
     Array([0., 2., 4.], dtype=float64)
     """
     check_function("vmap", "fun", fun)
-    in_axes, out_axes = _checked_axes(in_axes, "in_axes"), _checked_axes(out_axes, "out_axes")
+    in_axes = _checked_axes(in_axes, "in_axes")
+    _checked_axes(out_axes, "out_axes")  # a list may still be filled when the function runs
     mesh_axes = mesh_axes_tuple(spmd_axis_name)
     if not isinstance(axis_name, Hashable):
         raise TypeError(f"vmap: axis_name must be hashable, such as a text, but is {axis_name!r}.")
@@ -220,17 +221,15 @@ def vmap(
         _check_entries(in_axes, args)
         in_dims = flatten_prefix(in_axes, args, "in_axes") + [0] * len(tree_flatten(kwargs)[0])
         names = partial(parameter_names, fun, args, kwargs)
-        mapped = None
-        if has_references(operands):
-            mapped = MappedReferences(operands, in_dims, names)
-            operands = mapped.values
+        mapped = MappedReferences(operands, in_dims, names) if has_references(operands) else None
+        operands = operands if mapped is None else mapped.values
         in_dims = _checked_dims(in_dims, operands, names)
         size = _axis_size(in_dims, operands, axis_size, names)
         divided = explicit_axis(operands, in_dims, mesh_axes)
         origin, axis = DebugInfo("vmap", fun), AxisData(size, axis_name, *divided)
         flat_function, out_tree = flatten_function(fun, in_tree, origin)
         outs, out_dims = _named(flat_function, axis, operands, in_dims, origin, mapped)
-        wanted = flatten_prefix(out_axes, out_tree(), "out_axes")
+        wanted = flatten_prefix(_checked_axes(out_axes, "out_axes"), out_tree(), "out_axes")
         pairs = enumerate(zip(outs, out_dims, wanted, strict=True))
         moved = [as_array(_placed(axis.size, d, w, x, i)) for i, (x, d, w) in pairs]
         return tree_unflatten(out_tree(), moved)
