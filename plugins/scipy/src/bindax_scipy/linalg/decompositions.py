@@ -22,8 +22,9 @@ def cholesky(
     """The triangular factor of Hermitian positive definite matrices.
 
     Args:
-        a: matrices of shape ``[..., n, n]``.
-        lower: return L of ``a = L Lᴴ``, not U of ``a = Uᴴ U``.
+        a: matrices of shape ``[..., n, n]``, of which one triangle is read.
+        lower: read the lower triangle, and return L of ``a = L Lᴴ``; not the upper one, and U of
+            ``a = Uᴴ U``.
         overwrite_a: not used.
         check_finite: not used.
 
@@ -32,8 +33,10 @@ def cholesky(
            [0., 1.]], dtype=float32)
     """
     (a,) = matrices("cholesky", a, square=True)
-    factor = decompose.cholesky(a if lower else jnp.conj(a))
-    return factor if lower else jnp.swapaxes(factor, -1, -2)
+    if lower:
+        return decompose.cholesky(a, symmetrize_input=False)
+    factor = decompose.cholesky(jnp.swapaxes(a, -1, -2), symmetrize_input=False)
+    return jnp.swapaxes(factor, -1, -2)
 
 
 def cho_factor(

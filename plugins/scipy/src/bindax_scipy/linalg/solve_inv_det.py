@@ -149,7 +149,7 @@ def solve(
     Args:
         a: matrices of shape ``[..., n, n]``.
         b: vectors or columns.
-        lower: not used.
+        lower: with ``"pos"``, whether the lower triangle of ``a`` is read, and not the upper one.
         overwrite_a: not used.
         overwrite_b: not used.
         debug: not used.
@@ -166,8 +166,11 @@ def solve(
     a, b = matrices("solve", a, b, square=True)
     a, b, vectors = with_columns("solve", a, b)
     factors = cholesky(lax.stop_gradient(a), lower), lower
+    triangle = (jnp.tril if lower else jnp.triu)(a)
+    below = (jnp.tril if lower else jnp.triu)(a, -1 if lower else 1)
+    whole = triangle + jnp.conj(jnp.swapaxes(below, -1, -2))
     x = custom_linear_solve(
-        lambda x: product(a, x),
+        lambda x: product(whole, x),
         b,
         lambda _, y: cho_solve(factors, y),
         # The transpose of a Hermitian matrix is its conjugate.
