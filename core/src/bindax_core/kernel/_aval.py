@@ -27,6 +27,10 @@ class AbstractValue:
         """Return the abstract value of a tangent at a value of this type."""
         raise TypeError(f"{type(self).__name__} must define tangent_aval")
 
+    def cotangent_aval(self) -> AbstractValue:
+        """Return the abstract value of a cotangent of a value of this type."""
+        return self.tangent_aval()
+
     def strip_weak_type(self) -> AbstractValue:
         """Return the same type, not weak."""
         return self

@@ -51,14 +51,22 @@ def pinned(x: Any, target: NamedSharding) -> Any:
 
 
 def laid_on_mesh_of(x: Any, aval: Any, others: Sequence[Any]) -> Any:
-    """A value that lies as a type says on the mesh of other values, whole if it says nothing."""
+    """A value that lies as a type says on the mesh of other values, whole if it says nothing.
+
+    It is computed from those. What none of them divides it is whole along, and no sum.
+    """
     avals = [aval, *[getattr(other, "aval", None) or typeof(other) for other in others]]
-    meshes = [own.placement.mesh for own in avals if getattr(own, "is_divided", False)]
-    if not meshes or not hasattr(x, "shape"):
+    placements = [own.placement for own in avals if getattr(own, "is_divided", False)]
+    if not placements or not hasattr(x, "shape"):
         return x  # nothing is divided, or it stands for no array
-    return runtime.plugins.constrained(
-        x, aval.placement if aval.is_divided else whole(meshes[0], len(aval.shape))
-    )
+    if not aval.is_divided:
+        return runtime.plugins.constrained(x, whole(placements[0].mesh, len(aval.shape)))
+    spec = aval.placement.spec
+    divided = {name for own in placements for axes in own.spec.axes for name in axes}
+    if not spec.unreduced <= divided:
+        terms = PartitionSpec(*spec, unreduced=spec.unreduced & divided)
+        x = runtime.plugins.constrained(x, NamedSharding(aval.placement.mesh, terms))
+    return runtime.plugins.constrained(x, aval.placement)
 
 
 def laid_along(x: Any, axis: int, entry: Any, mesh: Any) -> Any:

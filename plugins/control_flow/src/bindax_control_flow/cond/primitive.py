@@ -217,11 +217,11 @@ def _transposed(
     program, nonzero_out = transpose_jaxpr(branch, linear, nonzero_cts)
     if all(nonzero_out):
         return program
-    linear_avals = partition(linear, branch.in_avals)[1]
+    ct_avals = [aval.cotangent_aval() for aval in partition(linear, branch.in_avals)[1]]
 
     def function(*operands: Any) -> list[Any]:
         outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
-        return [instantiate_zeros(ct) for ct in with_zeros(nonzero_out, outs, linear_avals)]
+        return [instantiate_zeros(ct) for ct in with_zeros(nonzero_out, outs, ct_avals)]
 
     return trace_to_jaxpr(function, program.in_avals, DebugInfo("cond"))
 

@@ -78,7 +78,8 @@ class Lowering:
     def run(self, ctx: Any) -> list[Any]:
         """The results of the loop."""
         loop = self.loop
-        state = [*self.carry, *[full(ctx, aval, 0) for aval in loop.stacked_avals]]
+        empty = [_as_terms(ctx, full(ctx, aval, 0), aval) for aval in loop.stacked_avals]
+        state = [*self.carry, *empty]
         rounds, rest = divmod(loop.length, loop.unroll)
         if isinstance(rounds, Dimension):
             return self._while(ctx, state, loop.length)
@@ -136,10 +137,23 @@ class Lowering:
         return ctx.op("stablehlo.reshape", sliced, [aval])[0]
 
     def _write(self, ctx: Any, out: Any, y: Any, aval: Any, i: Any) -> Any:
-        box = aval.update(shape=(1, *aval.shape[1:]))
-        boxed = ctx.op("stablehlo.reshape", [y], [box])[0]
+        box = aval.without_axis(0).with_axis(0, 1)
+        (boxed,) = ctx.op("stablehlo.reshape", [y], [box])
+        boxed = _as_terms(ctx, boxed, box)
         start = self._start(ctx, i, box)
-        return ctx.op("stablehlo.dynamic_update_slice", [out, boxed, *start], [aval])[0]
+        (written,) = ctx.op("stablehlo.dynamic_update_slice", [out, boxed, *start], [aval])
+        return _as_terms(ctx, written, aval)
 
     def _start(self, ctx: Any, i: Any, box: Any) -> list[Any]:
         return [i, *[self._index(ctx, 0)] * (len(box.shape) - 1)]
+
+
+def _as_terms(ctx: Any, x: Any, aval: Any) -> Any:
+    """A sum that is not added up yet, if its type says so; else the value as it is.
+
+    Without it the compiler would add the terms up in each step.
+    """
+    if not aval.is_divided or not aval.placement.spec.unreduced:
+        return x
+    attributes = {"sharding": ctx.sharding(aval.placement, aval.ndim)}
+    return ctx.op("sdy.sharding_constraint", [x], [aval], attributes)[0]

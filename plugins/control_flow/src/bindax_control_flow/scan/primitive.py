@@ -136,7 +136,7 @@ def _transpose_linear(
     consts, _, xs = loop.operands(operands)
     has_const, carry, _ = loop.operands(flags)
     carry_cts, y_cts = loop.results(cotangents)
-    sums = [Zero(x.aval.tangent_aval()) for x in kept(consts, has_const)]
+    sums = [Zero(x.aval.cotangent_aval()) for x in kept(consts, has_const)]
     outs = scan_p.bind(
         *values,
         *[reference.load() for reference in staged.reads],

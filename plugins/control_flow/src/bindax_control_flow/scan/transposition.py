@@ -52,11 +52,11 @@ def transposed(
         )
         outs = iter(program.apply(*residuals, *cts, *cts_y))
         added = [add_tangents(total, next(outs)) for total in sums]
-        flowed = with_zeros(has_carry, outs, loop.carry_avals)
+        flowed = with_zeros(has_carry, outs, [a.cotangent_aval() for a in loop.carry_avals])
         back = [instantiate_zeros(ct) for ct in kept(flowed, carry)]
         return [*added, *back, *outs]
 
-    cotangent_avals = [a.tangent_aval() for a in (*const_avals, *carry_avals, *y_avals)]
+    cotangent_avals = [a.cotangent_aval() for a in (*const_avals, *carry_avals, *y_avals)]
     origin = DebugInfo("transpose of scan")
     staged = stage_with_references(step, [*residual_avals, *cotangent_avals], origin)
     made, num_consts = staged.for_loop(), linear_consts.count(False)

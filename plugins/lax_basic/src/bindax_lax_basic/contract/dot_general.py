@@ -432,6 +432,9 @@ def _dot_sharding(
     if any(None not in pair and pair[0] != pair[1] for pair in pairs):
         problem = "requires lhs batch dimensions and rhs batch dimensions to have the same sharding"
         raise ambiguous(primitive, problem, [lhs, rhs])
+    if lhs.sharding.spec.unreduced or rhs.sharding.spec.unreduced:
+        problem = "cannot take an operand that is unreduced; add it up by reshard"
+        raise ambiguous(primitive, problem, [lhs, rhs])
     _, ours, theirs = _parts(left, right, dimension_numbers)
     return (*[a or b for a, b in pairs], *ours, *theirs)
 
@@ -444,5 +447,5 @@ dot_general_p: Primitive = primitive(
     rules.vmap(_dot_vmap),
     rules.transpose(_dot_transpose),
     in_wider(_dot_lowering),
-    rules.sharding(_dot_sharding, takes_primitive=True),
+    rules.sharding(_dot_sharding, takes_primitive=True, linear="own"),
 )

@@ -17,6 +17,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_core.sharding import laid_as
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY
 from bindax_lax_basic.elementwise.comparison import and_p, eq_p, gt_p, lt_p
@@ -102,7 +103,7 @@ def _select_impl(which: NumPyArray, *cases: NumPyArray) -> Any:
 
 
 def _select_transpose(ct: Any, which: Any, *cases: Any) -> list[Any]:
-    zero = broadcast_to(constant(0, ct), typeof(ct).shape)
+    zero = laid_as(broadcast_to(constant(0, ct), typeof(ct).shape), typeof(ct))
 
     def routed(i: int) -> Any:
         return select_n_p.bind(which, *[ct if i == j else zero for j in range(len(cases))])

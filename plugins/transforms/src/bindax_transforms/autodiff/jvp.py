@@ -232,7 +232,8 @@ def check_tangent(
         return tangent
     if not is_value(tangent):
         raise TypeError(f"the {what} for {names()[index]}: {unknown_type_message(tangent)}")
-    expected, given = aval.tangent_aval(), typeof(tangent)
+    expected = aval.tangent_aval() if what == "tangent" else aval.cotangent_aval()
+    given = typeof(tangent)
     if getattr(given, "dtype", None) == float0 and given.shape == expected.shape:
         return Zero(expected)
     counts = given.dtype.kind in "biu" and what == "cotangent"

@@ -50,7 +50,7 @@ def eval_jaxpr_transposed(
         if type(x) is Var and cotangent is not None and type(cotangent) is not Zero:
             aval = x.aval
             if typeof(cotangent) is not aval or getattr(aval, "placement", None) is not None:
-                cotangent = varying_as(laid_as(cotangent, cotangent_aval(aval)), aval)
+                cotangent = varying_as(laid_as(cotangent, aval.cotangent_aval()), aval)
             present = collected.get(x)
             collected[x] = cotangent if present is None else add_tangents(present, cotangent)
 
@@ -71,7 +71,7 @@ def eval_jaxpr_transposed(
     finally:
         current_source.info = outer
     return [
-        collected.get(v, Zero(v.aval.tangent_aval()))
+        collected.get(v, Zero(v.aval.cotangent_aval()))
         for v, x in zip(jaxpr.invars, args, strict=True)
         if type(x) is UndefPrimal
     ]
@@ -82,7 +82,7 @@ def _transpose_eqn(
 ) -> Sequence[Any]:
     primitive = eqn.primitive
     cts = [
-        Zero(v.aval.tangent_aval()) if ct is None else ct
+        Zero(v.aval.cotangent_aval()) if ct is None else ct
         for v, ct in zip(eqn.outvars, cotangents, strict=True)
     ]
     rule = rules.transpose.functions.get(primitive) or rules.transpose.get(primitive)
@@ -92,7 +92,7 @@ def _transpose_eqn(
         # The operands say how their cotangents lie, so what is ambiguous here is left open.
         result = rule([*map(_undecided, cts)], *map(_undecided, operands), **eqn.params)
         result = [
-            laid_on_mesh_of(ct, cotangent_aval(x.aval), [*cts, *operands])
+            laid_on_mesh_of(ct, x.aval.cotangent_aval(), [*cts, *operands])
             if type(x) is UndefPrimal
             else None
             for ct, x in zip(result, operands, strict=True)
@@ -102,11 +102,6 @@ def _transpose_eqn(
         raise
     check_cotangents(primitive, operands, result)
     return result  # type: ignore[no-any-return]
-
-
-def cotangent_aval(aval: Any) -> Any:
-    """The type of cotangents of values of a type."""
-    return aval.cotangent_aval() if getattr(aval, "is_divided", False) else aval.tangent_aval()
 
 
 def _undecided(x: Any) -> Any:
@@ -160,13 +155,14 @@ def _transpose_jaxpr(
     jaxpr: ClosedJaxpr, linear: tuple[bool, ...], nonzero_cts: tuple[bool, ...]
 ) -> tuple[StagedProgram, list[bool]]:
     residual_avals, linear_avals = partition(linear, jaxpr.in_avals)
-    ct_avals = [cotangent_aval(aval) for aval in partition(nonzero_cts, jaxpr.out_avals)[1]]
+    out_ct_avals = [aval.cotangent_aval() for aval in jaxpr.out_avals]
+    ct_avals = partition(nonzero_cts, out_ct_avals)[1]
     nonzero_out: list[bool] = []
 
     def function(*values: Any) -> list[Any]:
         residuals, given = split(values, len(residual_avals))
         args = merge(linear, residuals, map(UndefPrimal, linear_avals))
-        cts = with_zeros(nonzero_cts, given, jaxpr.out_avals)
+        cts = with_zeros(nonzero_cts, given, out_ct_avals)
         outs = eval_jaxpr_transposed(jaxpr.jaxpr, jaxpr.consts, args, cts)
         nonzero_out.extend(type(ct) is not Zero for ct in outs)
         return [ct for ct in outs if type(ct) is not Zero]

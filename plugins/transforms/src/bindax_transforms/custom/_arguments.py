@@ -366,7 +366,7 @@ def _compared(aval: Any) -> Any:
 def _as_tangent(
     x: Any, aval: Any, place: tuple[Callable[[], list[str]], int], rule: str, what: str
 ) -> Any:
-    expected = aval.tangent_aval()
+    expected = aval.cotangent_aval() if what == "cotangent" else aval.tangent_aval()
     paths, i = place
     if type(x) is SymbolicZero and x.aval.shape != expected.shape:
         raise ValueError(

@@ -98,7 +98,7 @@ def stage_backward(
     def flat(*cotangents: Any) -> list[Any]:
         return [instantiate_zeros(ct) for ct in partition(flags, backward(*cotangents))[1]]
 
-    closed = trace_to_jaxpr(flat, [typeof(x).tangent_aval() for x in outs], origin)
+    closed = trace_to_jaxpr(flat, [typeof(x).cotangent_aval() for x in outs], origin)
     jaxpr, residuals = closed.jaxpr, closed.consts
 
     def run(residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
@@ -237,6 +237,10 @@ custom_vjp_linear_p = primitive(
     rules.partial_eval(_partial_eval),
     rules.pretty_print(_pretty_print),
     rules.lowering["stablehlo"](_lowering),
+    rules.sharding(
+        lambda *avals, linear: [aval.sharding.spec for aval in linear.differentiable_outs],
+        linear="own",
+    ),
     multiple_results=True,
 )
 """The derivative of a ``custom_vjp`` function at a point. Operands: residuals, then the tangents

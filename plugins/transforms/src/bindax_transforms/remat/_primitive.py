@@ -146,7 +146,7 @@ def _recomputed(
         _, cts = partition(used, given)
         return backward.apply(*residuals, *cts)
 
-    ct_avals = [aval.tangent_aval() for aval in partition(nonzero_cts, jaxpr.out_avals)[1]]
+    ct_avals = [aval.cotangent_aval() for aval in partition(nonzero_cts, jaxpr.out_avals)[1]]
     origin = DebugInfo("transpose")
     in_avals = [*parts.known.in_avals, *ct_avals]
     return stage_with_references(recompute_and_transpose, in_avals, origin), nonzero_out
