@@ -13,7 +13,7 @@ from bindax_core._extension_points import runtime
 from bindax_core._site import caller_site
 from bindax_core.arrays._memories import Space
 from bindax_core.arrays.sharding._ambiguity import OUT_SHARDING, listed, missing
-from bindax_core.arrays.sharding._current_mesh import get_abstract_mesh
+from bindax_core.arrays.sharding._current_mesh import NO_MESH, get_abstract_mesh
 from bindax_core.arrays.sharding._mesh import AbstractMesh
 from bindax_core.arrays.sharding._named_axes import elementwise, named_axes
 from bindax_core.arrays.sharding._sharding import NamedSharding, Sharding
@@ -24,6 +24,7 @@ from bindax_core.errors import ShardingTypeError
 from bindax_core.kernel._jaxpr import subjaxprs
 from bindax_core.kernel._rule_errors import explain_failure, rule_output_error
 from bindax_core.kernel._rules import Rule, RuleKind, core_kinds, list_result, rule_kinds
+from bindax_core.kernel._source_info import current_source
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -127,9 +128,12 @@ def _varying(
 
 
 def _mesh_of(primitive: Primitive, avals: Sequence[Any]) -> AbstractMesh:
-    """The mesh of the operands, which is the one at work if there is one."""
+    """The mesh of the operands, which is the one at work if there is one.
+
+    Where a jaxpr is applied, another one may have been at work when it was written.
+    """
     meshes = [aval.placement.mesh for aval in avals if getattr(aval, "is_divided", False)]
-    present = get_abstract_mesh()
+    present = NO_MESH if current_source.info.code is not None else get_abstract_mesh()
     for mesh in meshes:
         if not present.empty and present != mesh:
             raise ValueError(
