@@ -113,10 +113,11 @@ def as_typed(chosen: NamedSharding, typed: NamedSharding | None, aval: Any) -> N
     """
     mesh: Any = chosen.mesh
     if typed is None:
+        if chosen.explicit is None:
+            is_said = mesh.are_all_axes_explicit and chosen.is_fully_replicated
+            return chosen.update(spec=chosen.spec.padded(aval.ndim)) if is_said else chosen
         types = tuple(AxisType.Auto for _ in mesh.axis_types)
-        return (
-            chosen if chosen.explicit is None else chosen.update(mesh=mesh.update(axis_types=types))
-        )
+        return chosen.update(mesh=mesh.update(axis_types=types))
     if not typed.mesh.auto_axes:
         return chosen
     mesh = with_devices(typed.mesh, mesh)
