@@ -29,7 +29,10 @@ class ShardedArray:
 
         Of an array whose bytes are on the host alone, where programs would take them to.
         """
-        return default_sharding() if self._placement is None else self._placement.sharding
+        if self._placement is None:
+            return default_sharding()
+        found: Sharding = self._placement.sharding
+        return found if self.aval.dtype.names is None else found.of_first_axes(self.aval.ndim)
 
     @property
     def format(self) -> Format:

@@ -56,6 +56,10 @@ class Sharding:
         """
         raise TypeError(f"{type(self).__name__} does not say in which memory arrays lie.")
 
+    def of_first_axes(self, ndim: int) -> Sharding:
+        """The sharding of arrays of ``ndim`` axes, of one that speaks of axes behind them, too."""
+        return self
+
     @property
     def device_assignment(self) -> tuple[Any, ...]:
         """The devices, in the order in which programs count them."""
@@ -347,6 +351,11 @@ class NamedSharding(Sharding):
             return None
         same = type(self.mesh) is AbstractMesh and kept == spec and self._memory is None
         return self if same else NamedSharding(self.mesh.abstract_mesh, kept)
+
+    def of_first_axes(self, ndim: int) -> NamedSharding:
+        """The sharding of arrays of ``ndim`` axes, of one that speaks of axes behind them, too."""
+        spec = self.spec
+        return self if len(spec) <= ndim else self.update(spec=spec.update(*spec[:ndim]))
 
     def update(self, *, mesh: AbstractMesh | None = None, spec: Any = None) -> NamedSharding:
         """The sharding with another mesh, another spec, or both.
