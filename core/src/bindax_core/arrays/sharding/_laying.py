@@ -107,9 +107,9 @@ def left_to_compiler(x: Any, mesh: Any = None) -> Any:
         x = runtime.plugins.constrained(x, NamedSharding(inner, PartitionSpec(*spec)))
     if mesh is None:
         mesh = inner.update_axis_types(dict.fromkeys(inner.explicit_axes, AxisType.Auto))
+    left = PartitionSpec.UNCONSTRAINED if mesh.auto_axes else None
     kept = [
-        tuple(name for name in axes if name in mesh.explicit_axes) or PartitionSpec.UNCONSTRAINED
-        for axes in spec.axes
+        tuple(name for name in axes if name in mesh.explicit_axes) or left for axes in spec.axes
     ]
     return runtime.plugins.constrained(x, NamedSharding(mesh, PartitionSpec(*kept)))
 

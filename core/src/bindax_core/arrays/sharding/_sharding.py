@@ -251,6 +251,12 @@ class NamedSharding(Sharding):
                     f"types of arrays say of explicit axes alone; those of the mesh are "
                     f"{', '.join(map(repr, mesh.explicit_axes)) or 'none'}."
                 )
+        if mesh.axis_names and not mesh.auto_axes and any(map(is_open, spec)):
+            raise ValueError(
+                f"NamedSharding: spec={spec!r} cannot contain `P.UNCONSTRAINED` when no mesh "
+                f"axis_types are `Auto`, for then the compiler decides along no axis of {mesh!r}. "
+                f"Write None, or the axes."
+            )
         self.mesh, self.spec, self._memory = mesh, spec, memory_kind
         self._unreduced = spec.unreduced
         if isinstance(mesh, Mesh):
