@@ -10,7 +10,17 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import P
-from bindax.sharding import AbstractMesh, AxisType, Mesh, auto_axes, explicit_axes, reshard
+from bindax.sharding import (
+    AbstractMesh,
+    AxisType,
+    Mesh,
+    NamedSharding,
+    auto_axes,
+    explicit_axes,
+    get_abstract_mesh,
+    reshard,
+    use_abstract_mesh,
+)
 
 
 @pytest.fixture
@@ -75,3 +85,57 @@ def test_types_of_axes(explicit: Any) -> None:
     mixed = AbstractMesh((4, 2), ("x", "y"), (AxisType.Auto, AxisType.Explicit))
     assert (mixed.auto_axes, mixed.explicit_axes, mixed.manual_axes) == (("x",), ("y",), ())
     assert mixed.update(axis_sizes=(2, 2)).shape_tuple == (("x", 2), ("y", 2))
+
+
+def test_programs_in_which_another_mesh_is_at_work_are_transformed(
+    explicit: Any, numbers: Any
+) -> None:
+    other = AbstractMesh((2, 4), ("a", "b"), (AxisType.Explicit,) * 2)
+
+    @bindax.jit
+    def doubled(x: Any) -> Any:
+        x = jnp.sin(x)
+        with use_abstract_mesh(other):
+            x = 2 * reshard(x, P(("a", "b")))
+        return reshard(x, P("y"))
+
+    partly = auto_axes(lambda x: jnp.sin(2 * x), axes="x", out_sharding=P("x", "y"))
+    with bindax.set_mesh(explicit):
+        x = reshard(numbers, P("x", "y"))
+        for function in (doubled, partly, bindax.jit(partly)):
+            slope = bindax.grad(lambda x, function=function: function(x).sum())(x)
+            assert slope.aval is x.aval
+            mapped = bindax.vmap(function)(jnp.stack([numbers] * 2))
+            np.testing.assert_allclose(mapped[1], function(numbers), rtol=1e-6)
+
+
+def test_results_that_are_whole_say_so(explicit: Any, numbers: Any) -> None:
+    with bindax.set_mesh(explicit):
+        x = reshard(numbers, P())
+        whole = NamedSharding(explicit, P(None, None))
+        for function in (lambda x: jnp.cumsum(x, 0), lambda x: x[:, :-1], bindax.vmap(jnp.sort)):
+            assert bindax.jit(function)(x).sharding == whole
+        keys = reshard(bindax.random.split(bindax.random.key(0), 4), P("x"))
+        assert keys.sharding == NamedSharding(explicit, P("x"))
+        assert reshard(bindax.random.key(0), P()).sharding == NamedSharding(explicit, P())
+        assert keys.addressable_shards[0].data.shape == (1,)
+
+
+def test_axes_that_are_divided_by_hand(explicit: Any, numbers: Any) -> None:
+    def part(x: Any) -> Any:
+        assert get_abstract_mesh().manual_axes == ("x",)
+        assert x.aval.str_short() == "float32[2,8@y]{V:x}"
+        product = jnp.matmul(x, x.T, out_sharding=P(None, "y"))
+        assert product.aval.str_short() == "float32[2,2@y]{V:x}"
+        return product
+
+    with bindax.set_mesh(explicit):
+        x = reshard(numbers, P("x", "y"))
+        found = bindax.jit(bindax.shard_map(part, out_specs=P("x"), axis_names={"x"}))(x)
+    blocks = numbers.reshape(4, 2, 8)
+    np.testing.assert_allclose(found, np.concatenate(blocks @ blocks.swapaxes(1, 2)), rtol=1e-6)
+
+
+def test_specs_that_leave_nothing_to_the_compiler(explicit: Any) -> None:
+    with pytest.raises(ValueError, match=r"P\.UNCONSTRAINED` when no mesh axis_types are `Auto`"):
+        NamedSharding(explicit, P(P.UNCONSTRAINED))

@@ -103,7 +103,8 @@ def auto_axes(
 
     Args:
         f: the function; when omitted, a decorator is returned.
-        axes: the names of the axes of the mesh that are left to the compiler; by default all.
+        axes: the names of the axes of the mesh that are left to the compiler; by default all that
+            are not divided by hand, inside of ``shard_map``.
         out_sharding: how the results lie, as for ``reshard``. The keyword ``out_sharding`` of a
             call comes first.
 
@@ -207,9 +208,9 @@ def _mesh_of(args: Any, target: Any) -> AbstractMesh:
 
 
 def _with_types(mesh: AbstractMesh, axes: Any, kind: AxisType, what: str) -> AbstractMesh:
-    """The mesh with a type for some of its axes, or for all."""
+    """The mesh with a type for some of its axes, or for all that are not divided by hand."""
     if axes is None:
-        names: Iterable[Any] = mesh.axis_names
+        names: Iterable[Any] = [n for n in mesh.axis_names if n not in mesh.manual_axes]
     else:
         names = axes if isinstance(axes, (tuple, list, set, frozenset)) else (axes,)
     for name in names:
