@@ -98,9 +98,11 @@ def _asserted(x: Any, target: Any, what: str) -> tuple[Any, Any]:
     if sharding is None:
         return layout, None
     sharding = _sharding(sharding, what)
-    if not (isinstance(sharding, NamedSharding) and sharding.mesh.are_all_axes_explicit):
+    if not isinstance(sharding, NamedSharding) or not sharding.mesh.explicit_axes:
         return layout, sharding
     aval = typeof(x)
+    if not sharding.mesh.are_all_axes_explicit:
+        return layout, _beside_type(aval, sharding, what)
     wanted = aval.lying(sharding) if len(sharding.spec) <= len(aval.shape) else None
     if wanted is not aval:
         raise AssertionError(
@@ -109,6 +111,26 @@ def _asserted(x: Any, target: Any, what: str) -> tuple[Any, Any]:
             f"out by reshard."
         )
     return layout, None
+
+
+def _beside_type(aval: Any, sharding: NamedSharding, what: str) -> NamedSharding:
+    """The sharding of an array along automatic axes, with what its type says of explicit ones."""
+    sharding.check(aval.shape, "with_sharding_constraint: the array")
+    spec, mesh = sharding.spec.padded(len(aval.shape)), sharding.mesh
+    said = [name for axes in spec.axes for name in axes if name in mesh.explicit_axes]
+    if said:
+        raise ValueError(
+            f"{what}={sharding.spec!r} can only refer to Auto axes of the mesh, but types say how "
+            f"arrays lie along {said[0]!r} of {mesh!r}. Leave it out, or lay the array out by "
+            f"reshard."
+        )
+    if not aval.is_divided:
+        return sharding
+    own = aval.placement.spec
+    entries = [
+        (*axes, *more) or entry for axes, more, entry in zip(own.axes, spec.axes, spec, strict=True)
+    ]
+    return sharding.update(spec=own.update(*entries))
 
 
 def _impl(x: Any, *, sharding: Sharding | Space) -> list[Any]:
