@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.errors import ShardingTypeError
 from bindax_core.extend import (
     Array,
     LoweringContext,
@@ -112,6 +113,11 @@ def unstack(x: Any, axis: int = 0) -> tuple[Array, ...]:
     """
     aval = typeof(x)
     place = types.axis_argument("unstack", axis, aval.ndim)
+    if aval.is_divided and entries(aval)[place] is not None:
+        raise ShardingTypeError(
+            f"unstack operand cannot be sharded on the unstacking axis, but axis {place} of "
+            f"{aval.str_short()} is divided. Lay it out whole there by reshard."
+        )
     pieces = split_p.bind(x, sizes=(1,) * aval.shape[place], axis=place)
     return tuple([squeeze_p.bind(piece, dimensions=(place,)) for piece in pieces])
 
