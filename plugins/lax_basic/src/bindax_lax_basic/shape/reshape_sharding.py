@@ -21,7 +21,24 @@ def reshape_sharding(
         names = _joined(x, before)
         if names is None or not _split(x, names, after, new_sizes, found):
             raise ambiguous(primitive, f"to {new_sizes}: {PROBLEM}", [x])
+    places = _places_of_ones(new_sizes)
+    for place, axis in _places_of_ones(x.shape).items():
+        if place in places:
+            found[places[place]] = entries(x)[axis]
     return tuple(found)
+
+
+def _places_of_ones(shape: Sequence[Any]) -> dict[tuple[Any, int], int]:
+    """The axes of size 1, by the number of elements before them, then counted."""
+    found: dict[tuple[Any, int], int] = {}
+    before, seen = 1, 0
+    for axis, size in enumerate(shape):
+        if size == 1:
+            found[before, seen] = axis
+            seen += 1
+        else:
+            before, seen = before * size, 0
+    return found
 
 
 def _groups(old: Sequence[Any], new: Sequence[Any]) -> list[tuple[list[int], list[int]]]:
