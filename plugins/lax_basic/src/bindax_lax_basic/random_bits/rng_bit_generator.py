@@ -17,6 +17,7 @@ from bindax_core.extend import (
     ShapedArray,
     primitive,
     rules,
+    typeof,
 )
 from bindax_core.sharding import ambiguous
 from bindax_lax_basic import dtypes
@@ -62,7 +63,7 @@ def rng_bit_generator(
         dtype: their dtype: uint8, uint16, uint32 or uint64.
         algorithm: ``RandomAlgorithm.RNG_PHILOX``, which is the default, or ``RNG_THREE_FRY``
             (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011).
-        out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
+        out_sharding: how the bits lie on a mesh, as for ``reshard``; inside, the compiler
             decides.
 
     Returns:
@@ -77,7 +78,9 @@ def rng_bit_generator(
     (Array([0, 0, 1, 0], dtype=uint32), Array([1713891541, 3781805453], dtype=uint32))
     """
     if out_sharding is not None:
-        return decided(rng_bit_generator, out_sharding, (key, shape, dtype, algorithm))
+        given, own = (key, shape, dtype, algorithm), typeof(key)
+        targets = own.sharding if own.is_divided else None, out_sharding
+        return decided(rng_bit_generator, targets, given)
     try:
         chosen = RandomAlgorithm(algorithm)
     except ValueError:
