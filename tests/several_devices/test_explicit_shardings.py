@@ -9,7 +9,8 @@ import pytest
 
 import bindax
 import bindax.numpy as jnp
-from bindax import P
+from bindax import P, lax
+from bindax.errors import ShardingTypeError
 from bindax.sharding import (
     AbstractMesh,
     AxisType,
@@ -115,6 +116,10 @@ def test_results_that_are_whole_say_so(explicit: Any, numbers: Any) -> None:
         whole = NamedSharding(explicit, P(None, None))
         for function in (lambda x: jnp.cumsum(x, 0), lambda x: x[:, :-1], bindax.vmap(jnp.sort)):
             assert bindax.jit(function)(x).sharding == whole
+        state, bits = lax.rng_bit_generator(
+            np.arange(4, dtype=np.uint32), (8, 2), out_sharding=P("x")
+        )
+        assert (state.aval.str_short(), bits.aval.str_short()) == ("uint32[4]", "uint32[8@x,2]")
         keys = reshard(bindax.random.split(bindax.random.key(0), 4), P("x"))
         assert keys.sharding == NamedSharding(explicit, P("x"))
         assert reshard(bindax.random.key(0), P()).sharding == NamedSharding(explicit, P())
@@ -139,3 +144,34 @@ def test_axes_that_are_divided_by_hand(explicit: Any, numbers: Any) -> None:
 def test_specs_that_leave_nothing_to_the_compiler(explicit: Any) -> None:
     with pytest.raises(ValueError, match=r"P\.UNCONSTRAINED` when no mesh axis_types are `Auto`"):
         NamedSharding(explicit, P(P.UNCONSTRAINED))
+
+
+def test_constraints_beside_what_types_say(mesh: Any, numbers: Any) -> None:
+    mixed = mesh.update(axis_types=(AxisType.Explicit, AxisType.Auto))
+    with bindax.set_mesh(mixed):
+        x = reshard(numbers, P("x"))
+        for spec, wanted in ((P("y"), P(("x", "y"), None)), (P(None, "y"), P("x", "y"))):
+            laid = bindax.jit(lambda x, spec=spec: lax.with_sharding_constraint(x, spec))(x)
+            assert laid.aval is x.aval
+            assert laid.sharding == NamedSharding(mixed, wanted)
+        with pytest.raises(ValueError, match="can only refer to Auto axes of the mesh"):
+            lax.with_sharding_constraint(x, P("x"))
+
+
+def test_axes_of_size_one(eight_devices: Any) -> None:
+    kinds = (AxisType.Explicit,) * 2
+    with bindax.set_mesh(bindax.make_mesh((1, 8), ("x", "y"), kinds)):
+        x = reshard(np.ones((1, 16)), P("x", "y"))
+        split = x.reshape(1, 8, 2)
+        assert split.aval.str_short() == "float64[1@x,8@y,2]"
+        assert split.reshape(1, 16).aval is x.aval
+
+
+def test_what_is_refused(explicit: Any, numbers: Any) -> None:
+    refused = pytest.raises(ShardingTypeError, match="cannot be sharded on the unstacking axis")
+    with bindax.set_mesh(explicit), refused:
+        jnp.unstack(reshard(numbers, P("x")))
+    free = auto_axes(jnp.sin, out_sharding=P())
+    np.testing.assert_allclose(free(numbers), np.sin(numbers), rtol=1e-6)
+    with pytest.raises(ValueError, match="no mesh is set"):
+        auto_axes(jnp.sin, out_sharding=P("x"))(numbers)

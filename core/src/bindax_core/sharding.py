@@ -16,6 +16,7 @@ from bindax_core.arrays.sharding._laying import laid_as as laid_as
 from bindax_core.arrays.sharding._laying import laid_on_mesh_of as laid_on_mesh_of
 from bindax_core.arrays.sharding._laying import left_to_compiler as left_to_compiler
 from bindax_core.arrays.sharding._laying import pinned as pinned
+from bindax_core.arrays.sharding._laying import whole_beyond as whole_beyond
 from bindax_core.arrays.sharding._layout import AutoLayout as AutoLayout
 from bindax_core.arrays.sharding._layout import Format as Format
 from bindax_core.arrays.sharding._layout import Layout as Layout

@@ -53,7 +53,7 @@ def pinned(x: Any, target: NamedSharding) -> Any:
 def laid_on_mesh_of(x: Any, aval: Any, others: Sequence[Any]) -> Any:
     """A value that lies as a type says on the mesh of other values, whole if it says nothing.
 
-    It is computed from those. What none of them divides it is whole along, and no sum.
+    It was computed from those.
     """
     avals = [aval, *[getattr(other, "aval", None) or typeof(other) for other in others]]
     placements = [own.placement for own in avals if getattr(own, "is_divided", False)]
@@ -61,12 +61,24 @@ def laid_on_mesh_of(x: Any, aval: Any, others: Sequence[Any]) -> Any:
         return x  # nothing is divided, or it stands for no array
     if not aval.is_divided:
         return runtime.plugins.constrained(x, whole(placements[0].mesh, len(aval.shape)))
-    spec = aval.placement.spec
+    return runtime.plugins.constrained(whole_beyond(x, aval.placement, avals), aval.placement)
+
+
+def whole_beyond(x: Any, target: NamedSharding, sources: Sequence[Any]) -> Any:
+    """A value that is to become a sum: whole along the axes that divide nothing it comes from.
+
+    Args:
+        x: the value, of which the compiler decides how it lies.
+        target: how it is to lie.
+        sources: the types of what it was computed from.
+    """
+    spec = target.spec
+    placements = [own.placement for own in sources if getattr(own, "is_divided", False)]
     divided = {name for own in placements for axes in own.spec.axes for name in axes}
-    if not spec.unreduced <= divided:
-        terms = PartitionSpec(*spec, unreduced=spec.unreduced & divided)
-        x = runtime.plugins.constrained(x, NamedSharding(aval.placement.mesh, terms))
-    return runtime.plugins.constrained(x, aval.placement)
+    if spec.unreduced <= divided:
+        return x
+    terms = PartitionSpec(*spec, unreduced=spec.unreduced & divided)
+    return runtime.plugins.constrained(x, NamedSharding(target.mesh, terms))
 
 
 def laid_along(x: Any, axis: int, entry: Any, mesh: Any) -> Any:

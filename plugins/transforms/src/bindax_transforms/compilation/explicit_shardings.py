@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from bindax_core import device_put
@@ -22,11 +22,13 @@ from bindax_core.sharding import (
     AxisType,
     Mesh,
     NamedSharding,
+    PartitionSpec,
     get_abstract_mesh,
     left_to_compiler,
     named,
     pinned,
     use_abstract_mesh,
+    whole_beyond,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms.compilation.sharding_constraint import sharding_constraint_p
@@ -56,11 +58,14 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
     leaves, tree = tree_flatten(xs)
     targets = flatten_prefix(out_shardings, tree, "reshard: out_shardings", full_name="xs")
     pairs = zip(leaves, targets, strict=True)
-    return tree_unflatten(tree, [_laid(x, target, "reshard", of_type=True) for x, target in pairs])
+    return tree_unflatten(tree, [_laid(x, target, "reshard") for x, target in pairs])
 
 
-def _laid(x: Any, target: Any, what: str, *, of_type: bool = False) -> Any:
-    """One array in another sharding; ``of_type`` says that it lies as its type says."""
+def _laid(x: Any, target: Any, what: str, sources: Sequence[Any] | None = None) -> Any:
+    """One array in another sharding; if the compiler decided, ``sources`` are the operands' types.
+
+    Otherwise it lies as its type says.
+    """
     if target is None:
         return x
     sharding = named(target, f"{what}: out_sharding")
@@ -76,7 +81,7 @@ def _laid(x: Any, target: Any, what: str, *, of_type: bool = False) -> Any:
         )
     sharding = sharding.update(spec=sharding.spec.padded(len(aval.shape)))
     sharding.check(aval.shape, f"{what}: the array")
-    x = pinned(x, sharding) if of_type else x
+    x = pinned(x, sharding) if sources is None else whole_beyond(x, sharding, sources)
     return sharding_constraint_p.bind(x, sharding=sharding)
 
 
@@ -161,7 +166,8 @@ def decided(
     inside = _with_types(mesh, axes, AxisType.Auto, what)
     if inside == mesh:  # nothing is left to the compiler that was not
         outs = function(*args, **kwargs)
-        return outs if out_sharding is None else _relaid(outs, out_sharding, what)
+        divides = mesh.axis_names or any(map(_names_axes, tree_flatten(out_sharding)[0]))
+        return _relaid(outs, out_sharding, what) if divides else outs
     if out_sharding is None:
         raise TypeError(
             f"{what}: out_sharding is missing, so nothing says how the results lie; give it, such "
@@ -174,16 +180,21 @@ def decided(
                 f"{target.mesh.abstract_mesh}, which out_sharding has."
             )
     with use_abstract_mesh(inside):
-        args, kwargs = tree_map(lambda x: _left(x, inside), (args, kwargs))
-        outs = function(*args, **kwargs)
-    return _relaid(outs, out_sharding, what)
+        left = tree_map(lambda x: _left(x, inside), (args, kwargs))
+        outs = function(*left[0], **left[1])
+    return _relaid(outs, out_sharding, what, (args, kwargs))
 
 
-def _relaid(outs: R, out_sharding: Any, what: str) -> R:
+def _relaid(outs: R, out_sharding: Any, what: str, computed_from: Any = ()) -> R:
     leaves, tree = tree_flatten(outs)
     targets = flatten_prefix(out_sharding, tree, f"{what}: out_sharding", full_name="the result")
-    laid = [_laid(x, target, what) for x, target in zip(leaves, targets, strict=True)]
+    sources = [typeof(x) for x in tree_flatten(computed_from)[0] if is_value(x)]
+    laid = [_laid(x, target, what, sources) for x, target in zip(leaves, targets, strict=True)]
     return tree_unflatten(tree, laid)  # type: ignore[no-any-return]
+
+
+def _names_axes(target: Any) -> bool:
+    return not isinstance(target, PartitionSpec) or target != PartitionSpec(*[None] * len(target))
 
 
 def _left(x: Any, mesh: AbstractMesh) -> Any:
