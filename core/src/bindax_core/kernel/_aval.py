@@ -46,8 +46,7 @@ class ValueType(NamedTuple):
     Attributes:
         type: the Python type.
         typeof: gives the abstract value of an instance.
-        to_numpy: gives the host array that ``impl`` rules receive, or None when instances are
-            passed to them as they are.
+        to_numpy: gives the host array for ``impl`` rules; None where they receive the instance.
         covers: tells of which subclasses instances are legal operands, too; by default of none.
     """
 
@@ -71,8 +70,7 @@ def register_value_type(value_type: ValueType) -> None:
     """
     if value_types.setdefault(value_type.type, value_type) is not value_type:
         raise ValueError(
-            f"the type {value_type.type.__module__}.{value_type.type.__qualname__} is already a "
-            f"registered value type; unregister it first, or register a subclass."
+            f"{value_type.type!r} is a registered value type already; unregister or subclass it."
         )
     plain_types.add(value_type.type)
     on_rollback(lambda: unregister_value_type(value_type))
@@ -90,8 +88,7 @@ def find_value_type(type_: type) -> ValueType | None:
     found = value_types.get(type_)
     if found is None and not is_wrapper(type_):
         for base in type_.__mro__[1:]:
-            found = value_types.get(base)
-            if found is not None and found.covers is not None and found.covers(type_):
+            if (found := value_types.get(base)) and found.covers and found.covers(type_):
                 return found
         found = value_types.get(type_) if runtime.plugins.load_for_type(type_) else None
     return found
@@ -126,6 +123,5 @@ def is_value(x: Any) -> bool:
 
 def as_operand(x: Any) -> Any:
     """Return a legal operand as it is, or the operand that a value stands for."""
-    if type(x) in value_types or find_value_type(type(x)) is not None:
-        return x
-    return as_operand(to_operand(x))
+    is_legal = type(x) in value_types or find_value_type(type(x)) is not None
+    return x if is_legal else as_operand(to_operand(x))
