@@ -51,6 +51,7 @@ class Settings(Config):
     num_cpu_devices: int
     numpy_dtype_promotion: Literal["standard", "strict"]
     numpy_rank_promotion: Literal["allow", "warn", "raise"]
+    open_sums: Any
     platforms: Any
     threefry_partitionable: bool
     traceback: Literal["filtered", "full"]

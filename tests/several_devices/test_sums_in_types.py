@@ -83,5 +83,40 @@ def test_cotangents_that_are_sums_are_taken(copies: Any) -> None:
     _, pulled = bindax.vjp(lambda x, y: y, copies, copies)
     terms = reshard(WEIGHTS, P(unreduced={"x"}))
     assert [ct.aval.str_short() for ct in pulled(terms)] == ["float32[8,8]{U:x}"] * 2
-    with pytest.raises(ShardingTypeError, match="cannot take an operand that is unreduced"):
+    with pytest.raises(ShardingTypeError, match="passed to dot_general cannot be unreduced"):
         terms @ WEIGHTS
+
+
+def test_out_sharding_of_sums(copies: Any, numbers: Any) -> None:
+    columns, rows = reshard(numbers, P(None, "x")), reshard(numbers, P("x"))
+    whole, terms = P(), P(unreduced={"x"})
+    ids = reshard(np.array([0, 1, 1, 3, 0, 0, 2, 3]), P("x"))
+    for function, args in (
+        (jnp.matmul, (columns, rows)),
+        (lambda x, y, **given: jnp.einsum("ab,bc->ca", x, y, **given), (columns, rows)),
+        (lambda x, **given: lax.reduce_sum(x, (0,), **given), (rows,)),
+        (lambda x, i, **given: bindax.ops.segment_sum(x, i, 4, **given), (rows, ids)),
+        (lambda i, **given: jnp.bincount(i, length=4, **given), (ids,)),
+        (lambda **given: jnp.ones((2, 2), **given), ()),
+        (lambda x, **given: jnp.reshape(x, (4, 16), **given), (reshard(numbers, terms),)),
+    ):
+        wanted = function(*args, out_sharding=whole)
+        for run in (function, bindax.jit(function, static_argnames="out_sharding")):
+            found = run(*args, out_sharding=terms)
+            assert found.aval.str_short() == f"{wanted.aval.str_short()}{{U:x}}"
+            np.testing.assert_allclose(reshard(found, whole), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "text"),
+    [
+        (P(None, "x"), P(), "lhs and rhs contracting dims should be sharded identically"),
+        (P(), P(None, "x"), "unreduced axes should be equal to the contracting specs"),
+        (P(None, "y"), P("y"), "unreduced axes should be equal to the contracting specs"),
+    ],
+)
+def test_sums_that_the_compiler_would_get_wrong(
+    left: Any, right: Any, text: str, numbers: Any
+) -> None:
+    with pytest.raises(ShardingTypeError, match=text):
+        jnp.matmul(reshard(numbers, left), reshard(numbers, right), out_sharding=P(unreduced={"x"}))

@@ -11,6 +11,7 @@ from bindax_core.arrays.sharding._current_mesh import set_mesh as set_mesh
 from bindax_core.arrays.sharding._current_mesh import use_abstract_mesh as use_abstract_mesh
 from bindax_core.arrays.sharding._current_mesh import use_mesh as use_mesh
 from bindax_core.arrays.sharding._current_mesh import with_devices as with_devices
+from bindax_core.arrays.sharding._laying import as_open_sum as as_open_sum
 from bindax_core.arrays.sharding._laying import laid_along as laid_along
 from bindax_core.arrays.sharding._laying import laid_as as laid_as
 from bindax_core.arrays.sharding._laying import laid_on_mesh_of as laid_on_mesh_of

@@ -8,6 +8,7 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
+from bindax_core.sharding import as_open_sum
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import convert, default_dtype, larger, static_int
 from bindax_numpy._operands import array_operand, inexact, put_into, require_real, strong_operand
@@ -62,7 +63,8 @@ def bincount(
         size = static_int("bincount", "length", length)
     counted = 1 if weights is None else strong_operand("bincount", weights)
     dtype = default_dtype("int") if weights is None else typeof(counted).dtype
-    return lax.full((size,), 0, dtype).at[maximum(index, 0)].add(counted, mode="drop")
+    counts = as_open_sum(lax.full((size,), 0, dtype))
+    return counts.at[maximum(index, 0)].add(counted, mode="drop")
 
 
 def histogram_bin_edges(

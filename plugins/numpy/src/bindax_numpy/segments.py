@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, typeof
+from bindax_core.sharding import as_open_sum
 from bindax_lax_basic.extend import is_integer, largest, real_dtype, smallest
 from bindax_numpy.comparison import where
 from bindax_numpy.creation import asarray, full
@@ -42,6 +43,7 @@ def _reduced(
     if count < 0:
         raise ValueError(f"{name}: num_segments must not be negative, but it is {count}.")
     out = full((count, *data.shape[1:]), neutral(typeof(data).dtype), typeof(data).dtype)
+    out = as_open_sum(out) if method == "add" else out
     # Numbers below 0 do not count, as those that are too large.
     index = where(ids < 0, count, ids)
     return getattr(out.at[index], method)(

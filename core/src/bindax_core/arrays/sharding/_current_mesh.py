@@ -65,6 +65,12 @@ def _abstract_mesh(value: Any) -> AbstractMesh | None:
     raise TypeError("an AbstractMesh or None")
 
 
+def _axes(value: Any) -> frozenset[Any]:
+    if isinstance(value, frozenset):
+        return value
+    raise TypeError("a frozenset of names of axes")
+
+
 current_mesh = Setting(
     "mesh",
     None,
@@ -78,6 +84,15 @@ current_abstract_mesh = Setting(
     None,
     "the mesh at work where it is not that of ``mesh``, set by ``use_abstract_mesh``",
     check=_abstract_mesh,
+    traced=True,
+    variables=(),
+)
+open_sums = Setting(
+    "open_sums",
+    frozenset(),
+    """the explicit axes of the mesh along which sums are left open, which are ``unreduced`` in an
+    ``out_sharding``""",
+    check=_axes,
     traced=True,
     variables=(),
 )

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_core._extension_points import runtime
+from bindax_core.arrays._settings import config
+from bindax_core.arrays.sharding._current_mesh import get_abstract_mesh
 from bindax_core.arrays.sharding._mesh import AxisType
 from bindax_core.arrays.sharding._sharding import NamedSharding
 from bindax_core.arrays.sharding._spec import PartitionSpec
@@ -100,6 +102,19 @@ def laid_along(x: Any, axis: int, entry: Any, mesh: Any) -> Any:
     return runtime.plugins.constrained(x, NamedSharding(mesh, spec.update(*others)))
 
 
+def as_open_sum(x: Any) -> Any:
+    """A value to which terms are added: itself a term, where an ``out_sharding`` asks for a sum.
+
+    >>> as_open_sum(1.0)
+    1.0
+    """
+    names = config.open_sums
+    if not names:
+        return x
+    target = NamedSharding(get_abstract_mesh(), PartitionSpec(unreduced=names))
+    return laid_as(x, typeof(x).lying(target))
+
+
 def left_to_compiler(x: Any, mesh: Any = None) -> Any:
     """A value of which the compiler decides how it lies; itself of a type that says nothing of it.
 
@@ -115,15 +130,15 @@ def left_to_compiler(x: Any, mesh: Any = None) -> Any:
     if inner is None:
         return x
     spec = own.placement.spec if own.is_divided else whole(inner, len(own.shape)).spec
-    if spec.unreduced:
-        x = runtime.plugins.constrained(x, NamedSharding(inner, PartitionSpec(*spec)))
     if mesh is None:
         mesh = inner.update_axis_types(dict.fromkeys(inner.explicit_axes, AxisType.Auto))
+    explicit = frozenset(mesh.explicit_axes)
+    sums = {"unreduced": spec.unreduced & explicit, "reduced": spec.reduced & explicit}
+    if not spec.unreduced <= explicit:
+        x = runtime.plugins.constrained(x, NamedSharding(inner, PartitionSpec(*spec, **sums)))
     left = PartitionSpec.UNCONSTRAINED if mesh.auto_axes else None
-    kept = [
-        tuple(name for name in axes if name in mesh.explicit_axes) or left for axes in spec.axes
-    ]
-    return runtime.plugins.constrained(x, NamedSharding(mesh, PartitionSpec(*kept)))
+    kept = [tuple(name for name in axes if name in explicit) or left for axes in spec.axes]
+    return runtime.plugins.constrained(x, NamedSharding(mesh, PartitionSpec(*kept, **sums)))
 
 
 def _inner_mesh(x: Any) -> Any:

@@ -93,7 +93,8 @@ def placed_results(
         raise
     given = sharding.rule_of(primitive)
     linear = None if given is None else given.options.get("linear")
-    sums = (frozenset(), frozenset()) if linear == "own" else sums_of(primitive, linear, avals)
+    of_itself = linear == "own" or all(isinstance(spec, PartitionSpec) for spec in specs)
+    sums = (frozenset(), frozenset()) if of_itself else sums_of(primitive, linear, avals)
     return tuple(
         _placed(primitive, avals, aval, mesh, _with_sums(spec, sums))
         for aval, spec in zip(outs, specs, strict=True)

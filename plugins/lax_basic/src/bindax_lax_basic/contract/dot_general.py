@@ -18,16 +18,15 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_core.sharding import ambiguous
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.contract import precision as precisions
 from bindax_lax_basic.contract.precision import DotAlgorithm, PrecisionLike, ProductPrecision
+from bindax_lax_basic.contract.sharding import dot_sharding
 from bindax_lax_basic.dtypes import ANY, DType
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import Batched, Values, multilinear
 from bindax_lax_basic.rules.operands import adopt_dtype
-from bindax_lax_basic.rules.sharding import entries
 from bindax_lax_basic.rules.types import describe, require_kind, require_same_dtype, static_ints
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.transpose import moveaxis, transpose_p
@@ -415,30 +414,6 @@ def _dot_lowering(
     return ctx.op("stablehlo.dot_general", [lhs, rhs], attributes=attributes)[0]
 
 
-def _dot_sharding(
-    primitive: Primitive,
-    lhs: ShapedArray,
-    rhs: ShapedArray,
-    *,
-    dimension_numbers: DimensionNumbers,
-    **params: Any,
-) -> tuple[Any, ...]:
-    left, right = entries(lhs), entries(rhs)
-    (contracted, batched) = dimension_numbers
-    if any(left[i] and right[j] for i, j in zip(*contracted, strict=True)):
-        problem = "is ambiguous: Contracting dimensions are sharded in both operands"
-        raise ambiguous(primitive, problem, [lhs, rhs])
-    pairs = [(left[i], right[j]) for i, j in zip(*batched, strict=True)]
-    if any(None not in pair and pair[0] != pair[1] for pair in pairs):
-        problem = "requires lhs batch dimensions and rhs batch dimensions to have the same sharding"
-        raise ambiguous(primitive, problem, [lhs, rhs])
-    if lhs.sharding.spec.unreduced or rhs.sharding.spec.unreduced:
-        problem = "cannot take an operand that is unreduced; add it up by reshard"
-        raise ambiguous(primitive, problem, [lhs, rhs])
-    _, ours, theirs = _parts(left, right, dimension_numbers)
-    return (*[a or b for a, b in pairs], *ours, *theirs)
-
-
 dot_general_p: Primitive = primitive(
     "dot_general",
     rules.impl(_dot_impl),
@@ -447,5 +422,5 @@ dot_general_p: Primitive = primitive(
     rules.vmap(_dot_vmap),
     rules.transpose(_dot_transpose),
     in_wider(_dot_lowering),
-    rules.sharding(_dot_sharding, takes_primitive=True, linear="own"),
+    rules.sharding(dot_sharding, takes_primitive=True, linear="own"),
 )

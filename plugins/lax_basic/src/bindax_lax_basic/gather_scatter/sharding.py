@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.extend import Primitive, ShapedArray
+from bindax_core.extend import Primitive, ShapedArray, config
 from bindax_core.sharding import ambiguous
 from bindax_lax_basic.gather_scatter import dimension_numbers as _numbers
 from bindax_lax_basic.gather_scatter.dimension_numbers import (
     GatherDimensionNumbers,
     ScatterDimensionNumbers,
 )
-from bindax_lax_basic.rules.sharding import Entries, entries
+from bindax_lax_basic.rules.sharding import Entries, entries, left_open, names_of
 
 INDEXED = "indexes along a divided axis"
 INDICES = "has divided indices"
@@ -81,9 +81,11 @@ def scatter_sharding(
     *,
     dimension_numbers: ScatterDimensionNumbers,
     **params: Any,
-) -> Entries:
+) -> Any:
     """The ``sharding`` rule of scatters: the result lies as the operand."""
     avals = [x, indices, updates]
+    if config.open_sums:
+        indices, updates = (_without_terms(primitive, aval, avals) for aval in avals[1:])
     numbers = dimension_numbers.as_gather()
     sizes = _numbers.update_sizes(x.ndim, updates.shape, dimension_numbers)
     _check_indexed(primitive, x, numbers, sizes, avals)
@@ -100,7 +102,20 @@ def scatter_sharding(
     batched = numbers.operand_batching_dims, numbers.start_indices_batching_dims
     for own, other in zip(*batched, strict=True):
         found[own] = found[own] or entries(indices)[other]
-    return tuple(found)
+    sums = x.sharding.spec
+    return sums.update(*found) if config.open_sums and sums.unreduced else tuple(found)
+
+
+def _without_terms(
+    primitive: Primitive, aval: ShapedArray, avals: list[ShapedArray]
+) -> ShapedArray:
+    """The type of indices or updates but for the axes along which the operand is a sum."""
+    spec = aval.sharding.spec
+    terms = {name for entry in spec if left_open(entry) for name in names_of(entry)}
+    if not terms <= avals[0].sharding.spec.unreduced:
+        raise ambiguous(primitive, "adds terms to what is no sum along their axes", avals)
+    kept = [tuple(name for name in axes if name not in terms) for axes in spec.axes]
+    return aval.update(sharding=aval.sharding.update(spec=spec.update(*kept)))
 
 
 def _whole_window(entry: Any, axis: int, x: ShapedArray, sizes: tuple[int, ...]) -> Any:

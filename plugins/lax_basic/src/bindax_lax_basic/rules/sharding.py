@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bindax_core.extend import Primitive, Rule, ShapedArray, rules
+from bindax_core.extend import Primitive, Rule, ShapedArray, config, rules
 from bindax_core.sharding import ambiguous
 
 Entries = tuple[Any, ...]
@@ -27,7 +27,7 @@ def entries(aval: ShapedArray) -> Entries:
 def count(aval: ShapedArray, entry: Any) -> int:
     """The number of parts that an entry divides an axis into."""
     sizes, parts = aval.sharding.mesh.shape, 1
-    for name in entry if isinstance(entry, tuple) else () if entry is None else (entry,):
+    for name in names_of(entry):
         parts *= sizes[name]
     return parts
 
@@ -35,6 +35,17 @@ def count(aval: ShapedArray, entry: Any) -> int:
 def divides(aval: ShapedArray, entry: Any, size: Any) -> bool:
     """Tell whether an axis of a size can be divided as an entry says."""
     return not isinstance(size, int) or size % count(aval, entry) == 0
+
+
+def names_of(entry: Any) -> tuple[Any, ...]:
+    """The mesh axes of an entry, the outermost first."""
+    return entry if isinstance(entry, tuple) else () if entry is None else (entry,)
+
+
+def left_open(entry: Any) -> bool:
+    """Tell whether a sum along an axis with an entry is one that is not to be added up."""
+    names = config.open_sums
+    return bool(names) and not names.isdisjoint(names_of(entry))
 
 
 def by_axes(function: Function, linear: Any = None) -> Rule:

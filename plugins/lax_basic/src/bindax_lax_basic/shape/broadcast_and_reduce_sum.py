@@ -18,12 +18,13 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_core.sharding import PartitionSpec
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, linear
-from bindax_lax_basic.rules.sharding import Entries, entries, without
+from bindax_lax_basic.rules.sharding import Entries, entries, left_open, names_of
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.transpose import moveaxis
 from bindax_transforms.extend import decided
@@ -352,6 +353,15 @@ def reduction_lowering(name: Any, initial: Any) -> lower.Lowering:
     return rule
 
 
+def _sum_sharding(x: ShapedArray, *, axes: Dims) -> Any:
+    spec = x.sharding.spec
+    kept = [entry for i, entry in enumerate(spec) if i not in axes]
+    terms = [name for i in axes if left_open(spec[i]) for name in names_of(spec[i])]
+    if not terms:
+        return tuple(kept)
+    return PartitionSpec(*kept, unreduced=spec.unreduced.union(terms), reduced=spec.reduced)
+
+
 reduce_sum_p: Primitive = primitive(
     "reduce_sum",
     accumulation(np.add),
@@ -360,5 +370,5 @@ reduce_sum_p: Primitive = primitive(
     reduction_batch(),
     rules.transpose(_sum_transpose),
     in_wider(reduction_lowering("stablehlo.add", 0), dtypes.summing_dtype),
-    without("axes", linear=True),
+    rules.sharding(_sum_sharding, linear=True),
 )

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from bindax_core import device_put
+from bindax_core.errors import ShardingTypeError
 from bindax_core.extend import (
     Array,
+    DebugInfo,
     config,
     flatten_prefix,
     is_value,
@@ -31,7 +33,9 @@ from bindax_core.sharding import (
     whole_beyond,
 )
 from bindax_transforms._callables import check_function
+from bindax_transforms._flat import merge, partition
 from bindax_transforms.compilation.sharding_constraint import sharding_constraint_p
+from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
 R = TypeVar("R")
 
@@ -62,9 +66,9 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
 
 
 def _laid(x: Any, target: Any, what: str, sources: Sequence[Any] | None = None) -> Any:
-    """One array in another sharding; if the compiler decided, ``sources`` are the operands' types.
+    """One array in another sharding.
 
-    Otherwise it lies as its type says.
+    It lies as its type says; unless the compiler decided, and ``sources`` are the operands' types.
     """
     if target is None:
         return x
@@ -179,18 +183,65 @@ def decided(
                 f"{what}: Context mesh {mesh} should match the mesh of sharding "
                 f"{target.mesh.abstract_mesh}, which out_sharding has."
             )
+    sums, sources = _sums(out_sharding), []
+    if sums and what != "auto_axes":
+        sources = [typeof(x) for x in tree_flatten((args, kwargs))[0] if _is_divided(x)]
+    if sources:
+        _check_sums(function, (args, kwargs), inside, sums, what)
     with use_abstract_mesh(inside):
-        left = tree_map(lambda x: _left(x, inside), (args, kwargs))
-        outs = function(*left[0], **left[1])
-    return _relaid(outs, out_sharding, what, (args, kwargs))
+        args, kwargs = tree_map(lambda x: _left(x, inside), (args, kwargs))
+        outs = function(*args, **kwargs)
+    return _relaid(outs, out_sharding, what, sources)
 
 
-def _relaid(outs: R, out_sharding: Any, what: str, computed_from: Any = ()) -> R:
+def _relaid(outs: R, out_sharding: Any, what: str, sources: Sequence[Any] = ()) -> R:
     leaves, tree = tree_flatten(outs)
     targets = flatten_prefix(out_sharding, tree, f"{what}: out_sharding", full_name="the result")
-    sources = [typeof(x) for x in tree_flatten(computed_from)[0] if is_value(x)]
     laid = [_laid(x, target, what, sources) for x, target in zip(leaves, targets, strict=True)]
     return tree_unflatten(tree, laid)  # type: ignore[no-any-return]
+
+
+def _sums(target: Any) -> frozenset[Any]:
+    """The mesh axes along which a sharding, or one of a tree, has sums that are left open."""
+    specs = [getattr(given, "spec", given) for given in tree_flatten(target)[0]]
+    return frozenset().union(*[getattr(spec, "unreduced", ()) for spec in specs])
+
+
+def _is_divided(x: Any) -> bool:
+    return is_value(x) and getattr(typeof(x), "is_divided", False)
+
+
+def _check_sums(
+    function: Callable[..., Any],
+    given: Any,
+    inside: AbstractMesh,
+    sums: frozenset[Any],
+    what: str,
+) -> None:
+    """Raise unless what a function sums is divided along the axes of sums that are left open.
+
+    The compiler is not asked to leave any other sum open: it would give wrong values.
+    """
+    typed = inside.update_axis_types(dict.fromkeys(sums, AxisType.Explicit))
+    leaves, tree = tree_flatten(given)
+    flags = [*map(_is_divided, leaves)]
+
+    def on_types(*values: Any) -> list[Any]:
+        args, kwargs = tree_unflatten(tree, merge(flags, others, values))
+        with use_abstract_mesh(typed), config.override(open_sums=sums):
+            args, kwargs = tree_map(lambda x: _left(x, typed), (args, kwargs))
+            return tree_flatten(function(*args, **kwargs))[0]
+
+    others, arrays = partition(flags, leaves)
+    avals = [typeof(x) for x in arrays]
+    for aval in trace_to_jaxpr(on_types, avals, DebugInfo(what)).out_avals:
+        if not aval.is_divided or aval.placement.spec.unreduced != sums:
+            raise ShardingTypeError(
+                f"{what}: out_sharding asks for a sum that is left open along "
+                f"{', '.join(sorted(map(repr, sums)))}, but that is not what is summed here: "
+                f"out_sharding's unreduced axes should be equal to the contracting specs, those "
+                f"of the axes that are summed, of {', '.join([x.str_short() for x in avals])}."
+            )
 
 
 def _names_axes(target: Any) -> bool:

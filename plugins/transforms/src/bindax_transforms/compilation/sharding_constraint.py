@@ -143,6 +143,9 @@ def _impl(x: Any, *, sharding: Sharding | Space) -> list[Any]:
             return [as_array(x)]  # of which nobody has said devices
         sharding = sharding.update(mesh=with_devices(sharding.mesh, mesh))
     is_bound = isinstance(x, Array) and x.committed
+    if isinstance(sharding, NamedSharding) and sharding.spec.unreduced and not is_bound:
+        # The compiler would take an operand that lies nowhere for a term that each device has.
+        x, is_bound = device_put(x, sharding.update(spec=PartitionSpec(*sharding.spec))), True
     backend = x.placement.backend if is_bound else find_backend()
     placement = place_on(backend, sharding)
     if placement is default_placement(backend):  # which has one device
