@@ -135,7 +135,7 @@ def test_containers() -> None:
     foreign = bytes(write(table)).replace(b"test_export.Pair", b"test_export.Away")
     with pytest.raises(ExportError, match=r"calls 'test_export\.Away', a name that no type has"):
         deserialize(foreign)
-    with pytest.raises(ExportError, match="a dict with the key 1 cannot be serialized"):
+    with pytest.raises(TypeError, match="only for dictionaries with string keys.*has the key 1"):
         export(jit(lambda d: d[1]))({1: X}).serialize()
 
 
@@ -164,7 +164,8 @@ def test_containers_with_their_own_bytes() -> None:
     ("call", "message"),
     [
         (lambda e: e.call(X.astype(np.float64)), r"args\[0\] of type float32\[b\].*float64\[3\]"),
-        (lambda e: e.call(X[:, None]), r"called with float32\[3,1\]"),
+        (lambda e: e.call(X.astype(np.float64)), r"Dtype mismatch for args\[0\]"),
+        (lambda e: e.call(X[:, None]), r"Rank mismatch for args\[0\].*with float32\[3,1\]"),
         (lambda e: e.call(X[:0]), "was called with b = 0; it must be at least 1"),
         (lambda e: e.call(X, X), "structure"),
         (lambda e: e.call(y=X), "structure"),
@@ -173,7 +174,10 @@ def test_containers_with_their_own_bytes() -> None:
             "no reverse derivative of the order",
         ),
         (lambda e: deserialize(e.serialize()).vjp(), "it was serialized without"),
-        (lambda e: e.platform_index("cuda"), "was exported for cpu, but is called on cuda"),
+        (
+            lambda e: e.platform_index("cuda"),
+            "was exported for platform cpu, but is called on cuda",
+        ),
     ],
 )
 def test_calls_that_are_refused(scaled: Exported, call: Any, message: str) -> None:
@@ -190,10 +194,30 @@ def test_sizes_that_do_not_fit() -> None:
     for sizes, message in (
         ((5, 6), "violate n >= 3, mod(n, 2) == 0"),
         ((2, 3), "violate n >= 3"),
-        ((4, 4), "args[1].shape[0] = 4; it must be n + 1 = 5"),
+        ((4, 4), "dimension size args[1].shape[0] (= 4) and the specification 'n + 1' (= 5)"),
     ):
         with pytest.raises(ExportError, match=re.escape(message)):
             both.call(*[np.ones(size, F32) for size in sizes])
+    pairs = export(jit(lambda x: x))(ShapeDtypeStruct(symbolic_shape("2*n, 3"), F32))
+    assert pairs.call(np.ones((4, 3), F32)).shape == (4, 3)
+    for shape, message in (
+        ((5, 3), "Division had remainder 1 when computing the value of 'n' from args[0].shape[0]"),
+        ((4, 4), "Shape mismatch for args[0].shape[1] (expected same constant)"),
+    ):
+        with pytest.raises(ExportError, match=re.escape(message)):
+            pairs.call(np.ones(shape, F32))
+
+
+def test_constraints_of_variables_that_no_shape_has():
+    scope = bindax_export.SymbolicScope(["n >= m"])
+    with pytest.raises(ExportError, match="Encountered dimension variable 'm' in the constraints"):
+        export(jit(lambda x: x))(vector("n", scope=scope))
+
+
+def test_platforms_that_are_not_known_here():
+    exported = export(jit(lambda x: x * 2), platforms=["cpu", "other"])(X)
+    assert exported.platforms == ("cpu", "other")
+    np.testing.assert_array_equal(exported.call(X), 2 * X)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import attrs
 
 from bindax_core.errors import TreeError
 from bindax_core.extend import PyTreeDef, tree_structure
-from bindax_export._errors import ExportError, FormatError
+from bindax_export._errors import ContainerKeyError, ExportError, FormatError
 from bindax_export._flatbuffers import Number, Reader
 
 T = TypeVar("T")
@@ -173,8 +173,9 @@ def container_table(tree: PyTreeDef) -> dict[int, Any]:
     if kind == _DICT:
         for key in data:
             if not isinstance(key, str):
-                raise ExportError(
-                    f"a dict with the key {key!r} cannot be serialized; use keys that are strings."
+                raise ContainerKeyError(
+                    f"Serialization is supported only for dictionaries with string keys, but one "
+                    f"has the key {key!r}."
                 )
         if children:
             table[2] = list(data)

@@ -13,6 +13,10 @@ class ExportError(BindaxError, ValueError):
     """A program that cannot be exported, or a call that an exported program does not accept."""
 
 
+class ContainerKeyError(BindaxError, TypeError):
+    """A dictionary with a key that files cannot hold."""
+
+
 class FormatError(ExportError):
     """A file that holds no exported program which this version can read.
 

@@ -31,8 +31,6 @@ from bindax_export._places import (
 from bindax_export._shapes import ShapeSolver
 from bindax_transforms import check_function, jit, physical_jaxpr, vjp
 
-_PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
-
 
 def default_export_platform() -> str:
     """The platform that ``export`` uses unless it is told: that of the default backend.
@@ -54,8 +52,8 @@ def export(
 
     Args:
         fun_jit: a function, as ``jit`` takes it or gives it.
-        platforms: what the program is for: some of ``"cpu"``, ``"cuda"``, ``"rocm"``, ``"tpu"``;
-            the platform of the default backend when omitted.
+        platforms: what the program is for, such as ``"cpu"``, ``"cuda"``, ``"rocm"``, ``"tpu"`` or
+            the name of another; the platform of the default backend when omitted.
         disabled_checks: checks to leave out.
 
     Returns:
@@ -108,9 +106,9 @@ def _platforms(given: Sequence[str] | None) -> tuple[str, ...]:
             f"export: platforms is a sequence of names such as ['cpu'], not {given!r}."
         )
     for platform in given:
-        if platform not in _PLATFORMS:
+        if not isinstance(platform, str) or platform == "gpu":
             raise ValueError(
-                f"export: there is no platform {platform!r}; there are {', '.join(_PLATFORMS)}."
+                f"export: there is no platform {platform!r}; those of GPUs are 'cuda' and 'rocm'."
             )
     return tuple(dict.fromkeys(given))
 

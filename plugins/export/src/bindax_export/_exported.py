@@ -162,8 +162,8 @@ class Exported:
         unchecked = DisabledSafetyCheck.platform() in self.disabled_safety_checks
         if platform not in self.platforms and not (unchecked and len(self.platforms) == 1):
             raise ExportError(
-                f"{self.fun_name} was exported for {', '.join(self.platforms)}, but is called on "
-                f"{platform}. Export it with platforms=[..., {platform!r}]."
+                f"Function {self.fun_name} was exported for platform {' or '.join(self.platforms)}, "
+                f"but is called on {platform}. Export it with platforms=[..., {platform!r}]."
             )
         return self.platforms.index(platform) if len(self.platforms) > 1 else None
 
@@ -220,8 +220,9 @@ class Exported:
         leaves, tree = tree_flatten((args, kwargs))
         if tree != self.in_tree:
             raise ExportError(
-                f"{self.fun_name} was exported for arguments of the structure {self.in_tree}, but "
-                f"was called with {tree}."
+                f"The invocation args and kwargs must have the same pytree structure as those that "
+                f"{self.fun_name} was exported for: it is {self.in_tree}, but was called with "
+                f"{tree}."
             )
         operands = [_yielding(x, aval) for x, aval in zip(leaves, self.in_avals, strict=True)]
         return tree_unflatten(self.out_tree, self._differentiable(*operands))

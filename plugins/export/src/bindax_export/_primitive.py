@@ -71,9 +71,10 @@ def _lowering(ctx: LoweringContext, *values: Any, exported: Exported) -> Sequenc
     kept = exported.module_kept_var_idx
     if exported.nr_devices not in (1, ctx.device_count):
         raise ExportError(
-            f"{exported.fun_name} was exported for {exported.nr_devices} devices, but is called in "
-            f"a program on {ctx.device_count}; put its arguments on a mesh of as many devices: "
-            f"device_put(x, sharding) with a sharding of exported.in_shardings_jax(mesh)."
+            f"Function {exported.fun_name} was exported for {exported.nr_devices} devices and is "
+            f"called in a context with {ctx.device_count} devices; put its arguments on a mesh of "
+            f"as many devices: device_put(x, sharding) with a sharding of "
+            f"exported.in_shardings_jax(mesh)."
         )
     given = _placed(ctx, values, ctx.avals_in, exported, exported.in_shardings)
     results = exporting_backend().exporting.call_artifact(

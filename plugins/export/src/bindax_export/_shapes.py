@@ -30,6 +30,7 @@ class _Step:
     name: str
     position: int
     axis: int
+    size: SymbolicDimension
     factor: int
     rest: Size
 
@@ -54,6 +55,7 @@ class ShapeSolver:
         sizes = [size for size, _, _ in self.equations]
         self.scope = common_scope(*sizes) if sizes else SymbolicScope()
         self.steps = list(self._solved())
+        self._check_constraints()
 
     @property
     def variables(self) -> list[str]:
@@ -73,14 +75,23 @@ class ShapeSolver:
     def checks(self, size_of: Callable[[int, int], Any]) -> Iterator[tuple[Any, str, Any, str]]:
         """The conditions on shapes: two numbers, ``"EQ"`` or ``"GE"``, and the message."""
         values = self.solve(size_of)
+        for step in self.steps:
+            if step.factor != 1:
+                place = f"{self._place(step.position, step.axis)} = {step.size}"
+                message = f"when computing the value of '{step.name}' from {place}"
+                left = size_of(step.position, step.axis) - _evaluated(step.rest, values)
+                remainder = f"{self.name}: Division had remainder {{0}} {message}."
+                yield left % step.factor, "EQ", 0, remainder
         for name in self.variables:
             message = f"{self.name} was called with {name} = {{0}}; it must be at least 1."
             yield values[name], "GE", 1, message
-        direct = {(s.position, s.axis) for s in self.steps if s.factor == 1 and _is_zero(s.rest)}
+        direct = {(s.position, s.axis) for s in self.steps}
         for size, i, axis in self.equations:
             if (i, axis) not in direct:
-                place = f"{self.paths[i]}.shape[{axis}]"
-                message = f"{self.name} was called with {place} = {{0}}; it must be {size} = {{1}}."
+                message = (
+                    f"{self.name}: Found inconsistency between dimension size "
+                    f"{self._place(i, axis)} (= {{0}}) and the specification '{size}' (= {{1}})."
+                )
                 yield size_of(i, axis), "EQ", _evaluated(size, values), message
         constraints = self.scope.constraints
         stated = f"{self.name} was called with sizes that violate {', '.join(constraints)}."
@@ -110,20 +121,27 @@ class ShapeSolver:
                 raise ExportError(message.format(left, right))
         return self.solve(size_of)
 
-    def _check_type(self, path: str, expected: ShapedArray, given: ShapedArray) -> None:
-        fits = expected.dtype == given.dtype and len(expected.shape) == len(given.shape)
-        if fits:
-            fits = all(
-                isinstance(a, SymbolicDimension)
-                or (not isinstance(b, SymbolicDimension) and a == b)
-                for a, b in zip(_sizes(expected), _sizes(given), strict=True)
-            )
-        if not fits:
+    def _check_constraints(self) -> None:
+        known = set(self.variables)
+        compared = [*self.scope.inequalities, *[n for pair in self.scope.equalities for n in pair]]
+        for name in sorted({name for size in compared for name in variables_of(size)} - known):
             raise ExportError(
-                f"{self.name} was exported for {path} of type {expected.str_short()}, but was "
-                f"called with {given.str_short()}. Pass an array of that type, or export it for "
-                f"this one."
+                f"Encountered dimension variable '{name}' in the constraints "
+                f"{', '.join(self.scope.constraints)} of {self.name}, which no argument's shape "
+                f"has. Constrain variables of shapes alone."
             )
+
+    def _check_type(self, path: str, expected: ShapedArray, given: ShapedArray) -> None:
+        found = _mismatch(path, expected, given)
+        if found is not None:
+            raise ExportError(
+                f"{self.name}: {found}: it was exported for {path} of type "
+                f"{expected.str_short()}, but was called with {given.str_short()}. Pass an array "
+                f"of that type, or export it for this one."
+            )
+
+    def _place(self, position: int, axis: int) -> str:
+        return f"{self.paths[position]}.shape[{axis}]"
 
     def _solved(self) -> Iterator[_Step]:
         known: set[str] = set()
@@ -136,7 +154,7 @@ class ShapeSolver:
                 default=None,
             )
             if found is None:
-                sizes = ", ".join(f"{self.paths[i]}.shape[{a}] = {s}" for s, i, a in self.equations)
+                sizes = ", ".join(f"{self._place(i, a)} = {s}" for s, i, a in self.equations)
                 raise ExportError(
                     f"the dimension variables {', '.join(sorted(wanted - known))} of {self.name} "
                     f"do not follow from the shapes of its arguments ({sizes}). Each variable must "
@@ -156,7 +174,7 @@ class ShapeSolver:
             factor = terms.pop(monomial, 0)
             rest = from_terms(terms, size.scope)
             if factor > 0 and name not in variables_of(rest):
-                yield _Step(name, position, axis, factor, rest)
+                yield _Step(name, position, axis, size, factor, rest)
 
 
 def evaluated_shape(shape: Sequence[Size], values: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -172,6 +190,19 @@ def argument_paths(tree: PyTreeDef | None, avals: Sequence[ShapedArray]) -> list
     leaves, _ = tree_flatten_with_path(tree.unflatten(avals))
     names = ("args", "kwargs")
     return [f"{names[path[0].idx]}{keystr(path[1:])}" for path, _ in leaves]
+
+
+def _mismatch(path: str, expected: ShapedArray, given: ShapedArray) -> str | None:
+    """What of a type is not as it was exported, or None."""
+    if len(expected.shape) != len(given.shape):
+        return f"Rank mismatch for {path}"
+    if expected.dtype != given.dtype:
+        return f"Dtype mismatch for {path}"
+    for axis, (a, b) in enumerate(zip(_sizes(expected), _sizes(given), strict=True)):
+        # A size with variables is compared once their values are known.
+        if not isinstance(a, SymbolicDimension) and (isinstance(b, SymbolicDimension) or a != b):
+            return f"Shape mismatch for {path}.shape[{axis}] (expected same constant)"
+    return None
 
 
 def _sizes(aval: ShapedArray) -> tuple[Size, ...]:
