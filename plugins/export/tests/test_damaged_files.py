@@ -106,7 +106,9 @@ def test_files_of_other_versions(scaled: Exported) -> None:
     with pytest.raises(FormatError, match="calling convention has version 77, but 9 to 10"):
         deserialize(write(newer))
     eight = deserialize(write({**table, 18: Number("I", 8)}))
-    with pytest.raises(ExportError, match="for 8 devices, but is called in a program on 1"):
+    with pytest.raises(
+        ExportError, match="for 8 devices and is called in a context with 1 devices"
+    ):
         eight.call(X)
 
 

@@ -135,7 +135,7 @@ def test_containers() -> None:
     foreign = bytes(write(table)).replace(b"test_export.Pair", b"test_export.Away")
     with pytest.raises(ExportError, match=r"calls 'test_export\.Away', a name that no type has"):
         deserialize(foreign)
-    with pytest.raises(TypeError, match="only for dictionaries with string keys.*has the key 1"):
+    with pytest.raises(TypeError, match=r"only for dictionaries with string keys.*has the key 1"):
         export(jit(lambda d: d[1]))({1: X}).serialize()
 
 
@@ -212,6 +212,13 @@ def test_constraints_of_variables_that_no_shape_has():
     scope = bindax_export.SymbolicScope(["n >= m"])
     with pytest.raises(ExportError, match="Encountered dimension variable 'm' in the constraints"):
         export(jit(lambda x: x))(vector("n", scope=scope))
+
+
+def test_the_text_of_a_program_names_arguments_results_and_places():
+    text = export(jit(lambda x, *, y: {"s": lax.sin(x), "d": x - y}))(X, y=X).mlir_module()
+    assert '%arg0: tensor<3xf32> loc("args[0]"), %arg1: tensor<3xf32> loc("kwargs[\'y\']")' in text
+    assert """{jax.result_info = "result['d']"}""" in text
+    assert "test_export.py" in text
 
 
 def test_platforms_that_are_not_known_here():

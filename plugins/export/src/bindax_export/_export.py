@@ -28,7 +28,7 @@ from bindax_export._places import (
     result_shardings,
     without_devices,
 )
-from bindax_export._shapes import ShapeSolver
+from bindax_export._shapes import ShapeSolver, result_paths
 from bindax_transforms import check_function, jit, physical_jaxpr, vjp
 
 
@@ -106,9 +106,9 @@ def _platforms(given: Sequence[str] | None) -> tuple[str, ...]:
             f"export: platforms is a sequence of names such as ['cpu'], not {given!r}."
         )
     for platform in given:
-        if not isinstance(platform, str) or platform == "gpu":
+        if platform == "gpu":
             raise ValueError(
-                f"export: there is no platform {platform!r}; those of GPUs are 'cuda' and 'rocm'."
+                "export: there is no platform 'gpu'; those of GPUs are 'cuda' and 'rocm'."
             )
     return tuple(dict.fromkeys(given))
 
@@ -134,6 +134,7 @@ def _exported(
         dimensions=solver,
         in_shardings=inputs,
         out_shardings=outputs,
+        result_names=result_paths(traced.out_tree, closed.out_avals),
     )
     allowed = STABLE_TARGETS | {check.is_custom_call() for check in checks}
     unknown = sorted(artifact.custom_calls - allowed)

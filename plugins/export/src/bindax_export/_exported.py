@@ -110,12 +110,13 @@ class Exported:
         return on_mesh(self.out_shardings, mesh)
 
     def mlir_module(self) -> str:
-        """The StableHLO module as text.
+        """The StableHLO module as text, with the names of arguments and the places in the program.
 
         Raises:
             BackendError: when this version of ``jaxlib`` cannot read it.
         """
-        return str(exporting_backend().exporting.artifact_text(self.mlir_module_serialized))
+        exporting = exporting_backend().exporting
+        return str(exporting.artifact_text(self.mlir_module_serialized, debug_info=True))
 
     def has_vjp(self) -> bool:
         """Tell whether the program has a reverse derivative."""
@@ -161,9 +162,10 @@ class Exported:
         """
         unchecked = DisabledSafetyCheck.platform() in self.disabled_safety_checks
         if platform not in self.platforms and not (unchecked and len(self.platforms) == 1):
+            platforms = " or ".join(self.platforms)
             raise ExportError(
-                f"Function {self.fun_name} was exported for platform {' or '.join(self.platforms)}, "
-                f"but is called on {platform}. Export it with platforms=[..., {platform!r}]."
+                f"Function {self.fun_name} was exported for platform {platforms}, but is called on "
+                f"{platform}. Export it with platforms=[..., {platform!r}]."
             )
         return self.platforms.index(platform) if len(self.platforms) > 1 else None
 

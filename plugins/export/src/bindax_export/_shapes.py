@@ -192,6 +192,12 @@ def argument_paths(tree: PyTreeDef | None, avals: Sequence[ShapedArray]) -> list
     return [f"{names[path[0].idx]}{keystr(path[1:])}" for path, _ in leaves]
 
 
+def result_paths(tree: PyTreeDef, avals: Sequence[ShapedArray]) -> list[str]:
+    """The paths of the leaves of a result, such as ``result['w']``."""
+    leaves, _ = tree_flatten_with_path(tree.unflatten(avals))
+    return [f"result{keystr(path)}" for path, _ in leaves]
+
+
 def _mismatch(path: str, expected: ShapedArray, given: ShapedArray) -> str | None:
     """What of a type is not as it was exported, or None."""
     if len(expected.shape) != len(given.shape):

@@ -151,7 +151,9 @@ def operations(module: str) -> list[Operation]:
         if constant:
             names[constant[1]] = constant[2]
         elif text and not text.startswith(("#loc", "module", "}")):
-            found.append(Operation(_NAME.sub(renamed, text), places.get("".join(location), "")))
+            renumbered = _NAME.sub(renamed, text)
+            if not text.startswith("func.func public"):  # it says how results are called, too
+                found.append(Operation(renumbered, places.get("".join(location), "")))
     return found
 
 

@@ -63,6 +63,7 @@ def export_program(
     dimensions: Dimensions,
     in_shardings: Sequence[Sharding | None] | None,
     out_shardings: Sequence[Sharding | None] | None,
+    result_names: Sequence[str],
 ) -> Artifact:
     """Lower a program whose sizes may be expressions to a portable artifact.
 
@@ -76,7 +77,7 @@ def export_program(
     # The variables are computed from the shapes, so a program with them keeps all operands.
     kept = kept_operands(jaxpr.jaxpr, symbolic)
     out_shardings = out_shardings or [None] * len(jaxpr.out_avals)
-    program = _Program(jaxpr, name, dimensions, kept, symbolic, layout, out_shardings)
+    program = _Program(jaxpr, name, dimensions, kept, symbolic, layout, out_shardings, result_names)
     with mlir.Context.borrow() as context:
         texts = set()
         if len(platforms) > 1:
@@ -106,6 +107,7 @@ class _Program:
     symbolic: bool
     layout: Layout | None
     out_shardings: Sequence[Sharding | None]
+    result_names: Sequence[str]
 
     def module(
         self, context: mlir.Context, platforms: Sequence[str], *, shared: bool = False
@@ -125,11 +127,20 @@ class _Program:
         operands = [jaxpr.in_avals[i] for i in kept]
         places = layout.operands if layout else [None] * len(jaxpr.in_avals)
         of_operands = [builder.sharded(places[i], jaxpr.in_avals[i]) for i in kept]
-        of_results = list(map(builder.sharded, self.out_shardings, jaxpr.out_avals))
+        names = [self.dimensions.paths[i] for i in kept]
+        of_results = [
+            ", ".join(filter(None, [f"jax.result_info = {mlir.quoted(path)}", sharded]))
+            for path, sharded in zip(
+                self.result_names,
+                map(builder.sharded, self.out_shardings, jaxpr.out_avals),
+                strict=True,
+            )
+        ]
         if several:
             operands.insert(0, INDEX)
             of_operands.insert(0, 'jax.global_constant = "_platform_index"')
-        block = builder.open_main(operands, jaxpr.out_avals, of_operands, of_results)
+            names.insert(0, "platform_index")
+        block = builder.open_main(operands, jaxpr.out_avals, of_operands, of_results, names)
         arguments = list(block.arguments)
         index = arguments.pop(0) if several else None
         taken = dict(zip(kept, arguments, strict=True))
@@ -204,10 +215,10 @@ def custom_call_targets(module: Any) -> list[str]:
 # ---------------------------------------------------------------------------- reading it back
 
 
-def artifact_text(artifact: bytes) -> str:
-    """The StableHLO module of an artifact."""
+def artifact_text(artifact: bytes, *, debug_info: bool = False) -> str:
+    """The StableHLO module of an artifact, with or without the names and places in it."""
     with mlir.Context.borrow() as context:
-        return mlir.to_text(_read(artifact, context), debug_info=False)
+        return mlir.to_text(_read(artifact, context), debug_info=debug_info)
 
 
 def _read(artifact: bytes, context: mlir.Context) -> Any:

@@ -136,8 +136,12 @@ class Context:
         name: str,
         types: tuple[Sequence[Any], Sequence[Any]],
         attributes: dict[str, str],
+        parameters: Sequence[str] = (),
     ) -> Any:
-        """Append a ``func.func`` to a module; give its empty entry block."""
+        """Append a ``func.func`` to a module; give its empty entry block.
+
+        Names of parameters are their locations.
+        """
         inputs, results = types
         kind = ir.FunctionType.get(list(inputs), list(results), context=self.raw)
         parsed = {key: self.attribute(text) for key, text in attributes.items()}
@@ -145,11 +149,12 @@ class Context:
         parsed["function_type"] = ir.TypeAttr.get(kind, context=self.raw)
         place = self.unknown_location, ir.InsertionPoint(module.body)
         operation = create_operation("func.func", [], [], parsed, None, 1, *place)
-        return self.block(operation.regions[0], inputs)
+        return self.block(operation.regions[0], inputs, parameters)
 
-    def block(self, region: Any, types: Sequence[Any]) -> Any:
-        """Append a block with arguments of these types to a region."""
-        return region.blocks.append(*types, arg_locs=[self.unknown_location] * len(types))
+    def block(self, region: Any, types: Sequence[Any], names: Sequence[str] = ()) -> Any:
+        """Append a block with arguments of these types, and names if any, to a region."""
+        places = [ir.Location.name(name, context=self.raw) for name in names]
+        return region.blocks.append(*types, arg_locs=places or [self.unknown_location] * len(types))
 
 
 def int_array(values: Sequence[int]) -> str:

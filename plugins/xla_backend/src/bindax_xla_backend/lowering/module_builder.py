@@ -63,14 +63,15 @@ class ModuleBuilder:
         out_avals: Sequence[ShapedArray],
         of_arguments: Sequence[str] = (),
         of_results: Sequence[str] = (),
+        names: Sequence[str] = (),
     ) -> Any:
-        """Start the function that is called from outside; the texts are attributes of each."""
+        """Start the function that is called from outside, with attributes and names of operands."""
         attributes = {"sym_visibility": '"public"'}
         for key, texts in (("arg_attrs", of_arguments), ("res_attrs", of_results)):
             if any(texts):
                 attributes[key] = f"[{', '.join([f'{{{text}}}' for text in texts])}]"
         types = self.types(in_avals), self.types(out_avals)
-        return self.context.function(self.module, "main", types, attributes)
+        return self.context.function(self.module, "main", types, attributes, names)
 
     def sharded(self, sharding: Sharding | None, aval: ShapedArray) -> str:
         """The attribute of an argument or a result with a sharding; empty where none is needed."""

@@ -24,7 +24,11 @@ SIZE = ShapedArray((), np.int64)
 
 
 class Dimensions(Protocol):
-    """The front end's knowledge of the sizes of a program."""
+    """The front end's knowledge of the arguments of a program, and of their sizes."""
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """The names of the arguments, such as ``args[0]``."""
 
     def solve(self, size_of: Callable[[int, int], Any]) -> Mapping[str, Any]:
         """The variables, from the sizes of the arguments by position and axis."""
