@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bindax_core.extend import ClosedJaxpr, Literal
 from bindax_core.sharding import AbstractMesh as _Mesh
-from bindax_core.sharding import AxisType, NamedSharding, PartitionSpec
+from bindax_core.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from bindax_export._errors import ExportError, FormatError
 from bindax_export._flatbuffers import Number, Numbers, Reader
 from bindax_export._format import Field
@@ -16,25 +16,31 @@ Places = tuple[NamedSharding | None, ...]
 
 
 def argument_shardings(closed: ClosedJaxpr, given: Sequence[Any] | None) -> Places:
-    """The shardings of arguments: those that they came with, or that the program begins with."""
+    """The shardings of arguments: those they came with, or that begin the program, or of types."""
     asked: dict[Any, Any] = {
         eqn.invars[0]: eqn.params["sharding"]
         for eqn in closed.jaxpr.eqns
         if eqn.primitive.name == "sharding_constraint" and type(eqn.invars[0]) is not Literal
     }
     pairs = zip(closed.jaxpr.invars, given or [None] * len(closed.in_avals), strict=True)
-    return tuple(_named(sharding or asked.get(variable)) for variable, sharding in pairs)
+    return tuple(_named(sharding or asked.get(x) or _typed(x.aval)) for x, sharding in pairs)
 
 
 def result_shardings(closed: ClosedJaxpr) -> Places:
-    """The shardings of results, where the program ends with them."""
+    """The shardings of results, where the program ends with them or types have them."""
     made: dict[Any, Any] = {
         eqn.outvars[0]: eqn.params["sharding"]
         for eqn in closed.jaxpr.eqns
         if eqn.primitive.name == "sharding_constraint"
     }
     outs = closed.jaxpr.outvars
-    return tuple(None if type(x) is Literal else _named(made.get(x)) for x in outs)
+    return tuple(
+        None if type(x) is Literal else _named(made.get(x) or _typed(x.aval)) for x in outs
+    )
+
+
+def _typed(aval: Any) -> Any:
+    return aval.sharding if getattr(aval, "is_divided", False) else None
 
 
 def _named(sharding: Any) -> NamedSharding | None:
@@ -48,7 +54,11 @@ def without_devices(places: Places) -> Places:
 
 def on_mesh(places: Places, mesh: Any) -> Places:
     """The shardings on the devices of a mesh, which has the axes of the exported one."""
-    return tuple(None if s is None else NamedSharding(mesh, s.spec) for s in places)
+    # Files hold arrays in the devices' own memory, which a mesh without devices does not know.
+    kind = None if isinstance(mesh, Mesh) else "device"
+    return tuple(
+        None if s is None else NamedSharding(mesh, s.spec, memory_kind=kind) for s in places
+    )
 
 
 def _abstract(mesh: Any) -> _Mesh:
@@ -96,9 +106,13 @@ def _sharding_table(sharding: NamedSharding, meshes: list[Any]) -> dict[int, Any
     entries = [{0: list(map(_text, axes))} for axes in sharding.spec.axes]
     return {
         0: _mesh_table(sharding.mesh),
-        1: {0: entries, 1: [], 2: []},
+        1: {0: entries, 1: _texts(sharding.spec.unreduced), 2: _texts(sharding.spec.reduced)},
         3: Number("I", meshes.index(sharding.mesh)),
     }
+
+
+def _texts(names: Iterable[Any]) -> list[str]:
+    return sorted(map(_text, names))
 
 
 def _text(name: Any) -> str:
@@ -110,8 +124,8 @@ def _text(name: Any) -> str:
     return name
 
 
-def read_places(reader: Reader, numbers: int, listed: int, count: int) -> Places:
-    """The shardings of ``count`` arguments or results; older files list them in full."""
+def read_places(reader: Reader, numbers: int, listed: int) -> Places:
+    """The shardings of arguments or results, if any; older files list them in full."""
     meshes = [_read_mesh(table) for table in reader.tables(Field.MESHES)]
     found = [_read_sharding(table, meshes) for table in reader.tables(Field.NAMED)]
     indices = reader.numbers(numbers, "I")
@@ -121,12 +135,15 @@ def read_places(reader: Reader, numbers: int, listed: int, count: int) -> Places
     if not indices:
         inside = [table.table(2) for table in reader.tables(listed)]
         places = [None if table is None else _read_sharding(table, []) for table in inside]
-    return tuple(places) if len(places) == count else (None,) * count
+    return tuple(places)
 
 
 def _read_mesh(table: Reader) -> _Mesh:
-    # Axes whose shardings are in types are axes that the compiler divides along: values are equal.
-    return _Mesh(table.numbers(0, "I"), table.texts(1))
+    kinds = table.raw(2)
+    if any(kind >= len(_KINDS) for kind in kinds):
+        raise FormatError("an axis of a mesh in it is of an unknown kind")
+    types = [_KINDS[kind] or AxisType.Auto for kind in kinds]
+    return _Mesh(table.numbers(0, "I"), table.texts(1), tuple(types) or None)
 
 
 def _read_sharding(table: Reader, meshes: list[_Mesh]) -> NamedSharding:
@@ -135,4 +152,5 @@ def _read_sharding(table: Reader, meshes: list[_Mesh]) -> NamedSharding:
         raise FormatError("a mesh or a spec in it is missing")
     mesh = meshes[index] if index < len(meshes) else _read_mesh(own)  # type: ignore[arg-type]
     entries = [tuple(entry.texts(0)) for entry in spec.tables(0)]
-    return NamedSharding(mesh, PartitionSpec(*entries))
+    sums = {"unreduced": set(spec.texts(1)), "reduced": set(spec.texts(2))}
+    return NamedSharding(mesh, PartitionSpec(*entries, **sums))

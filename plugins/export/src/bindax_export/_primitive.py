@@ -114,10 +114,16 @@ def _placed(
     ]
 
 
+def _sharding(*avals: Any, exported: Exported) -> list[Any]:
+    """The results lie as their types say, whose mesh has the axes of the one at work."""
+    return [aval.sharding.spec for aval in exported.out_avals]
+
+
 call_exported_p = primitive(
     "call_exported",
     rules.impl(_impl, on_values=True),
     rules.abstract_eval(result_avals),
+    rules.sharding(_sharding, linear="own"),
     rules.jvp.absent("an exported program has no forward derivative; it can have a reverse one"),
     rules.vmap(_vmap),
     rules.transpose.absent("an exported program is not known to be linear"),

@@ -25,7 +25,7 @@ from bindax_export._format import (
     minimum_supported_calling_convention_version,
 )
 from bindax_export._parse import symbolic_shape
-from bindax_export._places import read_places
+from bindax_export._places import Places, read_places
 from bindax_export._scope import SymbolicScope
 
 
@@ -80,8 +80,10 @@ def _read(reader: Reader) -> Exported:
     if reader.tables(Field.ORDERED) or reader.tables(Field.UNORDERED):
         raise ExportError(f"{name} has effects; programs that only compute results are called.")
     scope = SymbolicScope()
-    in_avals = _read_types(reader, Field.IN_TYPES, Field.IN_AVALS, scope)
-    out_avals = _read_types(reader, Field.OUT_TYPES, Field.OUT_AVALS, scope)
+    places = read_places(reader, Field.IN_PLACES, Field.IN_SHARDINGS)
+    in_avals, inputs = _read_types(reader, Field.IN_TYPES, Field.IN_AVALS, scope, places)
+    places = read_places(reader, Field.OUT_PLACES, Field.OUT_SHARDINGS)
+    out_avals, outputs = _read_types(reader, Field.OUT_TYPES, Field.OUT_AVALS, scope, places)
     kept = tuple(reader.numbers(Field.KEPT, "H"))
     if any(i >= len(in_avals) for i in kept) or not reader.texts(Field.PLATFORMS):
         raise FormatError("its program takes arguments that it does not have, or has no platform")
@@ -97,8 +99,8 @@ def _read(reader: Reader) -> Exported:
         calling_convention_version=convention,
         module_kept_var_idx=kept,
         nr_devices=devices,
-        in_shardings=read_places(reader, Field.IN_PLACES, Field.IN_SHARDINGS, len(in_avals)),
-        out_shardings=read_places(reader, Field.OUT_PLACES, Field.OUT_SHARDINGS, len(out_avals)),
+        in_shardings=inputs,
+        out_shardings=outputs,
         disabled_safety_checks=tuple(_read_check(table) for table in reader.tables(Field.CHECKS)),
         uses_global_constants=bool(reader.number(Field.USES_CONSTANTS, "?")),
         get_vjp=None if derivative is None else lambda _: _read(derivative),
@@ -106,8 +108,9 @@ def _read(reader: Reader) -> Exported:
 
 
 def _read_types(
-    reader: Reader, indices: int, listed: int, scope: SymbolicScope
-) -> tuple[ShapedArray, ...]:
+    reader: Reader, indices: int, listed: int, scope: SymbolicScope, places: Places
+) -> tuple[tuple[ShapedArray, ...], Places]:
+    """The types of arguments or results, and where they lie, which types say of explicit axes."""
     numbers = reader.numbers(indices, "I")
     tables: Sequence[Reader] = reader.tables(listed)
     if numbers:
@@ -115,7 +118,13 @@ def _read_types(
         if max(numbers) >= len(types):
             raise FormatError("a type in it is missing")
         tables = [types[i] for i in numbers]
-    return tuple(_read_type(table, scope) for table in tables)
+    places = places if len(places) == len(tables) else (None,) * len(tables)
+    avals = [_read_type(table, scope) for table in tables]
+    try:
+        typed = [aval.lying(place) for aval, place in zip(avals, places, strict=True)]
+    except ValueError as error:
+        raise FormatError(f"a sharding in it is damaged: {error}") from None
+    return tuple(typed), places
 
 
 def _read_type(table: Reader, scope: SymbolicScope) -> ShapedArray:
