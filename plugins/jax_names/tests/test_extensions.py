@@ -300,3 +300,12 @@ def test_primitives_as_classes(base):
     product = Product(bindax.typeof(0.5))
     assert float(bindax.grad(product, argnums=1)(0.5, 2.0)) == 0.5
     assert float(bindax.jvp(lambda y: product(0.5, y), (2.0,), (3.0,))[1]) == 1.5
+
+
+def test_private_attributes_of_arrays_with_a_public_meaning():
+    x = bindax.device_put(jnp.arange(3), bindax.devices()[0])
+    assert type(x._value) is np.ndarray
+    assert (x._value.tolist(), x._committed) == ([0, 1, 2], True)
+    assert not jnp.arange(3)._committed
+    with pytest.raises(bindax.errors.TracerArrayConversionError):
+        bindax.jit(lambda x: x._value)(x)
