@@ -80,7 +80,7 @@ def test_report_on_a_mesh(program: str) -> None:
         (("--specs", "P()"), "--specs says something of a mesh, which --mesh must give."),
         (("--device", "h100"), "--device says something of a mesh, which --mesh must give."),
         (("--mesh", "data=2", "--specs", "P("), "the specs 'P(' cannot be evaluated: SyntaxError"),
-        (("--mesh", "data=2", "--specs", "P('rows')"), "names the axis 'rows', but the axes of"),
+        (("--mesh", "data=2", "--specs", "P('rows')"), "axis: rows of spec=P('rows') is not found"),
         (("--mesh", "data=3", "--specs", "P('data')"), "its axis 0 of size 8 cannot be divided"),
         (
             ("--mesh", "data=2", "--device", "abacus"),

@@ -377,7 +377,7 @@ def bad(value: Any) -> Any:
         (
             lambda: inspect_mesh(jnp.sin, MESH, P("rows"))(array(8)),
             ValueError,
-            "names the axis 'rows', but the axes of the mesh are 'data', 'model'",
+            r"Resource axis: rows of spec=P\('rows'\) is not found in mesh: \('data', 'model'\)",
         ),
         (
             lambda: inspect_mesh(jnp.sin, MESH, P("data"))(array(6)),

@@ -8,6 +8,7 @@
 (True, (slice(None, None, None),))
 """
 
+from bindax_core.errors import IndivisibleError as IndivisibleError
 from bindax_core.extend import public_names as _public_names
 from bindax_core.sharding import AbstractDevice as AbstractDevice
 from bindax_core.sharding import AbstractMesh as AbstractMesh

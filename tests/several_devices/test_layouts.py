@@ -237,7 +237,7 @@ def test_refusals() -> None:
         (
             lambda: bindax.jit(lambda x: x, out_shardings=Format(Layout((0,)), here))(X),
             ValueError,
-            r"out_shardings: result leaf 0 has 2 axes",
+            r"out_shardings: One of pjit outputs, leaf 0, has 2 axes",
         ),
         (lambda: with_layout_constraint(X, 1), TypeError, "layouts must be a Layout"),
     ]

@@ -134,7 +134,7 @@ def test_transformations_carry_them(explicit: Any, numbers: Any) -> None:
     assert (carry.aval.str_short(), ys.aval.str_short()) == ("float32[8@y]", "float32[8,8@y]")
     with pytest.raises(TypeError, match="carry input and carry output must have equal types"):
         lax.scan(lambda c, v: (reshard(c, P()), None), reshard(numbers[0], P("y")), numbers)
-    with pytest.raises(ValueError, match="in_shardings: argument leaf 0 lies as"):
+    with pytest.raises(ValueError, match="in_shardings: One of pjit arguments, leaf 0, lies as"):
         bindax.jit(jnp.sin, in_shardings=P("y"))(x)
     with pytest.raises(AssertionError, match="acts as an assert"):
         lax.with_sharding_constraint(x, P("y"))

@@ -201,6 +201,14 @@ class PlacementError(BackendError, ValueError):
     """Arrays, or the meshes of a program, are on devices that do not fit together."""
 
 
+class IndivisibleError(BindaxError, ValueError):
+    """An axis of an array cannot be divided into as many equal parts as a sharding asks for."""
+
+
+class MissingMeshError(BindaxError, ValueError, RuntimeError):
+    """A ``PartitionSpec`` was given alone, and no mesh is set."""
+
+
 class KeyReuseError(BindaxError, RuntimeError, ValueError):
     """A random key was used twice.
 

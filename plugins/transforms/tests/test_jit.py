@@ -266,7 +266,7 @@ def test_lowered_without_a_compiler_is_the_program() -> None:
     assert float(compiled(2.0)) == pytest.approx(np.sin(2.0))
     with pytest.raises(
         TypeError,
-        match=r"was compiled for arguments \(float64\[\]\), but in this call x is float64",
+        match=r"types differ .*\n.* 'x' compiled with float64\[\] and called with float64\[2\]",
     ):
         compiled(np.zeros(2))
 

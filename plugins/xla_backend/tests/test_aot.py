@@ -149,7 +149,10 @@ _W = {"w": np.ones(3, np.float32)}
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((_W, np.ones(4, np.float32)), r"in this call args\[1\] is float32\[4\]"),
+        (
+            (_W, np.ones(4, np.float32)),
+            r"'args\[1\]' compiled with .* and called with float32\[4\]",
+        ),
         ((_W, 1, np.ones(3, np.float32)), "but for static ones"),
         ((_W, ShapedArray((3,), np.float32)), "types in place of arrays"),
     ],
@@ -167,5 +170,7 @@ def test_numbers_of_a_call_yield_to_the_compiled_types(ops):
             found = compiled(x)
             assert float(found) == 6.0
             assert found.dtype == lowered.out_info.dtype
-        with pytest.raises(TypeError, match=r"in this call x is int64\[\]"):
+        with pytest.raises(
+            TypeError, match=r"Argument 'x' compiled with .* and called with int64\[\]"
+        ):
             compiled(3)

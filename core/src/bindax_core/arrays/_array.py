@@ -162,9 +162,9 @@ class Array(ShardedArray, ArrayOperators):
         if host is None:
             if self._buffer is None:
                 raise DeletedArrayError(
-                    f"an array of type {self.aval.str_short()} was used after it was deleted or "
-                    f"donated to a compiled function; use that function's result, or do not "
-                    f"donate it."
+                    f"Array has been deleted. It is of type {self.aval.str_short()}, and was used "
+                    f"after it was deleted or donated to a compiled function; use that function's "
+                    f"result, or do not donate it."
                 )
             host = self._fetch()
             # What is bound to devices stays there: operations on it are not the host's.

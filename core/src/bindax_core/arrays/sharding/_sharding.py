@@ -12,6 +12,7 @@ from bindax_core.arrays._memories import memory_kinds, own_or_other
 from bindax_core.arrays.sharding._current_mesh import get_mesh, mesh_at_work, with_devices
 from bindax_core.arrays.sharding._mesh import AbstractMesh, Mesh
 from bindax_core.arrays.sharding._spec import PartitionSpec, is_open
+from bindax_core.errors import IndivisibleError, MissingMeshError
 
 Shape = tuple[int, ...]
 Index = tuple[slice, ...]
@@ -234,15 +235,16 @@ class NamedSharding(Sharding):
         if not isinstance(spec, PartitionSpec):
             if not isinstance(spec, (tuple, list)):
                 raise TypeError(
-                    f"NamedSharding: spec must be a PartitionSpec, but it is {spec!r:.80}."
+                    f"NamedSharding: Unexpected {spec!r:.80}: spec must be a PartitionSpec; P() is "
+                    f"that of arrays which every device holds."
                 )
             spec = PartitionSpec(*spec)
         named = [name for axes in spec.axes for name in axes]
         for name in (*named, *spec.unreduced, *spec.reduced):
             if name not in mesh.axis_names:
                 raise ValueError(
-                    f"NamedSharding: spec={spec!r} names the axis {name!r}, but the axes of the "
-                    f"mesh are {', '.join(map(repr, mesh.axis_names))}."
+                    f"NamedSharding: Resource axis: {name} of spec={spec!r} is not found in mesh: "
+                    f"({', '.join(map(repr, mesh.axis_names))}). Name axes of the mesh alone."
                 )
         for name in (*spec.unreduced, *spec.reduced):
             if name not in mesh.explicit_axes:
@@ -326,15 +328,16 @@ class NamedSharding(Sharding):
         """Raise unless an array of a shape can be divided so; see ``Sharding.check``."""
         if len(self.spec) > len(shape):
             raise ValueError(
-                f"{what} has {len(shape)} axes (shape {shape}), but {self.spec!r} describes "
-                f"{len(self.spec)}; leave entries out."
+                f"{what} cannot lie so: Sharding {self!r} is only valid for values of rank at "
+                f"least {len(self.spec)}, but was applied to a value of rank {len(shape)} (shape "
+                f"{shape}); leave entries out."
             )
         for i, (size, count) in enumerate(zip(shape, self.partitions(len(shape)), strict=True)):
             if size % count:
-                raise ValueError(
+                raise IndivisibleError(
                     f"{what} has shape {shape}: its axis {i} of size {size} cannot be divided into "
-                    f"{count} equal parts, as {self.spec!r} on {self.mesh!r} asks for; pad the "
-                    f"array, or divide another axis."
+                    f"{count} equal parts, but {self.spec!r} on {self.mesh!r} should evenly divide "
+                    f"the shape; pad the array, or divide another axis."
                 )
 
     @cached_property
@@ -387,7 +390,7 @@ def named(given: Any, what: str) -> Any:
         what: the argument, for the message.
 
     Raises:
-        ValueError: for a spec, when no mesh is set.
+        MissingMeshError: for a spec, when no mesh is set.
         TypeError: for anything else.
     """
     if isinstance(given, NamedSharding) and type(given.mesh) is AbstractMesh:
@@ -400,9 +403,11 @@ def named(given: Any, what: str) -> Any:
     if isinstance(given, PartitionSpec):
         mesh = mesh_at_work()
         if mesh is None:
-            raise ValueError(
-                f"{what}={given!r} names axes of a mesh, but no mesh is set; write `with "
-                f"set_mesh(mesh):` around, or give NamedSharding(mesh, {given!r})."
+            function, _, option = what.rpartition(": ")
+            raise MissingMeshError(
+                f"{function} requires a non-empty mesh in context: {option}={given!r} names axes "
+                f"of a mesh, but no mesh is set; write `with set_mesh(mesh):` around, or give "
+                f"NamedSharding(mesh, {given!r})."
             )
         return NamedSharding(mesh, given)
     if hasattr(given, "platform") and hasattr(given, "id"):

@@ -83,6 +83,13 @@ def sharding_in_type(sharding: Any, shape: Shape) -> Sharding | None:
         ValueError: when it has more axes than the array, or one that does not divide evenly.
     """
     if type(sharding) is not NamedSharding or type(sharding.mesh) is not AbstractMesh:
+        spec = getattr(sharding, "spec", sharding)
+        if isinstance(spec, PartitionSpec) and len(spec) > len(shape):
+            raise ValueError(
+                f"the sharding {sharding!r} of a type is only valid for values of rank at least "
+                f"{len(spec)}, but was applied to a value of rank {len(shape)} (shape {shape}); "
+                f"leave entries out."
+            )
         return sharding  # type: ignore[no-any-return]
     if sharding.mesh.empty:
         return None

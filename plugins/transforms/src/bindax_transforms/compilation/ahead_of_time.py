@@ -400,9 +400,10 @@ class Compiled(_Stage):
             )
         if tree != entry.tree:
             raise TypeError(
-                f"{self._function!r} was compiled for arguments of the structure {entry.tree}, but "
-                f"was called with {tree}; arguments and keyword arguments are passed as to lower, "
-                f"but for static ones, which are left out: they are part of the program."
+                f"{self._function!r}: Function compiled with input pytree does not match the input "
+                f"pytree it was called with: {entry.tree} and {tree}. Arguments and keyword "
+                f"arguments are passed as to lower, but for static ones, which are left out: they "
+                f"are part of the program."
             )
         expected = self._flat_avals()
         aval_of = self._function._operand_aval
@@ -416,16 +417,15 @@ class Compiled(_Stage):
             named = not self._function._has_static  # a position is a parameter only then
             fun: Any = self._function._fun if named else None
             paths = [path for path, _ in argument_paths(fun, args, kwargs)]
-            wrong = [
-                f"{path} is {a.str_short()}, not {b.str_short()}"
+            wrong = "\n".join(
+                f"Argument {path!r} compiled with {b.str_short()} and called with {a.str_short()}"
                 for path, a, b in zip(paths, given, expected, strict=True)
                 if a.strip_weak_type() != b.strip_weak_type()
-            ]
+            )
             raise TypeError(
-                f"{self._function!r} was compiled for arguments "
-                f"({', '.join(a.str_short() for a in expected)}), but in this call "
-                f"{', '.join(wrong)}. Compile again for these types, or call the jitted function "
-                f"itself."
+                f"{self._function!r}: Argument types differ from the types for which this "
+                f"computation was compiled. The mismatches are:\n{wrong}\nCompile again for these "
+                f"types, or call the jitted function itself."
             )
         outs = self._made(*entry.operands(leaves, lambda: argument_names((args, kwargs))))
         if entry.references is not None:

@@ -45,6 +45,8 @@ from bindax_transforms.compilation.layout_constraint import check_shardings, lai
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 from bindax_transforms.zeros import Zero
 
+_ARGUMENT = "One of with_sharding_constraint arguments"
+
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     """Say which parts of the arrays of a tree lie on which devices; their values stay the same.
@@ -72,7 +74,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     given = flatten_prefix(shardings, tree, "shardings", full_name="x")
     what = "with_sharding_constraint: shardings"
     outs = [
-        _result(x, *_asserted(x, target, what), what, "with_sharding_constraint: the array")
+        _result(x, *_asserted(x, target, what), what, _ARGUMENT)
         for x, target in zip(leaves, given, strict=True)
     ]
     return tree_unflatten(tree, outs)
@@ -175,7 +177,7 @@ def _program(sharding: Sharding, aval: Any) -> ClosedJaxpr:
 
 def _abstract_eval(x: Any, *, sharding: Sharding | Space) -> Any:
     if isinstance(sharding, NamedSharding) and len(sharding.spec) > len(x.shape):
-        sharding.check(x.shape, "with_sharding_constraint: the array")
+        sharding.check(x.shape, _ARGUMENT)
     return x if isinstance(sharding, Space) else x.lying(sharding)
 
 
@@ -247,6 +249,14 @@ def shardings_of(
     arguments = tuple(in_shardings) if isinstance(in_shardings, list) else in_shardings
     leaves, tree = tree_flatten((arguments, out_shardings), lambda x: x is None)
     check_shardings(leaves, "jit: in_shardings and out_shardings")
+    for leaf in leaves:
+        spec = getattr(leaf, "spec", leaf)
+        if isinstance(spec, PartitionSpec) and PartitionSpec.UNCONSTRAINED in spec:
+            raise ValueError(
+                f"jit: Unconstrained dims are not allowed in in_shardings and out_shardings, but "
+                f"got {spec!r}. Leave the sharding out, or constrain a value inside by "
+                f"with_sharding_constraint."
+            )
     return tuple(leaves), tree
 
 
@@ -270,7 +280,7 @@ def with_shardings(
         targets = flatten_prefix(given, tree, "(in_shardings, None)", full_name="(args, kwargs)")
         outs = flat(*_constrained(leaves, targets, what, "in_shardings", "argument"))
         targets = flatten_prefix(results, out_tree(), "out_shardings", full_name="the result")
-        return _constrained(outs, targets, what, "out_shardings", "result")
+        return _constrained(outs, targets, what, "out_shardings", "output")
 
     return placed
 
@@ -281,7 +291,7 @@ def _constrained(
     made = []
     constrained = _operand if kind == "argument" else _result
     for i, (x, target) in enumerate(zip(values, targets, strict=True)):
-        array = f"{what}: {option}: {kind} leaf {i}"
+        array = f"{what}: {option}: One of pjit {kind}s, leaf {i},"
         made.append(constrained(x, *split_format(target), f"{what}: {option}", array))
     return made
 

@@ -103,17 +103,21 @@ def _placing(jaxpr: Jaxpr) -> Iterator[tuple[str, Any]]:
         yield from _placing(program.jaxpr)
 
 
+_INCOMPATIBLE = "Received incompatible devices for jitted computation"
+
+
 def _disagreement(
     name: str, first: str, devices: Sequence[Any], other: str, own: Sequence[Any]
 ) -> str:
     if set(devices) == set(own):
         return (
-            f"{name}: {first} and {other} are on the same devices in another order: "
-            f"{_listed(devices)} and {_listed(own)}. Make their meshes of the devices in one order."
+            f"{name}: {_INCOMPATIBLE}: {first} and {other} are on the same devices in another "
+            f"order: {_listed(devices)} and {_listed(own)}. Make their meshes of the devices in "
+            f"one order."
         )
     return (
-        f"{name}: {first} is on {_listed(devices)}, but {other} is on {_listed(own)}. Put both on "
-        f"the same devices with device_put."
+        f"{name}: {_INCOMPATIBLE}: {first} is on {_listed(devices)}, but {other} is on "
+        f"{_listed(own)}. Put both on the same devices with device_put."
     )
 
 
