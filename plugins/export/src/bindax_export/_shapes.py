@@ -199,7 +199,7 @@ def result_paths(tree: PyTreeDef, avals: Sequence[ShapedArray]) -> list[str]:
 
 
 def _mismatch(path: str, expected: ShapedArray, given: ShapedArray) -> str | None:
-    """What of a type is not as it was exported, or None."""
+    """The part of a type that is not as it was exported, or None."""
     if len(expected.shape) != len(given.shape):
         return f"Rank mismatch for {path}"
     if expected.dtype != given.dtype:

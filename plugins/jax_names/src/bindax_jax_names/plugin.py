@@ -16,7 +16,7 @@ def _value(self: Any) -> np.ndarray[Any, Any]:
 
 
 def _committed(self: Any) -> bool:
-    """Whether the array is bound to its devices, as ``committed`` says."""
+    """True if the array is bound to its devices, as ``committed`` says."""
     return bool(self.committed)
 
 
