@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import ContextDecorator
 from enum import Enum
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -208,10 +209,11 @@ class AbstractMesh:
         return self.update(axis_types=tuple(axis_types.get(name, own) for name, own in pairs))
 
 
-class Mesh(AbstractMesh):
+class Mesh(AbstractMesh, ContextDecorator):
     """Devices in a grid whose axes have names.
 
-    As a context manager it is the mesh that names in a ``PartitionSpec`` alone refer to.
+    As a context manager or a decorator it is the mesh that names in a ``PartitionSpec`` alone refer
+    to.
 
     Args:
         devices: an array of devices, with an axis for each name.
