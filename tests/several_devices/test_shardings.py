@@ -181,6 +181,33 @@ def test_meshes() -> None:
         bindax.set_mesh("x")
 
 
+def test_results_lie_in_the_words_of_operands(mesh: Any, on: Any) -> None:
+    for sharding in (on("x", None), on(None, ("y",)), on(None, None)):
+        x = bindax.device_put(np.ones((8, 4), np.float32), sharding)
+        assert bindax.jit(lambda x: x + 1)(x).sharding == sharding
+        assert (x * 2).sharding == sharding
+    one = NamedSharding(Mesh(mesh.devices[:1, :1], ("x", "y")), P("x"))
+    assert bindax.jit(lambda x: x)(bindax.device_put(np.ones(4), one)).sharding == one
+
+
+def test_a_program_for_a_sharding_in_other_words(on: Any, numbers: Any) -> None:
+    compiled = bindax.jit(lambda x: x + 1).lower(bindax.device_put(numbers, on("x"))).compile()
+    for same in (on("x", None), on(("x",))):
+        np.testing.assert_array_equal(compiled(bindax.device_put(numbers, same)), numbers + 1)
+    with pytest.raises(ValueError, match="but the program was compiled for it on"):
+        compiled(bindax.device_put(numbers, on("y")))
+
+
+def test_a_mesh_as_a_decorator(mesh: Any, numbers: Any) -> None:
+    @mesh
+    def rows() -> Any:
+        assert get_mesh() is mesh
+        return bindax.jit(lambda x: x, out_shardings=P("x"))(numbers)
+
+    assert rows().sharding.spec == P("x")
+    assert get_mesh() is None
+
+
 def test_errors_that_programs_catch(on: Any) -> None:
     with pytest.raises(IndivisibleError, match="should evenly divide the shape"):
         bindax.device_put(np.ones(6), on("x"))

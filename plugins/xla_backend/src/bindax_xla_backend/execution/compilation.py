@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bindax_core.extend import ShapedArray
 from bindax_core.sharding import NamedSharding, PartitionSpec
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import CompilationError, excerpt
@@ -93,6 +94,11 @@ def placements_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> 
             shardings.as_typed(sharding, typed, aval)
             for sharding, typed, aval in zip(chosen, program.typed, results, strict=True)
         ]
+        said = list(zip(layout.operands, program.in_avals, strict=True))
+        chosen = [
+            sharding if typed is not None else _as_said(sharding, aval, said)
+            for sharding, typed, aval in zip(chosen, program.typed, results, strict=True)
+        ]
     bound = [layout.operands[i] for i in kept]
     return ProgramPlacements(
         [
@@ -109,6 +115,15 @@ def placements_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> 
         ],
         backend.place(everywhere, committed=False),
     )
+
+
+def _as_said(sharding: Any, aval: ShapedArray, said: Sequence[tuple[Any, ShapedArray]]) -> Any:
+    """The sharding of a result in the words of an operand that lies alike, if there is one."""
+    for own, given in said:
+        alike = type(own) is NamedSharding and given.ndim == aval.ndim
+        if alike and own.mesh == sharding.mesh and own.is_equivalent_to(sharding, aval.ndim):
+            return own
+    return sharding
 
 
 def _orders(program: LoweredProgram, loaded: Any) -> tuple[list[Any], list[Any]]:
