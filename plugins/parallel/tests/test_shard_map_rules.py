@@ -135,8 +135,8 @@ MISTAKES: dict[str, tuple[Function, str]] = {
     "uneven": (
         lambda: mapped(part)(X[:3]),
         (
-            "shard_map: x of shape (3, 4): axis 0, of size 3, is to be divided into 2 parts along "
-            "'x', which are not equal; pad it to a multiple of 2."
+            "shard_map: x of shape (3, 4): axis 0, of size 3, is not evenly divisible into 2 parts "
+            "along 'x'; pad it to a multiple of 2."
         ),
     ),
     "unknown axis": (
@@ -148,7 +148,7 @@ MISTAKES: dict[str, tuple[Function, str]] = {
     ),
     "long spec": (
         lambda: mapped(part, P("x", None, "y"))(X),
-        "shard_map: in_specs for x=P('x', None, 'y') has 3 entries for an array of 2 axes.",
+        "shard_map: in_specs for x=P('x', None, 'y'), which has length 3, is for an array",
     ),
     "no spec": (
         lambda: mapped(part, "x")(X),
@@ -156,7 +156,7 @@ MISTAKES: dict[str, tuple[Function, str]] = {
     ),
     "long out_specs": (
         lambda: mapped(part, out_specs=P(None, None, "y"))(X),
-        "shard_map: out_specs for output=P(None, None, 'y') has 3 entries for an array of 2 axes.",
+        "shard_map: out_specs for output=P(None, None, 'y'), which has length 3, is for an array",
     ),
     "number of specs": (
         lambda: mapped(part, (P(), P()))(X),

@@ -219,6 +219,8 @@ class ShapedArray(AbstractValue):
     def cotangent_aval(self) -> ShapedArray:
         """The type of cotangents: unreduced along the mesh axes along which values are reduced."""
         made = self.tangent_aval()
+        if made.mat is not NO_MANUAL_AXES:
+            made = made.update(mat=made.mat.of_cotangent())
         return made.update(sharding=exchanged(made.placement)) if made.is_divided else made
 
     def str_short(self) -> str:

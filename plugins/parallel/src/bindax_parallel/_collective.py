@@ -48,6 +48,19 @@ _NO_EVALUATION = (
 )
 
 
+def sharded(spec_of: Callable[..., Any], manual: Any = None) -> Rule:
+    """The sharding rule from how a result lies, of how the operand does and the parameters."""
+    return rules.sharding(lambda x, *_, **ps: spec_of(x.sharding.spec, **ps), manual=manual)
+
+
+def same_spec(spec: Any, **params: Any) -> Any:
+    """The division of results of the shape of the operand."""
+    return spec
+
+
+_UNCHANGED = sharded(same_spec)
+
+
 def collective(
     name: str,
     evaluate: Evaluation,
@@ -58,6 +71,7 @@ def collective(
     unmapped: Evaluation | None = None,
     composed: Composed | None = None,
     in_common: bool = False,
+    sharding: Rule = _UNCHANGED,
 ) -> Primitive:
     """A primitive across a named axis.
 
@@ -72,6 +86,7 @@ def collective(
         unmapped: the operation on one value that all elements contribute; else it is repeated.
         composed: ``(value, axes, **params) -> value``, the operation across several axes.
         in_common: whether all elements get the same result.
+        sharding: its sharding rule, along other axes of the mesh and for sums not added up yet.
     """
 
     def batched(
@@ -90,12 +105,6 @@ def collective(
             return unmapped(x, **params)
         return along_axis(evaluate, in_front(x, dim, axis_size), params)
 
-    def lowering(ctx: LoweringContext, x: Any, *indices: Any, **params: Any) -> Any:
-        groups = device_groups(name, **params)
-        if groups.shape[1] == 1 and params.get("perm", True):  # each device has all that it gets
-            return x if ctx.avals_out[0] is ctx.avals_in[0] else ctx.op("stablehlo.reshape", [x])[0]
-        return lowered(ctx, x, groups, **params)
-
     made = primitive(
         name,
         rules.impl.absent(_NO_EVALUATION),
@@ -103,11 +112,24 @@ def collective(
         rules.jvp(jvp, symbolic_zeros=True, takes_primitive=True),
         rules.vmap(batched),
         transpose,
-        rules.lowering["stablehlo"](lowering, alone=False),
+        rules.lowering["stablehlo"](_between_groups(name, lowered), alone=False),
         rules.pretty_print(_pretty_print),
+        sharding,
         *([varying(_without_own_axes)] if in_common else []),
     )
     return made
+
+
+def _between_groups(name: str, lowered: Callable[..., Any]) -> Callable[..., Any]:
+    """The lowering, from that of an operation within groups of devices."""
+
+    def lowering(ctx: LoweringContext, x: Any, *indices: Any, **params: Any) -> Any:
+        groups = device_groups(name, **params)
+        if groups.shape[1] == 1 and params.get("perm", True):  # each device has all that it gets
+            return x if ctx.avals_out[0] is ctx.avals_in[0] else ctx.op("stablehlo.reshape", [x])[0]
+        return lowered(ctx, x, groups, **params)
+
+    return lowering
 
 
 def _across_several(
@@ -130,7 +152,7 @@ def _without_own_axes(
 ) -> frozenset[Any]:
     """The axes along which a result differs that all elements along an axis have in common."""
     along = x.union(*indices)
-    is_whole = mesh is not None and axis_index_groups is None and to == "invarying"
+    is_whole = mesh is not None and axis_index_groups is None and to != "varying"
     return along.difference(names_of(axis_name)) if is_whole else along
 
 

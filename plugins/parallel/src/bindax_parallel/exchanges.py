@@ -35,9 +35,12 @@ from bindax_parallel._collective import (
     linear_jvp,
     names_of,
     one_axis,
+    same_spec,
+    sharded,
     sizes_of,
     transposed,
 )
+from bindax_parallel._sums import added_up, gathered
 from bindax_transforms import NamedAxis
 
 __all__ = [
@@ -71,7 +74,8 @@ def all_gather(
             its list, in that order.
         axis: where the new axis stands in the result.
         tiled: whether the values are concatenated along ``axis`` in place of being stacked.
-        to: ``"varying"`` or ``"invarying"``; the values are the same, and all elements have them.
+        to: ``"varying"``, ``"invarying"`` or ``"reduced"``: what types say of the result, which all
+            elements have. The cotangent of one that is reduced is unreduced.
 
     Raises:
         NameError: when no ``vmap`` around the caller gives a name.
@@ -84,8 +88,9 @@ def all_gather(
     Array([[0, 1],
            [0, 1]], dtype=int64)
     """
-    if to not in ("varying", "invarying"):
-        raise ValueError(f"all_gather: to must be 'varying' or 'invarying', but is {to!r:.60}.")
+    if to not in ("varying", "invarying", "reduced"):
+        kinds = "'varying', 'invarying' or 'reduced'"
+        raise ValueError(f"all_gather: to must be {kinds}, but is {to!r:.60}.")
     axes = find_axes("all_gather", axis_name)
     groups = checked_groups("all_gather", axes, axis_index_groups)
     order = axes[::-1] if groups is None else axes  # what is gathered last stands in front
@@ -377,6 +382,17 @@ def _transposed_gather(ct: Any, x: Any, *indices: Any, to: str, **params: Any) -
     return [psum_scatter_p.bind(ct, *indices, **params), *[None] * len(indices)]
 
 
+def _without_axis(spec: Any, *, axis: int, **params: Any) -> Any:
+    return spec.update(*spec[:axis], *spec[axis + 1 :])
+
+
+def _transposed_scatter(ct: Any, x: Any, *indices: Any, **params: Any) -> list[Any]:
+    """What all devices say of their parts: copies, where the operand was terms of a sum."""
+    is_sum = x.aval.mat.unreduced.issuperset(names_of(params["axis_name"]))
+    to = "reduced" if is_sum else "varying"
+    return [all_gather_p.bind(ct, *indices, to=to, **params), *[None] * len(indices)]
+
+
 all_gather_p: Primitive = collective(
     "all_gather",
     _gather,
@@ -386,6 +402,7 @@ all_gather_p: Primitive = collective(
     _all_gather,
     composed=within_groups(_gather),
     in_common=True,
+    sharding=sharded(lambda spec, *, axis, **params: spec.inserted(axis), gathered),
 )
 """The values of all elements, stacked along the new axis ``axis``."""
 
@@ -394,11 +411,10 @@ psum_scatter_p: Primitive = collective(
     _scatter,
     lambda shape, *, axis, **params: (*shape[:axis], *shape[axis + 1 :]),
     linear_jvp,
-    transposed(
-        lambda ct, *indices, **params: all_gather_p.bind(ct, *indices, to="varying", **params)
-    ),
+    rules.transpose(_transposed_scatter),
     _reduce_scatter,
     composed=within_groups(_scatter),
+    sharding=sharded(_without_axis, added_up),
 )
 """The sum over all elements, of which each gets its entry along ``axis``."""
 
@@ -410,5 +426,6 @@ all_to_all_p: Primitive = collective(
     transposed(lambda ct, *indices, **params: all_to_all_p.bind(ct, *indices, **params)),
     _exchange,
     composed=within_groups(_swap),
+    sharding=sharded(same_spec, True),
 )
 """Entry ``j`` of element ``i`` along ``axis`` becomes entry ``i`` of element ``j``."""

@@ -29,8 +29,11 @@ from bindax_parallel._collective import (
     group_size,
     linear_jvp,
     names_of,
+    same_spec,
+    sharded,
     sizes_of,
 )
+from bindax_parallel._sums import added_up
 from bindax_parallel.exchanges import within_groups
 from bindax_transforms.zeros import Zero
 
@@ -223,7 +226,8 @@ def _transpose(ct: Any, x: Any, *indices: Any, **params: Any) -> list[Any]:
 
     It is that of the sum, where types say that devices have shares; else that is added up, too.
     """
-    along = x.aval.mat.varying.issuperset(names_of(params["axis_name"]))
+    mat = x.aval.mat
+    along = (mat.varying | mat.unreduced).issuperset(names_of(params["axis_name"]))
     is_share = along and params["axis_index_groups"] is None
     return [ct if is_share else psum_p.bind(ct, *indices, **params), *[None] * len(indices)]
 
@@ -238,6 +242,7 @@ psum_p: Primitive = collective(
     unmapped=_multiple,
     composed=within_groups(_SUM),
     in_common=True,
+    sharding=sharded(same_spec, added_up),
 )
 """The sum across an axis. Operands: a numeric array, and the index along the axis."""
 

@@ -8,37 +8,38 @@ from typing import Any
 from bindax_core.extend import typeof
 from bindax_core.sharding import ManualAxisType
 
-Cast = Callable[[Any, frozenset[Any], frozenset[Any]], Any]
+Cast = Callable[[Any, ManualAxisType], Any]
 _casts: list[Cast] = []
 _NONE: frozenset[Any] = frozenset()
+_WHOLE = ManualAxisType()
 
 
 def register_cast(cast: Cast) -> None:
-    """Have a function bring values to types that vary otherwise.
+    """Have a function bring values to types that say otherwise of manual axes.
 
     Args:
-        cast: takes a value, the axes that it is summed over, because it varies along them and is
-            not to, and those along which it is taken to vary.
+        cast: takes a value, and what its type is to say. The value is summed over the axes along
+            which it varies, where the type says that all devices have the same.
     """
     _casts[:] = [cast]
 
 
 def varying_as(x: Any, aval: Any) -> Any:
-    """A cotangent that varies along the manual axes that the type of its value names.
+    """A cotangent that varies along the manual axes that a type names.
 
     One that varies along more of them belongs to a value that all devices along these axes have:
     they have shares of its cotangent, which are summed.
     """
-    wanted, present = _varying(aval), _varying(typeof(x))
-    if wanted == present or not hasattr(aval, "mat"):
-        return x
-    return _casts[0](x, present - wanted, wanted - present)
+    wanted = getattr(aval, "mat", None)
+    return x if wanted is None or wanted == _mat(typeof(x)) else _casts[0](x, wanted)
 
 
 def varying_along(x: Any, names: frozenset[Any]) -> Any:
     """A value that is taken to vary along some more axes."""
-    more = names - _varying(typeof(x)) if names else names
-    return _casts[0](x, _NONE, more) if more else x
+    if not names:
+        return x
+    wanted = with_varying(typeof(x), names)
+    return varying_as(x, wanted)
 
 
 def varying_of(avals: Iterable[Any]) -> frozenset[Any]:
@@ -50,7 +51,9 @@ def with_varying(aval: Any, names: frozenset[Any]) -> Any:
     """The type of values that vary along some more axes."""
     if not names or not hasattr(aval, "mat") or names <= aval.mat.varying:
         return aval
-    return aval.update(mat=ManualAxisType(names | aval.mat.varying))
+    mat = aval.mat  # copies may be taken to vary; terms of a sum do, without the type saying so
+    more = names - mat.unreduced
+    return aval.update(mat=mat.update(varying=mat.varying | more, reduced=mat.reduced - more))
 
 
 def varying_beyond(given: Iterable[Any], expected: Iterable[Any]) -> frozenset[Any]:
@@ -61,9 +64,12 @@ def varying_beyond(given: Iterable[Any], expected: Iterable[Any]) -> frozenset[A
 
 def same_on_devices(aval: Any) -> Any:
     """The type without what varies, which operands need not have as a program says it."""
-    return aval.update(mat=ManualAxisType()) if _varying(aval) else aval
+    return aval.update(mat=_WHOLE) if _mat(aval) else aval
 
 
 def _varying(aval: Any) -> frozenset[Any]:
-    mat = getattr(aval, "mat", None)
-    return mat.varying if mat else _NONE
+    return _mat(aval).varying
+
+
+def _mat(aval: Any) -> ManualAxisType:
+    return getattr(aval, "mat", None) or _WHOLE

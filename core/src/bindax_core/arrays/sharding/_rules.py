@@ -18,8 +18,8 @@ from bindax_core.arrays.sharding._mesh import AbstractMesh
 from bindax_core.arrays.sharding._named_axes import elementwise, named_axes
 from bindax_core.arrays.sharding._sharding import NamedSharding, Sharding
 from bindax_core.arrays.sharding._spec import PartitionSpec
-from bindax_core.arrays.sharding._sums import sums_of
-from bindax_core.arrays.sharding._types import ManualAxisType
+from bindax_core.arrays.sharding._sums import manual_sums_of, sums_of
+from bindax_core.arrays.sharding._types import NO_MANUAL_AXES, ManualAxisType
 from bindax_core.errors import ShardingTypeError
 from bindax_core.kernel._jaxpr import subjaxprs
 from bindax_core.kernel._rule_errors import explain_failure, rule_output_error
@@ -47,7 +47,10 @@ class ShardingKind(RuleKind):
 
     The option ``linear`` tells in which operands the primitive is linear, so that they may be sums
     that are still to be added up: True for all of them together, ``"each"`` for each by itself, a
-    tuple of positions for some together.
+    tuple of positions for some together; ``"own"`` says that the rule tells of sums by itself. The
+    option ``manual`` tells the same for manual axes, where that is something else, or is a function
+    ``(differing, *mats, **params)`` from the axes along which each result differs between devices,
+    and the ``ManualAxisType`` of each operand, to that of each result.
 
     >>> from bindax_core.extend import rules
     >>> rules.sharding("ij,jk->ik").kind, rules.sharding("...MN->...MN").is_present
@@ -80,7 +83,10 @@ def placed_results(
     rule = sharding.find(primitive)
     if rule is None and (subjaxprs(params) or any(map(_is_sharding, params.values()))):
         return primitive.result_types(tuple(avals), params)  # these say how results lie
-    outs = _varying(primitive, avals, primitive.out_avals(tuple(plain), params), params)
+    given = sharding.rule_of(primitive)
+    options = {} if given is None else given.options
+    outs = primitive.out_avals(tuple(plain), params)
+    outs = _with_manual_axes(primitive, avals, outs, params, options)
     if not outs or not any(getattr(aval, "is_divided", False) for aval in avals):
         return outs
     mesh = _mesh_of(primitive, avals)
@@ -91,8 +97,7 @@ def placed_results(
     except Exception as error:
         explain_failure(primitive, "sharding", error, avals, params)
         raise
-    given = sharding.rule_of(primitive)
-    linear = None if given is None else given.options.get("linear")
+    linear = options.get("linear")
     of_itself = linear == "own" or all(isinstance(spec, PartitionSpec) for spec in specs)
     sums = (frozenset(), frozenset()) if of_itself else sums_of(primitive, linear, avals)
     return tuple(
@@ -108,13 +113,18 @@ def _is_sharding(value: Any) -> bool:
     return isinstance(value, (Sharding, Space))
 
 
-def _varying(
-    primitive: Primitive, avals: Sequence[Any], outs: Sequence[Any], params: dict[str, Any]
+def _with_manual_axes(
+    primitive: Primitive,
+    avals: Sequence[Any],
+    outs: Sequence[Any],
+    params: dict[str, Any],
+    options: dict[str, Any],
 ) -> Sequence[Any]:
-    """The types of results with the manual axes along which they vary: those of all operands."""
-    own = [mat.varying if (mat := getattr(aval, "mat", None)) else frozenset() for aval in avals]
-    if not any(own):
+    """The types of results with what is known of manual axes, from the operands."""
+    mats = [getattr(aval, "mat", NO_MANUAL_AXES) for aval in avals]
+    if not any(mats):
         return outs
+    own = [mat.varying | mat.unreduced for mat in mats]  # terms of a sum differ, too
     kind = rule_kinds.get("varying")
     rule = None if kind is None else kind.find(primitive)
     found = frozenset().union(*own) if rule is None else rule(*own, **params)
@@ -122,10 +132,15 @@ def _varying(
     if len(each) != len(outs):
         problem = f"returned {len(each)} sets of axes for {len(outs)} results"
         raise rule_output_error(primitive, "varying", problem)
-    pairs = zip(outs, each, strict=True)
-    return tuple(
-        [aval.update(mat=ManualAxisType(x)) if hasattr(aval, "mat") else aval for aval, x in pairs]
-    )
+    manual = options.get("manual", options.get("linear"))
+    if callable(manual):
+        results = manual(each, *mats, **params)
+    else:
+        unreduced, reduced = manual_sums_of(primitive, manual, avals)
+        sums = unreduced | reduced
+        results = [ManualAxisType(along - sums, unreduced, reduced) for along in each]
+    pairs = zip(outs, results, strict=True)
+    return tuple([aval.update(mat=mat) if hasattr(aval, "mat") else aval for aval, mat in pairs])
 
 
 def _mesh_of(primitive: Primitive, avals: Sequence[Any]) -> AbstractMesh:

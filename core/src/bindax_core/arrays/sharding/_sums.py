@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.arrays.sharding._ambiguity import listed
+from bindax_core.arrays.sharding._types import NO_MANUAL_AXES
 from bindax_core.errors import ShardingTypeError
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def sums_of(primitive: Primitive, linear: Any, avals: Sequence[Any]) -> tuple[Na
         return NONE, NONE
     if any(unreduced for unreduced, _ in pairs):
         return _unreduced(primitive, linear, avals, pairs), NONE
-    return NONE, _reduced(primitive, avals, pairs)
+    found = frozenset().union(*(reduced for _, reduced in pairs))
+    _check_partners(primitive, avals, [reduced for _, reduced in pairs], found)
+    return NONE, found
 
 
 def _of(aval: Any) -> tuple[Names, Names]:
@@ -45,6 +48,22 @@ def _of(aval: Any) -> tuple[Names, Names]:
         return NONE, NONE
     spec = aval.sharding.spec
     return spec.unreduced, spec.reduced
+
+
+def manual_sums_of(primitive: Primitive, linear: Any, avals: Sequence[Any]) -> tuple[Names, Names]:
+    """The same along manual axes; along these a reduced value goes with one that varies."""
+    mats = [getattr(aval, "mat", None) or NO_MANUAL_AXES for aval in avals]
+    pairs = [(mat.unreduced, mat.reduced) for mat in mats]
+    unreduced, found = NONE, frozenset().union(*(reduced for _, reduced in pairs))
+    varying = frozenset().union(*(mat.varying for mat in mats))
+    if any(unreduced for unreduced, _ in pairs):
+        unreduced = _unreduced(primitive, linear, avals, pairs)
+        if unreduced & varying:
+            raise _refused(primitive, "an operand varies along the axes of an unreduced one", avals)
+    elif found:
+        own = [mat.reduced | mat.varying for mat in mats]
+        _check_partners(primitive, avals, own, found)
+    return unreduced, found - varying - unreduced
 
 
 def _unreduced(
@@ -73,16 +92,15 @@ def _unreduced(
     return found.pop()
 
 
-def _reduced(
-    primitive: Primitive, avals: Sequence[Any], pairs: Sequence[tuple[Names, Names]]
-) -> Names:
-    """The axes along which the results are reduced, of operands of which some are."""
-    found: Names = frozenset().union(*(reduced for _, reduced in pairs))
-    for aval, (_, reduced) in zip(avals, pairs, strict=True):
-        if reduced == found or not aval.ndim:
-            continue
-        names = {name for axes in aval.sharding.spec.axes for name in axes}
-        if names & found:
+def _check_partners(
+    primitive: Primitive, avals: Sequence[Any], own: Sequence[Names], found: Names
+) -> None:
+    """Raise unless all operands go with those that are reduced along some axes."""
+    for aval, names in zip(avals, own, strict=True):
+        if found <= names or not aval.ndim or aval.dtype.kind == "b":
+            continue  # booleans have no cotangents
+        spec = aval.sharding.spec.axes
+        if any(name in found for axes in spec for name in axes):
             problem = (
                 "Inputs cannot be sharded/varying on the same axes that another input is reduced on"
             )
@@ -91,7 +109,6 @@ def _reduced(
                 "Inputs cannot be replicated on the same axes that another input is reduced on"
             )
         raise _refused(primitive, problem, avals)
-    return found
 
 
 def _refused(primitive: Primitive, problem: str, avals: Sequence[Any]) -> ShardingTypeError:

@@ -38,23 +38,50 @@ class ManualAxisType:
         self.unreduced: frozenset[Any] = frozenset(unreduced)
         self.reduced: frozenset[Any] = frozenset(reduced)
 
-    def _key(self) -> tuple[Any, ...]:
+    @property
+    def sets(self) -> tuple[frozenset[Any], frozenset[Any], frozenset[Any]]:
+        """The three sets, in the order of the arguments."""
         return self.varying, self.unreduced, self.reduced
 
+    def update(self, **changes: Any) -> ManualAxisType:
+        """A copy with other sets.
+
+        >>> ManualAxisType(varying={"x"}).update(reduced={"y"}).reduced
+        frozenset({'y'})
+        """
+        own = {"varying": self.varying, "unreduced": self.unreduced, "reduced": self.reduced}
+        return ManualAxisType(**{**own, **changes})
+
+    def invarying(self, mesh: AbstractMesh) -> frozenset[Any]:
+        """The manual axes of a mesh along which all devices have the same value.
+
+        >>> from bindax_core.sharding import AxisType
+        >>> mesh = AbstractMesh((2, 2), ("x", "y"), AxisType.Manual)
+        >>> ManualAxisType(varying={"x"}).invarying(mesh)
+        frozenset({'y'})
+        """
+        return frozenset(mesh.manual_axes).difference(*self.sets)
+
+    def of_cotangent(self) -> ManualAxisType:
+        """That of cotangents: terms of a sum for copies, and the other way round."""
+        if not self.unreduced and not self.reduced:
+            return self
+        return ManualAxisType(self.varying, self.reduced, self.unreduced)
+
     def __eq__(self, other: object) -> bool:
-        return type(other) is ManualAxisType and other._key() == self._key()
+        return type(other) is ManualAxisType and other.sets == self.sets
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(self.sets)
 
     def __bool__(self) -> bool:
-        return any(self._key())
+        return any(self.sets)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ManualAxisType, self._key()
+        return ManualAxisType, self.sets
 
     def __repr__(self) -> str:
-        sets = [sorted(names, key=str) for names in self._key()]
+        sets = [sorted(names, key=str) for names in self.sets]
         return f"ManualAxisType(varying={sets[0]}, unreduced={sets[1]}, reduced={sets[2]})"
 
 

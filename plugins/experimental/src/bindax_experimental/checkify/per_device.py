@@ -8,6 +8,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import ClosedJaxpr, DebugInfo, Extension, extend, jaxpr_as_fun
+from bindax_core.sharding import P
 from bindax_experimental.checkify.errors import Slot, slot_avals
 from bindax_experimental.checkify.interpreter import Checks, checked
 from bindax_experimental.checkify.programs import places, with_state
@@ -26,7 +27,7 @@ def _shard_map(checks: Checks, *operands: Any, **params: Any) -> list[Any]:
     if slots is None:
         return shard_map_p.bind(*operands, **params)  # type: ignore[no-any-return]
     names, state = tuple(manual_axes(params)), slot_avals(slots)
-    specs = [(names,), *((names, *((),) * aval.ndim) for aval in state)]
+    specs = [P(names), *(P(names, *[None] * aval.ndim) for aval in state)]
     outs = bind_program(
         _with_own_state(params["jaxpr"], checks, slots),
         operands,

@@ -422,5 +422,5 @@ dot_general_p: Primitive = primitive(
     rules.vmap(_dot_vmap),
     rules.transpose(_dot_transpose),
     in_wider(_dot_lowering),
-    rules.sharding(dot_sharding, takes_primitive=True, linear="own"),
+    rules.sharding(dot_sharding, takes_primitive=True, linear="own", manual="each"),
 )

@@ -53,6 +53,10 @@ optimization_barrier_p: Primitive = primitive(
     rules.lowering["stablehlo"](
         lambda ctx, *values: ctx.op("stablehlo.optimization_barrier", values) if values else []
     ),
-    rules.sharding(lambda *avals: [aval.sharding.spec for aval in avals], linear="own"),
+    rules.sharding(
+        lambda *avals: [aval.sharding.spec for aval in avals],
+        linear="own",
+        manual=lambda _, *mats: mats,
+    ),
     multiple_results=True,
 )

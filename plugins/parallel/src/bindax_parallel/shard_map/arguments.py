@@ -17,6 +17,7 @@ from bindax_parallel.shard_map.specs import (
     manual_axes,
     part_aval,
     shard_shape,
+    whole,
 )
 from bindax_transforms import parameter_names
 
@@ -121,7 +122,7 @@ def _spec(given: Any, x: Any, aval: Any, params: Params, name: str, axis: Hashab
         return _inferred(x, aval, params, name, axis)
     if axis is not None:
         return spec_of_axis(given, aval.ndim, axis, f"smap: in_axes for {name}")
-    spec = as_spec(given, aval.ndim, axes, f"shard_map: in_specs for {name}")
+    spec = as_spec(given, aval.ndim, params, f"shard_map: in_specs for {name}")
     lies = _lies(x, aval, params)
     if lies is None or set(_types(params).values()) != {AxisType.Explicit} or lies == spec:
         return spec
@@ -129,7 +130,7 @@ def _spec(given: Any, x: Any, aval: Any, params: Params, name: str, axis: Hashab
         return spec
     raise ValueError(
         f"shard_map: in_specs for {name}={given!r}, but the array lies as "
-        f"{PartitionSpec(*lies)!r} along explicit axes of the mesh; leave in_specs out, or lay it "
+        f"{lies!r} along explicit axes of the mesh; leave in_specs out, or lay it "
         f"out by reshard({name}, {given!r}) before."
     )
 
@@ -145,7 +146,7 @@ def _inferred(x: Any, aval: Any, params: Params, name: str, axis: Hashable | Non
             f"{what}=...."
         )
     lies = _lies(x, aval, params)
-    return ((),) * aval.ndim if lies is None else lies
+    return whole(aval.ndim) if lies is None else lies
 
 
 def _types(params: Params) -> dict[Any, AxisType]:
@@ -162,16 +163,16 @@ def _lies(x: Any, aval: Any, params: Params) -> Spec | None:
     if sharding.mesh.shape_tuple != params["mesh"].shape_tuple:
         return None
     axes = manual_axes(params)
-    entries = sharding.spec.padded(aval.ndim).axes
-    return tuple(tuple(name for name in entry if name in axes) for entry in entries)
+    spec = sharding.spec.padded(aval.ndim)
+    return spec.update(*[tuple(name for name in names if name in axes) for names in spec.axes])
 
 
 def spec_of_axis(given: Any, ndim: int, axis: Hashable, where: str) -> Spec:
     """The spec of an array that is divided along the axis of a number, or along none."""
     if given is None:
-        return ((),) * ndim
+        return whole(ndim)
     if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
         raise TypeError(f"{where} must be an integer or None, but is {given!r:.60}.")
     if not -ndim <= given < ndim:
         raise ValueError(f"{where}={given} does not exist among {ndim} axes.")
-    return tuple((axis,) if i == given % ndim else () for i in range(ndim))
+    return PartitionSpec(*[axis if i == given % ndim else None for i in range(ndim)])

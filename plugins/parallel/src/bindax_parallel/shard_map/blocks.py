@@ -32,7 +32,7 @@ def evaluate(
 
     function: Callable[..., list[Any]] = on_one_device
     for name in reversed(axes):
-        in_axes = tuple(0 if name in named_in(spec) else None for spec in in_specs)
+        in_axes = tuple(0 if name in named_in(spec) | spec.unreduced else None for spec in in_specs)
         function = vmap(function, in_axes=in_axes, axis_name=name, axis_size=axes[name])
     parts = [divide(x, spec, axes) for x, spec in zip(operands, in_specs, strict=True)]
     outs = function(*parts)
@@ -40,14 +40,22 @@ def evaluate(
 
 
 def divide(x: Any, spec: Spec, axes: Sizes) -> Any:
-    """The parts of an array, with an axis in front for each mesh axis that divides it."""
-    named = named_in(spec)
+    """The parts of an array, with an axis in front for each mesh axis that divides it.
+
+    Of a sum that is still to be added up, the first device has all, and the others have zeros.
+    """
+    named = named_in(spec) | spec.unreduced
     if not named:
         return x
     shape: list[int] = []
     place: dict[Any, int] = {}
     rest: list[int] = []
-    for size, names in zip(typeof(x).shape, spec, strict=True):
+    for name in axes:
+        if name in spec.unreduced:
+            place[name] = len(shape)
+            x = _padded(x, len(shape), axes[name])
+            shape.append(axes[name])
+    for size, names in zip(typeof(x).shape[len(shape) :], spec.axes, strict=True):
         for name in names:
             place[name] = len(shape)
             shape.append(axes[name])
@@ -57,14 +65,24 @@ def divide(x: Any, spec: Spec, axes: Sizes) -> Any:
     return lax.transpose(lax.reshape(x, shape), order)
 
 
+def _padded(x: Any, axis: int, size: int) -> Any:
+    """An array as the first of several along a new axis, of which the others are zeros."""
+    x = lax.expand_dims(x, (axis,))
+    zeros = [(0, size - 1 if i == axis else 0, 0) for i in range(typeof(x).ndim)]
+    return lax.pad(x, lax.full((), 0, typeof(x).dtype), zeros)
+
+
 def join(x: Any, spec: Spec, axes: Sizes) -> Any:
     """The array of which the parts are given, with an axis in front for each mesh axis.
 
-    Along a mesh axis that does not divide the array all parts are the same: the first is taken.
+    Along a mesh axis that does not divide the array all parts are the same: the first is taken. The
+    terms of a sum are added up.
     """
     named = named_in(spec)
     for i, name in reversed(list(enumerate(axes))):
-        if name not in named:
+        if name in spec.unreduced:
+            x = lax.reduce_sum(x, (i,))
+        elif name not in named:
             x = lax.index_in_dim(x, 0, i, False)
     if not named:
         return x
@@ -72,7 +90,7 @@ def join(x: Any, spec: Spec, axes: Sizes) -> Any:
     shape = typeof(x).shape
     order: list[int] = []
     whole: list[int] = []
-    for i, names in enumerate(spec):
+    for i, names in enumerate(spec.axes):
         order += [*(front.index(name) for name in names), len(front) + i]
         whole.append(shape[len(front) + i] * prod(axes[name] for name in names))
     return lax.reshape(lax.transpose(x, order), whole)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, DebugInfo, LoweringContext, Region, ShapedArray
-from bindax_core.sharding import Mesh
+from bindax_core.sharding import Mesh, PartitionSpec
 from bindax_parallel.shard_map.blocks import evaluate
 from bindax_parallel.shard_map.merging import with_merged_exchanges
 from bindax_parallel.shard_map.plain import without_devices
@@ -47,7 +47,8 @@ def shard_map_lowering(
     operands, specs = list(values), list(in_specs)
     open_axes = len(manual) < len(sizes)
     if open_axes:
-        operands, specs = [*_counts(ctx, manual), *values], [*(((n,),) for n in manual), *in_specs]
+        operands = [*_counts(ctx, manual), *values]
+        specs = [*map(PartitionSpec, manual), *in_specs]
         avals = [*[_ONE] * len(manual), *avals]
 
     def body(inner: LoweringContext, *args: Any) -> Sequence[Any]:
@@ -81,8 +82,10 @@ def _shardings(symbol: str, specs: Sequence[Spec], open_axes: bool) -> str:
     more = ["?"] if open_axes else []
     texts = []
     for spec in specs:
-        dims = ["{" + ", ".join([*(f'"{n}"' for n in names), *more]) + "}" for names in spec]
-        texts.append(f"<@{symbol}, [{', '.join(dims)}]>")
+        dims = ["{" + ", ".join([*(f'"{n}"' for n in names), *more]) + "}" for names in spec.axes]
+        terms = ", ".join(f'"{name}"' for name in sorted(spec.unreduced, key=str))
+        sums = f", unreduced={{{terms}}}" if terms else ""
+        texts.append(f"<@{symbol}, [{', '.join(dims)}]{sums}>")
     return f"#sdy.sharding_per_value<[{', '.join(texts)}]>"
 
 

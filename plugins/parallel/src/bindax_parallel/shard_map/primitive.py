@@ -12,7 +12,6 @@ from math import prod
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_core import config
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -32,7 +31,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding
-from bindax_parallel.reductions import psum
+from bindax_parallel.reductions import pmean, psum
 from bindax_parallel.shard_map.blocks import evaluate
 from bindax_parallel.shard_map.lowering import shard_map_lowering
 from bindax_parallel.shard_map.needless import without_needless_sums
@@ -43,24 +42,23 @@ from bindax_parallel.shard_map.specs import (
     Spec,
     chosen,
     differing_axes,
-    index_avals,
     manual_axes,
-    mesh_inside,
     named_in,
     not_named_in,
+    of_cotangent,
     part_aval,
+    whole,
     whole_aval,
     with_axis,
 )
+from bindax_parallel.shard_map.staging import stage
 from bindax_transforms import (
-    NamedAxis,
     NamedSize,
     axis_key,
     dce_jaxpr,
     find_named_axis,
     jvp_jaxpr,
     mesh_axes_of,
-    name_axes,
     physical_jaxpr,
     trace_to_jaxpr,
     transpose_jaxpr,
@@ -68,26 +66,6 @@ from bindax_transforms import (
 )
 from bindax_transforms.extend import varying_as, with_varying
 from bindax_transforms.zeros import Zero, is_undef_primal
-
-
-def stage(
-    function: Callable[..., Sequence[Any]], avals: Sequence[Any], params: Params, origin: DebugInfo
-) -> ClosedJaxpr:
-    """The program of one device, from a function of its parts in which the axes have names."""
-    axes, mesh = manual_axes(params), params["mesh"].shape_tuple
-
-    def with_names(*args: Any) -> Sequence[Any]:
-        indices, parts = args[: len(axes)], args[len(axes) :]
-        pairs = zip(axes.items(), indices, strict=True)
-        named = [NamedAxis(name, size, index, mesh) for (name, size), index in pairs]
-        with name_axes(named), config.override(**at_work):
-            return function(*parts)
-
-    given = params["mesh"]
-    at_work: dict[str, Any] = {"abstract_mesh": mesh_inside(params)}
-    if isinstance(given, Mesh):
-        at_work["mesh"] = given
-    return trace_to_jaxpr(with_names, [*index_avals(params), *avals], origin)
 
 
 def bind_program(
@@ -100,8 +78,8 @@ def bind_program(
         indices, parts = jaxpr.invars[:count], jaxpr.invars[count:]
         invars = [*indices, *jaxpr.constvars, *parts]
         closed = ClosedJaxpr(jaxpr.replace(constvars=(), invars=invars))
-    whole = [((),) * typeof(x).ndim for x in consts]
-    changed = {"jaxpr": closed, "in_specs": (*whole, *in_specs), "out_specs": tuple(out_specs)}
+    first = [whole(typeof(x).ndim) for x in consts]
+    changed = {"jaxpr": closed, "in_specs": (*first, *in_specs), "out_specs": tuple(out_specs)}
     return shard_map_p.bind(*consts, *operands, **{**params, **changed})  # type: ignore[no-any-return]
 
 
@@ -255,8 +233,8 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
     linear = [is_undef_primal(x) for x in operands]
     nonzero_cts = [type(ct) is not Zero for ct in cotangents]
     others = [not flag for flag in linear]
-    ct_specs = chosen(params["out_specs"], nonzero_cts)
-    linear_specs = chosen(params["in_specs"], linear)
+    ct_specs = list(map(of_cotangent, chosen(params["out_specs"], nonzero_cts)))
+    linear_specs = list(map(of_cotangent, chosen(params["in_specs"], linear)))
     avals = chosen(params["jaxpr"].in_avals[len(axes) :], others)
     cts = chosen(cotangents, nonzero_cts)
     out_avals = chosen(params["jaxpr"].out_avals, nonzero_cts)
@@ -294,7 +272,7 @@ def _of_divided(jaxpr: ClosedJaxpr, out_avals: Sequence[Any], avals: Sequence[An
     def program(*args: Any) -> list[Any]:
         first, cts = args[: len(args) - count], args[len(args) - count :]
         pairs = zip(cts, out_avals, strict=True)
-        summed = [varying_as(ct, aval) for ct, aval in pairs]
+        summed = [varying_as(ct, aval.cotangent_aval()) for ct, aval in pairs]
         return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *first, *summed)
 
     indices = jaxpr.in_avals[: len(jaxpr.in_avals) - len(avals)]
@@ -308,13 +286,17 @@ def _share(ct: Any, names: Sequence[Any], axes: Sizes) -> Any:
 
 
 def _summed(jaxpr: ClosedJaxpr, specs: Sequence[Spec], axes: Sizes) -> ClosedJaxpr:
-    """The program with its results summed over the devices that have the same part."""
+    """The program with its results summed over the devices that have the same part.
+
+    Of copies, which are cotangents of terms of a sum, the mean is taken.
+    """
     unnamed = [tuple(not_named_in(spec, axes)) for spec in specs]
+    copied = [tuple(name for name in axes if name in spec.reduced) for spec in specs]
 
     def program(*args: Any) -> list[Any]:
         outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
-        pairs = zip(outs, unnamed, strict=True)
-        return [psum(x, names) if names else x for x, names in pairs]
+        outs = [psum(x, names) if names else x for x, names in zip(outs, unnamed, strict=True)]
+        return [pmean(x, names) if names else x for x, names in zip(outs, copied, strict=True)]
 
     return trace_to_jaxpr(program, jaxpr.in_avals, DebugInfo("shard_map"))
 
@@ -377,7 +359,8 @@ def _physical(
 
     def longer(specs: Sequence[Spec], types: Sequence[Any]) -> tuple[Spec, ...]:
         more = [aval.physical().ndim - aval.ndim for aval in types]
-        return tuple((*spec, *[()] * count) for spec, count in zip(specs, more, strict=True))
+        pairs = zip(specs, more, strict=True)
+        return tuple(spec.padded(len(spec) + count) for spec, count in pairs)
 
     in_specs = longer(params["in_specs"], avals)
     out_specs = longer(params["out_specs"], jaxpr.out_avals)
@@ -411,15 +394,6 @@ def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
     return format_application(eqn, shown, printer)
 
 
-def _sharding(*avals: Any, mesh: Any, out_specs: Any, **params: Any) -> list[Any]:
-    """The sharding rule along explicit axes: results lie as ``out_specs`` says."""
-    spoken = mesh.explicit_axes
-    return [
-        tuple(tuple(name for name in names if name in spoken) or None for names in spec)
-        for spec in out_specs
-    ]
-
-
 shard_map_p: Primitive = primitive(
     "shard_map",
     rules.impl(_impl, on_values=True),
@@ -433,10 +407,9 @@ shard_map_p: Primitive = primitive(
     rules.dce(_dce),
     rules.pretty_print(_pretty_print),
     rules.lowering["stablehlo"](shard_map_lowering),
-    rules.sharding(_sharding),
     multiple_results=True,
 )
 """The program of each device, on its parts of arrays. Parameters: ``jaxpr``, a program without
 constants of the device's index along each axis and of its parts; ``mesh``; ``axis_names``, those of
-the axes that are divided by hand; ``in_specs`` and ``out_specs``, for each operand and result the
-names that divide each of its axes."""
+the axes that are divided by hand; ``in_specs`` and ``out_specs``, a ``PartitionSpec`` for each
+operand and result."""

@@ -11,9 +11,18 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import ClosedJaxpr, DebugInfo, eval_jaxpr
-from bindax_parallel.shard_map.specs import Params, chosen, differing_axes, index_avals, manual_axes
+from bindax_core.sharding import ManualAxisType
+from bindax_parallel.shard_map.specs import (
+    Params,
+    chosen,
+    differing_axes,
+    manual_axes,
+    whole,
+)
+from bindax_parallel.shard_map.staging import stage
 from bindax_parallel.varying import varying_axes
-from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
+from bindax_transforms import find_named_axis, partial_eval_jaxpr, trace_to_jaxpr
+from bindax_transforms.extend import varying_as
 
 
 def unzip(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params, Params]:
@@ -25,7 +34,7 @@ def unzip(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params, Par
     num_known = sum(not flag for flag in parts.out_unknowns)
     differing = varying_axes(parts.known, differing_axes(axes, known_specs))[num_known:]
     new = [
-        (tuple(name for name in axes if name in along), *((),) * aval.ndim)
+        whole(aval.ndim).inserted(0, tuple(name for name in axes if name in along))
         for along, aval in zip(differing, parts.known.out_avals[num_known:], strict=True)
     ]
     known = _with_front_axes(parts.known, num_known)
@@ -72,28 +81,33 @@ def _with_front_axes(known: ClosedJaxpr, num_known: int) -> ClosedJaxpr:
 
 def _second_part(parts: Any, params: Params) -> ClosedJaxpr:
     """The second part, from the indices, the residuals with their front axes, and the rest."""
-    unknown, indices_in = parts.unknown, index_avals(params)
-    count = len(indices_in)
-    key = ("second_part", count)
+    unknown, count = parts.unknown, len(manual_axes(params))
+    key = ("second_part", count, params["mesh"].shape_tuple, params["axis_names"])
     if key not in unknown.cache:
-        sources = list(parts.forwarded)
+        sources, own = list(parts.forwarded), list(parts.residual_avals)
         avals = [
-            aval if source is not None else aval.update(shape=(1, *aval.shape))
-            for aval, source in zip(parts.residual_avals, sources, strict=True)
+            aval if source is not None else _passed(aval.update(shape=(1, *aval.shape)))
+            for aval, source in zip(own, sources, strict=True)
             if source is None or source >= count
         ]
         avals += unknown.in_avals[len(sources) :]
 
         def program(*args: Any) -> list[Any]:
-            indices, rest = args[:count], iter(args[count:])
+            indices = [find_named_axis(name, "shard_map").index for name in manual_axes(params)]
+            rest = iter(args)
             residuals = []
-            for source in sources:
-                if source is not None and source < count:
-                    residuals.append(indices[source])
+            for source, aval in zip(sources, own, strict=True):
+                if source is None:
+                    residuals.append(varying_as(lax.squeeze(next(rest), (0,)), aval))
                 else:
-                    x = next(rest)
-                    residuals.append(lax.squeeze(x, (0,)) if source is None else x)
+                    residuals.append(indices[source] if source < count else next(rest))
             return eval_jaxpr(unknown.jaxpr, unknown.consts, *residuals, *rest)
 
-        unknown.cache[key] = trace_to_jaxpr(program, indices_in + avals, DebugInfo("shard_map"))
+        unknown.cache[key] = stage(program, avals, params, DebugInfo("shard_map"))
     return unknown.cache[key]  # type: ignore[no-any-return]
+
+
+def _passed(aval: Any) -> Any:
+    """The type of a residual between the parts: terms of a sum vary, copies are the same."""
+    mat = aval.mat
+    return aval.update(mat=ManualAxisType(mat.varying | mat.unreduced)) if mat else aval

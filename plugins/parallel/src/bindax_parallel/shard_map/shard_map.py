@@ -9,7 +9,7 @@ from typing import Any
 from bindax_core.extend import ClosedJaxpr, DebugInfo, flatten_prefix, tree_unflatten, wraps
 from bindax_core.sharding import AbstractMesh, get_mesh
 from bindax_parallel.shard_map.arguments import INFERRED, divided, spec_of_axis
-from bindax_parallel.shard_map.primitive import bind_program, stage
+from bindax_parallel.shard_map.primitive import bind_program
 from bindax_parallel.shard_map.specs import (
     Params,
     Sizes,
@@ -19,6 +19,7 @@ from bindax_parallel.shard_map.specs import (
     manual_axes,
     not_named_in,
 )
+from bindax_parallel.shard_map.staging import stage
 from bindax_parallel.varying import varying_axes
 from bindax_transforms import argument_names, check_function, device_axes, flatten_function
 
@@ -152,7 +153,7 @@ def _apply(
     closed = stage(function, given.avals, params, origin)
     tree = out_tree()
     paths = argument_names(tree_unflatten(tree, [0] * tree.num_leaves), "output")
-    outs = _out_specs(out_specs, tree, paths, closed.out_avals, axes, axis)
+    outs = _out_specs(out_specs, tree, paths, closed.out_avals, params, axis)
     if params["check_vma"]:
         _check_results(closed, given.specs, outs, axes, paths)
     return tree_unflatten(tree, bind_program(closed, given.operands, params, given.specs, outs))
@@ -199,7 +200,7 @@ def _out_specs(
     tree: Any,
     paths: Sequence[str],
     avals: Sequence[Any],
-    axes: Sizes,
+    params: Params,
     axis: Hashable | None,
 ) -> list[Spec]:
     full = tree_unflatten(tree, [object()] * tree.num_leaves)
@@ -207,7 +208,7 @@ def _out_specs(
     found = []
     for given, aval, path in zip(flat, avals, paths, strict=True):
         if axis is None:
-            found.append(as_spec(given, aval.ndim, axes, f"shard_map: out_specs for {path}"))
+            found.append(as_spec(given, aval.ndim, params, f"shard_map: out_specs for {path}"))
         else:
             found.append(spec_of_axis(given, aval.ndim, axis, f"smap: out_axes for {path}"))
     return found
@@ -222,8 +223,9 @@ def _check_results(
 ) -> None:
     """Raise unless what the results are taken to have in common is the same on all devices."""
     inputs = differing_axes(axes, in_specs)
-    for path, spec, varying in zip(paths, out_specs, varying_axes(closed, inputs), strict=True):
-        wrong = [name for name in not_named_in(spec, axes) if name in varying]
+    along, avals = varying_axes(closed, inputs), closed.out_avals
+    for path, spec, varying, aval in zip(paths, out_specs, along, avals, strict=True):
+        wrong = [name for name in not_named_in(spec, axes) if name in varying - aval.mat.unreduced]
         if wrong:
             raise ValueError(
                 f"shard_map: {path} may differ between devices along the mesh axis {wrong[0]!r}, "
@@ -232,3 +234,11 @@ def _check_results(
                 f"psum(x, {wrong[0]!r}), or, if you know that they are equal, pass "
                 f"check_vma=False."
             )
+        for kind in ("unreduced", "reduced"):
+            given, own = getattr(spec, kind), getattr(aval.mat, kind)
+            if given != own.intersection(axes):
+                raise ValueError(
+                    f"shard_map: {path} is {aval.str_short()}, but its out_specs entry says "
+                    f"{kind}={set(given) or '{}'}: out_specs passed to shard_map must say the same "
+                    f"of sums as the result, which pcast(..., to={kind!r}) or psum changes."
+                )

@@ -1,4 +1,4 @@
-"""Specs: for each axis of an array the axes of the mesh that divide it."""
+"""Specs: how arrays are divided along the axes of a mesh, or summed or copied."""
 
 from __future__ import annotations
 
@@ -18,55 +18,78 @@ from bindax_core.sharding import (
 )
 from bindax_transforms import device_axes
 
-Spec = tuple[tuple[Any, ...], ...]
-"""For each axis of an array, the names of the mesh axes that divide it, the outermost first."""
+Spec = PartitionSpec
+"""A spec with an entry for each axis of an array."""
 Sizes = dict[Any, int]
 Params = dict[str, Any]
 INDEX = ShapedArray((), np.int32)
 """The type of a device's index along an axis."""
 
 
-def as_spec(given: Any, ndim: int, axes: Sizes, where: str) -> Spec:
+def as_spec(given: Any, ndim: int, params: Params, where: str) -> Spec:
     """A ``PartitionSpec`` with an entry for each axis of an array; None divides nothing."""
-    spec = PartitionSpec() if given is None else given
+    spec, axes = PartitionSpec() if given is None else given, manual_axes(params)
     if not isinstance(spec, PartitionSpec):
         raise TypeError(f"{where} must be a PartitionSpec such as P('x', None), but is {given!r}.")
     if len(spec) > ndim:
-        raise ValueError(f"{where}={spec!r} has {len(spec)} entries for an array of {ndim} axes.")
-    for name in (name for entry in spec.axes for name in entry):
+        raise ValueError(
+            f"{where}={spec!r}, which has length {len(spec)}, is for an array which has rank "
+            f"{ndim}; leave entries out."
+        )
+    if spec.unreduced or spec.reduced:
+        _check_sums(spec, params, where)
+    for name in (*named_in(spec), *spec.unreduced, *spec.reduced):
         if name not in axes:
             raise ValueError(
                 f"{where}={spec!r} names {name!r}, but the axes that shard_map divides are "
                 f"{list(axes)}."
             )
-    return spec.padded(ndim).axes
+    return spec.padded(ndim)
+
+
+def _check_sums(spec: Spec, params: Params, where: str) -> None:
+    """Raise unless all axes are explicit, as sums that are still to be added up need."""
+    mesh, axes = params["mesh"], manual_axes(params)
+    if len(axes) < len(mesh.axis_names):
+        raise NotImplementedError(
+            f"{where}={spec!r}: unreduced and reduced can only be passed to in_specs when "
+            f"shard_map is in full manual mode, but it leaves axes of {mesh!r} to the compiler. "
+            f"Leave axis_names out."
+        )
+    if set(mesh.axis_types) - {AxisType.Explicit, AxisType.Manual}:
+        raise ValueError(
+            f"{where}={spec!r}: unreduced and reduced can only be used when the mesh passed to "
+            f"shard_map contains axis names all of type `Explicit`, but it is {mesh!r}."
+        )
 
 
 def shard_shape(spec: Spec, shape: Sequence[int], axes: Sizes, where: str) -> tuple[int, ...]:
     """The shape of one device's part of an array, whose axes must be multiples of their parts."""
-    for i, (size, names) in enumerate(zip(shape, spec, strict=True)):
-        parts = prod(axes[name] for name in names)
+    counts = [prod(axes[name] for name in names) for names in spec.axes]
+    for i, (size, parts, names) in enumerate(zip(shape, counts, spec.axes, strict=True)):
         if size % parts:
             raise ValueError(
-                f"{where} of shape {tuple(shape)}: axis {i}, of size {size}, is to be divided into "
-                f"{parts} parts along {', '.join(map(repr, names))}, which are not equal; pad it "
-                f"to a multiple of {parts}."
+                f"{where} of shape {tuple(shape)}: axis {i}, of size {size}, is not evenly "
+                f"divisible into {parts} parts along {', '.join(map(repr, names))}; pad it to a "
+                f"multiple of {parts}."
             )
-    return tuple(
-        size // prod(axes[name] for name in names) for size, names in zip(shape, spec, strict=True)
-    )
+    return tuple(size // parts for size, parts in zip(shape, counts, strict=True))
 
 
 def part_aval(spec: Spec, aval: ShapedArray, shape: Sequence[int], params: Params) -> ShapedArray:
     """The type of one device's part of an array, of the given shape."""
-    axes, mesh = manual_axes(params), mesh_inside(params)
+    axes, mesh, mat = manual_axes(params), mesh_inside(params), aval.mat
     entries = aval.sharding.spec.padded(aval.ndim).axes if aval.is_divided else ()
     kept = [tuple(name for name in names if name in mesh.explicit_axes) for names in entries]
-    varying = aval.mat.varying.union(n for n in named_in(spec) if n in axes)
+    made = mat.update(
+        varying=mat.varying.union(n for n in named_in(spec) if n in axes),
+        unreduced=mat.unreduced | spec.unreduced,
+        reduced=mat.reduced | spec.reduced,
+    )
     return aval.update(
         shape=tuple(shape),
         sharding=NamedSharding(mesh, PartitionSpec(*kept)) if any(kept) else None,
-        mat=ManualAxisType(varying if params["check_vma"] else ()),
+        mat=made if params["check_vma"] else ManualAxisType(),
     )
 
 
@@ -77,22 +100,23 @@ def whole_aval(
 
     Where types do not say what varies, the whole one is taken to along the axes ``around``.
     """
-    axes = manual_axes(params)
-    sizes = [prod(axes[name] for name in names) for names in spec]
+    axes, mat = manual_axes(params), aval.mat
+    sizes = [prod(axes[name] for name in names) for names in spec.axes]
     within = aval.sharding.spec.padded(aval.ndim).axes if aval.is_divided else [()] * aval.ndim
-    entries = [(*names, *more) for names, more in zip(spec, within, strict=True)]
-    varying = aval.mat.varying.difference(axes) if params["check_vma"] else around
+    entries = [(*names, *more) for names, more in zip(spec.axes, within, strict=True)]
+    outside = ManualAxisType(*(names.difference(axes) for names in mat.sets))
     return aval.update(
         shape=tuple(n * k for n, k in zip(aval.shape, sizes, strict=True)),
-        sharding=NamedSharding(mesh_around(params), PartitionSpec(*entries)).explicit,
-        mat=ManualAxisType(varying),
+        sharding=NamedSharding(mesh_around(params), spec.update(*entries)).explicit,
+        mat=outside if params["check_vma"] else ManualAxisType(around),
     )
 
 
 def index_avals(params: Params) -> list[ShapedArray]:
     """The types of a device's index along each axis."""
     axes = manual_axes(params)
-    return [part_aval((), INDEX.update(mat=ManualAxisType({name})), (), params) for name in axes]
+    along = [INDEX.update(mat=ManualAxisType({name})) for name in axes]
+    return [part_aval(PartitionSpec(), aval, (), params) for aval in along]
 
 
 def mesh_around(params: Params) -> AbstractMesh:
@@ -115,23 +139,34 @@ def _with_manual(mesh: AbstractMesh, names: set[Any]) -> AbstractMesh:
 
 def named_in(spec: Spec) -> set[Any]:
     """The mesh axes that divide an array."""
-    return {name for names in spec for name in names}
+    return {name for names in spec.axes for name in names}
 
 
 def not_named_in(spec: Spec, axes: Sizes) -> list[Any]:
-    """The mesh axes along which all devices have the same part."""
-    named = named_in(spec)
+    """The mesh axes along which all devices have the same part, and no terms of a sum."""
+    named = named_in(spec) | spec.unreduced | spec.reduced
     return [name for name in axes if name not in named]
 
 
 def with_axis(spec: Spec, place: int | None, names: tuple[Any, ...] = ()) -> Spec:
     """The spec of an array with one more axis."""
-    return spec if place is None else (*spec[:place], names, *spec[place:])
+    return spec if place is None else spec.inserted(place, names)
+
+
+def whole(ndim: int) -> Spec:
+    """The spec of an array of which all devices have the whole."""
+    return PartitionSpec(*[None] * ndim)
+
+
+def of_cotangent(spec: Spec) -> Spec:
+    """The spec of the cotangent of an array: terms for copies, and the other way round."""
+    return PartitionSpec(*spec, unreduced=spec.reduced, reduced=spec.unreduced)
 
 
 def differing_axes(axes: Sizes, specs: Sequence[Spec]) -> list[frozenset[Any]]:
     """For each argument of the program, the axes of the mesh along which it may differ."""
-    return [frozenset({name}) for name in axes] + [frozenset(named_in(spec)) for spec in specs]
+    along = [frozenset(named_in(spec) | spec.unreduced) for spec in specs]
+    return [frozenset({name}) for name in axes] + along
 
 
 def manual_axes(params: Params) -> Sizes:

@@ -50,7 +50,8 @@ def eval_jaxpr_transposed(
         if type(x) is Var and cotangent is not None and type(cotangent) is not Zero:
             aval = x.aval
             if typeof(cotangent) is not aval or getattr(aval, "placement", None) is not None:
-                cotangent = varying_as(laid_as(cotangent, aval.cotangent_aval()), aval)
+                wanted = aval.cotangent_aval()
+                cotangent = varying_as(laid_as(cotangent, wanted), wanted)
             present = collected.get(x)
             collected[x] = cotangent if present is None else add_tangents(present, cotangent)
 

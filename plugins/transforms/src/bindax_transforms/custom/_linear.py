@@ -240,6 +240,7 @@ custom_vjp_linear_p = primitive(
     rules.sharding(
         lambda *avals, linear: [aval.sharding.spec for aval in linear.differentiable_outs],
         linear="own",
+        manual=lambda _, *mats, linear: [aval.mat for aval in linear.differentiable_outs],
     ),
     multiple_results=True,
 )
