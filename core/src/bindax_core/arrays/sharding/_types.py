@@ -56,7 +56,7 @@ class ManualAxisType:
         """The manual axes of a mesh along which all devices have the same value.
 
         >>> from bindax_core.sharding import AxisType
-        >>> mesh = AbstractMesh((2, 2), ("x", "y"), AxisType.Manual)
+        >>> mesh = AbstractMesh((2, 2), ("x", "y"), (AxisType.Manual,) * 2)
         >>> ManualAxisType(varying={"x"}).invarying(mesh)
         frozenset({'y'})
         """
