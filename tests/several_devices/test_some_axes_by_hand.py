@@ -245,3 +245,22 @@ def test_checks_of_functions_on_each_device(count: int) -> None:
     only_last = np.ones((count, 8), np.float32)
     only_last[-1] = -2
     assert "the sum is -16.0" in run(only_last)[0].get()
+
+
+def test_results_lie_as_their_specs_say() -> None:
+    mesh = bindax.make_mesh((1, 8), ("x", "y"))
+    numbers = np.arange(64.0).reshape(8, 8)
+    for spec in (P("x", "y"), P(("y", "x")), P()):
+        mapped = bindax.shard_map(lambda x: 2 * x, mesh=mesh, in_specs=spec, out_specs=spec)
+        found = mapped(numbers)
+        assert found.sharding == NamedSharding(mesh, spec)
+        np.testing.assert_array_equal(found, 2 * numbers)
+
+
+def test_arrays_are_put_where_they_lie_under_another_name() -> None:
+    mesh = bindax.make_mesh((1, 8), ("x", "y"))
+    x = bindax.device_put(np.arange(64.0).reshape(8, 8), NamedSharding(mesh, P(None, "y")))
+    for spec in (P("x", "y"), P(None, ("x", "y"))):
+        found = bindax.device_put(x, NamedSharding(mesh, spec))
+        assert found.sharding.spec == spec
+        np.testing.assert_array_equal(found, x)

@@ -163,6 +163,9 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
     own = leaf.sharding
     if leaf.placement is placement or own == sharding:  # which says nothing of the layout
         return leaf if may_alias else leaf.copy()
+    is_shared = several and may_alias and not donate and leaf._buffer is not None
+    if is_shared and own.is_equivalent_to(sharding, leaf.ndim):
+        return Array.from_buffer(leaf.aval, leaf._buffer, placement)
     same_memory = own.other_memory == sharding.other_memory is None
     if several and same_memory and own.device_assignment == sharding.device_assignment:
         made = runtime.plugins.constrained(leaf, sharding)  # the devices exchange their parts

@@ -27,7 +27,7 @@ def _shard_map(checks: Checks, *operands: Any, **params: Any) -> list[Any]:
     if slots is None:
         return shard_map_p.bind(*operands, **params)  # type: ignore[no-any-return]
     names, state = tuple(manual_axes(params)), slot_avals(slots)
-    specs = [P(names), *(P(names, *[None] * aval.ndim) for aval in state)]
+    specs = [P(names)] * (1 + len(state))
     outs = bind_program(
         _with_own_state(params["jaxpr"], checks, slots),
         operands,

@@ -17,7 +17,6 @@ from bindax_parallel.shard_map.specs import (
     manual_axes,
     part_aval,
     shard_shape,
-    whole,
 )
 from bindax_transforms import parameter_names
 
@@ -124,7 +123,9 @@ def _spec(given: Any, x: Any, aval: Any, params: Params, name: str, axis: Hashab
         return spec_of_axis(given, aval.ndim, axis, f"smap: in_axes for {name}")
     spec = as_spec(given, aval.ndim, params, f"shard_map: in_specs for {name}")
     lies = _lies(x, aval, params)
-    if lies is None or set(_types(params).values()) != {AxisType.Explicit} or lies == spec:
+    if lies is None or set(_types(params).values()) != {AxisType.Explicit}:
+        return spec
+    if lies == spec.padded(aval.ndim):
         return spec
     if len(axes) < len(params["mesh"].axis_names):
         return spec
@@ -146,7 +147,7 @@ def _inferred(x: Any, aval: Any, params: Params, name: str, axis: Hashable | Non
             f"{what}=...."
         )
     lies = _lies(x, aval, params)
-    return whole(aval.ndim) if lies is None else lies
+    return PartitionSpec() if lies is None else lies
 
 
 def _types(params: Params) -> dict[Any, AxisType]:
@@ -164,13 +165,17 @@ def _lies(x: Any, aval: Any, params: Params) -> Spec | None:
         return None
     axes = manual_axes(params)
     spec = sharding.spec.padded(aval.ndim)
-    return spec.update(*[tuple(name for name in names if name in axes) for names in spec.axes])
+    return PartitionSpec(
+        *[tuple(name for name in names if name in axes) for names in spec.axes],
+        unreduced=spec.unreduced.intersection(axes),
+        reduced=spec.reduced.intersection(axes),
+    )
 
 
 def spec_of_axis(given: Any, ndim: int, axis: Hashable, where: str) -> Spec:
     """The spec of an array that is divided along the axis of a number, or along none."""
     if given is None:
-        return whole(ndim)
+        return PartitionSpec()
     if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
         raise TypeError(f"{where} must be an integer or None, but is {given!r:.60}.")
     if not -ndim <= given < ndim:

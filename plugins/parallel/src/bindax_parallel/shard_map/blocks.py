@@ -55,7 +55,8 @@ def divide(x: Any, spec: Spec, axes: Sizes) -> Any:
             place[name] = len(shape)
             x = _padded(x, len(shape), axes[name])
             shape.append(axes[name])
-    for size, names in zip(typeof(x).shape[len(shape) :], spec.axes, strict=True):
+    sizes = typeof(x).shape[len(shape) :]
+    for size, names in zip(sizes, spec.padded(len(sizes)).axes, strict=True):
         for name in names:
             place[name] = len(shape)
             shape.append(axes[name])
@@ -90,7 +91,7 @@ def join(x: Any, spec: Spec, axes: Sizes) -> Any:
     shape = typeof(x).shape
     order: list[int] = []
     whole: list[int] = []
-    for i, names in enumerate(spec.axes):
+    for i, names in enumerate(spec.padded(len(shape) - len(front)).axes):
         order += [*(front.index(name) for name in names), len(front) + i]
         whole.append(shape[len(front) + i] * prod(axes[name] for name in names))
     return lax.reshape(lax.transpose(x, order), whole)

@@ -69,20 +69,21 @@ def shard_map_lowering(
         operands,
         results,
         {
-            "in_shardings": _shardings(symbol, specs, open_axes),
-            "out_shardings": _shardings(symbol, out_specs, open_axes),
+            "in_shardings": _shardings(symbol, specs, avals, open_axes),
+            "out_shardings": _shardings(symbol, out_specs, jaxpr.out_avals, open_axes),
             "manual_axes": f"#sdy<manual_axes{{{quoted}}}>",
         },
         [Region(avals, body)],
     )
 
 
-def _shardings(symbol: str, specs: Sequence[Spec], open_axes: bool) -> str:
+def _shardings(symbol: str, specs: Sequence[Spec], avals: Sequence[Any], open_axes: bool) -> str:
     """The shardings of operands or results; other mesh axes may divide them further."""
     more = ["?"] if open_axes else []
     texts = []
-    for spec in specs:
-        dims = ["{" + ", ".join([*(f'"{n}"' for n in names), *more]) + "}" for names in spec.axes]
+    for spec, aval in zip(specs, avals, strict=True):
+        entries = spec.padded(aval.ndim).axes
+        dims = ["{" + ", ".join([*(f'"{n}"' for n in names), *more]) + "}" for names in entries]
         terms = ", ".join(f'"{name}"' for name in sorted(spec.unreduced, key=str))
         sums = f", unreduced={{{terms}}}" if terms else ""
         texts.append(f"<@{symbol}, [{', '.join(dims)}]{sums}>")

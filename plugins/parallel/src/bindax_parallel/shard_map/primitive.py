@@ -12,6 +12,7 @@ from math import prod
 from typing import Any
 
 import bindax_lax_basic as lax
+from bindax_core import device_put
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -30,7 +31,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding
+from bindax_core.sharding import AbstractMesh, Mesh, NamedSharding, PartitionSpec
 from bindax_parallel.reductions import pmean, psum
 from bindax_parallel.shard_map.blocks import evaluate
 from bindax_parallel.shard_map.lowering import shard_map_lowering
@@ -47,7 +48,6 @@ from bindax_parallel.shard_map.specs import (
     not_named_in,
     of_cotangent,
     part_aval,
-    whole,
     whole_aval,
     with_axis,
 )
@@ -78,7 +78,7 @@ def bind_program(
         indices, parts = jaxpr.invars[:count], jaxpr.invars[count:]
         invars = [*indices, *jaxpr.constvars, *parts]
         closed = ClosedJaxpr(jaxpr.replace(constvars=(), invars=invars))
-    first = [whole(typeof(x).ndim) for x in consts]
+    first = [PartitionSpec()] * len(consts)
     changed = {"jaxpr": closed, "in_specs": (*first, *in_specs), "out_specs": tuple(out_specs)}
     return shard_map_p.bind(*consts, *operands, **{**params, **changed})  # type: ignore[no-any-return]
 
@@ -95,7 +95,11 @@ def _impl(*operands: Any, **params: Any) -> list[Any]:
         return evaluate(params["jaxpr"], manual_axes(params), *specs, arrays)
     avals = tuple(typeof(x) for x in arrays)
     program = _program(avals, params)
-    return list(executable_of(program, backend, name="shard_map")(*arrays))
+    outs = list(executable_of(program, backend, name="shard_map")(*arrays))
+    if len(manual_axes(params)) < len(params["mesh"].axis_names):
+        return outs  # the compiler decides, in part
+    places = [NamedSharding(params["mesh"], spec) for spec in params["out_specs"]]
+    return [device_put(x, to, may_alias=True) for x, to in zip(outs, places, strict=True)]
 
 
 def _with_devices(mesh: AbstractMesh, arrays: Sequence[Array]) -> AbstractMesh:
@@ -356,15 +360,8 @@ def _physical(
     avals: Sequence[Any], *operands: Any, jaxpr: ClosedJaxpr, **params: Any
 ) -> Sequence[Any]:
     """The call on the arrays that represent its operands, whose own axes are divided by nothing."""
-
-    def longer(specs: Sequence[Spec], types: Sequence[Any]) -> tuple[Spec, ...]:
-        more = [aval.physical().ndim - aval.ndim for aval in types]
-        pairs = zip(specs, more, strict=True)
-        return tuple(spec.padded(len(spec) + count) for spec, count in pairs)
-
-    in_specs = longer(params["in_specs"], avals)
-    out_specs = longer(params["out_specs"], jaxpr.out_avals)
-    return bind_program(physical_jaxpr(jaxpr), operands, params, in_specs, out_specs)
+    specs = params["in_specs"], params["out_specs"]
+    return bind_program(physical_jaxpr(jaxpr), operands, params, *specs)
 
 
 def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:

@@ -11,13 +11,12 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import ClosedJaxpr, DebugInfo, eval_jaxpr
-from bindax_core.sharding import ManualAxisType
+from bindax_core.sharding import ManualAxisType, PartitionSpec
 from bindax_parallel.shard_map.specs import (
     Params,
     chosen,
     differing_axes,
     manual_axes,
-    whole,
 )
 from bindax_parallel.shard_map.staging import stage
 from bindax_parallel.varying import varying_axes
@@ -33,10 +32,7 @@ def unzip(params: Params, in_unknowns: Sequence[bool]) -> tuple[Any, Params, Par
     known_specs = chosen(params["in_specs"], [not flag for flag in in_unknowns])
     num_known = sum(not flag for flag in parts.out_unknowns)
     differing = varying_axes(parts.known, differing_axes(axes, known_specs))[num_known:]
-    new = [
-        whole(aval.ndim).inserted(0, tuple(name for name in axes if name in along))
-        for along, aval in zip(differing, parts.known.out_avals[num_known:], strict=True)
-    ]
+    new = [PartitionSpec(tuple(name for name in axes if name in along)) for along in differing]
     known = _with_front_axes(parts.known, num_known)
     known_out = chosen(params["out_specs"], [not flag for flag in parts.out_unknowns])
     known_params = {

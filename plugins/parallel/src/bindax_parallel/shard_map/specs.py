@@ -19,7 +19,7 @@ from bindax_core.sharding import (
 from bindax_transforms import device_axes
 
 Spec = PartitionSpec
-"""A spec with an entry for each axis of an array."""
+"""For each axis of an array the mesh axes that divide it, and those of sums and copies."""
 Sizes = dict[Any, int]
 Params = dict[str, Any]
 INDEX = ShapedArray((), np.int32)
@@ -27,7 +27,7 @@ INDEX = ShapedArray((), np.int32)
 
 
 def as_spec(given: Any, ndim: int, params: Params, where: str) -> Spec:
-    """A ``PartitionSpec`` with an entry for each axis of an array; None divides nothing."""
+    """A ``PartitionSpec`` that fits an array; None divides nothing."""
     spec, axes = PartitionSpec() if given is None else given, manual_axes(params)
     if not isinstance(spec, PartitionSpec):
         raise TypeError(f"{where} must be a PartitionSpec such as P('x', None), but is {given!r}.")
@@ -44,7 +44,7 @@ def as_spec(given: Any, ndim: int, params: Params, where: str) -> Spec:
                 f"{where}={spec!r} names {name!r}, but the axes that shard_map divides are "
                 f"{list(axes)}."
             )
-    return spec.padded(ndim)
+    return spec
 
 
 def _check_sums(spec: Spec, params: Params, where: str) -> None:
@@ -65,8 +65,9 @@ def _check_sums(spec: Spec, params: Params, where: str) -> None:
 
 def shard_shape(spec: Spec, shape: Sequence[int], axes: Sizes, where: str) -> tuple[int, ...]:
     """The shape of one device's part of an array, whose axes must be multiples of their parts."""
-    counts = [prod(axes[name] for name in names) for names in spec.axes]
-    for i, (size, parts, names) in enumerate(zip(shape, counts, spec.axes, strict=True)):
+    entries = spec.padded(len(shape)).axes
+    counts = [prod(axes[name] for name in names) for names in entries]
+    for i, (size, parts, names) in enumerate(zip(shape, counts, entries, strict=True)):
         if size % parts:
             raise ValueError(
                 f"{where} of shape {tuple(shape)}: axis {i}, of size {size}, is not evenly "
@@ -101,6 +102,7 @@ def whole_aval(
     Where types do not say what varies, the whole one is taken to along the axes ``around``.
     """
     axes, mat = manual_axes(params), aval.mat
+    spec = spec.padded(aval.ndim)
     sizes = [prod(axes[name] for name in names) for names in spec.axes]
     within = aval.sharding.spec.padded(aval.ndim).axes if aval.is_divided else [()] * aval.ndim
     entries = [(*names, *more) for names, more in zip(spec.axes, within, strict=True)]
@@ -151,11 +153,6 @@ def not_named_in(spec: Spec, axes: Sizes) -> list[Any]:
 def with_axis(spec: Spec, place: int | None, names: tuple[Any, ...] = ()) -> Spec:
     """The spec of an array with one more axis."""
     return spec if place is None else spec.inserted(place, names)
-
-
-def whole(ndim: int) -> Spec:
-    """The spec of an array of which all devices have the whole."""
-    return PartitionSpec(*[None] * ndim)
 
 
 def of_cotangent(spec: Spec) -> Spec:
