@@ -144,7 +144,7 @@ def test_shard_map_of_a_mapped_axis_on_a_mesh(mesh: Any, on: Any) -> None:
         bindax.jit(bindax.grad(lambda x, f=f: (f(x) ** 2).sum()))(x) for f in (divided, whole)
     ]
     np.testing.assert_allclose(*slopes, rtol=1e-5)
-    with pytest.raises(ValueError, match="divide by that mesh axis already"):
+    with pytest.raises(ValueError, match="spmd_axis_name cannot appear in the in_specs"):
         bindax.vmap(shares, spmd_axis_name="y")(x)
     with pytest.raises(ValueError, match="the axis has the size 3"):
         bindax.vmap(shares, spmd_axis_name="x")(x[:3])

@@ -10,8 +10,8 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import P, lax
-from bindax.errors import ShardingTypeError
-from bindax.sharding import AbstractMesh, AxisType, reshard
+from bindax.errors import ManualAxisError, ShardingTypeError
+from bindax.sharding import AbstractMesh, AxisType, explicit_axes, reshard
 
 X = np.arange(32, dtype=np.float32).reshape(8, 4) / 32
 W = np.arange(24, dtype=np.float32).reshape(4, 6) / 24
@@ -210,7 +210,26 @@ def test_sums_need_explicit_axes_all_by_hand(mesh: Any) -> None:
         pytest.raises(ValueError, match="all of type `Explicit`"),
     ):
         bindax.shard_map(lambda x: x, in_specs=P(unreduced={"x"}), out_specs=P())(np.ones(8))
-    with pytest.raises(NotImplementedError, match="full manual mode"):
+    with pytest.raises(ManualAxisError, match="full manual mode"):
         bindax.shard_map(lambda x: x, in_specs=P(unreduced={"x"}), out_specs=P(), axis_names={"x"})(
             np.ones(8)
         )
+
+
+def test_axes_by_hand_cannot_be_made_explicit() -> None:
+    inside = explicit_axes(lambda x: 2 * x, axes=("x",), in_sharding=P("x"))
+    with pytest.raises(ValueError, match=r"explicit_axes: .* 'x' is a manual axis here"):
+        bindax.shard_map(inside, in_specs=P("x"), out_specs=P("x"))(reshard(X, P("x")))
+
+
+def test_tracers_say_along_which_axes_they_vary() -> None:
+    found = []
+
+    @bindax.shard_map(in_specs=(P("x"), P(reduced={"x"})), out_specs=P("x"))
+    def function(x: Any, copies: Any) -> Any:
+        found.extend([x.mat, copies.mat])
+        return x
+
+    function(reshard(X, P("x")), reshard(X, P(reduced={"x"})))
+    assert [mat.varying for mat in found] == [{"x"}, frozenset()]
+    assert found[1].reduced == {"x"}

@@ -56,6 +56,10 @@ class ShapeError(BindaxError, TypeError, ValueError):
     """An operand has a shape that a function does not take, or cannot take a shape."""
 
 
+class ManualAxisError(BindaxError, ValueError, NotImplementedError):
+    """What is possible along other axes of a mesh is not along those inside of ``shard_map``."""
+
+
 class AbstractionError(BindaxError, TypeError):
     """A value is of a type that no installed plugin makes a legal operand.
 

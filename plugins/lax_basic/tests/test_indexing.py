@@ -106,6 +106,12 @@ def test_masks_that_are_concrete_in_transformations():
     assert float(staged) == 5.0
 
 
+def test_tuples_inside_of_an_index_are_positions():
+    np.testing.assert_array_equal(np.asarray(array(X)[..., (1, 0)]), X[..., (1, 0)])
+    got = bt.jit(lambda x, i: x[(i, 0), :])(array(X), 1)
+    np.testing.assert_array_equal(np.asarray(got), X[(1, 0), :])
+
+
 ERRORS = [
     (lambda x: x[[0, 1]], TypeError, r"got the list \[0, 1\].*numpy.array"),
     (lambda x: x[1.0], TypeError, "got 1.0 of type float"),

@@ -115,9 +115,10 @@ MISTAKES: dict[str, tuple[Function, str]] = {
         lambda: mapped(lambda x: x)(X),
         (
             "shard_map: output may differ between devices along the mesh axis 'x', but its "
-            "out_specs entry does not name the axis, and so takes it to be the same. Name the "
-            "axis in out_specs, combine the results by a collective such as psum(x, 'x'), or, if "
-            "you know that they are equal, pass check_vma=False."
+            "out_specs entry does not name the axis: results that it takes to be the same require "
+            "replication, which is statically inferred from the function. Name the axis in "
+            "out_specs, combine the results by a collective such as psum(x, 'x'), or, if you know "
+            "that they are equal, pass check_vma=False."
         ),
     ),
     "differing in a loop": (
@@ -165,8 +166,8 @@ MISTAKES: dict[str, tuple[Function, str]] = {
     "no mesh": (
         lambda: mapped(part, mesh=None)(X),
         (
-            "shard_map: mesh must be a Mesh or an AbstractMesh, but there is none. Pass mesh=..., "
-            "or name one for a while by `with set_mesh(mesh):`."
+            "shard_map needs a mesh, but none is at work. Pass mesh=..., or name one for a while "
+            "by `with set_mesh(mesh):`."
         ),
     ),
     "axis_names": (

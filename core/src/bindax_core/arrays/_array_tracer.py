@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._operators import ArrayOperators
+from bindax_core.arrays.sharding._types import ManualAxisType
 from bindax_core.errors import (
     ConcretizationTypeError,
     TracerArrayConversionError,
@@ -22,6 +23,11 @@ class ArrayTracer(ArrayOperators, Tracer):
     """A traced array."""
 
     __slots__ = ()
+
+    @property
+    def mat(self) -> ManualAxisType:
+        """What the type says of the manual axes of a mesh, inside of ``shard_map``."""
+        return self.aval.mat  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         if not self.aval.shape:

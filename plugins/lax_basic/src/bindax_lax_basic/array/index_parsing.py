@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,7 +97,7 @@ def _concrete(entry: Any) -> Any:
         return _concrete_mask(entry) if entry.dtype == dtypes.bool_ else _integers(entry)
     if isinstance(entry, Array):
         return _integers(entry.numpy())
-    if isinstance(entry, list):
+    if isinstance(entry, (list, tuple)):
         if any(isinstance(x, Tracer) for x in entry):
             return _joined_integers(entry)
         return _integers(np.asarray(entry) if entry else np.zeros(0, np.int32))
@@ -105,7 +105,7 @@ def _concrete(entry: Any) -> Any:
     return _integers(entry) if inner is entry else _concrete(inner)
 
 
-def _joined_integers(entries: list[Any]) -> Any:
+def _joined_integers(entries: Sequence[Any]) -> Any:
     """A vector of integers of which some are traced."""
     parts = []
     for x in entries:

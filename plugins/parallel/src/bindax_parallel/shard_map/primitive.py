@@ -341,8 +341,8 @@ def _part_of_axis(axis_size: int, params: Params) -> tuple[tuple[Any, ...], int]
     taken = [name for name in names if any(name in named_in(spec) for spec in specs)]
     if taken:
         raise ValueError(
-            f"vmap: spmd_axis_name has {taken[0]!r}, but in_specs or out_specs of the shard_map "
-            f"inside divide by that mesh axis already."
+            f"vmap spmd_axis_name cannot appear in the in_specs or out_specs of the shard_map "
+            f"inside, but {taken[0]!r} divides an array there already."
         )
     parts, name = prod(axes[n] for n in names), axis_key(axis_size)[1]
     if axis_size % parts or name is not None:

@@ -57,10 +57,11 @@ def shard_map(
         check_vma: check that what ``out_specs`` takes to be the same on several devices is.
 
     Raises:
-        TypeError: when there is no mesh, or ``in_specs`` is omitted and not known.
-        ValueError: when an axis is not a multiple of the number of its parts, a spec does not fit,
-            an array lies otherwise along an explicit axis, a ``shard_map`` around divides along one
-            of the axes, or a result may differ between devices that should have the same.
+        TypeError: when the mesh is none, or ``in_specs`` is omitted and not known.
+        ValueError: when there is no mesh, an axis is not a multiple of the number of its parts, a
+            spec does not fit, an array lies otherwise along an explicit axis, a ``shard_map``
+            around divides along one of the axes, or a result may differ between devices that should
+            have the same.
 
     >>> import numpy as np
     >>> from bindax_core.sharding import AbstractMesh, PartitionSpec as P
@@ -109,9 +110,9 @@ def smap(
         axis_name: the axis of the mesh.
 
     Raises:
-        TypeError: when there is no mesh, or ``in_axes`` is omitted and not known.
-        ValueError: when an axis does not exist or is not a multiple of the number of its parts, or
-            a result may differ between devices that should have the same.
+        TypeError: when ``in_axes`` is omitted and not known.
+        ValueError: when there is no mesh, an axis does not exist or is not a multiple of the number
+            of its parts, or a result may differ between devices that should have the same.
 
     >>> import numpy as np
     >>> from bindax_core.sharding import make_mesh, set_mesh
@@ -161,11 +162,12 @@ def _apply(
 
 def _params(operation: str, mesh: Any, axis_names: Any, check_vma: bool) -> dict[str, Any]:
     mesh = _mesh_around() if mesh is None else mesh
+    advice = "Pass mesh=..., or name one for a while by `with set_mesh(mesh):`."
+    if mesh is None:
+        raise ValueError(f"{operation} needs a mesh, but none is at work. {advice}")
     if not isinstance(mesh, AbstractMesh):
-        given = "there is none" if mesh is None else f"got {mesh!r:.80}"
         raise TypeError(
-            f"{operation}: mesh must be a Mesh or an AbstractMesh, but {given}. Pass mesh=..., or "
-            f"name one for a while by `with set_mesh(mesh):`."
+            f"{operation}: mesh must be a Mesh or an AbstractMesh, but got {mesh!r:.80}. {advice}"
         )
     around = device_axes()
     left = [name for name in mesh.axis_names if name not in around]
@@ -229,7 +231,8 @@ def _check_results(
         if wrong:
             raise ValueError(
                 f"shard_map: {path} may differ between devices along the mesh axis {wrong[0]!r}, "
-                f"but its out_specs entry does not name the axis, and so takes it to be the same. "
+                f"but its out_specs entry does not name the axis: results that it takes to be the "
+                f"same require replication, which is statically inferred from the function. "
                 f"Name the axis in out_specs, combine the results by a collective such as "
                 f"psum(x, {wrong[0]!r}), or, if you know that they are equal, pass "
                 f"check_vma=False."

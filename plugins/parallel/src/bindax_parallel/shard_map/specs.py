@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.errors import ManualAxisError
 from bindax_core.extend import ShapedArray
 from bindax_core.sharding import (
     AbstractMesh,
@@ -51,7 +52,7 @@ def _check_sums(spec: Spec, params: Params, where: str) -> None:
     """Raise unless all axes are explicit, as sums that are still to be added up need."""
     mesh, axes = params["mesh"], manual_axes(params)
     if len(axes) < len(mesh.axis_names):
-        raise NotImplementedError(
+        raise ManualAxisError(
             f"{where}={spec!r}: unreduced and reduced can only be passed to in_specs when "
             f"shard_map is in full manual mode, but it leaves axes of {mesh!r} to the compiler. "
             f"Leave axis_names out."

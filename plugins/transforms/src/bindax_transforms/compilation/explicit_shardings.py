@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from bindax_core import device_put
-from bindax_core.errors import ShardingTypeError
+from bindax_core.errors import ManualAxisError, ShardingTypeError
 from bindax_core.extend import (
     Array,
     DebugInfo,
@@ -277,9 +277,11 @@ def _with_types(mesh: AbstractMesh, axes: Any, kind: AxisType, what: str) -> Abs
         names = axes if isinstance(axes, (tuple, list, set, frozenset)) else (axes,)
     for name in names:
         if name in mesh.axis_names and name in mesh.manual_axes:
-            raise NotImplementedError(
+            raise ManualAxisError(
                 f"{what}: Going from `Manual` to `Auto` or `Explicit` axes is not possible, but "
-                f"{name!r} is a manual axis, inside of shard_map."
+                f"{name!r} is a manual axis here: inside of the shard_map around the caller, each "
+                f"device has its own part. Name other axes by axes=...; or leave this one out of "
+                f"the axis_names of the shard_map."
             )
     return mesh.update_axis_types(dict.fromkeys(names, kind))
 
