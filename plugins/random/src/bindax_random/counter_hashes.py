@@ -131,6 +131,7 @@ def _hash(name: str, key_count: int, word_count: int, rounds: Rounds) -> Primiti
         rules.vmap(batch),
         rules.transpose.absent(_DISCRETE),
         rules.lowering["stablehlo"](lower),
+        rules.sharding("elementwise"),
         multiple_results=True,
     )
     return made

@@ -30,6 +30,7 @@ from bindax_core.extend import (
 from bindax_core.sharding import ambiguous
 from bindax_lax_basic.extend import DType, broadcast_to, leading_batch, zero_tangent
 from bindax_random._compiled import compiled, drawn
+from bindax_random._divided import on_keys
 from bindax_random._operands import (
     Shape,
     check_method,
@@ -161,9 +162,7 @@ def _gamma_sharding(
 
 random_gamma_p: Primitive = primitive(
     "random.gamma",
-    rules.impl(
-        lambda keys, alpha, **params: [_evaluated(keys, as_array(alpha), **params)], on_values=True
-    ),
+    on_keys(lambda keys, alpha, **params: [_evaluated(keys, as_array(alpha), **params)]),
     rules.abstract_eval(_gamma_type),
     rules.jvp(_gamma_jvp, symbolic_zeros=True),
     leading_batch(),

@@ -31,6 +31,7 @@ from bindax_lax_basic.extend import (
     no_derivative,
     shape_argument,
 )
+from bindax_random._divided import on_keys
 from bindax_random._operands import is_arraylike, is_key
 from bindax_random._prng import PRNG, PRNGSpec, find_prng, prng_of, register_prng, spec_of
 from bindax_random._seeds import seed_array
@@ -329,7 +330,7 @@ def _on_keys(
     """A primitive that takes or gives keys; it is evaluated on values, compiled on words."""
     return primitive(
         name,
-        rules.impl(impl, on_values=True),
+        on_keys(impl),
         rules.abstract_eval(abstract_eval),
         no_derivative(),
         leading_batch(),

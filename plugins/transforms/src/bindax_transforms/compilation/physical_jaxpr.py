@@ -18,6 +18,7 @@ from bindax_core.extend import (
     is_extended,
     subjaxprs,
 )
+from bindax_core.sharding import laid_as, left_to_compiler
 from bindax_transforms._flat import cached_on_jaxpr, map_jaxprs
 from bindax_transforms.batching.vmap import AxisData, move_batch_axis, vmap_flat
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
@@ -69,12 +70,22 @@ def _apply(eqn: JaxprEqn, operands: Sequence[Any]) -> Sequence[Any]:
         return bind_flat(eqn.primitive, operands, eqn.params)
     rule = kinds.physical.find(eqn.primitive)
     if rule is not None:
-        return list(rule(avals_in, *operands, **eqn.params))
+        return _represented(eqn, rule, operands)
     if programs:
         return bind_flat(eqn.primitive, operands, map_jaxprs(physical_jaxpr, eqn.params))
     if len(shapes) != 1:
         raise _meaningless(eqn, "its operands have elements of several shapes")
     return _structural(eqn, operands, shapes.pop())
+
+
+def _represented(eqn: JaxprEqn, rule: Any, operands: Sequence[Any]) -> Sequence[Any]:
+    """The program of a rule; the compiler decides how its values lie, but for the results."""
+    avals = [x.aval for x in eqn.invars]
+    if not any(getattr(aval, "is_divided", False) for aval in avals):
+        return list(rule(avals, *operands, **eqn.params))
+    plain = [aval.plain() for aval in avals]
+    outs = rule(plain, *map(left_to_compiler, operands), **eqn.params)
+    return [laid_as(x, v.aval.physical()) for x, v in zip(outs, eqn.outvars, strict=True)]
 
 
 def _structural(eqn: JaxprEqn, operands: Sequence[Any], shape: tuple[int, ...]) -> Sequence[Any]:
