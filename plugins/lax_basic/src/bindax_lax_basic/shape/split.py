@@ -25,7 +25,7 @@ from bindax_lax_basic.rules.elementwise import composition
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import BatchDims, Batched, Values, jointly_linear, linear
 from bindax_lax_basic.rules.lowering import inlined
-from bindax_lax_basic.rules.sharding import entries, resized
+from bindax_lax_basic.rules.sharding import alike, entries, resized
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import Dims, broadcast_in_dim_p, sum_axes
 from bindax_lax_basic.shape.concatenate import concatenate_p
 from bindax_lax_basic.shape.reshape import expand_dims, reshape_p, squeeze_p
@@ -159,6 +159,11 @@ def _stack_type(*avals: ShapedArray, axis: int) -> ShapedArray:
     return first.update(shape=shape, weak_type=all(aval.weak_type for aval in avals))
 
 
+def _stack_sharding(primitive: Primitive, *avals: ShapedArray, axis: int) -> tuple[Any, ...]:
+    own = alike(primitive, avals)
+    return (*own[:axis], None, *own[axis:])
+
+
 def _stack_transpose(ct: Any, *operands: Any, axis: int) -> list[Any]:
     parts = split_p.bind(ct, sizes=(1,) * len(operands), axis=axis)
     return [
@@ -179,6 +184,7 @@ stack_p: Primitive = primitive(
     leading_batch("axis"),
     rules.transpose(_stack_transpose),
     rules.lowering["stablehlo"](composition(_joined)),
+    rules.sharding(_stack_sharding, takes_primitive=True, linear=True),
 )
 
 
