@@ -16,6 +16,7 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
 from bindax_lax_basic.elementwise.comparison import and_p, or_p, xor_p
 from bindax_lax_basic.elementwise.selection import max_p, min_p
@@ -159,8 +160,13 @@ def _lowering(
     return list(ctx.op("stablehlo.reduce", values, attributes=attributes, regions=regions))
 
 
-def _sharding(*avals: ShapedArray, computation: ClosedJaxpr, dimensions: Dims) -> list[Any]:
+def _sharding(
+    primitive: Primitive, *avals: ShapedArray, computation: ClosedJaxpr, dimensions: Dims
+) -> list[Any]:
     operands = avals[: len(avals) // 2]
+    if any(entries(x)[axis] is not None for x in operands for axis in dimensions):
+        problem = "combines by a computation along a divided axis, which no devices exchange"
+        raise ambiguous(primitive, problem, avals)
     return [
         tuple([entry for i, entry in enumerate(entries(x)) if i not in dimensions])
         for x in operands
@@ -175,7 +181,7 @@ reduce_p: Primitive = primitive(
     rules.vmap(_vmap),
     rules.transpose.absent("not linear: its tangents are made of other operations"),
     rules.lowering["stablehlo"](_lowering),
-    rules.sharding(_sharding),
+    rules.sharding(_sharding, takes_primitive=True),
     multiple_results=True,
 )
 """Operands: arrays of one shape, then as many initial values."""

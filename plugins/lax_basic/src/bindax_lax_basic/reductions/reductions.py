@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Primitive, Rule, primitive, rules, typeof
+from bindax_core.extend import Array, Primitive, Rule, ShapedArray, primitive, rules, typeof
+from bindax_core.sharding import ambiguous
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.dtypes import ANY, BITS, NUMBER, DType
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p
@@ -19,7 +20,7 @@ from bindax_lax_basic.elementwise.selection import extremum
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.linear import Dual, Values, no_derivative, zero_tangent
 from bindax_lax_basic.rules.operands import constant
-from bindax_lax_basic.rules.sharding import without
+from bindax_lax_basic.rules.sharding import entries, without
 from bindax_lax_basic.rules.types import axes_argument, rank_of
 from bindax_lax_basic.rules.wider_types import in_wider
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
@@ -246,6 +247,15 @@ def zero(dtype: Any) -> Any:
     return 0
 
 
+def _bits_sharding(primitive: Primitive, x: ShapedArray, *, axes: Dims, **params: Any) -> Any:
+    own = entries(x)
+    exchanged = x.dtype == np.bool_ and primitive.name != "reduce_xor"
+    if not exchanged and any(own[axis] is not None for axis in axes):
+        problem = f"reduces bits of {x.dtype.name} along a divided axis, which no devices exchange"
+        raise ambiguous(primitive, problem, [x])
+    return tuple([entry for axis, entry in enumerate(own) if axis not in axes])
+
+
 def _of_bits(name: str, ufunc: np.ufunc, initial: Callable[[DType], Any]) -> tuple[Rule, ...]:
     return (
         _reduction_impl(ufunc, initial),
@@ -254,7 +264,7 @@ def _of_bits(name: str, ufunc: np.ufunc, initial: Callable[[DType], Any]) -> tup
         reduction_batch(),
         DISCRETE,
         rules.lowering["stablehlo"](reduction_lowering(f"stablehlo.{name}", initial)),
-        without("axes"),
+        rules.sharding(_bits_sharding, takes_primitive=True),
     )
 
 
