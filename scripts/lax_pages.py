@@ -40,6 +40,7 @@ OUTSIDE = {
     "symbolic dimensions",
     "sharded",
     "sharded on 8 devices",
+    "divided",
 }
 """Checks of what is made of a primitive outside of transformations; the pages tell of rules."""
 

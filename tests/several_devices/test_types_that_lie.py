@@ -222,3 +222,41 @@ def test_rules_of_names_of_axes() -> None:
     few = rules.sharding.scoped(mul_p, rules.sharding("ij->ij"))
     with few, pytest.raises(TypeError, match="names the axes of 1 operands, but there are 2"):
         mul_p.out_avals((lying("x"), lying("x")), {})
+
+
+def test_numbers_of_keys_that_are_divided(explicit: Any) -> None:
+    keys = bindax.random.split(bindax.random.key(0), 8)
+    laid = reshard(keys, P("x"))
+    folded = bindax.vmap(bindax.random.fold_in, (0, None))
+    for function in (folded, bindax.jit(folded)):
+        found = function(laid, 3)
+        assert found.aval.str_short() == "key<fry>[8@x]"
+        assert (found == folded(keys, 3)).all()
+
+
+@pytest.mark.nightly
+def test_numbers_that_are_rejected_by_parts(explicit: Any) -> None:
+    keys = bindax.random.split(bindax.random.key(0), 8)
+    sizes = np.linspace(0.5, 4.0, 16, dtype=np.float32).reshape(8, 2)
+    rows, columns = reshard(sizes, P("x")), reshard(sizes, P(None, "y"))
+    drawn = bindax.vmap(bindax.random.gamma)
+    for run in (lambda f: f, bindax.jit):
+        found = run(drawn)(reshard(keys, P("x")), rows)
+        assert found.aval.str_short() == "float32[8@x,2]"
+        np.testing.assert_allclose(found, drawn(keys, sizes), rtol=1e-6)
+        found = run(bindax.random.gamma)(keys[0], columns)
+        assert found.aval.str_short() == "float32[8,2@y]"
+        np.testing.assert_allclose(found, bindax.random.gamma(keys[0], sizes), rtol=1e-6)
+
+
+def test_stacked_and_combined_values(explicit: Any, numbers: Any) -> None:
+    x = reshard(numbers, P("x"))
+    assert lax.stack([x, x], 1).aval.str_short() == "float32[8@x,2,8]"
+    found = lax.reduce(x, np.float32(0), lambda a, b: a + b + a * b, (1,))
+    assert found.aval.str_short() == "float32[8@x]"
+    with pytest.raises(ShardingTypeError, match="combines by a computation along a divided axis"):
+        lax.reduce(x, np.float32(0), lambda a, b: a + b + a * b, (0,))
+    whole = reshard(np.eye(8, dtype=bool), P("x"))
+    assert lax.reduce_and(whole, (0,)).aval.str_short() == "bool[8]"
+    with pytest.raises(ShardingTypeError, match="reduces bits of uint8 along a divided axis"):
+        lax.reduce_or(reshard(np.eye(8, dtype=np.uint8), P("x")), (0,))

@@ -132,6 +132,7 @@ class Case(Call):
         contains: tells whether operands are inside the domains of the sample.
         reference: a function of NumPy arrays that computes the results independently.
         ulps: how many units in the last place results may be from those of the reference.
+        specs: how the operands lie on a mesh, where it is divided among devices.
     """
 
     primitive: Primitive
@@ -144,6 +145,7 @@ class Case(Call):
     contains: Callable[[Sequence[Any]], bool] = lambda operands: True
     reference: Callable[..., Any] | None = None
     ulps: float = 0.0
+    specs: tuple[Any, ...] | None = None
 
     def call(self, *operands: Any) -> list[Any]:
         """Bind the primitive; gives the list of its results."""

@@ -72,7 +72,7 @@ class Plan:
 
     def cases_for(self, primitive: Any, check: Check) -> Sequence[Any]:
         """The cases that a check runs on."""
-        return self.cases[primitive]
+        return [one for case in self.cases[primitive] for one in check.cases(case)]
 
     def why_not(self, primitive: Any, check: Check) -> str | None:
         """The reason why a check says nothing about a primitive; None where it does."""
@@ -95,7 +95,7 @@ class Plan:
     def program(self, case: Any, check: Check) -> str:
         """A program that repeats a failure."""
         subject = self.subject
-        return as_test(
+        return check.setup + as_test(
             case,
             check.name,
             subject.name,

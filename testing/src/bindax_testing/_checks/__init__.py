@@ -11,6 +11,7 @@ from bindax_testing._checks import _special_points as _special_points
 from bindax_testing._checks import _transposition as _transposition
 from bindax_testing._checks import _batching as _batching
 from bindax_testing._checks import _compositions as _compositions
+from bindax_testing._checks import _divisions as _divisions
 from bindax_testing._checks import _round_trips as _round_trips
 from bindax_testing._checks._base import CHECKS as CHECKS
 from bindax_testing._checks._base import Check as Check

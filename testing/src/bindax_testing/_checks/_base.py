@@ -38,7 +38,8 @@ class Check:
     of the compiling backend, None when none is installed. The rank is 0 for the one check that
     everything rests on, 1 when it needs nothing but ``impl`` and abstract evaluation, 2 when it
     needs one more rule, 3 when derivatives or batches of other rules take part, 4 for compositions.
-    A failure may be the consequence of one of a lower rank.
+    A failure may be the consequence of one of a lower rank. Programs that repeat a failure begin
+    with the lines of ``setup``. ``cases`` gives what it runs on of a case of a sample.
     """
 
     name: str
@@ -46,6 +47,8 @@ class Check:
     run: Run
     rank: int = 3
     why_not: Callable[[Primitive, str | None], str | None] = lambda primitive, compiler: None
+    setup: str = ""
+    cases: Callable[[Any], Sequence[Any]] = lambda case: [case]
 
     @property
     def skipped_as(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ def conformance_samples() -> Iterator[Sample | ExpectedFailure | EquivalentMutan
     """Every sample of ``samples.SAMPLES``, what is known to fail, and what changes nothing."""
     yield from equivalent_mutants()
     labels: Counter[str] = Counter()
-    for one in (*_more_samples(), *_of_calls()):
+    for one in (*_more_samples(), *_of_calls(), *_to_divide()):
         labels[one.label] += 1
         count = labels[one.label]
         # The same function, types and parameters, in another range.
@@ -98,6 +98,25 @@ def _more_samples() -> Iterator[Sample]:
     wide = array((2, 5), "int64", between(2**53, 2**53 + 3))
     yield sample(_sorted_together, wide, wide)
     yield sample(lax.neg, square)
+
+
+def _to_divide() -> Iterator[Sample]:
+    """What can be divided among devices: axes of even sizes that are not cut, or cut in parts."""
+    table, number = array((4, 2)), array(())
+    place = [array((), "int32", between(0, 2))] * 2
+    yield sample(lax.dynamic_slice_p, table, *place, slice_sizes=(2, 2))
+    yield sample(lax.dynamic_update_slice_p, table, table, *place)
+    yield sample(lax.pad_p, table, number, padding_config=((1, 1, 0), (0, 0, 0)))
+    yield sample(lax.tile_p, table, reps=(1, 3))
+    yield sample(_scattered, array((2, 2)), table, skip={"compiled special values": _NEUTRAL})
+
+
+def _scattered(source: Any, x: Any) -> Any:
+    def joined(a: Any, b: Any) -> Any:
+        return lax.add(lax.add(a, b), lax.mul(a, b))
+
+    window = (2, 1), (2, 1), "VALID"
+    return lax.select_and_scatter(x, lax.ge, *window, source, np.float32(0), joined)
 
 
 def _of_calls() -> Iterator[Sample]:
