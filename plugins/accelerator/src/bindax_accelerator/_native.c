@@ -67,6 +67,7 @@ struct State {
     PyObject *text[12];    /* names of attributes */
     struct { PyTypeObject *type; Record *record; } cache[CACHE]; /* borrowed */
     PyTypeObject *leaf;                                          /* the last one, borrowed */
+    Record *dict;                                                /* the last one, borrowed */
     Py_ssize_t words, generation;
     Py_ssize_t definition, data, order, children, flat;  /* places of slots of structures */
     Py_ssize_t aval, host, buffer, placement, used; /* of arrays and of cache entries */
@@ -166,6 +167,7 @@ static void forget(State *s)
     s->generation++;
     s->words = 0;
     s->leaf = NULL;
+    s->dict = NULL;
     memset(s->cache, 0, sizeof s->cache);
     /* Freeing runs foreign code, which must find tables that are in order. */
     PyObject *tables[] = { s->types, s->definitions, s->dicts, s->nodes };
@@ -402,15 +404,21 @@ static PyObject *walk_dict(Walk *w, Record *record, PyObject *node)
     State *s = w->state;
     Py_ssize_t n = PyDict_Size(node), i = 0, position = 0;
     PyObject *keys = PyTuple_New(n), *values = PyTuple_New(n), *key, *value, *made = NULL, *dict;
+    PyObject *last = s->dict ? s->dict->items[ORDER] : NULL; /* None where it is that of DATA */
+    if (last == Py_None) last = s->dict->items[DATA];
     int exact = keys && values; /* values that are equal and of one of these types are alike */
+    int same = last && PyTuple_Size(last) == n; /* keys as those of the last one */
     while (exact && i < n && PyDict_Next(node, &position, &key, &value)) {
         exact = Py_TYPE(key) == &PyUnicode_Type || Py_TYPE(key) == &PyLong_Type;
+        same = same && key == PyTuple_GetItem(last, i);
         PyTuple_SetItem(keys, i, new_ref(key));
         PyTuple_SetItem(values, i++, new_ref(value));
     }
     int known = exact && i == n && n < MAX_WORDS / 4 && w->generation == s->generation;
-    dict = known ? new_ref(PyDict_GetItemWithError(s->dicts, keys)) : give_up("other keys");
+    if (known && same) dict = new_ref((PyObject *)s->dict);
+    else dict = known ? new_ref(PyDict_GetItemWithError(s->dicts, keys)) : give_up("other keys");
     if (known && !dict && !PyErr_Occurred()) dict = (PyObject *)new_dict(s, keys);
+    if (dict) s->dict = (Record *)dict;
     if (dict) made = walk_children(w, record, (Record *)dict, NULL, values, 1);
     Py_XDECREF(dict);
     Py_XDECREF(keys);
@@ -809,15 +817,6 @@ static PyObject *run_entry(State *s, PyObject *row, PyObject *function, PyObject
     return result;
 }
 
-/* The settings that programs depend on: an attribute, unless a block of settings is open. */
-static PyObject *read_settings(State *s)
-{
-    PyObject *key = PyObject_GenericGetAttr(s->config, s->text[T_PROGRAM_KEY]);
-    if (key || !PyErr_ExceptionMatches(PyExc_AttributeError)) return key;
-    PyErr_Clear();
-    return PyObject_GetAttr(s->config, s->text[T_PROGRAM_KEY]);
-}
-
 /* Call a function whose arguments look as before; NotImplemented if they do not. */
 static PyObject *call_known(PyObject *self, PyObject *const *given, Py_ssize_t nargs)
 {
@@ -827,7 +826,7 @@ static PyObject *call_known(PyObject *self, PyObject *const *given, Py_ssize_t n
     PyObject *known = m->items[KNOWN], *row = NULL, *function = NULL, *time = NULL, *result = NULL;
     PyObject *dynamic = nargs == 2 ? PyObject_GetAttr(s->trace_state, s->text[T_DYNAMIC]) : NULL;
     if (dynamic == Py_None && PyList_Size(known) &&
-        (call.fields[SETTINGS] = read_settings(s)) &&
+        (call.fields[SETTINGS] = PyObject_GetAttr(s->config, s->text[T_PROGRAM_KEY])) &&
         describe_call(m, given[0], given[1], &call) && (row = find(known, &call)) &&
         (time = PyObject_GetAttr(s->executable_cache, s->text[T_TIME])))
         function = PyObject_GetAttr(PyTuple_GetItem(row, ENTRY), s->text[T_RUN]);
