@@ -20,23 +20,30 @@ def build(root: PyTreeDef, leaves: list[Any]) -> Any:
     """Build the pytree of a structure where no generated function does, from all of its leaves."""
     if root._definition is None:
         return leaves[0]
-    root._builds += 1
-    if root._builds == OFTEN:
-        generate_unflatten(root)
     fast = fast_paths.unflatten
     try:
-        return _build(root, iter(leaves)) if fast is None else fast(root, leaves)
+        if fast is None:
+            return _build(root, iter(leaves))
+        _note_use(root)
+        return fast(root, leaves)
     except Exception:
         pass
     # It succeeds if the tree is deep, and else raises again with a note that says where.
     return _build_deep(root, leaves)
 
 
+def _note_use(node: PyTreeDef) -> None:
+    node._builds += 1
+    if node._builds == OFTEN:
+        generate_unflatten(node)
+
+
 def _build(node: PyTreeDef, leaves: Iterator[Any]) -> Any:
+    if node._build is not None:
+        return node._build(list(islice(leaves, node.num_leaves)))
+    _note_use(node)
     children: list[Any]
     if node._flat:
-        if node._order is None and node._definition.kind == "dict":  # type: ignore[union-attr]
-            return dict(zip(node._data, leaves, strict=False))  # which takes no leaf too many
         children = list(islice(leaves, node.num_leaves))
     else:
         children = [
