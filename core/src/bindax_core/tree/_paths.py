@@ -60,15 +60,6 @@ def unlink(link: Link) -> KeyPath:
     return tuple(keys)
 
 
-def children_with_links(node: PyTreeDef, link: Link) -> list[tuple[PyTreeDef, Link]]:
-    """The children of a node, each with its path."""
-    definition = node._definition
-    if definition is None:
-        return []
-    keys = definition.child_keys(node._data, len(node._children))
-    return [(child, (link, key)) for child, key in zip(node._children, keys, strict=True)]
-
-
 def path_of_node(root: PyTreeDef, target: PyTreeDef) -> KeyPath:
     """The path of the first occurrence of a node in a structure; empty if it is not there."""
     stack: list[tuple[PyTreeDef, Link]] = [(root, None)]
@@ -76,7 +67,10 @@ def path_of_node(root: PyTreeDef, target: PyTreeDef) -> KeyPath:
         node, link = stack.pop()
         if node is target:
             return unlink(link)
-        stack.extend(reversed(children_with_links(node, link)))
+        if node._definition is not None:
+            keys = node._definition.child_keys(node._data, len(node._children))
+            pairs = zip(node._children, keys, strict=True)
+            stack.extend([(child, (link, key)) for child, key in pairs][::-1])
     return ()
 
 
