@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from bindax_core._packages import package_for
@@ -361,6 +362,7 @@ def make(
 
 LEAF = make(None, None, None, (), 1)
 """The structure of every leaf."""
+LEAF._build = itemgetter(0)
 
 
 def node_of(

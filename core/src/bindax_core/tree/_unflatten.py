@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 def build(root: PyTreeDef, leaves: list[Any]) -> Any:
     """Build the pytree of a structure where no generated function does, from all of its leaves."""
-    if root._definition is None:
-        return leaves[0]
     fast = fast_paths.unflatten
     try:
         if fast is None:
