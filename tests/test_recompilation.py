@@ -19,6 +19,7 @@ import pytest
 
 import bindax
 from bindax.errors import RecompilationWarning
+from bindax_transforms.compilation import recompilation
 from bindax_transforms.compilation.call_differences import ordinal
 from bindax_transforms.compilation.recompilation import CALLS_OF_EACH, MOST_FUNCTIONS, MOST_PROGRAMS
 
@@ -305,6 +306,16 @@ def test_a_new_function_is_explained(caplog: pytest.LogCaptureFixture) -> None:
     whys = [record.getMessage().partition(" is traced: ")[2] for record in caplog.records]
     gone = "no call of it is known; it is a new function, and {} that were made there are gone."
     assert whys == ["no call of it is known.", gone.format(1), gone.format(2)]
+
+
+def test_a_function_that_outlives_the_modules_ends_quietly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    f = bindax.jit(lambda x: x)
+    f(1.0)
+    monkeypatch.setattr(recompilation, "CALLS_OF_EACH", None)
+    del f
+    gc.collect()
 
 
 @pytest.mark.nightly

@@ -56,7 +56,8 @@ class Compilations:
 
     def end(self, calls: int) -> None:
         """Count the function as thrown away, if it was hardly called."""
-        if self.made is None or calls >= CALLS_OF_EACH:
+        # While the interpreter ends, names of modules are None.
+        if self.made is None or calls >= (CALLS_OF_EACH or 0):
             return
         count = _thrown_away.get(self.made, 0)
         if count is not None:
