@@ -142,6 +142,15 @@ def test_logaddexp2_is_weak_where_all_numbers_are():
     assert not typeof(jnp.logaddexp2(np.ones(2, np.int8), 2.0)).weak_type
 
 
+def test_the_derivative_of_logaddexp_is_nan_where_it_is():
+    slope = bt.grad(jnp.logaddexp, argnums=(0, 1))
+    for x, y in ((NAN, 1.0), (1.0, NAN), (NAN, INF)):
+        assert np.isnan(slope(x, y)).all()
+    np.testing.assert_allclose(slope(INF, INF), 1.0)
+    whole = bt.vmap(bt.grad(lambda x: jnp.logaddexp(x + 0j, 1.0).real))(np.array([NAN, 1.0]))
+    np.testing.assert_allclose(whole, [NAN, 0.5])
+
+
 @pytest.mark.parametrize("part", [0.5, np.float32(0.5), np.full(2, 0.5)])
 def test_quantiles_are_as_wide_as_the_array(part):
     for f in (jnp.quantile, jnp.nanquantile, jnp.percentile, jnp.nanpercentile):

@@ -278,8 +278,8 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     larger, smaller = choice(less, y, x), choice(less, x, y)
     difference = smaller - larger
     # Infinities of one sign have no difference; their sum is the result. The other branch gets
-    # finite operands there, so that its derivative is no nan.
-    equal = lax.ne(difference, difference)
+    # finite operands there, so that its derivative is no nan. That of nan is.
+    equal = lax.bitwise_and(lax.eq(x, y), lax.ne(difference, difference))
     return choice(equal, x + y, larger + lax.log1p(lax.exp(choice(equal, 0.0, difference))))
 
 
@@ -303,7 +303,8 @@ def _complex_logaddexp(x: Any, y: Any) -> Any:
     less = lax.lt(lax.real(x), lax.real(y))
     larger, smaller = choice(less, y, x), choice(less, x, y)
     difference = smaller - larger
-    equal = lax.ne(difference, difference)  # as infinities are, which stay
+    # As infinities are, which stay.
+    equal = lax.bitwise_and(lax.eq(x, y), lax.ne(difference, difference))
     found = choice(equal, x + y, larger + lax.log1p(lax.exp(choice(equal, 0.0, difference))))
     turns = lax.round(lax.imag(found) / math.tau, lax.RoundingMethod.TO_NEAREST_EVEN)
     return lax.complex(lax.real(found), lax.imag(found) - math.tau * turns)
