@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from bindax_core.extend import ClosedJaxpr, DebugInfo, Jaxpr, Literal, Var, full_raise, new_main
+from bindax_core.extend import ClosedJaxpr, DebugInfo, Jaxpr, full_raise, new_main
 from bindax_jax_names.shims._tables import RuleMapping
 from bindax_jax_names.shims.linear_util import WrappedFun
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace
 from bindax_transforms.autodiff.partial_eval import PartialEvalTracer as JaxprTracer
+from bindax_transforms.autodiff.partial_eval import dce_jaxpr as without_unused
 from bindax_transforms.staging.jaxpr_trace import JaxprBuilder, trace_to_jaxpr
 from bindax_transforms.staging.jaxpr_trace import JaxprTracer as DynamicJaxprTracer
 
@@ -47,18 +48,23 @@ def trace_to_jaxpr_dynamic(
 def dce_jaxpr(
     jaxpr: Jaxpr, used_outputs: Sequence[bool], instantiate: bool | Sequence[bool] = False
 ) -> tuple[Jaxpr, list[bool]]:
-    """The program without what the used results do not need; also which arguments it uses."""
-    outvars = [x for x, used in zip(jaxpr.outvars, used_outputs, strict=True) if used]
-    needed = {x for x in outvars if isinstance(x, Var)}
-    kept = []
-    for eqn in reversed(jaxpr.eqns):
-        if eqn.effects or needed.intersection(eqn.outvars):
-            kept.append(eqn)
-            needed.update(x for x in eqn.invars if not isinstance(x, Literal))
-    keep = [instantiate] * len(jaxpr.invars) if isinstance(instantiate, bool) else instantiate
-    used = [x in needed or k for x, k in zip(jaxpr.invars, keep, strict=True)]
-    invars = [x for x, is_used in zip(jaxpr.invars, used, strict=True) if is_used]
-    return jaxpr.replace(invars=invars, outvars=outvars, eqns=kept[::-1]), used
+    """The program without what the used results do not need; also which arguments it uses.
+
+    What is not needed inside of loops and branches is removed, too.
+
+    >>> import bindax
+    >>> loop = lambda x: bindax.lax.fori_loop(0, 3, lambda i, c: (c[0] * 2, c[1] + 1), (x, x))
+    >>> program = bindax.make_jaxpr(loop)(1.0).jaxpr
+    >>> less, used = dce_jaxpr(program, [True, False])
+    >>> str(program).count(" = add "), str(less).count(" = add "), len(less.outvars), used
+    (2, 0, 1, [True])
+    """
+    plain = jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
+    found, used = without_unused(plain, used_outputs)
+    keep = [instantiate] * len(used) if isinstance(instantiate, bool) else instantiate
+    used = [u or k for u, k in zip(used, keep, strict=True)]
+    invars = [x for x, is_used in zip(found.invars, used, strict=True) if is_used]
+    return found.replace(invars=invars), used
 
 
 class PartialVal(NamedTuple):
