@@ -232,6 +232,25 @@ def test_len_and_iteration():
         iter(array(1.0))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int4", "bool", "complex64"])
+def test_elements_are_those_of_indices(dtype):
+    x = array(np.ones((3, 2)).astype(np.dtype(dtype)))
+    for row, i in zip(x, range(3), strict=True):
+        assert bx.typeof(row) == bx.typeof(x[i])
+        same(row, x[i])
+    weak = bt.jit(lambda x: x * 2)(1.0) + array(np.zeros(2, np.float32))
+    assert [bx.typeof(v) for v in weak] == [bx.typeof(weak[0])] * 2
+    assert [bx.typeof(v) for v in bx.device_put(x, bx.devices()[0])] == [bx.typeof(x[0])] * 3
+
+
+def test_iteration_takes_one_element_at_a_time():
+    x = array(np.arange(100_000, dtype=np.float32))
+    assert float(next(iter(x))) == 0.0  # all of them would take seconds
+    made = bt.make_jaxpr(lambda x: next(iter(x)))(x)
+    assert len(made.eqns) <= 2
+    assert len(bt.make_jaxpr(lambda: next(iter(x)))().eqns) > 0  # staged, as x[0] is
+
+
 @pytest.mark.parametrize(
     ("index", "error", "text"),
     [
