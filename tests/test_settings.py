@@ -86,6 +86,16 @@ def test_an_infinity_is_found() -> None:
         assert np.isinf(bindax.jit(lambda x: 1 / x)(zeros)).all()
 
 
+def test_numbers_that_a_function_names_are_no_mistakes() -> None:
+    zeros = jnp.zeros((2, 3), "float32")
+    with bindax.debug_infs(), bindax.debug_nans():
+        for f in (bindax.nn.softmax, bindax.nn.logsumexp, lambda x: x.max(initial=-np.inf)):
+            assert np.isfinite(f(zeros)).all()
+        mask = jnp.array([True, False])
+        attention = bindax.nn.dot_product_attention(*[zeros[:, None]] * 3, mask=mask)
+        assert not attention.any()
+
+
 def test_an_operand_with_a_nan_is_said() -> None:
     with bindax.debug_nans(), pytest.raises(NonFiniteError, match="An operand has one already"):
         jnp.asarray(np.float32(np.nan)) + 1

@@ -46,7 +46,7 @@ class WatchedEvalTrace(EvalTrace):
             return outs
         for x in outs:
             setting = _found_in(x)
-            if setting is not None:
+            if setting is not None and not _is_written(operands):
                 outcome = _interpret(self, primitive, operands, params)
                 raise _error(setting, primitive, x, outcome)
         return outs
@@ -60,6 +60,11 @@ def _found_in(x: Any) -> str | None:
     if config.debug_nans and np.isnan(values).any():
         return "debug_nans"
     return "debug_infs" if config.debug_infs and np.isinf(values).any() else None
+
+
+def _is_written(operands: Sequence[Any]) -> bool:
+    """Tell whether the program says a number that is not finite, which is converted only."""
+    return not any(type(x) is Array or np.isfinite(x).all() for x in operands)
 
 
 def _interpret(
