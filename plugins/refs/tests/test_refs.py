@@ -356,6 +356,27 @@ def test_cotangents_are_added_to_references() -> None:
     np.testing.assert_array_equal(bindax.tree.unflatten(tree, leaves)(1.0)[1], X)
 
 
+def test_values_of_a_derivative_can_be_set_later() -> None:
+    @bindax.jit
+    def forward(x: Any) -> Any:
+        out, pullback = bindax.vjp(lambda x: x["a"] * x["b"], x)
+        pullback.args_res = [None]  # nothing of the arguments leaves the program
+        return out, pullback
+
+    @bindax.jit
+    def backward(pullback: Any, x: Any) -> Any:
+        pullback.args_res = [x]
+        return pullback(1.0)
+
+    x = {"a": 2.0, "b": 3.0}
+    _, pullback = forward(x)
+    assert bindax.tree.leaves(pullback) == []
+    (slope,) = backward(pullback, x)
+    assert {name: float(value) for name, value in slope.items()} == {"a": 3.0, "b": 2.0}
+    with pytest.raises(bindax.errors.TreeError, match="args_res"):
+        pullback.args_res = [{"a": 2.0}]
+
+
 def wrong_structure_of_references() -> Any:
     return bindax.vjp(lambda x, w: x * w, 1.0, 2.0)[1].with_refs(new_ref(0.0))
 

@@ -15,6 +15,7 @@ from bindax_core.extend import (
     api_boundary,
     current_source,
     eval_jaxpr,
+    flatten_prefix,
     float0,
     tree_flatten,
     tree_unflatten,
@@ -131,12 +132,21 @@ class VJP(Partial[tuple[Any, ...]]):
 
     @property
     def args_res(self) -> list[Any]:
-        """For each argument its value, where the derivative needs it, or None."""
+        """For each argument its value, with None for what the derivative does not need.
+
+        Assigning to it changes the values, as ``replace`` does for another derivative.
+        """
         found: list[Any] = [None] * len(self._program.in_avals)
         for i, x in zip(self._program.of_arguments, self.args[0], strict=True):
             if i is not None:
                 found[i] = x
-        return found
+        args, _ = tree_unflatten(self._program.in_tree, found)
+        return list(args)
+
+    @args_res.setter
+    def args_res(self, values: Sequence[Any]) -> None:
+        partial: Any = self
+        partial.__setstate__((self.func, self.replace(args_res=values).args, {}, None))
 
     @property
     def opaque_residuals(self) -> list[Any]:
@@ -158,7 +168,7 @@ class VJP(Partial[tuple[Any, ...]]):
         """Return the same derivative with other values, such as arguments that were not stored.
 
         Args:
-            args_res: values in place of ``args_res``.
+            args_res: values in place of ``args_res``; None stands for all of an argument.
             opaque_residuals: values in place of ``opaque_residuals``.
 
         >>> from bindax_transforms import vjp
@@ -167,7 +177,9 @@ class VJP(Partial[tuple[Any, ...]]):
         >>> f_vjp.replace(args_res=[np.full(2, 5.0)])(np.ones(2))
         (Array([10., 10.], dtype=float64),)
         """
-        arguments = self.args_res if args_res is None else args_res
+        structure = self._program.in_tree.children()[0]
+        given = tuple(self.args_res if args_res is None else args_res)
+        arguments = flatten_prefix(given, structure, "args_res", full_name="the arguments")
         others = iter(self.opaque_residuals if opaque_residuals is None else opaque_residuals)
         kept = [next(others) if i is None else arguments[i] for i in self._program.of_arguments]
         return VJP(self.func, tuple(kept))
