@@ -142,7 +142,11 @@ class XlaBackend:
         from bindax_xla_backend.lowering.program import Request
 
         # Not the same jaxpr: its cache may hold the executables, which refer to this one.
-        return ShardedExecutable(self, Request(ClosedJaxpr(jaxpr.jaxpr, jaxpr.consts), *options))
+        own = ClosedJaxpr(jaxpr.jaxpr, jaxpr.consts)
+        names = jaxpr.cache.get("operand_names")
+        if names is not None:
+            own.cache["operand_names"] = names
+        return ShardedExecutable(self, Request(own, *options))
 
     def _placements_for(
         self, jaxpr: ClosedJaxpr, in_shardings: Sequence[Sharding | None] | None

@@ -54,14 +54,10 @@ def layout_of(
     Operands that are bound to nothing are moved there; of several devices XLA decides which part
     goes where. Shardings of results are read from the compiled program.
     """
-    said: list[tuple[str, Any]] = [
-        (f"operand {i} ({aval.str_short()})", sharding)
-        for i, (sharding, aval) in enumerate(zip(bound, jaxpr.in_avals, strict=True))
-        if sharding is not None
-    ]
-    said += [(f"an operation {operation}", given) for operation, given in _placing(jaxpr.jaxpr)]
+    said: list[tuple[Any, Any]] = [(i, given) for i, given in enumerate(bound) if given is not None]
+    said += _placing(jaxpr.jaxpr)
     devices: Sequence[Any] = ()
-    first, mesh = "", None
+    first, mesh = None, None
     for what, given in said:
         on_mesh = given.mesh if isinstance(given, NamedSharding) else given
         if isinstance(on_mesh, AbstractMesh) and not isinstance(on_mesh, Mesh):
@@ -70,8 +66,10 @@ def layout_of(
         if all(isinstance(device, HostDevice) for device in own):
             continue  # made where nothing compiles: a program for one device, whichever
         if devices and own != devices:
-            raise PlacementError(_disagreement(name, first, devices, what, own))
-        devices, first = own, first or what
+            places = [(first, devices), (what, own)]
+            raise PlacementError(_disagreement(name, jaxpr, places))
+        if not devices:
+            devices, first = own, what
         mesh = mesh or (on_mesh if isinstance(on_mesh, Mesh) else None)
     if devices:
         backend.check_devices(devices, name)
@@ -103,24 +101,26 @@ def _placing(jaxpr: Jaxpr) -> Iterator[tuple[str, Any]]:
         yield from _placing(program.jaxpr)
 
 
-_INCOMPATIBLE = "Received incompatible devices for jitted computation"
-
-
 def _disagreement(
-    name: str, first: str, devices: Sequence[Any], other: str, own: Sequence[Any]
+    name: str, jaxpr: ClosedJaxpr, places: Sequence[tuple[Any, Sequence[Any]]]
 ) -> str:
+    """The message for two operands, by position, or operations, by name, on other devices."""
+    names = jaxpr.cache.get("operand_names", list)()
+    names = [*range(len(jaxpr.in_avals) - len(names)), *names]  # values closed over come first
+    shown = []
+    for what, devices in places:
+        given = f"{what} inside jit with"
+        if isinstance(what, int):
+            shape = jaxpr.in_avals[what].str_short()
+            given = f"argument {names[what]} of {name} with shape {shape} and"
+        ids = ", ".join([str(device.id) for device in devices[:8]])
+        dots = ", …" if len(devices) > 8 else ""
+        shown.append(f"{given} device ids [{ids}{dots}] on platform {devices[0].platform.upper()}")
+    (_, devices), (_, own) = places
+    advice = "Put both on the same devices with device_put."
     if set(devices) == set(own):
-        return (
-            f"{name}: {_INCOMPATIBLE}: {first} and {other} are on the same devices in another "
-            f"order: {_listed(devices)} and {_listed(own)}. Make their meshes of the devices in "
-            f"one order."
-        )
+        advice = "They are the same in another order: make meshes of the devices in one order."
     return (
-        f"{name}: {_INCOMPATIBLE}: {first} is on {_listed(devices)}, but {other} is on "
-        f"{_listed(own)}. Put both on the same devices with device_put."
+        f"{name}: Received incompatible devices for jitted computation. Got {shown[0]}, and "
+        f"{shown[1]}. {advice}"
     )
-
-
-def _listed(devices: Sequence[Any]) -> str:
-    shown = ", ".join(map(repr, devices[:8]))
-    return f"[{shown}, …]" if len(devices) > 8 else f"[{shown}]"
