@@ -79,3 +79,9 @@ def test_bindax_before_jax() -> None:
     pytest.importorskip("jax")
     lines = run_beside_jax("bindax", "blocks")
     assert lines == ["blocks: {'all-gather': 1, 'all-reduce': 1}", "done"]
+
+
+def test_the_text_of_a_program_says_for_how_many_devices_it_is(on: Any, numbers: Any) -> None:
+    text = bindax.jit(lambda x: x + 1, in_shardings=on("x")).lower(numbers).as_text()
+    assert "mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32" in text
+    assert "num_partitions" not in bindax.jit(lambda x: x + 1).lower(numbers).as_text()

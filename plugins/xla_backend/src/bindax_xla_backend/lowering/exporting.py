@@ -115,15 +115,10 @@ class _Program:
         """A module for some platforms; ``shared`` when the program is the same for all."""
         jaxpr, layout, kept = self.jaxpr, self.layout, self.kept
         builder = ModuleBuilder(context, f"jit_{self.name}", platforms[0], layout)
-        attributes = {
-            "mhlo.num_partitions": f"{builder.device_count} : i32",
-            "mhlo.num_replicas": "1 : i32",
-        }
+        builder.tell_devices()
         several = len(platforms) > 1
         if self.symbolic or several:  # who reads it computes sizes, or puts the platform in
-            attributes["jax.uses_shape_polymorphism"] = "true"
-        for key, text in attributes.items():
-            builder.module.operation.attributes[key] = context.attribute(text)
+            builder.tell({"jax.uses_shape_polymorphism": "true"})
         operands = [jaxpr.in_avals[i] for i in kept]
         places = layout.operands if layout else [None] * len(jaxpr.in_avals)
         of_operands = [builder.sharded(places[i], jaxpr.in_avals[i]) for i in kept]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.extend import Primitive, ShapedArray, lowering
@@ -37,6 +37,16 @@ class ModuleBuilder:
         self._symbols: dict[str, int] = {"main": 1}
         # The jaxpr is part of the value so that its id stays taken while the module is built.
         self.functions: dict[tuple[int, str, Any], tuple[Any, str]] = {}
+
+    def tell(self, attributes: Mapping[str, str]) -> None:
+        """Add attributes to the module, from their texts."""
+        for key, text in attributes.items():
+            self.module.operation.attributes[key] = self.context.attribute(text)
+
+    def tell_devices(self) -> None:
+        """Add the number of devices, as readers of modules expect it."""
+        count = f"{self.device_count} : i32"
+        self.tell({"mhlo.num_partitions": count, "mhlo.num_replicas": "1 : i32"})
 
     def type(self, aval: ShapedArray) -> Any:
         """The tensor type of an abstract array."""

@@ -142,6 +142,8 @@ def lower_program(
     with mlir.Context.borrow() as context:
         builder = ModuleBuilder(context, f"jit_{name}", platform, layout)
         builder.expected_type = builder.type if checks_types else None
+        if builder.several:
+            builder.tell_devices()
         _build_main(builder, request, constants, signature)
         verify(builder.module, name)
         return LoweredProgram(
