@@ -198,6 +198,20 @@ def test_a_program_for_a_sharding_in_other_words(on: Any, numbers: Any) -> None:
         compiled(bindax.device_put(numbers, on("y")))
 
 
+def test_values_inside_that_no_mesh_axis_divides_evenly(on: Any) -> None:
+    def f(x: Any) -> Any:
+        inside = lax.with_sharding_constraint(x[:6], on("x"))
+        return jnp.pad(inside * 2, [(0, 2)]), inside
+
+    padded, inside = bindax.jit(f)(np.arange(8.0))
+    np.testing.assert_array_equal(padded, [0, 2, 4, 6, 8, 10, 0, 0])
+    np.testing.assert_array_equal(inside, np.arange(6))
+    slope = bindax.jit(bindax.grad(lambda x: f(x)[0].sum()))(np.arange(8.0))
+    np.testing.assert_array_equal(slope, [2] * 6 + [0] * 2)
+    with pytest.raises(IndivisibleError, match="axis 0 of size 6"):
+        lax.with_sharding_constraint(np.ones(6), on("x"))
+
+
 def test_a_mesh_as_a_decorator(mesh: Any, numbers: Any) -> None:
     @mesh
     def rows() -> Any:

@@ -14,6 +14,7 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     PyTreeDef,
+    Tracer,
     as_array,
     default_placement,
     describe_function,
@@ -51,8 +52,9 @@ _ARGUMENT = "One of with_sharding_constraint arguments"
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     """Say which parts of the arrays of a tree lie on which devices; their values stay the same.
 
-    Inside of ``jit`` it directs the compiler, which moves data where that is needed; outside it
-    moves the arrays. Tangents, cotangents and the arrays of a ``vmap`` are laid out alike.
+    Inside of ``jit`` it directs the compiler, which moves data where that is needed, and pads what
+    it cannot divide evenly; outside it moves the arrays. Tangents, cotangents and the arrays of a
+    ``vmap`` are laid out alike.
 
     Args:
         x: an array, or a tree of arrays.
@@ -60,8 +62,9 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
             a tree of those that begins as ``x`` does. None leaves arrays as they are.
 
     Raises:
-        ValueError: when a sharding has more axes than the array, a spec is given and no mesh is
-            set, or an axis is named along which ``shard_map`` divides.
+        ValueError: when a sharding has more axes than the array, or does not divide one that is
+            known evenly, a spec is given and no mesh is set, or an axis is named along which
+            ``shard_map`` divides.
         AssertionError: where all axes of the mesh are explicit, and the array does not lie so.
 
     >>> import numpy as np
@@ -319,5 +322,6 @@ def _divided(x: Any, sharding: Any, what: str, array: str) -> Any:
     if sharding is None:
         return x
     sharding = _sharding(sharding, what)
-    sharding.check(typeof(x).shape, array)
+    if array is not _ARGUMENT or not isinstance(x, Tracer):  # no array lies so at last
+        sharding.check(typeof(x).shape, array)
     return sharding_constraint_p.bind(x, sharding=sharding)
