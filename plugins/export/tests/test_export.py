@@ -208,6 +208,13 @@ def test_sizes_that_do_not_fit() -> None:
             pairs.call(np.ones(shape, F32))
 
 
+def test_shapes_of_two_scopes():
+    with pytest.raises(
+        ExportError, match=r"symbolic scopes when exporting .*args\[0\].*'n' \(kwargs"
+    ):
+        export(jit(lambda x, *, y: x + y))(vector("n"), y=vector("n"))
+
+
 def test_constraints_of_variables_that_no_shape_has():
     scope = bindax_export.SymbolicScope(["n >= m"])
     with pytest.raises(ExportError, match="Encountered dimension variable 'm' in the constraints"):

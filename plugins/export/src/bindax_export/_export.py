@@ -11,6 +11,7 @@ import numpy as np
 from bindax_core.extend import (
     ClosedJaxpr,
     api_boundary,
+    describe_function,
     find_backend,
     float0,
     is_extended,
@@ -28,7 +29,7 @@ from bindax_export._places import (
     result_shardings,
     without_devices,
 )
-from bindax_export._shapes import ShapeSolver, result_paths
+from bindax_export._shapes import ShapeSolver, require_one_scope, result_paths
 from bindax_transforms import check_function, jit, physical_jaxpr, vjp
 
 
@@ -86,6 +87,7 @@ def export(
 
     @api_boundary
     def exporting(*args: Any, **kwargs: Any) -> Exported:
+        require_one_scope(describe_function(fun_jit), args, kwargs)
         traced = fun_jit.trace(*args, **kwargs)
         if traced.references:
             raise ValueError(

@@ -7,7 +7,13 @@ from typing import Any
 
 import attrs
 
-from bindax_core.extend import PyTreeDef, ShapedArray, keystr, tree_flatten_with_path
+from bindax_core.extend import (
+    PyTreeDef,
+    ShapedArray,
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+)
 from bindax_export._dimensions import (
     Size,
     SymbolicDimension,
@@ -182,7 +188,7 @@ def evaluated_shape(shape: Sequence[Size], values: Mapping[str, Any]) -> tuple[A
     return tuple(_evaluated(size, values) for size in shape)
 
 
-def argument_paths(tree: PyTreeDef | None, avals: Sequence[ShapedArray]) -> list[str]:
+def argument_paths(tree: PyTreeDef | None, avals: Sequence[Any]) -> list[str]:
     """The paths of the leaves of ``(args, kwargs)``, such as ``args[0]['w']``."""
     if tree is None:
         return [f"operand {i}" for i in range(len(avals))]
@@ -190,6 +196,23 @@ def argument_paths(tree: PyTreeDef | None, avals: Sequence[ShapedArray]) -> list
     leaves, _ = tree_flatten_with_path(tree.unflatten(avals))
     names = ("args", "kwargs")
     return [f"{names[path[0].idx]}{keystr(path[1:])}" for path, _ in leaves]
+
+
+def require_one_scope(name: str, args: Any, kwargs: Any) -> None:
+    """Raise unless all symbolic sizes among the arguments of a function are of one scope."""
+    leaves, tree = tree_flatten((args, kwargs))
+    shapes = [getattr(leaf, "shape", ()) for leaf in leaves]
+    sizes = [(n, i) for i, shape in enumerate(shapes) for n in shape if _is_symbolic(n)]
+    for size, i in sizes:
+        first, place = sizes[0]
+        if size.scope is not first.scope:
+            paths = argument_paths(tree, leaves)
+            raise ExportError(
+                f"Invalid mixing of symbolic scopes when exporting {name}, as variables of one "
+                f"name can differ between them. Expected current (from {paths[place]}) scope "
+                f"{first.scope!r} and found for '{size}' ({paths[i]}) scope {size.scope!r}. Make "
+                f"shapes with one scope: symbolic_args_specs, or symbolic_shape(..., scope=scope)."
+            )
 
 
 def result_paths(tree: PyTreeDef, avals: Sequence[ShapedArray]) -> list[str]:
@@ -209,6 +232,10 @@ def _mismatch(path: str, expected: ShapedArray, given: ShapedArray) -> str | Non
         if not isinstance(a, SymbolicDimension) and (isinstance(b, SymbolicDimension) or a != b):
             return f"Shape mismatch for {path}.shape[{axis}] (expected same constant)"
     return None
+
+
+def _is_symbolic(size: Any) -> bool:
+    return isinstance(size, SymbolicDimension)
 
 
 def _sizes(aval: ShapedArray) -> tuple[Size, ...]:
