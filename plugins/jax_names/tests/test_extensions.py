@@ -309,3 +309,18 @@ def test_private_attributes_of_arrays_with_a_public_meaning():
     assert not jnp.arange(3)._committed
     with pytest.raises(bindax.errors.TracerArrayConversionError):
         bindax.jit(lambda x: x._value)(x)
+
+
+def test_sizes_and_dtypes_by_private_names():
+    core = alias_module("jax._src.core")
+    (b,) = bindax.export.symbolic_shape("b")
+    assert core.is_constant_shape((2, 3))
+    assert not core.is_constant_shape((2, b))
+    assert (core.max_dim(2, 3), core.min_dim(2, 3)) == (3, 2)
+    assert (str(core.max_dim(b, 3)), str(core.min_dim(3, b))) == ("max(b, 3)", "min(3, b)")
+    assert core.primal_dtype_to_tangent_dtype(np.dtype(np.int32)) == bindax.dtypes.float0
+    assert core.primal_dtype_to_tangent_dtype(np.dtype(np.float16)) == np.float16
+    closed = bindax.make_jaxpr(lambda x: bindax.jit(jnp.sin)(x))(1.0)
+    (inner,) = core.subjaxprs(closed.jaxpr)
+    assert [eqn.primitive.name for eqn in inner.eqns] == ["sin"]
+    assert alias_module("jax._src.sharding").IndivisibleError is bindax.errors.IndivisibleError

@@ -22,7 +22,18 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
     },
     "jax._src.compiler": {"backend_compile_and_load": f"{_SHIMS}.private:compile_program"},
     "jax._src.core": {
-        "trace_state_clean": f"{_SHIMS}.private:trace_state_clean",
+        **{
+            name: f"{_SHIMS}.private:{name}"
+            for name in (
+                "is_constant_dim",
+                "is_constant_shape",
+                "max_dim",
+                "min_dim",
+                "primal_dtype_to_tangent_dtype",
+                "subjaxprs",
+                "trace_state_clean",
+            )
+        },
         **{
             name: f"jax.core:{name}"
             for name in (
@@ -72,6 +83,7 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
         name: f"jax.test_util:{name}" for name in ("check_grads", "check_jvp", "check_vjp")
     },
     "jax._src.pjit": {"jit_p": "jax.extend.core.primitives:jit_p"},
+    "jax._src.sharding": {"IndivisibleError": "bindax.errors:IndivisibleError"},
     "jax._src.state.types": {"AbstractRef": "jax.experimental.hijax:AbstractRef"},
     "jax._src.traceback_util": {
         "api_boundary": f"{_SHIMS}.private:api_boundary",

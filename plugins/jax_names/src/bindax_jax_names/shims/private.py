@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 
 import bindax
-from bindax_core.extend import Array, ShapedArray, trace_state
+from bindax_core.extend import Array, Dimension, ShapedArray, trace_state
 from bindax_jax_names.shims._primitive import Primitive
 
 stop_gradient_p: Final = Primitive("stop_gradient")
@@ -19,6 +20,45 @@ stop_gradient_p: Final = Primitive("stop_gradient")
 def trace_state_clean() -> bool:
     """Tell whether nothing is being traced."""
     return len(trace_state.stack) == 1 and trace_state.dynamic is None
+
+
+def is_constant_dim(size: Any) -> bool:
+    """Tell whether a size is a number, and no expression of dimension variables."""
+    return not isinstance(size, Dimension)
+
+
+def is_constant_shape(shape: Sequence[Any]) -> bool:
+    """Tell whether all sizes of a shape are numbers."""
+    return all(map(is_constant_dim, shape))
+
+
+def max_dim(a: Any, b: Any) -> Any:
+    """The larger of two sizes, as a size."""
+    return _of_sizes("max_dim", max)(a, b)
+
+
+def min_dim(a: Any, b: Any) -> Any:
+    """The smaller of two sizes, as a size."""
+    return _of_sizes("min_dim", min)(a, b)
+
+
+def _of_sizes(name: str, of_numbers: Callable[..., Any]) -> Callable[..., Any]:
+    def chosen(a: Any, b: Any) -> Any:
+        if is_constant_shape((a, b)):
+            return of_numbers(a, b)
+        return getattr(import_module("bindax_export._dimensions"), name)(a, b)
+
+    return chosen
+
+
+def primal_dtype_to_tangent_dtype(dtype: Any) -> Any:
+    """The dtype of tangents of arrays of a dtype."""
+    return ShapedArray((), dtype).tangent_aval().dtype
+
+
+def subjaxprs(jaxpr: Any) -> Iterator[Any]:
+    """The jaxprs among the parameters of the equations of a jaxpr."""
+    return (program.jaxpr for program in jaxpr.programs)
 
 
 def infer_argnums_and_argnames(
