@@ -49,6 +49,7 @@ TAKEN = {
     "compiled_programs": (2, 10**30),
     "compilation_cache_bytes": (2, 10**30),
     "compilation_cache_dir": ("bogus value", "Explicit"),
+    "export_calling_convention_version": (2, 10**30),  # an export knows those that are supported
     "iree_driver": ("Explicit",),
     "iree_flags": ("", " "),
     "nnx_logical_axis_rules": ([],),
@@ -77,6 +78,7 @@ LEGAL: dict[str, tuple[Any, ...]] = {
     "transfer_guard_host_to_device": ("allow", "log", "disallow_explicit"),
     "transfer_guard_device_to_host": ("allow", "log", "disallow_explicit"),
     "default_device": (None,),
+    "export_calling_convention_version": (9, 10),
     "iree_driver": ("local-task", "local-sync", "cuda"),
     "iree_flags": ("", "--iree-opt-level=O3 --iree-cuda-target=sm_90"),
     "mesh": (None,),

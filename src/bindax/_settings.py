@@ -34,6 +34,7 @@ class Settings(Config):
     eager: Literal["numpy", "compile"]
     enable_x64: bool | Literal["explicit"]
     explain_cache_misses: bool
+    export_calling_convention_version: int
     iree_driver: str
     iree_flags: str
     jax_release: str

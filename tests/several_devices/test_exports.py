@@ -61,6 +61,14 @@ def test_sums_that_are_still_to_be_added_up(explicit: Any) -> None:
     np.testing.assert_array_equal(reshard(out, NamedSharding(explicit, P(None, None))), A @ A.T)
 
 
+def test_older_readers_take_programs_for_one_device(explicit: Any) -> None:
+    with (
+        bindax.config.override(export_calling_convention_version=9),
+        pytest.raises(export.ExportError, match="is for 8 devices, which programs of the calling"),
+    ):
+        saved(lambda x: x, bindax.device_put(A, NamedSharding(explicit, P("x"))))
+
+
 def test_a_call_on_another_number_of_devices(explicit: Any) -> None:
     exported = saved(lambda x: x * 2, bindax.device_put(A, NamedSharding(explicit, P("x"))))
     with pytest.raises(export.ExportError, match=r"exported for 8 devices and is called in a"):

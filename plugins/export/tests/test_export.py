@@ -11,7 +11,7 @@ import pytest
 
 import bindax_export
 import bindax_lax_basic as lax
-from bindax_core import ShapedArray, ShapeDtypeStruct
+from bindax_core import ShapedArray, ShapeDtypeStruct, config
 from bindax_core.tree_util import register_pytree_node
 from bindax_export import (
     DisabledSafetyCheck,
@@ -206,6 +206,17 @@ def test_sizes_that_do_not_fit() -> None:
     ):
         with pytest.raises(ExportError, match=re.escape(message)):
             pairs.call(np.ones(shape, F32))
+
+
+def test_the_calling_convention() -> None:
+    with config.override(export_calling_convention_version=9):
+        older = deserialize(export(jit(lambda x: x * 2))(vector()).serialize())
+    assert older.calling_convention_version == 9
+    np.testing.assert_array_equal(older.call(X), 2 * X)
+    for version in (8, 11):
+        with config.override(export_calling_convention_version=version):  # noqa: SIM117
+            with pytest.raises(ExportError, match=rf"version {version} is outside the range"):
+                export(jit(lambda x: x))(X)
 
 
 def test_shapes_of_two_scopes():

@@ -11,6 +11,7 @@ import numpy as np
 from bindax_core.extend import (
     ClosedJaxpr,
     api_boundary,
+    config,
     describe_function,
     find_backend,
     float0,
@@ -22,7 +23,11 @@ from bindax_export._backend import exporting_backend
 from bindax_export._checks import STABLE_TARGETS, DisabledSafetyCheck
 from bindax_export._errors import ExportError
 from bindax_export._exported import Exported, cotangent_avals
-from bindax_export._format import KEY_WORDS, maximum_supported_calling_convention_version
+from bindax_export._format import (
+    KEY_WORDS,
+    maximum_supported_calling_convention_version,
+    minimum_supported_calling_convention_version,
+)
 from bindax_export._places import (
     Places,
     argument_shardings,
@@ -31,6 +36,9 @@ from bindax_export._places import (
 )
 from bindax_export._shapes import ShapeSolver, require_one_scope, result_paths
 from bindax_transforms import check_function, jit, physical_jaxpr, vjp
+
+_SHARDY = 10
+"""The first calling convention whose readers know how Shardy divides a program."""
 
 
 def default_export_platform() -> str:
@@ -154,7 +162,7 @@ def _exported(
         out_avals=tuple(aval.strip_weak_type() for aval in closed.out_avals),
         platforms=platforms,
         mlir_module_serialized=artifact.module,
-        calling_convention_version=maximum_supported_calling_convention_version,
+        calling_convention_version=_convention(name, artifact.device_count),
         module_kept_var_idx=artifact.kept,
         disabled_safety_checks=checks,
         nr_devices=artifact.device_count,
@@ -163,6 +171,25 @@ def _exported(
         uses_global_constants=artifact.is_symbolic or len(platforms) > 1,
         get_vjp=lambda primal: _exported_vjp(closed, primal, inputs, outputs),
     )
+
+
+def _convention(name: str, device_count: int) -> int:
+    """The version of the calling convention that a program is written with."""
+    version = config.export_calling_convention_version
+    low = minimum_supported_calling_convention_version
+    high = maximum_supported_calling_convention_version
+    if not low <= version <= high:
+        raise ExportError(
+            f"The requested export calling convention version {version} is outside the range of "
+            f"supported versions, {low} to {high}; change "
+            f"config.export_calling_convention_version."
+        )
+    if version < _SHARDY and device_count > 1:
+        raise ExportError(
+            f"{name} is for {device_count} devices, which programs of the calling convention "
+            f"{version} cannot say; export it with the version {_SHARDY}."
+        )
+    return version  # type: ignore[no-any-return]
 
 
 def _refuse(closed: ClosedJaxpr, name: str) -> None:

@@ -17,6 +17,7 @@ _SAME = {
     "jax_disable_jit": "disable_jit",
     "jax_log_compiles": "log_compiles",
     "jax_explain_cache_misses": "explain_cache_misses",
+    "jax_export_calling_convention_version": "export_calling_convention_version",
     "jax_default_matmul_precision": "default_matmul_precision",
     "jax_numpy_rank_promotion": "numpy_rank_promotion",
     "jax_numpy_dtype_promotion": "numpy_dtype_promotion",
