@@ -27,8 +27,6 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
             for name in (
                 "is_constant_dim",
                 "is_constant_shape",
-                "max_dim",
-                "min_dim",
                 "primal_dtype_to_tangent_dtype",
                 "subjaxprs",
                 "trace_state_clean",
@@ -51,6 +49,8 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
                 "get_aval",
                 "get_opaque_trace_state",
                 "jaxpr_as_fun",
+                "max_dim",
+                "min_dim",
             )
         },
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from bindax_core import jaxpr_as_fun as jaxpr_as_fun
 from bindax_core.extend import AbstractValue as AbstractValue
 from bindax_core.extend import Atom as Atom
 from bindax_core.extend import ClosedJaxpr as ClosedJaxpr
+from bindax_core.extend import Dimension
 from bindax_core.extend import Jaxpr as Jaxpr
 from bindax_core.extend import JaxprEqn as JaxprEqn
 from bindax_core.extend import ShapedArray as ShapedArray
@@ -64,11 +66,17 @@ def eval_jaxpr(jaxpr: Any, consts: Any, *args: Any) -> list[Any]:
     return bindax_core.eval_jaxpr(jaxpr, consts, *args)
 
 
-def max_dim(d1: int, d2: int) -> int:
-    """The larger of two sizes of axes."""
-    return max(d1, d2)
+def max_dim(d1: Any, d2: Any) -> Any:
+    """The larger of two sizes of axes, which can be symbolic."""
+    return _of_sizes("max_dim", max, d1, d2)
 
 
-def min_dim(d1: int, d2: int) -> int:
-    """The smaller of two sizes of axes."""
-    return min(d1, d2)
+def min_dim(d1: Any, d2: Any) -> Any:
+    """The smaller of two sizes of axes, which can be symbolic."""
+    return _of_sizes("min_dim", min, d1, d2)
+
+
+def _of_sizes(name: str, of_numbers: Callable[..., Any], *sizes: Any) -> Any:
+    if any(isinstance(size, Dimension) for size in sizes):
+        return getattr(import_module("bindax_export._dimensions"), name)(*sizes)
+    return of_numbers(*sizes)

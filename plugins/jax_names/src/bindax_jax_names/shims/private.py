@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
@@ -30,25 +29,6 @@ def is_constant_dim(size: Any) -> bool:
 def is_constant_shape(shape: Sequence[Any]) -> bool:
     """Tell whether all sizes of a shape are numbers."""
     return all(map(is_constant_dim, shape))
-
-
-def max_dim(a: Any, b: Any) -> Any:
-    """The larger of two sizes, as a size."""
-    return _of_sizes("max_dim", max)(a, b)
-
-
-def min_dim(a: Any, b: Any) -> Any:
-    """The smaller of two sizes, as a size."""
-    return _of_sizes("min_dim", min)(a, b)
-
-
-def _of_sizes(name: str, of_numbers: Callable[..., Any]) -> Callable[..., Any]:
-    def chosen(a: Any, b: Any) -> Any:
-        if is_constant_shape((a, b)):
-            return of_numbers(a, b)
-        return getattr(import_module("bindax_export._dimensions"), name)(a, b)
-
-    return chosen
 
 
 def primal_dtype_to_tangent_dtype(dtype: Any) -> Any:
