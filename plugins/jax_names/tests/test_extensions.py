@@ -324,3 +324,8 @@ def test_sizes_and_dtypes_by_private_names():
     (inner,) = core.subjaxprs(closed.jaxpr)
     assert [eqn.primitive.name for eqn in inner.eqns] == ["sin"]
     assert alias_module("jax._src.sharding").IndivisibleError is bindax.errors.IndivisibleError
+
+
+def test_a_lowering_for_a_platform_that_nobody_has():
+    with pytest.raises(NotImplementedError, match="unknown platform cudda"):
+        mlir.register_lowering(Primitive("nothing"), lambda ctx, x: [x], platform="cudda")

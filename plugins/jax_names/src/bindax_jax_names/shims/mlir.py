@@ -12,6 +12,7 @@ from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
 __all__ = ["LoweringRule", "LoweringRuleContext", "lower_fun", "register_lowering"]
 
+_PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu", "iree", "metal", "neuron", "oneapi")
 Function = Callable[..., Any]
 LoweringRule = Callable[..., Any]
 
@@ -49,7 +50,15 @@ def register_lowering(
 
     A rule that ``lower_fun`` made becomes bindax's. Others build operations for JAX's own compiler;
     without one, the primitive's evaluation is called when the program runs.
+
+    Raises:
+        NotImplementedError: when JAX has no such platform.
     """
+    if platform not in (None, *_PLATFORMS):
+        raise NotImplementedError(
+            f"Registering an MLIR lowering rule for primitive {prim} for an unknown platform "
+            f"{platform}. Known platforms are: {', '.join(_PLATFORMS)}."
+        )
     if isinstance(rule, LoweredFunction):
         made = rules.lowering["stablehlo"](rule, platform=platform)
         put_rule(rules.lowering["stablehlo"], prim, of_package(made))
