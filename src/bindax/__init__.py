@@ -169,6 +169,7 @@ if _typing.TYPE_CHECKING:
     no_tracing: _Setting
     numpy_dtype_promotion: _Setting
     numpy_rank_promotion: _Setting
+    remove_size_one_mesh_axis_from_type: _Setting
     threefry_partitionable: _Setting
 else:
     import bindax_core as _core
@@ -188,7 +189,8 @@ _SETTINGS = (
     *("check_tracer_leaks", "debug_infs", "debug_key_reuse", "debug_nans"),
     *("default_matmul_precision", "default_prng_impl", "disable_jit"),
     *("explain_cache_misses", "log_compiles", "no_execution", "no_tracing"),
-    *("numpy_dtype_promotion", "numpy_rank_promotion", "threefry_partitionable"),
+    *("numpy_dtype_promotion", "numpy_rank_promotion"),
+    *("remove_size_one_mesh_axis_from_type", "threefry_partitionable"),
 )
 """Settings of packages that are contexts under these names, as in JAX."""
 

@@ -54,6 +54,7 @@ class Settings(Config):
     numpy_rank_promotion: Literal["allow", "warn", "raise"]
     open_sums: Any
     platforms: Any
+    remove_size_one_mesh_axis_from_type: bool
     threefry_partitionable: bool
     traceback: Literal["filtered", "full"]
     transfer_guard_device_to_host: TransferGuard

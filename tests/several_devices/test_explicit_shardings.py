@@ -19,6 +19,7 @@ from bindax.sharding import (
     auto_axes,
     explicit_axes,
     get_abstract_mesh,
+    get_mesh,
     reshard,
     use_abstract_mesh,
 )
@@ -165,6 +166,16 @@ def test_axes_of_size_one(eight_devices: Any) -> None:
         split = x.reshape(1, 8, 2)
         assert split.aval.str_short() == "float64[1@x,8@y,2]"
         assert split.reshape(1, 16).aval is x.aval
+        with bindax.remove_size_one_mesh_axis_from_type(True):
+            y = reshard(np.ones((2, 16)), P("x", "y"))
+            assert y.aval.str_short() == "float64[2,16@y]"
+            assert lax.with_sharding_constraint(y, P("x", "y")) is y
+            z = reshard(np.ones((16, 3)), P(("x", "y")))
+            assert z.sharding == NamedSharding(get_mesh(), P("y", None))
+            assert (
+                bindax.vmap(jnp.sum, spmd_axis_name=("x", "y"))(z).aval.str_short()
+                == "float64[16@y]"
+            )
 
 
 def test_what_is_refused(explicit: Any, numbers: Any) -> None:

@@ -87,6 +87,12 @@ current_abstract_mesh = Setting(
     traced=True,
     variables=(),
 )
+remove_size_one_mesh_axis_from_type: Setting = Setting(
+    "remove_size_one_mesh_axis_from_type",
+    False,
+    "types of arrays say nothing of the explicit axes of a mesh that have one device",
+    traced=True,
+)
 open_sums = Setting(
     "open_sums",
     frozenset(),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
+from bindax_core.arrays._settings import config
 from bindax_core.arrays.sharding._current_mesh import NO_MESH, get_abstract_mesh
 from bindax_core.arrays.sharding._mesh import AbstractMesh
 from bindax_core.arrays.sharding._sharding import NamedSharding, Sharding
@@ -124,9 +125,22 @@ def sharding_in_type(sharding: Any, shape: Shape) -> Sharding | None:
         return sharding
     _check(sharding, shape)
     kept = sharding.explicit
+    if kept is not None and config.remove_size_one_mesh_axis_from_type:
+        kept = _of_several(kept).explicit
     if kept is None or len(kept.spec) == len(shape):
         return kept
     return NamedSharding(kept.mesh, kept.spec.padded(len(shape)))
+
+
+def _of_several(sharding: NamedSharding) -> NamedSharding:
+    """A sharding along the axes of its mesh that have more than one device."""
+    spec, sizes = sharding.spec, sharding.mesh.shape
+    kept = [tuple(name for name in axes if sizes[name] > 1) for axes in spec.axes]
+    sums = {
+        "unreduced": {name for name in spec.unreduced if sizes[name] > 1},
+        "reduced": {name for name in spec.reduced if sizes[name] > 1},
+    }
+    return sharding.update(spec=PartitionSpec(*kept, **sums))
 
 
 def _check(sharding: NamedSharding, shape: Shape) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindax_core.extend import typeof
+from bindax_core.extend import config, typeof
 from bindax_core.sharding import (
     AbstractMesh,
     Sharding,
@@ -65,6 +65,8 @@ def explicit_axis(
         )
     (entry,) = found
     names = entry if isinstance(entry, tuple) else () if entry is None else (entry,)
+    if config.remove_size_one_mesh_axis_from_type:
+        given = tuple([name for name in given if divided[0].sharding.mesh.shape[name] > 1])
     if given and names and given != names:
         raise ValueError(
             f"Only one of spmd_axis_name or arrays sharded on an explicit mesh axis may say how "
