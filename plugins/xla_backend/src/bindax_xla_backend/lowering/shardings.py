@@ -124,6 +124,10 @@ def as_typed(chosen: NamedSharding, typed: NamedSharding | None, aval: Any) -> N
     entries = []
     for said, found in zip(typed.spec.axes, chosen.spec.padded(aval.ndim).axes, strict=True):
         entries.append((*said, *[name for name in found if name in mesh.auto_axes]))
+    if tuple(entries) == typed.spec.axes:
+        return NamedSharding(mesh, typed.spec)
+    while not entries[-1]:
+        entries.pop()  # as in those of automatic axes alone
     return NamedSharding(mesh, typed.spec.update(*entries))
 
 

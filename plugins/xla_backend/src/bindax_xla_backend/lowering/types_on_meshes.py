@@ -42,16 +42,29 @@ def sharding_in(aval: Any, mesh: AbstractMesh) -> NamedSharding | None:
 def result_shardings(jaxpr: Jaxpr) -> tuple[NamedSharding | None, ...]:
     """The sharding of each result of a program by its type; None where the compiler decides.
 
-    It does in programs whose types name no mesh, and of values that depend on one that was left to
-    it, as ``auto_axes`` does.
+    Where the program says it last, as ``out_shardings`` does, it is in the program's words.
+    The compiler decides in programs whose types name no mesh, and of values that depend on one
+    that was left to it, as ``auto_axes`` does.
     """
     avals = [x.aval for x in (*jaxpr.invars, *jaxpr.outvars)]
     avals += [v.aval for eqn in jaxpr.eqns for v in eqn.outvars]
     mesh = mesh_in_types(avals) or _mesh_in_params(jaxpr.eqns)
     if mesh is None:
         return (None,) * len(jaxpr.outvars)
-    left = _left_open(jaxpr.eqns)
-    return tuple([None if x in left else sharding_in(x.aval, mesh) for x in jaxpr.outvars])
+    found: dict[Any, Any] = dict.fromkeys(_left_open(jaxpr.eqns)) | _said(jaxpr.eqns)
+    return tuple([found[x] if x in found else sharding_in(x.aval, mesh) for x in jaxpr.outvars])
+
+
+def _said(eqns: Sequence[JaxprEqn]) -> dict[Any, NamedSharding]:
+    """The shardings that parameters give to results whose types say the same in other words."""
+    found = {}
+    for eqn in eqns:
+        for given in eqn.params.values():
+            if isinstance(given, NamedSharding) and given.mesh.are_all_axes_explicit:
+                out = eqn.outvars[0]
+                if given.spec.padded(len(out.aval.shape)) == out.aval.sharding.spec:
+                    found[out] = NamedSharding(given.mesh.abstract_mesh, given.spec)
+    return found
 
 
 def _mesh_in_params(eqns: Sequence[JaxprEqn]) -> AbstractMesh | None:
