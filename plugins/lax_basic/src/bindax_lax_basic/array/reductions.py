@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from bindax_core.errors import ShardingTypeError
 from bindax_core.extend import Primitive, ShapedArray, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array import operators
@@ -306,9 +307,16 @@ def running(name: str, function: Any, x: Any, axis: int | None) -> Any:
     >>> running("cumsum", cumsum, np.array([[1, 2], [3, 4]]), None)
     Array([ 1,  3,  6, 10], dtype=int64)
     """
+    aval = typeof(x)
     if axis is None:
+        if aval.is_divided and set(aval.sharding.spec) != {None}:
+            raise ShardingTypeError(
+                f"{name} without an axis takes the elements of the whole array in order. The input "
+                f"should be fully replicated, but it is {aval.str_short()}: give an axis, or lay "
+                f"it out by reshard."
+            )
         x, axis = _in_a_row(x), 0
-    elif not typeof(x).shape:
+    elif not aval.shape:
         x = _in_a_row(x)  # as in NumPy, where a scalar has one element along axis 0
     place = axis_argument(name, axis, typeof(x).ndim)
     if typeof(x).dtype != dtypes.bool_:
