@@ -200,8 +200,10 @@ def _vmap(
         taken = [name for axes in sharding.spec.axes for name in axes if name in names]
         if taken:
             raise ValueError(
-                f"vmap: spmd_axis_name has {taken[0]!r}, but {sharding.spec!r} of a "
-                f"with_sharding_constraint inside divides by that mesh axis already."
+                f"vmap: the mesh axis {taken[0]!r} divides the mapped axis, as spmd_axis_name or "
+                f"an argument says, but {sharding.spec!r} of a value inside names it, too. "
+                f"Unmapped values passed to vmap cannot be sharded along it; lay them out by "
+                f"reshard, or leave it out of the with_sharding_constraint."
             )
         entry = None if sharding.mesh.explicit_axes else PartitionSpec.UNCONSTRAINED
         spec = sharding.spec.inserted(dim, names or entry)
