@@ -151,7 +151,7 @@ def test_constraints_beside_what_types_say(mesh: Any, numbers: Any) -> None:
     mixed = mesh.update(axis_types=(AxisType.Explicit, AxisType.Auto))
     with bindax.set_mesh(mixed):
         x = reshard(numbers, P("x"))
-        for spec, wanted in ((P("y"), P(("x", "y"), None)), (P(None, "y"), P("x", "y"))):
+        for spec, wanted in ((P("y"), P(("x", "y"))), (P(None, "y"), P("x", "y"))):
             laid = bindax.jit(lambda x, spec=spec: lax.with_sharding_constraint(x, spec))(x)
             assert laid.aval is x.aval
             assert laid.sharding == NamedSharding(mixed, wanted)
@@ -182,7 +182,24 @@ def test_what_is_refused(explicit: Any, numbers: Any) -> None:
     refused = pytest.raises(ShardingTypeError, match="cannot be sharded on the unstacking axis")
     with bindax.set_mesh(explicit), refused:
         jnp.unstack(reshard(numbers, P("x")))
+    refused = pytest.raises(ShardingTypeError, match="The input should be fully replicated")
+    with bindax.set_mesh(explicit), refused:
+        jnp.cumsum(reshard(numbers, P("x")))
     free = auto_axes(jnp.sin, out_sharding=P())
     np.testing.assert_allclose(free(numbers), np.sin(numbers), rtol=1e-6)
     with pytest.raises(ValueError, match="no mesh is set"):
         auto_axes(jnp.sin, out_sharding=P("x"))(numbers)
+
+
+def test_results_lie_in_the_words_of_out_shardings(explicit: Any, numbers: Any) -> None:
+    with bindax.set_mesh(explicit):
+        x = reshard(numbers, P("x"))
+        for spec in (P("x"), P("x", None), P(), P(unreduced={"y"})):
+            found = bindax.jit(lambda x: 2 * x, out_shardings=spec)(x)
+            assert found.sharding == NamedSharding(explicit, spec)
+            np.testing.assert_array_equal(found, 2 * numbers)
+        with (
+            use_abstract_mesh(get_abstract_mesh().update_axis_types({"x": AxisType.Auto})),
+            pytest.raises(ValueError, match=r"PartitionSpec .* cannot contain axis names"),
+        ):
+            bindax.jit(lambda x: jnp.matmul(x, x, out_sharding=P("x")))(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from typing import Any, TypeVar
 
 from bindax_core import device_put
@@ -72,8 +73,7 @@ def _laid(x: Any, target: Any, what: str, sources: Sequence[Any] | None = None) 
     """
     if target is None:
         return x
-    sharding = named(target, f"{what}: out_sharding")
-    aval = typeof(x)
+    sharding, aval = _target(target, what), typeof(x)
     if not isinstance(sharding, NamedSharding):
         return device_put(x, sharding)
     _check_axes(sharding, what)
@@ -87,6 +87,10 @@ def _laid(x: Any, target: Any, what: str, sources: Sequence[Any] | None = None) 
     sharding.check(aval.shape, f"{what}: the array")
     x = pinned(x, sharding) if sources is None else whole_beyond(x, sharding, sources)
     return sharding_constraint_p.bind(x, sharding=sharding)
+
+
+def _target(given: Any, what: str) -> Any:
+    return named(given, f"{what}: out_sharding")
 
 
 def _check_axes(sharding: NamedSharding, what: str) -> None:
@@ -169,9 +173,13 @@ def decided(
     mesh = _mesh_of((args, kwargs), out_sharding)
     inside = _with_types(mesh, axes, AxisType.Auto, what)
     if inside == mesh:  # nothing is left to the compiler that was not
-        outs = function(*args, **kwargs)
-        divides = mesh.axis_names or any(map(_names_axes, tree_flatten(out_sharding)[0]))
-        return _relaid(outs, out_sharding, what) if divides else outs
+        targets = tree_flatten(out_sharding)[0]
+        if mesh.empty and not any(map(_names_axes, targets)):
+            return function(*args, **kwargs)
+        for given in map(_target, targets, repeat(what)):
+            if isinstance(given, NamedSharding):
+                _check_axes(given, what)
+        return _relaid(function(*args, **kwargs), out_sharding, what)
     if out_sharding is None:
         raise TypeError(
             f"{what}: out_sharding is missing, so nothing says how the results lie; give it, such "
