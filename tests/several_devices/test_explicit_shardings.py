@@ -185,6 +185,13 @@ def test_what_is_refused(explicit: Any, numbers: Any) -> None:
     refused = pytest.raises(ShardingTypeError, match="The input should be fully replicated")
     with bindax.set_mesh(explicit), refused:
         jnp.cumsum(reshard(numbers, P("x")))
+    refused = pytest.raises(ValueError, match="Incompatible types for broadcasting")
+    with bindax.set_mesh(explicit):
+        x = reshard(numbers, P("x"))
+        assert lax.broadcast_like(numbers[0], x).aval is x.aval
+        assert bindax.jit(lax.broadcast_like)(numbers[:, :1], x).sharding == x.sharding
+        with refused:
+            lax.broadcast_like(reshard(numbers[0], P("x")), x)
     free = auto_axes(jnp.sin, out_sharding=P())
     np.testing.assert_allclose(free(numbers), np.sin(numbers), rtol=1e-6)
     with pytest.raises(ValueError, match="no mesh is set"):

@@ -18,7 +18,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_core.sharding import PartitionSpec
+from bindax_core.sharding import PartitionSpec, laid_as
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules import types
@@ -213,14 +213,14 @@ def broadcast_to(x: Any, shape: Dims) -> Any:
 
 
 def broadcast_like(arr: Any, like_arr: Any) -> Array:
-    """Repeat an array to the shape of another one, by NumPy's rules.
+    """Repeat an array to the shape of another one, by NumPy's rules; it lies as that one.
 
     Args:
         arr: an array of any dtype, which the result has too.
         like_arr: the array whose shape is taken.
 
     Raises:
-        ValueError: when the shapes do not fit.
+        ValueError: when the shapes do not fit, or the divisions along explicit axes of a mesh.
 
     >>> broadcast_like(np.array([1, 2]), np.zeros((2, 2)))
     Array([[1, 2],
@@ -235,7 +235,17 @@ def broadcast_like(arr: Any, like_arr: Any) -> Array:
             f"axes must have equal sizes, or size 1 in arr."
         )
     dims = tuple(range(missing, len(like.shape)))
-    return broadcast_in_dim_p.bind(arr, shape=like.shape, broadcast_dimensions=dims)
+    if like.placement is not None:
+        like = like.lying(like.sharding)  # where users describe one, without its devices
+    if aval.is_divided:
+        pairs = zip(entries(aval), entries(like)[missing:], strict=True)
+        if any(own not in (None, wanted) for own, wanted in pairs):
+            raise ValueError(
+                f"broadcast_like: Incompatible types for broadcasting: {aval.str_short()} does not "
+                f"lie as {like.str_short()}. Lay one of them out by reshard."
+            )
+    made = broadcast_in_dim_p.bind(arr, shape=like.shape, broadcast_dimensions=dims)
+    return laid_as(made, like) if like.is_divided else made
 
 
 def reduce_sum(
