@@ -120,3 +120,16 @@ def test_sums_that_the_compiler_would_get_wrong(
 ) -> None:
     with pytest.raises(ShardingTypeError, match=text):
         jnp.matmul(reshard(numbers, left), reshard(numbers, right), out_sharding=P(unreduced={"x"}))
+
+
+@pytest.mark.parametrize("kinds", [(AxisType.Explicit, AxisType.Auto), (AxisType.Explicit,) * 2])
+def test_sums_beside_axes_of_other_types(kinds: Any, mesh: Any, numbers: Any) -> None:
+    def loss(w: Any, x: Any) -> Any:
+        return jnp.sin(x @ w).sum()
+
+    with bindax.set_mesh(mesh.update(axis_types=kinds)):
+        w, x = reshard(WEIGHTS, P(reduced={"x"})), reshard(numbers, P("x"))
+        slope = bindax.jit(bindax.grad(loss))(w, x)
+        assert slope.aval.str_short() == "float32[8,8]{U:x}"
+        wanted = bindax.grad(loss)(WEIGHTS, numbers)
+        np.testing.assert_allclose(reshard(slope + slope, P()), 2 * wanted, rtol=1e-5, atol=1e-5)

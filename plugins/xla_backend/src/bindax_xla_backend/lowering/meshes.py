@@ -249,15 +249,18 @@ class Meshes:
         return text + _unreduced(sharding) + ">"
 
     def sharding_of_type(self, sharding: NamedSharding, ndim: int) -> str:
-        """The sharding that a type has; along the automatic axes of its mesh it is open."""
+        """The sharding that a type has; along the automatic axes of its mesh it is open.
+
+        Sums that are not added up are whole along these: XLA gives wrong values of open ones.
+        """
         mesh, spec = sharding.mesh, sharding.spec.padded(ndim)
-        more = ["?"] if mesh.auto_axes else []
+        opened = [bool(mesh.auto_axes) or own for own in open_axes(sharding, ndim)]
         entries = [
-            f"{{{', '.join([*map(axis_text, axes), *(['?'] if is_open else more)])}}}"
-            for axes, is_open in zip(spec.axes, open_axes(sharding, ndim), strict=True)
+            f"{{{', '.join([*map(axis_text, axes), *['?'] * (is_open and not spec.unreduced)])}}}"
+            for axes, is_open in zip(spec.axes, opened, strict=True)
         ]
         named = {name for axes in spec.axes for name in axes} | spec.unreduced
-        copying = [name for name in mesh.explicit_axes if name not in named] if more else []
+        copying = [n for n in mesh.explicit_axes if n not in named] if mesh.auto_axes else []
         text = f"#sdy.sharding<@{self.symbol(mesh)}, [{', '.join(entries)}]"
         if copying:
             text += f", replicated={{{', '.join(map(axis_text, copying))}}}"
