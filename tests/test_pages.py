@@ -50,6 +50,7 @@ def test_every_setting_is_on_the_page() -> None:
         "default_device",
         "mesh",
         "nnx_logical_axis_rules",
+        "open_sums",
     }  # no variable can name them
     assert sorted(listed) == sorted(set(bindax.config.names()) - hidden)
 

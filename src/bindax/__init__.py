@@ -19,6 +19,9 @@ Settings are context managers, too:
 >>> with bindax.default_prng_impl("rbg"), bindax.threefry_partitionable(True):
 ...     bindax.random.key(0).dtype
 key<rbg>
+>>> with bindax.remove_size_one_mesh_axis_from_type(True):
+...     lax.add(1.0, 2.0)
+Array(3., dtype=float64, weak_type=True)
 >>> with bindax.transfer_guard_host_to_device("allow"), bindax.log_compiles(False):
 ...     with bindax.transfer_guard_device_to_host("allow"), bindax.debug_infs():
 ...         float(bindax.jit(bindax.numpy.sin)(0.0))
