@@ -56,3 +56,17 @@ def test_as_on_one_device(name: str, spec: Any, on: Any, numbers: Any) -> None:
         )
         for shard in x.addressable_shards:
             np.testing.assert_array_equal(np.asarray(shard.data), np.asarray(x)[shard.index])
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_slopes_of_kernels_in_groups(on: Any, groups: int) -> None:
+    rng = np.random.default_rng(groups)
+    x, kernel = rng.standard_normal((8, 4, 6)), rng.standard_normal((4, 4 // groups, 3))
+
+    def loss(x: Any, kernel: Any) -> Any:
+        out = lax.conv_general_dilated(x, kernel, (1,), ((1, 1),), feature_group_count=groups)
+        return jnp.sin(out).sum()
+
+    wanted = bindax.grad(loss, 1)(x, kernel)
+    found = bindax.jit(bindax.grad(loss, 1))(bindax.device_put(x, on("x")), kernel)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)

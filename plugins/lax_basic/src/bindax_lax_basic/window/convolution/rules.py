@@ -13,9 +13,11 @@ Batch groups are feature groups of another order, to which the rules reduce them
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from bindax_core.extend import LoweringContext, Primitive, ShapedArray, typeof
+from bindax_core.sharding import laid_along, laid_on_mesh_of, left_to_compiler
 from bindax_lax_basic.contract.precision import precision_attribute
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules import lowering as lower
@@ -170,7 +172,13 @@ def _transpose_to_rhs(conv_p: Primitive, ct: Any, lhs: Any, rhs: ShapedArray, pa
         "batch_group_count": params["feature_group_count"],
         "preferred_element_type": rhs.dtype,
     }
-    return conv_p.bind(lhs, ct, **{**params, **changed})
+    both = [lhs, ct]
+    if typeof(ct).is_divided:
+        # XLA sums up wrongly where spatial axes of both are divided.
+        for axis in out_spec[2:]:
+            ct = laid_along(ct, axis, None, typeof(ct).sharding.mesh)
+        both = [left_to_compiler(lhs), left_to_compiler(ct)]
+    return laid_on_mesh_of(conv_p.bind(*both, **{**params, **changed}), rhs, [lhs, ct])
 
 
 def _labels(spec: Dims, leading: str) -> str:
@@ -183,6 +191,12 @@ def _labels(spec: Dims, leading: str) -> str:
 def conv_lowering(ctx: LoweringContext, lhs: Any, rhs: Any, **params: Any) -> Any:
     """The ``lowering`` rule: one operation."""
     lhs_spec, rhs_spec, out_spec = params["dimension_numbers"]
+    groups = params["batch_group_count"]
+    if groups > 1 and ctx.device_count > 1:
+        # XLA sums up wrongly over divided features of batch groups, and rightly over these.
+        moved = partial(_move_groups, source=lhs_spec[0], target=lhs_spec[1], groups=groups)
+        (lhs,) = lower.inlined(ctx, lambda x: [moved(x)], [lhs], ctx.avals_in[:1])
+        params = {**params, "feature_group_count": groups, "batch_group_count": 1}
     sizes = ("window_strides", "lhs_dilation", "rhs_dilation")
     counts = ("feature_group_count", "batch_group_count")
     attributes = {
