@@ -128,7 +128,7 @@ class DevicePlacement:
         indices = sharding.addressable_devices_indices_map(aval.shape)
         terms = terms_of(sharding)
         whole = (np.zeros if terms else np.empty)(aval.shape, aval.dtype)
-        for device, shard in shards:
+        for device, shard in shards if aval.size else ():  # XLA may leave empty parts undivided
             if not terms:
                 whole[indices[device]] = self._read(shard, part)
             elif not terms[device][0]:
