@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, ShapedArray, float0, is_extended, is_value, typeof
+from bindax_core.extend import (
+    Array,
+    ShapedArray,
+    canonicalize_aval,
+    float0,
+    is_extended,
+    is_value,
+    typeof,
+)
 from bindax_core.sharding import NamedSharding, laid_as
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import DType, canonical_dtype, convert, from_value, shape_argument
@@ -216,7 +224,7 @@ def full_like(
         return decided(full_like, out_sharding, (a, fill_value, dtype, shape), {"device": device})
     if not is_value(a) and hasattr(a, "shape") and hasattr(a, "dtype"):
         sizes, wanted, weak = a.shape, canonical_dtype(a.dtype), False
-        aval = a if isinstance(a, ShapedArray) else None
+        aval = canonicalize_aval(a) if isinstance(a, ShapedArray) else None
     else:
         aval = typeof(array_operand("full_like", a))
         sizes, wanted, weak = aval.shape, aval.dtype, aval.weak_type

@@ -99,7 +99,8 @@ def empty_ref(ty: Any, memory_space: Any = None) -> Ref:
             f"empty_ref takes a type with a shape and a dtype, such as "
             f"ShapeDtypeStruct((2, 3), 'float32'), but got {ty!r:.80}."
         )
-    aval = ShapedArray(tuple(ty.shape), ty.dtype)
+    is_type = isinstance(ty, ShapedArray)
+    aval = canonicalize_aval(ty) if is_type else ShapedArray(tuple(ty.shape), ty.dtype)
     return new_ref(zeros_like_aval(aval), memory_space=memory_space)
 
 

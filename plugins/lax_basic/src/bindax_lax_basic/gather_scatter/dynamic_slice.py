@@ -278,7 +278,7 @@ def _update_transpose(ct: Any, x: Any, update: Any, *starts: Any) -> list[Any]:
     aval = update.aval if undefined else typeof(update)
     to_x = to_update = None
     if type(x) is UndefPrimal:
-        zeros = filled(ShapedArray(aval.shape, typeof(ct).dtype), 0)
+        zeros = filled(aval.update(dtype=typeof(ct).dtype, weak_type=False), 0)
         to_x = dynamic_update_slice_p.bind(ct, zeros, *starts)
     if undefined:
         to_update = dynamic_slice_p.bind(ct, *starts, slice_sizes=aval.shape)

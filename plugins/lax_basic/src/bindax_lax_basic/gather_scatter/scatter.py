@@ -110,7 +110,7 @@ def _scatter_transpose(ct: Any, x: Any, indices: Any, updates: Any, **params: An
     aval = updates.aval if type(updates) is UndefPrimal else typeof(updates)
     to_x = to_updates = None
     if type(x) is UndefPrimal:
-        nothing = filled(ShapedArray(aval.shape, typeof(ct).dtype), 0)
+        nothing = filled(aval.update(dtype=typeof(ct).dtype, weak_type=False), 0)
         to_x = scatter_p.bind(ct, indices, nothing, **params)
     if type(updates) is UndefPrimal:
         to_updates = gather_back(ct, indices, aval.shape, **params)
@@ -258,7 +258,7 @@ def _mul_jvp(primals: Operands, tangents: Operands, **params: Any) -> tuple[Any,
         tangent = scatter_mul_p.bind(tangents[0], indices, updates, **params)
     if type(tangents[2]) is not Zero:
         change = mul_p.bind(_product_of_others(x, indices, updates, params), tangents[2])
-        zeros = filled(ShapedArray(typeof(x).shape, typeof(x).dtype), 0)
+        zeros = filled(typeof(x).strip_weak_type(), 0)
         change = scatter_add_p.bind(zeros, indices, change, **params)
         tangent = add_tangents(tangent, change)
     return out, tangent

@@ -12,6 +12,7 @@ from bindax_core.extend import (
     LoweringContext,
     Primitive,
     ShapedArray,
+    canonicalize_aval,
     float0,
     is_extended,
     primitive,
@@ -181,7 +182,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     >>> full_like(np.zeros(2, np.float32), 3)
     Array([3., 3.], dtype=float32)
     """
-    aval = x if isinstance(x, ShapedArray) else typeof(x)
+    aval: Any = canonicalize_aval(x) if isinstance(x, ShapedArray) else typeof(x)
     weak = dtype is None and aval.weak_type
     wanted = aval.dtype if dtype is None else dtypes.canonical_dtype(dtype)
     sizes = aval.shape if shape is None else shape_argument("full_like", shape)
