@@ -176,6 +176,8 @@ def _cotangent_problems(
     places = [i for i in case.positions if typeof(operands[i]).dtype.itemsize >= 4]
     if not places or not _is_present(rules.jvp.rule_of(case.primitive)):
         return
+    if "divided cotangents" in case.skip:
+        return
 
     def of(values: Sequence[Any]) -> list[Any]:
         def function(*chosen: Any) -> list[Any]:
@@ -193,7 +195,8 @@ def _cotangent_problems(
 
     try:
         found = of(divided)
-    except ShardingTypeError:
+    except ShardingTypeError as error:
+        yield f"{where}: the cotangents raise {error}"
         return
     for i, made in zip(places, found, strict=True):
         if typeof(made).sharding.spec != typeof(divided[i]).sharding.spec:
