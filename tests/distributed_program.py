@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import bindax
+import bindax.numpy as bnp
 from bindax import lax, nnx
 from bindax.experimental import multihost_utils
-from bindax.sharding import NamedSharding
+from bindax.sharding import AxisType, NamedSharding
 from bindax.sharding import PartitionSpec as P
 
 
@@ -118,6 +119,41 @@ def refusals(address):
         initialize(os.environ["COORDINATOR"], 1, 0)
 
 
+def explicit():
+    """Two training steps whose types say how arrays lie, beside those of this process alone."""
+    count, _ = join(local_device_ids=[*range(8 // int(os.environ["PROCESSES"]))])
+    spec = None  # of a product whose terms are on several devices
+
+    def loss(params, x):
+        hidden = bnp.tanh(x @ params["in"])
+        return bnp.mean(bnp.matmul(hidden, params["out"], out_sharding=spec) ** 2)
+
+    @bindax.jit
+    def step(params, x):
+        value, slopes = bindax.value_and_grad(loss)(params, x)
+        return bindax.tree.map(lambda p, s: p - 0.1 * s, params, slopes), value
+
+    x = np.linspace(-1.0, 1.0, 64, dtype=np.float32).reshape(8, 8)
+    whole = {"in": x, "out": np.cos(x)}
+    alone = step(step(whole, x)[0], x)
+    curved = bindax.grad(lambda scale: step({**whole, "in": scale * x}, x)[1])(1.0)
+
+    mesh = bindax.make_mesh((4, 2), ("x", "y"), (AxisType.Explicit,) * 2)
+    assert len({device.process_index for device in mesh.devices.flat}) == count
+    spec = P("x")
+    with bindax.set_mesh(mesh):
+        laid = bindax.reshard(whole, {"in": P(None, "y"), "out": P("y")})
+        rows = bindax.reshard(x, P("x"))
+        params, value = step(step(laid, rows)[0], rows)
+        types = [bindax.typeof(params[name]).str_short() for name in ("in", "out")]
+        assert types == ["float32[8,8@y]", "float32[8@y,8]"]
+        slope = bindax.grad(lambda scale: step({**laid, "in": scale * laid["in"]}, rows)[1])(1.0)
+        found = {name: bindax.reshard(params[name], P()) for name in params}
+    for name in params:
+        np.testing.assert_allclose(found[name], alone[0][name], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose([value, slope], [alone[1], curved], rtol=1e-5)
+
+
 def waits():
     """Sum over all processes, again and again, until one is lost."""
     count, _ = join(heartbeat_timeout_seconds=2)
@@ -169,5 +205,5 @@ def raises():
 
 
 if __name__ == "__main__":
-    programs = (values, refusals, waits, differs, raises)
+    programs = (values, refusals, explicit, waits, differs, raises)
     {program.__name__: program for program in programs}[sys.argv[1]](*sys.argv[2:])

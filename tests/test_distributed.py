@@ -108,6 +108,11 @@ def test_processes_share_arrays_values_and_checkpoints(start, tmp_path):
         bindax.nnx.load(tmp_path / "point")
 
 
+@pytest.mark.parametrize("count", [2, pytest.param(4, marks=pytest.mark.nightly)])
+def test_a_step_with_explicit_axes_is_that_of_one_process(start, count):
+    finished(start(count, PROGRAM, "explicit"))
+
+
 def test_programs_that_are_not_the_same_are_an_error(start):
     finished(start(2, PROGRAM, "differs"))
 
