@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bindax_core.extend import tree_leaves
+from bindax_nnx._counted import count_with
 from bindax_nnx.array_attributes import ArrayAttribute
 from bindax_nnx.graph import traverse
 from bindax_nnx.rngs import RngState
@@ -66,3 +67,6 @@ def counts_text(node: Any) -> str:
     if len(sizes) > 1:
         sizes["Total"] = total(sizes.values())
     return ", ".join(f"{kind}: {size_text(size)}" for kind, size in sizes.items())
+
+
+count_with(counts_text)
