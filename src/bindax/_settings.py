@@ -45,7 +45,6 @@ class Settings(Config):
     nnx_graph_updates: bool
     nnx_logical_axis_rules: tuple[tuple[str, Any], ...]
     nnx_sow_capture_noop: bool
-    nnx_variable_hijax: bool
     nnx_variable_ref: bool
     no_execution: bool
     no_tracing: bool

@@ -197,10 +197,10 @@ def test_a_change_inside_of_a_block_ends_with_the_block():
     assert nnx.set_graph_mode.current_value() is before
     assert inside() is True
     assert nnx.set_graph_mode.current_value() is before
-    with nnx.var_defaults(hijax=False):
-        nnx.var_defaults(hijax=True)
-        assert nnx.var_defaults().hijax is True
-    assert nnx.var_defaults().hijax is False
+    with nnx.var_defaults(ref=False):
+        nnx.var_defaults(ref=True)
+        assert nnx.var_defaults().ref is True
+    assert nnx.var_defaults().ref is False
 
 
 @pytest.mark.graph

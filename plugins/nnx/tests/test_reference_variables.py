@@ -21,14 +21,9 @@ def scale(library, plain, value=2.0, **metadata):
     return library.Param(plain.numpy.asarray(np.float32(value)), **metadata)
 
 
-# Variables with ``hijax`` alone change in transformations with Flax up to 0.12.11.
-@pytest.mark.parametrize(
-    ("library", "plain", "name"),
-    [(nnx, bindax, "ref"), (flax_nnx, jax, "ref"), (nnx, bindax, "hijax")],
-    ids=["ours-ref", "theirs-ref", "ours-hijax"],
-)
-def test_plain_transformations_change_variables(library, plain, name):
-    counts = library.Dict(n=scale(library, plain, 0.0, **{name: True}))
+@BOTH
+def test_plain_transformations_change_variables(library, plain):
+    counts = library.Dict(n=scale(library, plain, 0.0, ref=True))
 
     @plain.jit
     def step(counts, x):
@@ -49,10 +44,9 @@ def test_plain_transformations_change_variables(library, plain, name):
     assert float(counts.n[...]) == 12.0
 
 
-@pytest.mark.parametrize("metadata", ["ref", "hijax"])
-def test_averages_of_a_batch_are_gathered_inside_of_a_plain_gradient(metadata):
+def test_averages_of_a_batch_are_gathered_inside_of_a_plain_gradient():
     kept, plain = (nnx.BatchNorm(2, rngs=nnx.Rngs(0)) for _ in range(2))
-    kept = nnx.with_vars(kept, **{metadata: True})
+    kept = nnx.with_vars(kept, ref=True)
     x = ones((3, 2)) * np.arange(3, dtype=np.float32)[:, None]
     loss = lambda scale, layer: (layer(x * scale) ** 2).sum()  # noqa: E731
     found = bindax.jit(bindax.grad(lambda scale: loss(scale, kept)))(2.0)
@@ -88,8 +82,8 @@ def test_defaults_of_new_variables(library, plain):
     with library.var_defaults(ref=True):
         assert scale(library, plain).ref
         assert not scale(library, plain, ref=False).ref
-        with library.var_defaults(ref=False, hijax=True):
-            assert dict(library.var_defaults()) == {"hijax": True, "ref": False}
+        with library.var_defaults(ref=False, hijax=False):
+            assert dict(library.var_defaults()) == {"hijax": False, "ref": False}
         assert (library.var_defaults().ref, library.var_defaults().hijax) == (True, False)
     made = library.var_defaults(ref=True)(lambda: scale(library, plain))()
     assert made.ref
@@ -198,9 +192,30 @@ def test_types_of_models_stay_types():
     np.testing.assert_array_equal(norm.mean.value, [0.0, 0.0])
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: nnx.Param(1.0, hijax=True),
+        lambda: nnx.Param.from_metadata(1.0, {"hijax": True}),
+        lambda: nnx.Param(1.0).copy(hijax=True),
+        lambda: nnx.Param(1.0).set_metadata(hijax=True),
+        lambda: setattr(nnx.Param(1.0), "hijax", True),
+        lambda: nnx.with_vars(nnx.Linear(1, 1, rngs=nnx.Rngs(0)), hijax=True),
+        lambda: nnx.var_defaults(hijax=True),
+        lambda: nnx.var_defaults(hijax=True, ref=True),
+    ],
+)
+def test_asking_for_a_hijax_variable_is_an_error_that_says_so(ask):
+    with pytest.raises(
+        ValueError, match=r"hijax variable, which bindax\.nnx does not have.*ref=True"
+    ):
+        ask()
+    assert nnx.Param(1.0, hijax=False).hijax is False
+
+
 def test_what_mutable_arrays_refuse():
-    with pytest.raises(TypeError, match=r"Cache with ref=True or hijax=True holds one array.*dict"):
-        nnx.Cache({"a": 1.0}, hijax=True)
+    with pytest.raises(TypeError, match=r"Cache with ref=True holds one array.*dict"):
+        nnx.Cache({"a": 1.0}, ref=True)
     kept = nnx.Param(array([1.0, 2.0]), ref=True)
     with pytest.raises(ValueError, match=r"do not broadcast"):
         kept.value = ones(3)

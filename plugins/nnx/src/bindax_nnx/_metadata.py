@@ -15,8 +15,22 @@ _FORMER_NAMES = ("sharding", "sharding_names")
 
 
 def current_names(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata with the present name where an older one was used."""
+    """Metadata with the present name where an older one was used.
+
+    Raises:
+        ValueError: they ask for a kind of variable that there is not.
+    """
+    require_no_hijax(metadata)
     return {current_name(name): value for name, value in metadata.items()}
+
+
+def require_no_hijax(metadata: Mapping[str, Any]) -> None:
+    """Raise where metadata ask for a hijax variable."""
+    if metadata.get("hijax"):
+        raise ValueError(
+            "hijax=True asks for a hijax variable, which bindax.nnx does not have. Pass ref=True: "
+            "the value is in a mutable array then, which any transformed function can change."
+        )
 
 
 def current_name(name: str) -> str:

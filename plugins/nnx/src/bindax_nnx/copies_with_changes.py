@@ -114,13 +114,13 @@ def with_vars(
 
     Args:
         node: the root.
-        hijax: the metadata ``hijax`` of the copies; None leaves it as it is.
-        ref: the metadata ``ref``, likewise.
+        hijax: False, or None: there are no variables of this kind.
+        ref: the metadata ``ref`` of the copies; None leaves it as it is.
         only: which variables.
         allow_duplicates: whether a variable that is to be copied may appear twice.
 
     Raises:
-        ValueError: one does; the message names its paths.
+        ValueError: one does, the message names its paths; or ``hijax`` is True.
 
     >>> from bindax_nnx import Linear, PathContains, Rngs
     >>> layer = with_vars(Linear(2, 3, rngs=Rngs(0)), ref=True, only=PathContains("kernel"))

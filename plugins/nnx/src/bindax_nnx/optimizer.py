@@ -55,7 +55,7 @@ def _raw(tree: Any) -> Any:
 
 def _without_reference(x: Any) -> Any:
     """A parameter whose value is in no mutable array."""
-    return x.copy(hijax=False, ref=False) if _is_variable(x) and (x.ref or x.hijax) else x
+    return x.copy(ref=False) if _is_variable(x) and x.ref else x
 
 
 class Optimizer(Object):

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from bindax_core import config
 from bindax_core.extend import ShapedArray, is_value
+from bindax_nnx._metadata import require_no_hijax
 from bindax_nnx.modes import Switch
-from bindax_nnx.settings import nnx_variable_hijax, nnx_variable_ref
+from bindax_nnx.settings import nnx_variable_ref
 from bindax_transforms.extend import Reference
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-class _Hijax(Switch):
-    _setting = nnx_variable_hijax
 
 
 class _Ref(Switch):
     _setting = nnx_variable_ref
-
-
-class _Values(NamedTuple):
-    hijax: bool
-    ref: bool
 
 
 class VarDefaults(Mapping[str, bool]):
@@ -35,49 +25,19 @@ class VarDefaults(Mapping[str, bool]):
     {'hijax': False, 'ref': False}
     """
 
-    def __init__(self, hijax: bool, ref: bool) -> None:
-        self._values = _Values(hijax, ref)
+    hijax = False
 
-    @property
-    def hijax(self) -> bool:
-        """The value of ``hijax``."""
-        return self._values.hijax
-
-    @property
-    def ref(self) -> bool:
-        """The value of ``ref``."""
-        return self._values.ref
+    def __init__(self, ref: bool) -> None:
+        self.ref = ref
 
     def __getitem__(self, name: str) -> bool:
-        value: bool = self._values._asdict()[name]
-        return value
+        return {"hijax": self.hijax, "ref": self.ref}[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_Values._fields)
+        return iter(("hijax", "ref"))
 
     def __len__(self) -> int:
-        return len(_Values._fields)
-
-
-class _Switches:
-    """Several settings that are changed together."""
-
-    def __init__(self, switches: list[Switch]) -> None:
-        self._switches = switches
-
-    def __enter__(self) -> None:
-        for switch in self._switches:
-            switch.__enter__()
-
-    def __exit__(self, *exception: Any) -> None:
-        for switch in reversed(self._switches):
-            switch.__exit__(*exception)
-
-    def __call__(self, function: F) -> F:
-        """The function, run with the settings; what they were before holds again."""
-        for switch in self._switches:
-            function = switch(function)
-        return function
+        return 2
 
 
 def var_defaults(*, hijax: bool | None = None, ref: bool | None = None) -> Any:
@@ -86,11 +46,14 @@ def var_defaults(*, hijax: bool | None = None, ref: bool | None = None) -> Any:
     The change lasts, or to the end of a ``with`` block, or for the calls of a function.
 
     Args:
-        hijax: the metadata ``hijax`` of variables that have none; None leaves it as it is.
-        ref: the metadata ``ref``, likewise.
+        hijax: False, or None: there are no variables of this kind.
+        ref: the metadata ``ref`` of variables that have none; None leaves it as it is.
 
     Returns:
         Without arguments, what holds now, a ``VarDefaults``.
+
+    Raises:
+        ValueError: ``hijax`` is True.
 
     >>> from bindax_nnx import Variable
     >>> with var_defaults(ref=True):
@@ -98,23 +61,22 @@ def var_defaults(*, hijax: bool | None = None, ref: bool | None = None) -> Any:
     >>> count.ref, var_defaults().ref
     (True, False)
     """
+    require_no_hijax({"hijax": hijax})
+    now = _Ref.current_value()
     if hijax is None and ref is None:
-        return VarDefaults(_Hijax.current_value(), _Ref.current_value())
-    given = [(_Hijax, hijax), (_Ref, ref)]
-    return _Switches([switch(value) for switch, value in given if value is not None])
+        return VarDefaults(now)
+    return _Ref(now if ref is None else ref)
 
 
 def add_defaults(metadata: dict[str, Any], value: Any) -> None:
     """Add what new variables have to the metadata of one that holds a value."""
-    if config.nnx_variable_hijax:
-        metadata.setdefault("hijax", True)
     if config.nnx_variable_ref or isinstance(value, Reference):
         metadata.setdefault("ref", True)
 
 
 def holds_reference(metadata: Mapping[str, Any]) -> bool:
     """Tell whether a variable with these metadata holds its value in a mutable array."""
-    return bool(metadata.get("ref") or metadata.get("hijax"))
+    return bool(metadata.get("ref"))
 
 
 def settled(kind: str, value: Any, metadata: Mapping[str, Any]) -> Any:
@@ -135,8 +97,8 @@ def settled(kind: str, value: Any, metadata: Mapping[str, Any]) -> Any:
         return value  # of a type there is nothing to keep
     if not is_value(value):
         raise TypeError(
-            f"{kind} with ref=True or hijax=True holds one array, which functions change in place, "
-            f"but got {value!r:.60} of type {type(value).__name__}. Make a variable for each array."
+            f"{kind} with ref=True holds one array, which functions change in place, but got "
+            f"{value!r:.60} of type {type(value).__name__}. Make a variable for each array."
         )
     try:
         return import_module("bindax_refs").new_ref(value)

@@ -40,12 +40,6 @@ nnx_variable_ref: Setting = Setting(
     transformed by other means than ``bindax.nnx`` change, too""",
     traced=True,
 )
-nnx_variable_hijax: Setting = Setting(
-    "nnx_variable_hijax",
-    False,
-    "new variables of ``bindax.nnx`` have the metadata ``hijax``, which mean the same as ``ref``",
-    traced=True,
-)
 
 
 def _checked_rules(value: Any) -> tuple[tuple[Any, Any], ...]:

@@ -44,8 +44,8 @@ class Variable(Counted, HasMetadata, VariableOperators, Generic[A]):
             mesh axes, or a ``Sharding``, divides the value over the devices of ``mesh`` or of the
             mesh that is set, unless ``eager_sharding`` is False; ``sharding_rules`` translate its
             names. ``sharding`` and ``sharding_names`` are older names of it; the names that
-            ``sharding`` gives are kept where there is no mesh. ``ref=True`` or ``hijax=True`` keeps
-            the value in a mutable array, so that what any transformed function writes stays.
+            ``sharding`` gives are kept where there is no mesh. ``ref=True`` keeps the value in a
+            mutable array, so that what any transformed function writes stays.
 
     Raises:
         TypeError: a metadata name is an attribute's, or a mutable array is to hold no array.
