@@ -21,6 +21,7 @@ from bindax_core.extend import (
     manifest_entries,
     on_rollback,
 )
+from bindax_text._shardings import FORMS
 
 Write = Callable[[Any], Mapping[str, Any]]
 Class = TypeVar("Class", bound=type)
@@ -155,5 +156,5 @@ def _declared() -> Iterator[TextForm]:
             yield _forms[type_]
 
 
-_EFFECT_SITE = Site(Effect.__module__, __file__, 0)
-_forms[Effect] = TextForm(Effect, "Effect", *_of_fields(Effect), _EFFECT_SITE)
+for _type, _form in {Effect: _of_fields(Effect), **FORMS}.items():
+    _forms[_type] = TextForm(_type, _type.__name__, *_form, Site("bindax_core", __file__, 0))

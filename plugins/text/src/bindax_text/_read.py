@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.errors import JaxprTextError, JaxprTypeError, TreeError
+from bindax_core.errors import JaxprTextError
 from bindax_core.extend import (
     AbstractValue,
     Array,
     Atom,
     ClosedJaxpr,
-    ExtendedDType,
     Jaxpr,
     JaxprEqn,
     Literal,
@@ -25,7 +24,6 @@ from bindax_core.extend import (
     SourceInfo,
     Transformation,
     Var,
-    as_extended,
     float0,
     is_value,
     typecheck_jaxpr,
@@ -33,8 +31,8 @@ from bindax_core.extend import (
 )
 from bindax_text._checksum import check_rest
 from bindax_text._distributions import find_primitive, require, require_form
-from bindax_text._numbers import HEADER, RESERVED, VERSION, find_dtype, read_number
-from bindax_text._placed_types import placed
+from bindax_text._numbers import HEADER, RESERVED, VERSION, read_number
+from bindax_text._read_types import TypeReader, at
 from bindax_text._tokens import Tokens
 from bindax_text._treedefs import read_treedef
 
@@ -63,27 +61,17 @@ def read_text(text: Any, any_version: bool) -> ClosedJaxpr:
         tokens = Tokens(text, position)
         if line[1] in used:
             raise tokens.error(f"the distribution {line[1]} is named twice")
-        _at(tokens, "", require, line[1], line[2], any_version)
+        at(tokens, "", require, line[1], line[2], any_version)
         used.add(line[1])
         position = line.end()
     return _Reader(Tokens(text, position), used).text()
 
 
-def _at(tokens: Tokens, subject: str, function: Callable[..., Any], *args: Any, **kw: Any) -> Any:
-    """Call what may raise anything, such as a plugin's code, and say in which line it did."""
-    try:
-        return function(*args, **kw)
-    except Exception as error:
-        known = isinstance(error, JaxprTextError | JaxprTypeError | TreeError)
-        reason = str(error) if known else f"{type(error).__name__}: {error}"
-        raise tokens.error(f"{subject}{reason:.500}") from error
-
-
-class _Reader:
+class _Reader(TypeReader):
     """Reads the definitions of a text."""
 
     def __init__(self, tokens: Tokens, used: set[str]) -> None:
-        self.tokens = tokens
+        super().__init__(tokens)
         self._used = used
         self._arrays: list[Array] = []
         self._programs: list[ClosedJaxpr] = []
@@ -113,58 +101,11 @@ class _Reader:
     # -------------------------------------------------------------------------------- arrays
 
     def _array(self) -> Array:
-        aval = self._type()
+        aval = self.type()
         if type(aval) is not ShapedArray:
             raise self.tokens.error("an array has a type such as float32[3]")
         payload = self.tokens.take_string()
-        found: Array = _at(self.tokens, "an array is damaged: ", _decoded, payload, aval)
-        return found
-
-    def _type(self) -> AbstractValue:
-        if self.tokens.next.kind == "qualified":
-            found = self._of_form(0)
-            if not isinstance(found, AbstractValue):
-                raise self.tokens.error(f"expected a type, found a {type(found).__name__}")
-            return found
-        dtype, shape = self._dtype(), self._shape()
-        aval = ShapedArray(shape, dtype, self.tokens.has("~"))
-        if not self.tokens.has("{"):
-            return aval
-        return _at(self.tokens, "a type is damaged: ", placed, aval, self._fields("}", 0))  # type: ignore[no-any-return]
-
-    def _shape(self) -> tuple[int, ...]:
-        self.tokens.expect("[")
-        shape: list[int] = []
-        for _ in self.tokens.parts("]"):
-            text = self.tokens.next.text
-            if self.tokens.next.kind != "number" or not text.isdigit() or len(text) > 18:
-                self.tokens.fail("expected the size of an axis")
-            shape.append(int(self.tokens.take().text))
-        return tuple(shape)
-
-    def _dtype(self) -> np.dtype[Any]:
-        return self._extended().dtype if self.tokens.has("extended") else self._plain_dtype()
-
-    def _extended(self) -> ExtendedDType:
-        """An extended dtype, of which the name was taken: its name, and the type of an element."""
-        self.tokens.expect("(")
-        name = self.tokens.take_string()
-        self.tokens.expect(",")
-        base, shape = self._plain_dtype(), self._shape()
-        self.tokens.expect(")")
-        made = _at(self.tokens, "an extended dtype is damaged: ", np.dtype, [(name, base, shape)])
-        found = as_extended(made)
-        if not isinstance(found, ExtendedDType) or found.name != name or not shape:
-            raise self.tokens.error(f"{name!r} is no extended dtype")
-        return found
-
-    def _plain_dtype(self) -> np.dtype[Any]:
-        name = self.tokens.take_kind("name", "a dtype")
-        found = find_dtype(name)
-        if found is None:
-            raise self.tokens.error(
-                f"there is no dtype {name!r} here. Import the package that defines it"
-            )
+        found: Array = at(self.tokens, "an array is damaged: ", _decoded, payload, aval)
         return found
 
     # ------------------------------------------------------------------------------ programs
@@ -175,6 +116,7 @@ class _Reader:
         constvars: list[Var] = []
         consts: list[Any] = []
         invars: list[Var] = []
+        self.mesh = self.named_mesh() if tokens.has("on") else None
         tokens.expect("(")
         for _ in tokens.parts(")"):
             v = self._binder(names)
@@ -191,7 +133,7 @@ class _Reader:
         tokens.expect("(")
         outs = self._atoms(names)
         closed = ClosedJaxpr(Jaxpr(constvars, invars, outs, eqns), consts)
-        _at(tokens, "the program is not well typed: ", typecheck_jaxpr, closed)
+        at(tokens, "the program is not well typed: ", typecheck_jaxpr, closed)
         return closed
 
     def _binder(self, names: dict[str, Var]) -> Var:
@@ -199,7 +141,7 @@ class _Reader:
         if name in RESERVED or name in names:
             raise self.tokens.error(f"{name!r} is no name for a new variable")
         self.tokens.expect(":")
-        names[name] = Var(self._type())
+        names[name] = Var(self.type())
         return names[name]
 
     def _constant(self, v: Var) -> Any:
@@ -220,7 +162,7 @@ class _Reader:
                 tokens.fail("expected the name of a new variable")
             self._binder(bound)
         primitive = self._primitive()
-        params = self._fields("]", 0) if tokens.has("[") else {}
+        params = self.fields("]", 0) if tokens.has("[") else {}
         tokens.expect("(")
         operands = self._atoms(names)
         names.update(bound)
@@ -279,7 +221,7 @@ class _Reader:
         if token.kind == "string":
             return self.tokens.take_string()
         if token.kind == "qualified":
-            return self._of_form(depth + 1)
+            return self.of_form(depth + 1)
         if token.kind == "mark":
             return self._defined(self._programs if token.text[0] == "@" else self._arrays)
         if token.text in _CONSTANTS:
@@ -299,7 +241,7 @@ class _Reader:
         if text != "nan" and self.tokens.next.kind != "number":
             self.tokens.fail("expected a number")
         kind = int if text.lstrip("-").isdigit() else float
-        number = _at(self.tokens, "a number is damaged: ", kind, text)
+        number = at(self.tokens, "a number is damaged: ", kind, text)
         self.tokens.take()
         return number  # type: ignore[no-any-return]
 
@@ -314,7 +256,7 @@ class _Reader:
         return complex(*parts)
 
     def _scalar(self, number: Any) -> Array:
-        aval = self._type()
+        aval = self.type()
         if type(aval) is not ShapedArray or aval.shape != ():
             raise self.tokens.error("a number has a type such as float32[]")
         found = read_number(number, aval.dtype)
@@ -336,7 +278,7 @@ class _Reader:
         self.tokens.expect("(")
         return self._items(")", depth)
 
-    def _fields(self, closing: str, depth: int) -> dict[str, Any]:
+    def fields(self, closing: str, depth: int) -> dict[str, Any]:
         """``name=value``, separated by commas, to the closing bracket."""
         fields: dict[str, Any] = {}
         for _ in self.tokens.parts(closing):
@@ -353,17 +295,17 @@ class _Reader:
             key = self._value(depth)
             self.tokens.expect("=")
             value = self._value(depth)
-            _at(self.tokens, "the key of a dict: ", found.__setitem__, key, value)
+            at(self.tokens, "the key of a dict: ", found.__setitem__, key, value)
             if len(found) != count:
                 raise self.tokens.error(f"the key {key!r:.40} is given twice")
         return found
 
-    def _of_form(self, depth: int) -> Any:
+    def of_form(self, depth: int) -> Any:
         """An instance of a class that has a text form."""
         name, form = self._find("a class", require_form)
         self.tokens.expect("(")
-        fields = self._fields(")", depth)
-        found = _at(self.tokens, f"{name} is damaged: ", form.read, **fields)
+        fields = self.fields(")", depth)
+        found = at(self.tokens, f"{name} is damaged: ", form.read, **fields)
         if type(found) is not form.type:
             raise self.tokens.error(f"{name} was read as a {type(found).__name__}")
         return found
@@ -376,12 +318,12 @@ class _Reader:
             raise self.tokens.error(
                 f"{name} is of a distribution that no line 'uses {distribution} ...' names"
             )
-        return name, _at(self.tokens, "", find, distribution, rest)
+        return name, at(self.tokens, "", find, distribution, rest)
 
     # --------------------------------------------------------------------- values with a name
 
     def _frozenset(self, depth: int) -> Any:
-        return _at(self.tokens, "a frozenset is damaged: ", frozenset, self._call(depth))
+        return at(self.tokens, "a frozenset is damaged: ", frozenset, self._call(depth))
 
     def _slice(self, depth: int) -> slice:
         items = self._call(depth)
@@ -390,10 +332,10 @@ class _Reader:
         return slice(*items)
 
     def _bytes(self) -> Any:
-        return _at(self.tokens, "bytes are damaged: ", bytes.fromhex, self.tokens.take_string())
+        return at(self.tokens, "bytes are damaged: ", bytes.fromhex, self.tokens.take_string())
 
     def _treedef(self) -> Any:
-        return _at(self.tokens, "", read_treedef, self.tokens.take_string())
+        return at(self.tokens, "", read_treedef, self.tokens.take_string())
 
     def _primitive(self) -> Any:
         return self._find("a primitive", find_primitive)[1]
@@ -425,15 +367,15 @@ _READERS: dict[str, Callable[[_Reader, int], Any]] = {
     "[": lambda reader, depth: reader._items("]", depth),
     "{": _Reader._dict,
     "bytes": lambda reader, depth: reader._one(reader._bytes),
-    "dtype": lambda reader, depth: reader._one(reader._dtype),
-    "extended": lambda reader, depth: reader._extended(),
+    "dtype": lambda reader, depth: reader._one(reader.dtype),
+    "extended": lambda reader, depth: reader.extended(),
     "frozenset": _Reader._frozenset,
     "ndarray": lambda reader, depth: reader._one(reader._numpy),
     "numpy": lambda reader, depth: reader._one(reader._numpy_scalar),
     "primitive": lambda reader, depth: reader._one(reader._primitive),
     "slice": _Reader._slice,
     "treedef": lambda reader, depth: reader._one(reader._treedef),
-    "type": lambda reader, depth: reader._one(reader._type),
+    "type": lambda reader, depth: reader._one(reader.type),
 }
 
 

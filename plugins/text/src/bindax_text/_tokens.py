@@ -18,7 +18,7 @@ _TOKEN = re.compile(
     |(?P<name>[A-Za-z_][A-Za-z0-9_]*)
     |(?P<string>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+")
     |(?P<mark>[@\#][0-9]+)
-    |(?P<sign>[()\[\]{{}}=:,~])""",
+    |(?P<sign>[()\[\]{{}}=:,~@])""",
     re.VERBOSE,
 )
 _SPACE = re.compile(r"\s*")

@@ -33,10 +33,18 @@ from bindax_core.extend import (
     is_extended,
     provenance_of,
 )
+from bindax_core.sharding import AbstractMesh
 from bindax_text._checksum import with_checksum
 from bindax_text._forms import form_of
 from bindax_text._numbers import HEADER, RESERVED, find_dtype, payload, shortest
-from bindax_text._placed_types import placed_fields
+from bindax_text._placed_types import (
+    is_short,
+    mesh_of,
+    mesh_text,
+    placed_fields,
+    sets_text,
+    sizes_text,
+)
 from bindax_text._tokens import QUALIFIED
 from bindax_text._treedefs import write_treedef
 
@@ -60,6 +68,7 @@ class Writer:
         self._used: dict[str, Distribution] = {}
         self._arrays: list[str] = []
         self._programs: list[str] = []
+        self._mesh: AbstractMesh | None = None  # that of the program that is being written
         # What has a mark already, by its identity; the values are kept so that it stays theirs.
         self._marks: dict[int, tuple[str, Any]] = {}
 
@@ -81,6 +90,13 @@ class Writer:
         """The mark of a jaxpr, which is written at its first use."""
         if id(closed) in self._marks:
             return self._marks[id(closed)][0]
+        outer, self._mesh = self._mesh, mesh_of(closed.jaxpr)
+        try:
+            return self._defined(closed)
+        finally:
+            self._mesh = outer
+
+    def _defined(self, closed: ClosedJaxpr) -> str:
         jaxpr = closed.jaxpr
         fresh = _names()
         names: dict[Var, str] = {}
@@ -104,7 +120,8 @@ class Writer:
         lines = [self._equation(eqn, binder, atom) for eqn in jaxpr.eqns]
         mark = f"@{len(self._programs)}"
         outs = ", ".join(map(atom, jaxpr.outvars))
-        head = f"\nprogram {mark} ({', '.join(binders)})\n"
+        on = "" if self._mesh is None else f"{mesh_text(self._mesh)} "
+        head = f"\nprogram {mark} {on}({', '.join(binders)})\n"
         self._programs.append("".join([head, *lines, f"  return ({outs})\n"]))
         self._marks[id(closed)] = mark, closed
         return mark
@@ -136,9 +153,9 @@ class Writer:
     def _type(self, aval: Any) -> str:
         if type(aval) is not ShapedArray:
             return self._of_form(aval, 0)
-        sizes = ",".join(map(str, aval.shape))
-        fields = [f"{key}={self._value(value)}" for key, value in placed_fields(aval).items()]
-        more = f"{{{', '.join(fields)}}}" if fields else ""
+        short = is_short(aval, self._mesh)
+        sizes = sizes_text(aval) if short else ",".join(map(str, aval.shape))
+        more = sets_text(aval) if short else placed_fields(aval, self._value)
         return f"{_dtype(aval.dtype)}[{sizes}]{'~' if aval.weak_type else ''}{more}"
 
     def _operand(self, x: Any) -> str:
@@ -161,7 +178,9 @@ class Writer:
         if id(owner) not in self._marks:
             mark = f"#{len(self._arrays)}"
             encoded = base64.b64encode(payload(host)).decode()
+            outer, self._mesh = self._mesh, None  # arrays stand before all programs
             self._arrays.append(f'array {mark} {self._type(aval)} "{encoded}"\n')
+            self._mesh = outer
             self._marks[id(owner)] = mark, owner
         return self._marks[id(owner)][0]
 
