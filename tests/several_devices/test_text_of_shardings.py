@@ -107,5 +107,5 @@ def test_a_mesh_of_more_devices_than_there_are_is_refused(mesh: Any) -> None:
     )(np.ones(8))
     lines = bindax.jaxpr_to_text(closed).splitlines(keepends=True)
     text = "".join([lines[0], *lines[2:]]).replace("6, 7)", "6, 99)")
-    with pytest.raises(JaxprTextError, match="Mesh is damaged: .*the mesh has the device 99"):
+    with pytest.raises(JaxprTextError, match=r"Mesh is damaged: .*the mesh has the device 99"):
         bindax.jaxpr_from_text(text)

@@ -57,7 +57,7 @@ class ShapeError(BindaxError, TypeError, ValueError):
 
 
 class ManualAxisError(BindaxError, ValueError, NotImplementedError):
-    """What is possible along other axes of a mesh is not along those inside of ``shard_map``."""
+    """A request that other axes of a mesh allow, and those inside of ``shard_map`` do not."""
 
 
 class AbstractionError(BindaxError, TypeError):

@@ -26,7 +26,7 @@ class ArrayTracer(ArrayOperators, Tracer):
 
     @property
     def mat(self) -> ManualAxisType:
-        """What the type says of the manual axes of a mesh, inside of ``shard_map``."""
+        """The manual axes of a mesh in the type, inside of ``shard_map``."""
         return self.aval.mat  # type: ignore[no-any-return]
 
     def __len__(self) -> int:

@@ -12,7 +12,7 @@ Names = frozenset[Any]
 
 
 def with_sums(differing: Sequence[Names], unreduced: Names, reduced: Names) -> list[ManualAxisType]:
-    """What types say of results, from the axes along which these differ between devices."""
+    """The manual axes in the types of results, from those along which these differ."""
     sums = unreduced | reduced
     return [ManualAxisType(along - sums, unreduced, reduced) for along in differing]
 
@@ -24,7 +24,7 @@ def added_up(
     axis_name: Any,
     **params: Any,
 ) -> list[ManualAxisType]:
-    """What the type of a sum over some axes says.
+    """The manual axes in the type of a sum over some axes.
 
     Raises:
         ValueError: when all devices have copies of the operand.
@@ -47,7 +47,7 @@ def gathered(
     to: str,
     **params: Any,
 ) -> list[ManualAxisType]:
-    """What the type of gathered values says.
+    """The manual axes in the type of gathered values.
 
     Raises:
         ValueError: when devices have terms of a sum, or all have the same.

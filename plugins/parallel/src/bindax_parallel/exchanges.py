@@ -387,7 +387,7 @@ def _without_axis(spec: Any, *, axis: int, **params: Any) -> Any:
 
 
 def _transposed_scatter(ct: Any, x: Any, *indices: Any, **params: Any) -> list[Any]:
-    """What all devices say of their parts: copies, where the operand was terms of a sum."""
+    """The cotangents of all parts: copies of them, where the operand was terms of a sum."""
     is_sum = x.aval.mat.unreduced.issuperset(names_of(params["axis_name"]))
     to = "reduced" if is_sum else "varying"
     return [all_gather_p.bind(ct, *indices, to=to, **params), *[None] * len(indices)]

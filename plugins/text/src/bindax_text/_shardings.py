@@ -79,4 +79,4 @@ FORMS: dict[type, tuple[Callable[[Any], dict[str, Any]], Callable[..., Any]]] = 
     PartitionSpec: (_spec_fields, _spec),
     NamedSharding: (_sharding_fields, NamedSharding),
 }
-"""How instances are written and read."""
+"""Functions that write and read the instances of a class."""

@@ -64,7 +64,7 @@ class ManualAxisType:
         return frozenset(mesh.manual_axes).difference(*self.sets)
 
     def of_cotangent(self) -> ManualAxisType:
-        """That of cotangents: terms of a sum for copies, and the other way round."""
+        """Return that of cotangents: terms of a sum for copies, and the other way round."""
         if not self.unreduced and not self.reduced:
             return self
         return ManualAxisType(self.varying, self.reduced, self.unreduced)
