@@ -49,6 +49,7 @@ def test_every_setting_is_on_the_page() -> None:
         "abstract_mesh",
         "default_device",
         "mesh",
+        "no_collectives",
         "nnx_logical_axis_rules",
         "open_sums",
     }  # no variable can name them

@@ -83,6 +83,7 @@ LEGAL: dict[str, tuple[Any, ...]] = {
     "iree_flags": ("", "--iree-opt-level=O3 --iree-cuda-target=sm_90"),
     "mesh": (None,),
     "abstract_mesh": (None,),
+    "no_collectives": (None, "all", frozenset("x")),
     "open_sums": (frozenset(), frozenset({"x"})),
     "nnx_logical_axis_rules": ((), (("embed", "model"),)),
 }

@@ -46,6 +46,7 @@ class Settings(Config):
     nnx_logical_axis_rules: tuple[tuple[str, Any], ...]
     nnx_sow_capture_noop: bool
     nnx_variable_ref: bool
+    no_collectives: Any
     no_execution: bool
     no_tracing: bool
     num_cpu_devices: int

@@ -19,12 +19,14 @@ from bindax_core.sharding import NamedSharding as NamedSharding
 from bindax_core.sharding import PartitionSpec as PartitionSpec
 from bindax_core.sharding import Sharding as Sharding
 from bindax_core.sharding import SingleDeviceSharding as SingleDeviceSharding
+from bindax_core.sharding import UnreducedKind as UnreducedKind
 from bindax_core.sharding import get_abstract_mesh as get_abstract_mesh
 from bindax_core.sharding import get_mesh as get_mesh
 from bindax_core.sharding import make_single_device_sharding as make_single_device_sharding
 from bindax_core.sharding import set_mesh as set_mesh
 from bindax_core.sharding import use_abstract_mesh as use_abstract_mesh
 from bindax_core.sharding import use_mesh as use_mesh
+from bindax_parallel import no_collectives as no_collectives
 from bindax_transforms.compilation.explicit_shardings import auto_axes as auto_axes
 from bindax_transforms.compilation.explicit_shardings import explicit_axes as explicit_axes
 from bindax_transforms.compilation.explicit_shardings import reshard as reshard

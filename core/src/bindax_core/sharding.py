@@ -37,6 +37,7 @@ from bindax_core.arrays.sharding._sharding import (
 from bindax_core.arrays.sharding._sharding import named as named
 from bindax_core.arrays.sharding._sharding import open_axes as open_axes
 from bindax_core.arrays.sharding._spec import PartitionSpec as PartitionSpec
+from bindax_core.arrays.sharding._spec import UnreducedKind as UnreducedKind
 from bindax_core.arrays.sharding._types import ManualAxisType as ManualAxisType
 
 P = PartitionSpec

@@ -43,7 +43,7 @@ ormqr qdwh qr schur svd symmetric_product triangular_solve tridiagonal tridiagon
 """
 ABSENT_FOR = {
     "there is one device": """
-        device_put_p precv psend psum_scatter_start ragged_all_to_all ragged_all_to_all_p
+        device_put_p precv psend ragged_all_to_all ragged_all_to_all_p
     """,
     "the index along a named axis is a value": "axis_index_p",
     "a token is an array without elements": "after_all_p create_token_p",
@@ -59,7 +59,7 @@ ABSENT_FOR = {
 }
 """The names of ``jax.lax`` and ``jax.lax.linalg`` that bindax does not have, with the reasons."""
 
-NEWER = {(0, 12): "polynomial_p psum_scatter_start"}
+NEWER = {(0, 12): "polynomial_p"}
 """Those of the reasons above that came with a later release of JAX."""
 
 ABSENT = {name for names in ABSENT_FOR.values() for name in names.split()}

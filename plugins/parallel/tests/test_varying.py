@@ -11,7 +11,7 @@ import pytest
 import bindax
 import bindax.numpy as bnp
 from bindax import P, lax
-from bindax.sharding import AbstractMesh
+from bindax.sharding import AbstractMesh, no_collectives
 from bindax_core.extend import primitive, rules
 from bindax_parallel._conformance import check_varying
 from bindax_parallel.extend import varying, varying_axes
@@ -149,3 +149,34 @@ def test_casts_that_are_none() -> None:
         lax.pcast(1.0, "x", to="invarying")
     with pytest.raises(ValueError, match="all_gather: to must be 'varying', 'invarying' or"):
         lax.all_gather(1.0, "x", to="elsewhere")
+
+
+def test_blocks_without_collectives_refuse_them() -> None:
+    def total(x: Any, axes: Any) -> Any:
+        with no_collectives(axes):
+            own = lax.psum(x.sum(), "y")
+        return lax.psum(own, "x")
+
+    def run(axes: Any) -> Any:
+        return bindax.shard_map(
+            lambda x: total(x, axes), mesh=MESH, in_specs=P("x"), out_specs=P()
+        )(X)
+
+    assert float(run("x")) == X.sum() * MESH.shape["y"]
+    for axes in ("y", {"x", "y"}, None):
+        with pytest.raises(ValueError, match="psum along the mesh axis 'y' is inside of a block"):
+            run(axes)
+    with no_collectives():  # along an axis of vmap, devices exchange nothing
+        bindax.vmap(lambda x: lax.psum(x, "i"), axis_name="i")(X)
+    with no_collectives("x"), pytest.raises(ValueError, match="'x' is inside of a block"):
+        run(())
+    assert bindax.config.no_collectives is None
+
+
+def test_an_exchange_may_be_begun_before_its_result_is_needed() -> None:
+    def scattered(x: Any) -> Any:
+        begun = lax.psum_scatter_start(x, "x", tiled=True)
+        return begun.done() + lax.psum_scatter(x, "x", tiled=True)
+
+    got = bindax.shard_map(scattered, mesh=MESH, in_specs=P(), out_specs=P("x"))(X)
+    np.testing.assert_array_equal(got, 2 * MESH.shape["x"] * X)

@@ -40,7 +40,8 @@ _LAZY = {
             "ppermute",
             "ppermute_p",
         ),
-        *("pshuffle", "psum", "psum_p", "psum_scatter", "psum_scatter_p", "pswapaxes"),
+        *("pshuffle", "psum", "psum_p", "psum_scatter", "psum_scatter_p"),
+        *("psum_scatter_start", "pswapaxes"),
         *("pvary_p", "shard_map_p"),
     ),
     "bindax_transforms": (

@@ -152,5 +152,5 @@ def _read_sharding(table: Reader, meshes: list[_Mesh]) -> NamedSharding:
         raise FormatError("a mesh or a spec in it is missing")
     mesh = meshes[index] if index < len(meshes) else _read_mesh(own)  # type: ignore[arg-type]
     entries = [tuple(entry.texts(0)) for entry in spec.tables(0)]
-    sums = {"unreduced": set(spec.texts(1)), "reduced": set(spec.texts(2))}
+    sums: dict[str, Any] = {"unreduced": set(spec.texts(1)), "reduced": set(spec.texts(2))}
     return NamedSharding(mesh, PartitionSpec(*entries, **sums))

@@ -7,10 +7,12 @@ from bindax_parallel.casting import *
 from bindax_parallel.exchanges import *
 from bindax_parallel.global_arrays import *
 from bindax_parallel.indices import *
+from bindax_parallel.pending import *
 from bindax_parallel.per_device import *
 from bindax_parallel.permutations import *
 from bindax_parallel.processes import *
 from bindax_parallel.reductions import *
+from bindax_parallel.restrictions import *
 from bindax_parallel.shard_map.primitive import shard_map_p as shard_map_p
 from bindax_parallel.shard_map.shard_map import shard_map as shard_map
 from bindax_parallel.shard_map.shard_map import smap as smap

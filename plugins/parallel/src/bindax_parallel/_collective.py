@@ -30,6 +30,7 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
+from bindax_parallel.restrictions import check_allowed
 from bindax_parallel.varying import varying
 from bindax_transforms import NamedAxis, find_named_axis, vmap
 from bindax_transforms.zeros import Zero
@@ -308,6 +309,8 @@ def bind_jointly(
 ) -> Any:
     """Apply a collective across several axes at once, which it does by itself between devices."""
     mesh = axes[0].mesh
+    if mesh is not None:
+        check_allowed(made.name, [axis.name for axis in axes])
     if mesh is None or any(axis.mesh != mesh for axis in axes):
         return composed(x, axes, **params)
     places = {
@@ -322,5 +325,7 @@ def bind_jointly(
 def bind_along(made: Primitive, x: Any, named: NamedAxis, **params: Any) -> Any:
     """Apply a collective along one axis."""
     params.setdefault("axis_index_groups", None)
+    if named.mesh is not None:
+        check_allowed(made.name, [named.name])
     places = {"axis_name": named.name, "size": named.size, "mesh": named.mesh}
     return made.bind(x, named.index, **places, **params)

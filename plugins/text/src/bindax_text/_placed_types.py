@@ -126,7 +126,7 @@ def placed_on(
     varying, unreduced, reduced = (sets.get(letter, frozenset()) for letter in LETTERS)
     mat = ManualAxisType(varying, unreduced - explicit, reduced - explicit)
     aval = aval.update(mat=mat)
-    sums = {"unreduced": unreduced & explicit, "reduced": reduced & explicit}
+    sums: dict[str, Any] = {"unreduced": unreduced & explicit, "reduced": reduced & explicit}
     if not any(entries) and not any(sums.values()):
         return aval
     if mesh is None:

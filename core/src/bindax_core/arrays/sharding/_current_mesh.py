@@ -108,7 +108,15 @@ use_mesh = set_mesh
 
 
 def get_mesh() -> Mesh | None:
-    """The mesh that ``set_mesh`` made the present one, or None."""
+    """Return the mesh that ``set_mesh`` made the present one, with its devices, or None.
+
+    >>> from bindax_core.sharding import make_mesh
+    >>> with set_mesh(make_mesh((1,), ("x",))):
+    ...     print(get_mesh())
+    Mesh('x': 1, axis_types=(Auto,))
+    >>> print(get_mesh())
+    None
+    """
     return config.mesh  # type: ignore[no-any-return]
 
 

@@ -133,7 +133,7 @@ def left_to_compiler(x: Any, mesh: Any = None) -> Any:
     if mesh is None:
         mesh = inner.update_axis_types(dict.fromkeys(inner.explicit_axes, AxisType.Auto))
     explicit = frozenset(mesh.explicit_axes)
-    sums = {"unreduced": spec.unreduced & explicit, "reduced": spec.reduced & explicit}
+    sums: Any = {"unreduced": spec.unreduced & explicit, "reduced": spec.reduced & explicit}
     if not spec.unreduced <= explicit:
         x = runtime.plugins.constrained(x, NamedSharding(inner, PartitionSpec(*spec, **sums)))
     left = PartitionSpec.UNCONSTRAINED if mesh.auto_axes else None

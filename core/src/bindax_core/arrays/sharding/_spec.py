@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from functools import partial
 from itertools import combinations
 from typing import Any, Final
@@ -21,6 +22,23 @@ class _Unconstrained:
 UNCONSTRAINED: Final = _Unconstrained()
 
 
+class UnreducedKind(Enum):
+    """The reduction by which the terms that devices hold become one value.
+
+    Attributes:
+        sum: they are added up, as ``P(unreduced=...)`` means.
+        max: the greatest counts, as by ``pmax``. Types have no such terms.
+        min: the least counts, as by ``pmin``. Types have no such terms.
+
+    >>> PartitionSpec(unreduced={"x"}).unreduced_kind
+    <UnreducedKind.sum: 1>
+    """
+
+    sum = 1
+    max = 2
+    min = 3
+
+
 class PartitionSpec(Sequence[Any]):
     """The mesh axes that divide each axis of an array.
 
@@ -31,9 +49,10 @@ class PartitionSpec(Sequence[Any]):
             that are left out at the end are not divided.
         unreduced: mesh axes along which devices hold parts of a sum that is still to be added up.
         reduced: mesh axes along which devices hold copies, whose cotangents are ``unreduced``.
+        unreduced_kind: ``UnreducedKind.sum``, which None stands for.
 
     Raises:
-        ValueError: when a name occurs twice.
+        ValueError: when a name occurs twice, or the kind is another one.
 
     >>> P = PartitionSpec
     >>> P("x", None, ("y", "z"))
@@ -46,7 +65,19 @@ class PartitionSpec(Sequence[Any]):
 
     UNCONSTRAINED: Final = UNCONSTRAINED
 
-    def __init__(self, *partitions: Any, unreduced: Any = (), reduced: Any = ()) -> None:
+    def __init__(
+        self,
+        *partitions: Any,
+        unreduced: Any = (),
+        reduced: Any = (),
+        unreduced_kind: UnreducedKind | None = None,
+    ) -> None:
+        if unreduced_kind not in (None, UnreducedKind.sum):
+            raise ValueError(
+                f"PartitionSpec: unreduced_kind={unreduced_kind!r} must be UnreducedKind.sum: what "
+                f"devices hold is added up. Take the greatest or least of it inside of shard_map, "
+                f"by pmax or pmin."
+            )
         self._entries = tuple([_entry(given) for given in partitions])
         self.unreduced: frozenset[Any] = _names(unreduced, "unreduced")
         self.reduced: frozenset[Any] = _names(reduced, "reduced")
@@ -69,6 +100,11 @@ class PartitionSpec(Sequence[Any]):
                     f"{self!r} has the mesh axis {shared[0]!r} among its {one} and as {other}; "
                     f"along an axis an array is divided, unreduced or reduced."
                 )
+
+    @property
+    def unreduced_kind(self) -> UnreducedKind | None:
+        """The reduction that is still to be done, or None."""
+        return UnreducedKind.sum if self.unreduced else None
 
     @property
     def partitions(self) -> tuple[Any, ...]:
