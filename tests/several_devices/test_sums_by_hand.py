@@ -171,6 +171,17 @@ def test_one_device_computes_what_several_do() -> None:
     np.testing.assert_array_equal(back, np.arange(4.0))
 
 
+def test_terms_are_padded_by_zeros() -> None:
+    @bindax.shard_map(in_specs=P(unreduced={"x"}), out_specs=P())
+    def function(terms: Any) -> Any:
+        return lax.psum(jnp.pad(terms, 1) * 2 - 3 * jnp.pad(terms, 1), "x")
+
+    terms = reshard(np.arange(4, dtype=np.float32), P(unreduced={"x"}))
+    np.testing.assert_array_equal(function(terms), [0, 0, -1, -2, -3, 0])
+    slope = bindax.grad(lambda terms: (function(terms) * np.arange(6)).sum())(terms)
+    np.testing.assert_array_equal(slope, [-1, -2, -3, -4])
+
+
 def terms_of(x: Any) -> Any:
     return lax.pcast(x, "x", to="unreduced")
 
@@ -179,6 +190,9 @@ def terms_of(x: Any) -> Any:
     ("function", "error", "message"),
     [
         (lambda x: jnp.sin(terms_of(x)), ShardingTypeError, "sin: .* cannot be unreduced"),
+        (lambda x: terms_of(x) + 1, ShardingTypeError, "lhs is unreduced while rhs is not"),
+        (lambda x: 1 - terms_of(x).sum(), ShardingTypeError, "lhs is unreduced while rhs is not"),
+        (lambda x: jnp.pad(terms_of(x), 1, constant_values=3), ShardingTypeError, "by zero alone"),
         (lambda x: terms_of(x) + x, ShardingTypeError, "lhs is unreduced while rhs is not"),
         (lambda x: terms_of(x) * terms_of(x), ShardingTypeError, "multiplies an unreduced value"),
         (lambda x: lax.pcast(terms_of(x), "x", to="varying"), ValueError, "one that all devices"),

@@ -88,6 +88,10 @@ class ShardingTypeError(BindaxError, TypeError):
     """
 
 
+class UnreducedError(ShardingTypeError, NotImplementedError):
+    """A function that is not linear was applied to terms of a sum that is still to be added up."""
+
+
 class TypePromotionError(BindaxError, TypeError, ValueError):
     """Arrays have different dtypes that are not promoted to a common one."""
 

@@ -143,8 +143,8 @@ MISTAKES: dict[str, tuple[Function, str]] = {
     "unknown axis": (
         lambda: mapped(part, P("z"))(X),
         (
-            "shard_map: in_specs for x=P('z') names 'z', but the axes that shard_map divides are "
-            "['x', 'y']."
+            "shard_map: in_specs for x=P('z'): in_specs refers to 'z', but the axes that shard_map "
+            "divides are ['x', 'y']."
         ),
     ),
     "long spec": (
@@ -166,8 +166,8 @@ MISTAKES: dict[str, tuple[Function, str]] = {
     "no mesh": (
         lambda: mapped(part, mesh=None)(X),
         (
-            "shard_map needs a mesh, but none is at work. Pass mesh=..., or name one for a while "
-            "by `with set_mesh(mesh):`."
+            "shard_map: The context mesh cannot be empty without mesh=.... Pass mesh=..., or name "
+            "one for a while by `with set_mesh(mesh):`."
         ),
     ),
     "axis_names": (

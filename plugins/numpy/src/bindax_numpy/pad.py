@@ -147,7 +147,10 @@ def _value_per_side(name: str, x: Any, given: Any) -> Any:
 
 
 def _with_constants(x: Any, widths: list[tuple[int, int]], given: Any) -> Any:
-    values = _value_per_side("constant_values", x, given)
+    if type(given) is int and given == 0:
+        values = np.zeros((), typeof(x).dtype)  # which is not traced, as terms of a sum need it
+    else:
+        values = _value_per_side("constant_values", x, given)
     if not typeof(values).shape:
         return lax.pad(x, values, [(low, high, 0) for low, high in widths])
     for axis, sides in enumerate(widths):

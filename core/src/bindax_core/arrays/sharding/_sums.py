@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.arrays.sharding._ambiguity import listed
 from bindax_core.arrays.sharding._types import NO_MANUAL_AXES
-from bindax_core.errors import ShardingTypeError
+from bindax_core.errors import ShardingTypeError, UnreducedError
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
@@ -81,9 +81,12 @@ def _unreduced(
         return first
     taken = range(len(avals)) if linear is True else linear or ()
     if any(names and i not in taken for i, (names, _) in enumerate(pairs)):
-        problem = f"lhs or rhs passed to {primitive.name} cannot be unreduced: it is not linear"
-        raise _refused(primitive, problem, avals)
-    found = {pairs[i][0] for i in taken if avals[i].ndim or pairs[i][0]}
+        problem = (
+            f"lhs or rhs passed to {primitive.name} cannot be unreduced: it is not linear, so "
+            f"there is no unreduced rule for {primitive.name}"
+        )
+        raise UnreducedError(str(_refused(primitive, problem, avals)))
+    found = {pairs[i][0] for i in taken}
     if NONE in found:
         raise _refused(primitive, "lhs is unreduced while rhs is not, or rhs is alone", avals)
     if len(found) > 1:

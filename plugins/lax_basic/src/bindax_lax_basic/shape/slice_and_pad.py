@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core.errors import ShardingTypeError
 from bindax_core.extend import (
     Array,
     LoweringContext,
     Primitive,
     ShapedArray,
+    Tracer,
     primitive,
     rules,
     typeof,
@@ -233,7 +235,21 @@ def pad(operand: Any, padding_value: Any, padding_config: Any) -> Array:
         raise TypeError(
             f"pad: each entry of padding_config is (low, high, interior), but got {config}."
         )
+    _check_terms(typeof(operand), padding_value)
     return pad_p.bind(*adopt_dtype(operand, padding_value), padding_config=config)
+
+
+def _check_terms(aval: ShapedArray, value: Any) -> None:
+    """Raise where each device would add a padding value to its term of a sum."""
+    if aval.placement is None and not aval.mat:
+        return
+    spec = aval.sharding.spec if aval.is_divided else None
+    terms = aval.mat.unreduced | (frozenset() if spec is None else spec.unreduced)
+    if terms and (isinstance(value, Tracer) or np.asarray(value) != 0):
+        raise ShardingTypeError(
+            f"pad: the operand {aval.str_short()} is unreduced along {sorted(terms, key=str)}: "
+            f"devices have terms of a sum, which are padded by zero alone. Add it up before."
+        )
 
 
 def _pad_type(x: ShapedArray, value: ShapedArray, *, padding_config: PaddingConfig) -> ShapedArray:
@@ -337,5 +353,5 @@ pad_p: Primitive = primitive(
     rules.vmap(_pad_vmap),
     rules.transpose(_pad_transpose),
     rules.lowering["stablehlo"](_pad_lowering),
-    resized("padding on sharded dims", linear=True),
+    resized("padding on sharded dims", linear=(0,)),
 )

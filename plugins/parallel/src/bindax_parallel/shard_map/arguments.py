@@ -121,7 +121,7 @@ def _spec(given: Any, x: Any, aval: Any, params: Params, name: str, axis: Hashab
         return _inferred(x, aval, params, name, axis)
     if axis is not None:
         return spec_of_axis(given, aval.ndim, axis, f"smap: in_axes for {name}")
-    spec = as_spec(given, aval.ndim, params, f"shard_map: in_specs for {name}")
+    spec = as_spec(given, aval.ndim, params, "in_specs", name)
     lies = _lies(x, aval, params)
     if lies is None or set(_types(params).values()) != {AxisType.Explicit}:
         return spec

@@ -164,7 +164,9 @@ def _params(operation: str, mesh: Any, axis_names: Any, check_vma: bool) -> dict
     mesh = _mesh_around() if mesh is None else mesh
     advice = "Pass mesh=..., or name one for a while by `with set_mesh(mesh):`."
     if mesh is None:
-        raise ValueError(f"{operation} needs a mesh, but none is at work. {advice}")
+        raise ValueError(
+            f"{operation}: The context mesh cannot be empty without mesh=.... {advice}"
+        )
     if not isinstance(mesh, AbstractMesh):
         raise TypeError(
             f"{operation}: mesh must be a Mesh or an AbstractMesh, but got {mesh!r:.80}. {advice}"
@@ -210,7 +212,7 @@ def _out_specs(
     found = []
     for given, aval, path in zip(flat, avals, paths, strict=True):
         if axis is None:
-            found.append(as_spec(given, aval.ndim, params, f"shard_map: out_specs for {path}"))
+            found.append(as_spec(given, aval.ndim, params, "out_specs", path))
         else:
             found.append(spec_of_axis(given, aval.ndim, axis, f"smap: out_axes for {path}"))
     return found

@@ -27,23 +27,24 @@ INDEX = ShapedArray((), np.int32)
 """The type of a device's index along an axis."""
 
 
-def as_spec(given: Any, ndim: int, params: Params, where: str) -> Spec:
+def as_spec(given: Any, ndim: int, params: Params, what: str, path: str) -> Spec:
     """A ``PartitionSpec`` that fits an array; None divides nothing."""
     spec, axes = PartitionSpec() if given is None else given, manual_axes(params)
+    where = f"shard_map: {what} for {path}"
     if not isinstance(spec, PartitionSpec):
         raise TypeError(f"{where} must be a PartitionSpec such as P('x', None), but is {given!r}.")
     if len(spec) > ndim:
         raise ValueError(
             f"{where}={spec!r}, which has length {len(spec)}, is for an array which has rank "
-            f"{ndim}; leave entries out."
+            f"{ndim}; leave entries out: for a scalar, consider using an {what} entry of `P()`."
         )
     if spec.unreduced or spec.reduced:
         _check_sums(spec, params, where)
     for name in (*named_in(spec), *spec.unreduced, *spec.reduced):
         if name not in axes:
             raise ValueError(
-                f"{where}={spec!r} names {name!r}, but the axes that shard_map divides are "
-                f"{list(axes)}."
+                f"{where}={spec!r}: {what} refers to {name!r}, but the axes that shard_map divides "
+                f"are {list(axes)}."
             )
     return spec
 
