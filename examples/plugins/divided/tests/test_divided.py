@@ -36,9 +36,7 @@ def test_a_primitive_with_a_rule(rows: object) -> None:
 
 
 def test_what_the_rule_refuses(rows: object) -> None:
-    with pytest.raises(
-        ShardingTypeError, match="needs its operands whole along an axis"
-    ):
+    with pytest.raises(ShardingTypeError, match="needs its operands whole along an axis"):
         mirrored(rows.T)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from bindax_core.extend import (
+    AbstractValue,
     ClosedJaxpr,
     DebugInfo,
     PyTreeDef,
@@ -210,6 +212,14 @@ def parameter_names(fun: Any, args: Any, kwargs: Any) -> list[str]:
     roots = parameter_roots(fun, len(args))
     named = [*zip(roots, args, strict=True), *((key, kwargs[key]) for key in sorted(kwargs))]
     return [name for root, value in named for name in argument_names(value, root)]
+
+
+def operand_names(
+    wrapper: weakref.ref[Any], tree: PyTreeDef, avals: Sequence[AbstractValue]
+) -> list[str]:
+    """The paths of the leaves of the arguments of a wrapped function; none if it is gone."""
+    wrapped = getattr(wrapper(), "__wrapped__", None)
+    return [] if wrapped is None else parameter_names(wrapped, *tree_unflatten(tree, avals))
 
 
 def parameters_of(fun: Any) -> list[inspect.Parameter] | None:

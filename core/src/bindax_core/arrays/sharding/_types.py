@@ -136,11 +136,10 @@ def _of_several(sharding: NamedSharding) -> NamedSharding:
     """A sharding along the axes of its mesh that have more than one device."""
     spec, sizes = sharding.spec, sharding.mesh.shape
     kept = [tuple(name for name in axes if sizes[name] > 1) for axes in spec.axes]
-    sums = {
-        "unreduced": {name for name in spec.unreduced if sizes[name] > 1},
-        "reduced": {name for name in spec.reduced if sizes[name] > 1},
-    }
-    return sharding.update(spec=PartitionSpec(*kept, **sums))
+    unreduced, reduced = (
+        {name for name in names if sizes[name] > 1} for names in (spec.unreduced, spec.reduced)
+    )
+    return sharding.update(spec=PartitionSpec(*kept, unreduced=unreduced, reduced=reduced))
 
 
 def _check(sharding: NamedSharding, shape: Shape) -> None:

@@ -33,7 +33,7 @@ from bindax_core.extend import (
     unknown_type_message,
 )
 from bindax_transforms._callables import Signature, check_function
-from bindax_transforms._flat import flatten_function, parameter_names
+from bindax_transforms._flat import flatten_function, operand_names
 from bindax_transforms.compilation import _references as carrying
 from bindax_transforms.compilation._bound_jit import BoundJit
 from bindax_transforms.compilation._jit_cache import (
@@ -295,7 +295,8 @@ class JittedFunction(Generic[P, R]):
             )
         staged, references = carrying.stage_function(flat_function, avals, origin)
         jaxpr, consts = convert_constvars(staged.program)
-        jaxpr.cache["operand_names"] = partial(_operand_names, weakref.ref(self), tree, avals)
+        if not self._has_static:
+            jaxpr.cache["operand_names"] = partial(operand_names, weakref.ref(self), tree, avals)
         donated = (False,) * len(jaxpr.in_avals)
         if options.donate_argnums or options.donate_argnames:
             donated = donated[len(avals) :] + arguments.donated_leaves(options, args, kwargs)
@@ -445,13 +446,3 @@ def _jitted(fun: Callable[..., Any], static: Any, donated: Any, others: Any) -> 
     statics, donates = arguments.places(fun, *static), arguments.places(fun, *donated)
     arguments.check_positions(fun, statics[0], donates[0])
     return JittedFunction(fun, JitOptions(*statics, *donates, *others))
-
-
-def _operand_names(
-    reference: weakref.ref[JittedFunction[..., Any]], tree: PyTreeDef, avals: Sequence[Any]
-) -> list[str]:
-    """The names of the arguments of a traced function, for messages; none if it is gone."""
-    jitted = reference()
-    if jitted is None or jitted._has_static:
-        return []
-    return parameter_names(jitted._fun, *tree_unflatten(tree, avals))
