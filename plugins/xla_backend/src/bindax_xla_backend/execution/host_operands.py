@@ -46,13 +46,14 @@ class HostOperands:
         avals = self._avals
         if len(operands) != len(avals) or config.transfer_guard_host_to_device != "allow":
             return None
-        numbers, putters, backend = self._numbers, self._putters, self._backend
+        numbers, putters, own = self._numbers, self._putters, self._own
         buffers = []
         for i, x in enumerate(operands):
             kind, aval, buffer = type(x), avals[i], None
             if kind is Array:
                 if x.aval is aval:
-                    buffer = x.buffer_on(backend)
+                    near = x._placement is own and x._buffer is not None
+                    buffer = x._buffer if near else x.buffer_on(self._backend)
             elif kind is np.ndarray:
                 put = putters[i]
                 if put is not None and x.dtype == aval.dtype and x.shape == aval.shape:
