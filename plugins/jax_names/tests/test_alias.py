@@ -46,7 +46,10 @@ def test_names_are_those_of_bindax():
         "assert jax.grad(lambda x: lax.sin(x))(0.0) == 1.0\n"
         "assert 'grad' in dir(jax) and 'make_user_context' not in dir(jax)\n"
         "print(jnp.ones(2, 'float64').dtype, jax.__version__, jax.__version_info__)\n"
+        "import numpy\n"
         "from importlib.metadata import version\n"
+        "text = jax.print_environment_info(return_string=True)\n"
+        "assert f'jax:    {jax.__version__}' in text and f'numpy:  {numpy.__version__}' in text\n"
         "print(version('jax'), jax.default_backend(), jax.devices('cpu') == jax.devices())\n"
     )
     assert out.splitlines()[1] == "0.12.0.1 cpu True"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from enum import Enum
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
+
 import bindax
 import bindax.sharding
+from bindax_jax_names._table import jax_release
 from bindax_jax_names.shims import checkpoint_policies
 from bindax_jax_names.shims._arguments import ignoring
 from bindax_jax_names.shims.config import JaxConfig, follow_environment
@@ -41,6 +46,7 @@ __all__ = [
     "make_jaxpr",
     "make_mesh",
     "pmap",
+    "print_environment_info",
     "remat",
     "typeof",
     "use_abstract_mesh",
@@ -196,6 +202,29 @@ def copy_to_host_async(tree: Any) -> Any:
 def default_backend() -> str:
     """The platform of the first device, as JAX names it."""
     return platform_of(bindax.devices()[0])
+
+
+def print_environment_info(return_string: bool = False) -> str | None:
+    """Print what reports of mistakes are asked for: versions, devices and the platform.
+
+    Args:
+        return_string: True to return the text instead.
+    """
+    release, devices = jax_release(), bindax.devices()
+    text = "\n".join(
+        (
+            f"jax:    {release} (the name; bindax {bindax.__version__})",
+            f"jaxlib: {release} (the name)",
+            f"numpy:  {np.__version__}",
+            f"python: {sys.version}",
+            f"device info: {len(devices)} of {platform_of(devices[0])}",
+            f"platform: {platform.uname()}",
+        )
+    )
+    if return_string:
+        return text
+    sys.stdout.write(f"{text}\n")
+    return None
 
 
 vmap: Final = ignoring(bindax.vmap, "sum_match")
