@@ -149,6 +149,15 @@ def test_moves(on: Any, numbers: Any) -> None:
     assert z.sharding.spec == P("y")
 
 
+def test_arrays_like_one_are_where_it_is(numbers: Any) -> None:
+    last = bindax.devices()[-1]
+    x = bindax.device_put(numbers, last)
+    for function in (jnp.zeros_like, jnp.ones_like, jnp.empty_like):
+        assert function(x).devices() == function(numbers, device=last).devices() == {last}
+    assert jnp.full_like(x, 2.0).sharding == x.sharding
+    assert (jnp.zeros_like(x) + x).devices() == {last}
+
+
 def test_arrays_of_parts(on: Any, numbers: Any) -> None:
     for spec, parts in ((("x", "y"), 8), (("y",), 2), ((), 1), ((None, ("y", "x")), 8)):
         asked: list[Any] = []

@@ -9,12 +9,13 @@ from bindax_core.extend import (
     Array,
     ShapedArray,
     canonicalize_aval,
+    default_sharding,
     float0,
     is_extended,
     is_value,
     typeof,
 )
-from bindax_core.sharding import NamedSharding, laid_as
+from bindax_core.sharding import laid_as
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import DType, canonical_dtype, convert, from_value, shape_argument
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
@@ -213,7 +214,8 @@ def full_like(
         fill_value: a scalar, or an array that broadcasts to the shape.
         dtype: another dtype.
         shape: another shape.
-        device: where the bytes are put; an array divided over several devices is followed.
+        device: where the bytes are put; an array that is bound to others than the default device
+            is followed.
         out_sharding: how the result lies on a mesh, as for ``reshard``; inside, the compiler
             decides.
 
@@ -235,8 +237,8 @@ def full_like(
     value = _in_dtype("full_like", fill_value, wanted, weak)
     made = lax_broadcast_to(value, shape_argument("full_like", sizes if shape is None else shape))
     if isinstance(a, Array) and a.committed and device is None and shape is None:
-        # A part on each device, so that no device must hold the whole.
-        device = a.sharding if isinstance(a.sharding, NamedSharding) else None
+        # A part on each device, so that no device must hold the whole; or where the array is.
+        device = None if a.sharding == default_sharding() else a.sharding
     if device is None and shape is None and aval is not None:
         made = laid_as(made, aval)
     return placed("full_like", made, device)
