@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from bindax_core.errors import TreeError
 from bindax_core.tree import _builtin
@@ -15,7 +15,15 @@ from bindax_core.tree._registry import find_definition
 from bindax_core.tree._table import kind_of
 from bindax_core.tree._treedef import PyTreeDef, node_of
 
-_MISSING: Any = object()
+_T = TypeVar("_T")
+
+
+class _Unspecified:
+    def __repr__(self) -> str:
+        return "<not given>"
+
+
+_unspecified = _Unspecified()
 
 
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
@@ -75,7 +83,7 @@ def tree_map_with_path(
 def tree_reduce(
     function: Callable[[Any, Any], Any],
     tree: Any,
-    initializer: Any = _MISSING,
+    initializer: Any = _unspecified,
     is_leaf: IsLeaf = None,
 ) -> Any:
     """Combine the leaves of a pytree from left to right.
@@ -93,7 +101,7 @@ def tree_reduce(
     6
     """
     leaves = tree_leaves(tree, is_leaf)
-    if initializer is not _MISSING:
+    if initializer is not _unspecified:
         leaves = [initializer, *leaves]
     if not leaves:
         raise TypeError(
@@ -107,7 +115,7 @@ def tree_reduce_associative(
     operation: Callable[[Any, Any], Any],
     tree: Any,
     *,
-    identity: Any = _MISSING,
+    identity: Any = _unspecified,
     is_leaf: IsLeaf = None,
 ) -> Any:
     """Combine the leaves of a pytree in the shape of a balanced binary tree.
@@ -126,7 +134,7 @@ def tree_reduce_associative(
     """
     values = tree_leaves(tree, is_leaf)
     if not values:
-        if identity is _MISSING:
+        if identity is _unspecified:
             raise TypeError(
                 f"The pytree {short(tree)} has no leaves; tree_reduce_associative needs identity."
             )
