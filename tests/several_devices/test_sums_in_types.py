@@ -98,6 +98,7 @@ def test_out_sharding_of_sums(copies: Any, numbers: Any) -> None:
         (lambda x, i, **given: bindax.ops.segment_sum(x, i, 4, **given), (rows, ids)),
         (lambda i, **given: jnp.bincount(i, length=4, **given), (ids,)),
         (lambda **given: jnp.ones((2, 2), **given), ()),
+        (lambda x, out_sharding: bindax.jit(jnp.sin, out_shardings=out_sharding)(x), (numbers,)),
         (lambda x, **given: jnp.reshape(x, (4, 16), **given), (reshard(numbers, terms),)),
     ):
         wanted = function(*args, out_sharding=whole)

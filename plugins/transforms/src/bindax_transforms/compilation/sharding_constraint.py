@@ -37,6 +37,7 @@ from bindax_core.sharding import (
     get_mesh,
     named,
     open_axes,
+    pinned,
     split_format,
     with_devices,
 )
@@ -326,4 +327,5 @@ def _divided(x: Any, sharding: Any, what: str, array: str) -> Any:
     sharding = _sharding(sharding, what)
     if array is not _ARGUMENT or not isinstance(x, Tracer):  # no array lies so at last
         sharding.check(typeof(x).shape, array)
+    x = pinned(x, sharding) if isinstance(sharding, NamedSharding) else x
     return sharding_constraint_p.bind(x, sharding=sharding)
