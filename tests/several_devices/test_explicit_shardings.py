@@ -121,6 +121,8 @@ def test_results_that_are_whole_say_so(explicit: Any, numbers: Any) -> None:
             np.arange(4, dtype=np.uint32), (8, 2), out_sharding=P("x")
         )
         assert (state.aval.str_short(), bits.aval.str_short()) == ("uint32[4]", "uint32[8@x,2]")
+        unnamed = bindax.device_put(numbers, NamedSharding(explicit, P()))
+        assert bindax.jit(lambda x: jnp.cumsum(x, 0))(unnamed).sharding == whole
         keys = reshard(bindax.random.split(bindax.random.key(0), 4), P("x"))
         assert keys.sharding == NamedSharding(explicit, P("x"))
         assert reshard(bindax.random.key(0), P()).sharding == NamedSharding(explicit, P())

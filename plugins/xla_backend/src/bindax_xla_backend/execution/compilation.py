@@ -118,7 +118,12 @@ def placements_of(backend: XlaBackend, program: LoweredProgram, loaded: Any) -> 
 
 
 def _as_said(sharding: Any, aval: ShapedArray, said: Sequence[tuple[Any, ShapedArray]]) -> Any:
-    """The sharding of a result in the words of an operand that lies alike, if there is one."""
+    """The sharding of a result in the words of an operand that lies alike, if there is one.
+
+    On explicit axes alone it is in those of the result's type.
+    """
+    if sharding.mesh.are_all_axes_explicit:
+        return sharding
     for own, given in said:
         alike = type(own) is NamedSharding and given.ndim == aval.ndim
         if alike and own.mesh == sharding.mesh and own.is_equivalent_to(sharding, aval.ndim):
