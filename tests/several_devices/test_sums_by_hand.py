@@ -171,6 +171,21 @@ def test_one_device_computes_what_several_do() -> None:
     np.testing.assert_array_equal(back, np.arange(4.0))
 
 
+def test_loops_and_branches_hand_terms_on() -> None:
+    @bindax.shard_map(in_specs=P("x"), out_specs=P())
+    def function(x: Any) -> Any:
+        terms = terms_of(x)
+        twice = lax.fori_loop(0, 3, lambda _, c: c + c, terms)
+        either = lax.cond(lax.psum(x, "x").sum() > 0, lambda: twice, lambda: terms)
+        _, rows = lax.scan(lambda c, row: (c + row, row), terms[0], terms)
+        return lax.psum(either + rows, "x")
+
+    x = reshard(X, P("x"))
+    np.testing.assert_allclose(function(x), 9 * X.reshape(4, 2, 4).sum(0), rtol=1e-6)
+    slope = bindax.grad(lambda x: (function(x) * X[:2]).sum())(x)
+    np.testing.assert_allclose(slope, 9 * np.tile(X[:2], (4, 1)), rtol=1e-6)
+
+
 def test_terms_are_padded_by_zeros() -> None:
     @bindax.shard_map(in_specs=P(unreduced={"x"}), out_specs=P())
     def function(terms: Any) -> Any:
@@ -190,6 +205,17 @@ def terms_of(x: Any) -> Any:
     ("function", "error", "message"),
     [
         (lambda x: jnp.sin(terms_of(x)), ShardingTypeError, "sin: .* cannot be unreduced"),
+        (lambda x: terms_of(x).astype(np.int32), ShardingTypeError, "cannot be unreduced"),
+        (
+            lambda x: lax.cond(True, lambda: terms_of(x), lambda: jnp.ones((2, 4), np.float32)),
+            TypeError,
+            "cond",
+        ),
+        (
+            lambda x: lax.fori_loop(0, 2, lambda _, c: terms_of(x), jnp.ones((2, 4), np.float32)),
+            TypeError,
+            "fori_loop|carry",
+        ),
         (lambda x: terms_of(x) + 1, ShardingTypeError, "lhs is unreduced while rhs is not"),
         (lambda x: 1 - terms_of(x).sum(), ShardingTypeError, "lhs is unreduced while rhs is not"),
         (lambda x: jnp.pad(terms_of(x), 1, constant_values=3), ShardingTypeError, "by zero alone"),

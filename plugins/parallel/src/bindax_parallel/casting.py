@@ -70,9 +70,7 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
 
     def cast(leaf: Any) -> Any:
         _check(typeof(leaf), names, to)
-        # The indices have a constant staged where they are.
-        indices = [] if isinstance(leaf, Tracer) else [axis.index for axis in typed]
-        return _cast(leaf, names, to, indices)
+        return _cast(leaf, names, to)
 
     return tree_map(cast, x) if typed else x
 
@@ -97,8 +95,13 @@ def _check(aval: Any, names: Sequence[Any], to: str) -> None:
         )
 
 
-def _cast(x: Any, names: Sequence[Any], to: str, indices: Sequence[Any] = ()) -> Any:
-    return pvary_p.bind(x, *indices, axis_name=tuple(names), to=to) if names else x
+def _cast(x: Any, names: Sequence[Any], to: str) -> Any:
+    if not names:
+        return x
+    # The indices have a constant staged where they are.
+    staged = () if isinstance(x, Tracer) else names
+    indices = [find_named_axis(name, "pcast").index for name in staged]
+    return pvary_p.bind(x, *indices, axis_name=tuple(names), to=to)
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:

@@ -7,11 +7,13 @@ from bindax_transforms.autodiff.transposition import (
 from bindax_transforms.compilation.explicit_shardings import decided as decided
 from bindax_transforms.manual_axes import register_cast as register_cast
 from bindax_transforms.manual_axes import same_on_devices as same_on_devices
+from bindax_transforms.manual_axes import same_sums as same_sums
 from bindax_transforms.manual_axes import varying_along as varying_along
 from bindax_transforms.manual_axes import varying_as as varying_as
 from bindax_transforms.manual_axes import varying_beyond as varying_beyond
 from bindax_transforms.manual_axes import varying_of as varying_of
 from bindax_transforms.manual_axes import with_varying as with_varying
+from bindax_transforms.manual_axes import without_varying as without_varying
 from bindax_transforms.staging.reference import Reference as Reference
 from bindax_transforms.staging.reference import argument_error as argument_error
 from bindax_transforms.staging.reference import check_distinct as check_distinct

@@ -34,6 +34,12 @@ def varying_as(x: Any, aval: Any) -> Any:
     return x if wanted is None or wanted == _mat(typeof(x)) else _casts[0](x, wanted)
 
 
+def summed_as(x: Any, aval: Any) -> Any:
+    """A value that all devices have, as terms of a sum or copies where a type says so."""
+    mat = _mat(aval)
+    return varying_as(x, aval) if mat.unreduced or mat.reduced else x
+
+
 def varying_along(x: Any, names: frozenset[Any]) -> Any:
     """A value that is taken to vary along some more axes."""
     if not names:
@@ -65,6 +71,16 @@ def varying_beyond(given: Iterable[Any], expected: Iterable[Any]) -> frozenset[A
 def same_on_devices(aval: Any) -> Any:
     """The type without what varies, which operands need not have as a program says it."""
     return aval.update(mat=_WHOLE) if _mat(aval) else aval
+
+
+def without_varying(aval: Any) -> Any:
+    """The type without the axes along which values vary, but with those of sums and copies."""
+    return aval.update(mat=aval.mat.update(varying=())) if _varying(aval) else aval
+
+
+def same_sums(avals: Iterable[Any]) -> bool:
+    """Tell whether types agree in the manual axes along which values are terms or copies."""
+    return len({_mat(aval).sets[1:] for aval in avals}) <= 1
 
 
 def _varying(aval: Any) -> frozenset[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_core.extend import operations_for, typeof, zeros_like_aval
+from bindax_transforms.manual_axes import summed_as
 
 
 class Zero:
@@ -36,7 +37,7 @@ def instantiate_zeros(x: Any) -> Any:
     >>> instantiate_zeros(Zero.like(np.ones(2, np.float32)))
     Array([0., 0.], dtype=float32)
     """
-    return zeros_like_aval(x.aval) if type(x) is Zero else x
+    return summed_as(zeros_like_aval(x.aval), x.aval) if type(x) is Zero else x
 
 
 def add_tangents(x: Any, y: Any) -> Any:

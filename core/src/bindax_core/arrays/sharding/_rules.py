@@ -47,10 +47,11 @@ class ShardingKind(RuleKind):
 
     The option ``linear`` tells in which operands the primitive is linear, so that they may be sums
     that are still to be added up: True for all of them together, ``"each"`` for each by itself, a
-    tuple of positions for some together; ``"own"`` says that the rule tells of sums by itself. The
-    option ``manual`` tells the same for manual axes, where that is something else, or is a function
-    ``(differing, *mats, **params)`` from the axes along which each result differs between devices,
-    and the ``ManualAxisType`` of each operand, to that of each result.
+    tuple of positions for some together, or a function ``(*avals, **params)`` to one of these;
+    ``"own"`` says that the rule tells of sums by itself. The option ``manual`` tells the same for
+    manual axes, where that is something else, or is a function ``(differing, *mats, **params)``
+    from the axes along which each result differs between devices, and the ``ManualAxisType`` of
+    each operand, to that of each result.
 
     >>> from bindax_core.extend import rules
     >>> rules.sharding("ij,jk->ik").kind, rules.sharding("...MN->...MN").is_present
@@ -85,8 +86,12 @@ def placed_results(
         return primitive.result_types(tuple(avals), params)  # these say how results lie
     given = sharding.rule_of(primitive)
     options = {} if given is None else given.options
+    linear = options.get("linear")
+    if callable(linear):
+        linear = linear(*avals, **params)
     outs = primitive.out_avals(tuple(plain), params)
-    outs = _with_manual_axes(primitive, avals, outs, params, options)
+    manual = options.get("manual", linear)
+    outs = _with_manual_axes(primitive, avals, outs, params, manual)
     if not outs or not any(getattr(aval, "is_divided", False) for aval in avals):
         return outs
     mesh = _mesh_of(primitive, avals)
@@ -97,7 +102,6 @@ def placed_results(
     except Exception as error:
         explain_failure(primitive, "sharding", error, avals, params)
         raise
-    linear = options.get("linear")
     of_itself = linear == "own" or all(isinstance(spec, PartitionSpec) for spec in specs)
     sums = (frozenset(), frozenset()) if of_itself else sums_of(primitive, linear, avals)
     return tuple(
@@ -118,7 +122,7 @@ def _with_manual_axes(
     avals: Sequence[Any],
     outs: Sequence[Any],
     params: dict[str, Any],
-    options: dict[str, Any],
+    manual: Any,
 ) -> Sequence[Any]:
     """The types of results with what is known of manual axes, from the operands."""
     mats = [getattr(aval, "mat", NO_MANUAL_AXES) for aval in avals]
@@ -132,7 +136,6 @@ def _with_manual_axes(
     if len(each) != len(outs):
         problem = f"returned {len(each)} sets of axes for {len(outs)} results"
         raise rule_output_error(primitive, "varying", problem)
-    manual = options.get("manual", options.get("linear"))
     if callable(manual):
         results = manual(each, *mats, **params)
     else:

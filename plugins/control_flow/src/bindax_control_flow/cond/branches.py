@@ -33,10 +33,11 @@ from bindax_transforms import partial_eval_jaxpr, trace_to_jaxpr
 from bindax_transforms.extend import (
     StagedProgram,
     joined,
-    same_on_devices,
+    same_sums,
     stage_with_references,
     varying_of,
     with_varying,
+    without_varying,
 )
 
 
@@ -108,9 +109,11 @@ def _common_type(avals: Sequence[Any]) -> Any:
     It is weak where all are. In the modes of JAX, types that differ in nothing else have the
     first one's: of the false branch, or of the first of a switch. It varies where one does.
     """
+    if not same_sums(avals):
+        return None
     along = varying_of(avals)
     if along:
-        common = _common_type([same_on_devices(aval) for aval in avals])
+        common = _common_type([without_varying(aval) for aval in avals])
         return None if common is None else with_varying(common, along)
     first = avals[0]
     if all(aval == first for aval in avals):

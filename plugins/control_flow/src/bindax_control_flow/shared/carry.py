@@ -26,6 +26,7 @@ from bindax_lax_basic.extend import kind_of, promote_avals
 from bindax_transforms import argument_names, traced_once
 from bindax_transforms.extend import (
     StagedProgram,
+    same_sums,
     stage_with_references,
     varying_of,
     with_varying,
@@ -144,6 +145,8 @@ def yields(returned: Any, taken: Any) -> bool:
     """Say whether what a body returns becomes the type of the carry without a loss."""
     if returned == taken:
         return True
+    if not same_sums([returned, taken]):
+        return False
     if getattr(returned, "shape", None) != getattr(taken, "shape", None):
         return False
     same_kind = kind_of(returned.dtype) == kind_of(taken.dtype)

@@ -16,7 +16,13 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import broadcast_in_dim
 from bindax_transforms import cached_on_jaxpr, trace_to_jaxpr
-from bindax_transforms.extend import same_on_devices, varying_along, varying_of, with_varying
+from bindax_transforms.extend import (
+    same_on_devices,
+    varying_along,
+    varying_of,
+    with_varying,
+    without_varying,
+)
 
 Programs = tuple[ClosedJaxpr, ...]
 
@@ -36,7 +42,7 @@ def _converted(x: Any, aval: Any) -> Any:
 
 def compared(avals: Sequence[Any]) -> list[Any]:
     """Types as those of operands are compared with those that a program takes."""
-    return [same_on_devices(aval.strip_weak_type()) for aval in avals]
+    return [without_varying(aval.strip_weak_type()) for aval in avals]
 
 
 def with_results(program: ClosedJaxpr, avals: Sequence[Any]) -> ClosedJaxpr:

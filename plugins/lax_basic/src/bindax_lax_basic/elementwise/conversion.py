@@ -173,6 +173,12 @@ def compare(
     return ctx.op("stablehlo.compare", [x, y], result_avals=[out], attributes=attributes)[0]
 
 
+def _is_linear(x: ShapedArray, *, new_dtype: DType, **params: Any) -> bool:
+    """Tell whether a conversion may come before a sum: it does not round to integers."""
+    integers = dtypes.is_integer(new_dtype) and dtypes.is_integer(x.dtype)
+    return integers or dtypes.is_inexact(new_dtype)
+
+
 convert_element_type_p: Primitive = primitive(
     "convert_element_type",
     rules.impl(_convert_impl),
@@ -181,7 +187,7 @@ convert_element_type_p: Primitive = primitive(
     same_dims(),
     rules.transpose(_convert_transpose),
     rules.lowering["stablehlo"](_convert_lowering),
-    rules.sharding("elementwise", linear=True),
+    rules.sharding("elementwise", linear=_is_linear),
 )
 
 
