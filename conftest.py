@@ -21,6 +21,7 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -136,9 +137,24 @@ def hide_from_collector() -> None:
     gc.freeze()
 
 
-def pytest_collection_finish() -> None:
-    """Hide the suite."""
-    hide_from_collector()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[Any]:
+    """Search once for garbage, and hide the suite: nearly all that is collected stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        hide_from_collector()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Iterator[Any]:
+    """Look for examples in files that have some: to search a module without any takes time."""
+    found = yield
+    if file_path.suffix == ".py" and ">>>" not in file_path.read_text(encoding="utf-8"):
+        return [one for one in found if not isinstance(one, DoctestModule)]
+    return found
 
 
 def pytest_runtest_logfinish() -> None:
