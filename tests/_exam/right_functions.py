@@ -179,29 +179,34 @@ def _optimizers() -> Iterator[tuple[str, Callable[..., Any], tuple[Draw, ...]]]:
     yield "optimizers.exponential_decay", schedule, (positive(),)
 
 
-def _modules() -> Iterator[tuple[str, Any, tuple[Draw, ...]]]:
+def _modules() -> Iterator[tuple[str, Callable[[nnx.Rngs], Any], tuple[Draw, ...]]]:
     def image(rng: np.random.Generator) -> Any:
         return rng.normal(size=(2, 4, 4, 3)).astype(np.float32)
 
-    rngs = nnx.Rngs(0, dropout=1)
-    yield "nnx.Linear", nnx.Linear(3, 4, rngs=rngs), (M,)
-    yield "nnx.LinearGeneral", nnx.LinearGeneral(3, (2, 2), rngs=rngs), (M,)
-    yield "nnx.Einsum", nnx.Einsum("ij,jk->ik", (3, 2), rngs=rngs), (M,)
-    yield "nnx.Embed", nnx.Embed(3, 4, rngs=rngs), (indices(5),)
-    yield "nnx.LayerNorm", nnx.LayerNorm(3, rngs=rngs), (M,)
-    yield "nnx.RMSNorm", nnx.RMSNorm(3, rngs=rngs), (M,)
-    yield "nnx.GroupNorm", nnx.GroupNorm(4, num_groups=2, rngs=rngs), (real(2, 4),)
-    yield "nnx.BatchNorm", nnx.BatchNorm(3, rngs=rngs), (real(4, 3),)
-    yield "nnx.Dropout", nnx.Dropout(0.4, rngs=rngs), (real(4, 3),)
-    yield "nnx.Conv", nnx.Conv(3, 2, (3, 3), rngs=rngs), (image,)
-    yield "nnx.ConvTranspose", nnx.ConvTranspose(3, 2, (2, 2), rngs=rngs), (image,)
-    layers = [nnx.Linear(3, 4, rngs=rngs), bnp.tanh, nnx.Linear(4, 2, rngs=rngs)]
-    yield "nnx.Sequential", nnx.Sequential(*layers), (M,)
-    attention = nnx.MultiHeadAttention(2, 4, decode=False, rngs=rngs)
-    yield "nnx.MultiHeadAttention", attention, (real(3, 4),)
-    yield "nnx.LSTMCell", _Cell(nnx.LSTMCell(3, 2, rngs=rngs)), (M,)
-    yield "nnx.GRUCell", _Cell(nnx.GRUCell(3, 2, rngs=rngs)), (M,)
-    yield "nnx.PReLU", nnx.PReLU(), (M,)
+    yield "nnx.Linear", lambda rngs: nnx.Linear(3, 4, rngs=rngs), (M,)
+    yield "nnx.LinearGeneral", lambda rngs: nnx.LinearGeneral(3, (2, 2), rngs=rngs), (M,)
+    yield "nnx.Einsum", lambda rngs: nnx.Einsum("ij,jk->ik", (3, 2), rngs=rngs), (M,)
+    yield "nnx.Embed", lambda rngs: nnx.Embed(3, 4, rngs=rngs), (indices(5),)
+    yield "nnx.LayerNorm", lambda rngs: nnx.LayerNorm(3, rngs=rngs), (M,)
+    yield "nnx.RMSNorm", lambda rngs: nnx.RMSNorm(3, rngs=rngs), (M,)
+    yield "nnx.GroupNorm", lambda rngs: nnx.GroupNorm(4, num_groups=2, rngs=rngs), (real(2, 4),)
+    yield "nnx.BatchNorm", lambda rngs: nnx.BatchNorm(3, rngs=rngs), (real(4, 3),)
+    yield "nnx.Dropout", lambda rngs: nnx.Dropout(0.4, rngs=rngs), (real(4, 3),)
+    yield "nnx.Conv", lambda rngs: nnx.Conv(3, 2, (3, 3), rngs=rngs), (image,)
+    yield "nnx.ConvTranspose", lambda rngs: nnx.ConvTranspose(3, 2, (2, 2), rngs=rngs), (image,)
+    yield "nnx.Sequential", _two_layers, (M,)
+    yield "nnx.MultiHeadAttention", _attention, (real(3, 4),)
+    yield "nnx.LSTMCell", lambda rngs: _Cell(nnx.LSTMCell(3, 2, rngs=rngs)), (M,)
+    yield "nnx.GRUCell", lambda rngs: _Cell(nnx.GRUCell(3, 2, rngs=rngs)), (M,)
+    yield "nnx.PReLU", lambda rngs: nnx.PReLU(), (M,)
+
+
+def _two_layers(rngs: nnx.Rngs) -> Any:
+    return nnx.Sequential(nnx.Linear(3, 4, rngs=rngs), bnp.tanh, nnx.Linear(4, 2, rngs=rngs))
+
+
+def _attention(rngs: nnx.Rngs) -> Any:
+    return nnx.MultiHeadAttention(2, 4, decode=False, rngs=rngs)
 
 
 class _Cell(nnx.Module):
@@ -215,14 +220,24 @@ class _Cell(nnx.Module):
         return self.cell(carry, x)[1]
 
 
-def right_functions() -> dict[str, tuple[Any, tuple[Draw, ...]]]:
-    """The functions by name, each with how its arguments are drawn."""
-    found: dict[str, tuple[Any, tuple[Draw, ...]]] = {}
+def right_functions() -> dict[str, tuple[Callable[[], Any], tuple[Draw, ...]]]:
+    """What makes the functions, by name, each with how their arguments are drawn."""
+    found: dict[str, tuple[Callable[[], Any], tuple[Draw, ...]]] = {}
     tables = [("numpy", bnp, NUMPY), ("special", special, SPECIAL), ("stats", stats, STATS)]
     for prefix, module, table in [*tables, ("nn", nn, NN)]:
         for draws, names in table.items():
             for name in names.split():
-                found[f"{prefix}.{name}"] = (_named(module, name), draws)
-    for name, function, draws in (*_linalg(), *_optimizers(), *_modules()):
-        found[name] = (function, draws)
+                found[f"{prefix}.{name}"] = (partial(_named, module, name), draws)
+    for name, function, draws in (*_linalg(), *_optimizers()):
+        found[name] = (partial(_itself, function), draws)
+    for name, make, draws in _modules():
+        found[name] = (partial(_made, make), draws)
     return found
+
+
+def _itself(function: Any) -> Any:
+    return function
+
+
+def _made(make: Callable[[nnx.Rngs], Any]) -> Any:
+    return make(nnx.Rngs(0, dropout=1))
