@@ -11,6 +11,7 @@ import pytest
 import bindax
 import bindax.numpy as jnp
 from bindax import lax, nnx
+from bindax.experimental.layout import Format, Layout
 from bindax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
 P = PartitionSpec
@@ -256,3 +257,28 @@ def check_devices():
     other = Dense(nnx.Rngs(0))
     divided(other, x)
     assert other.wide.value.sharding == wide
+
+
+def test_a_format_lays_a_variable_out():
+    mesh = bindax.make_mesh((1,), ("rows",), axis_types=(bindax.sharding.AxisType.Auto,))
+    whole = NamedSharding(mesh, P("rows", None))
+    layout = Format(Layout((1, 0)), whole)
+    variable = nnx.Param(jnp.ones((2, 3)), out_sharding=layout)
+    assert variable.value.format.layout == layout.layout
+    assert variable.sharding.is_equivalent_to(whole, 2)
+    assert nnx.get_partition_spec({"w": variable})["w"].raw_value == P("rows", None)
+    traced = bindax.jit(lambda x: nnx.Param(x, out_sharding=layout).value)(jnp.ones((2, 3)))
+    assert traced.format == layout
+    for wrong in ("rows", 3):
+        with pytest.raises(
+            TypeError, match=r"out_sharding of a variable must be .* or a Format, but"
+        ):
+            nnx.Param(jnp.ones((2, 3)), out_sharding=wrong)
+
+
+def test_metadata_have_what_all_variables_have():
+    variable = nnx.Param(1.0, role="scale")
+    usual = {"eager_sharding": True, "hijax": False, "ref": False}
+    assert variable.get_metadata() == {**usual, "role": "scale"}
+    assert nnx.Param(1.0, ref=True).get_metadata() == {**usual, "ref": True}
+    assert variable.get_metadata("ref") is False

@@ -210,3 +210,19 @@ def test_choices_without_tracing():
     with bindax.disable_jit():
         assert float(nnx.cond(False, one, two, Scale()).value) == 4.0
         assert float(nnx.while_loop(lambda s: s.count < 0, up, Scale()).count) == 0.0
+
+
+def powered(layer, power):
+    note("powered")
+    return (layer.kernel**power).sum()
+
+
+@pytest.mark.parametrize("static", [1, -1, (1,)])
+def test_remat_traces_once_for_each_value_of_a_static_argument(static):
+    TRACED.clear()
+    function = nnx.remat(powered, static_argnums=static)
+    layer = nnx.Linear(2, 2, rngs=nnx.Rngs(0))
+    found = [nnx.grad(function)(layer, power).kernel.value for power in (2, 3, 2, 3, 2.0, 2)]
+    np.testing.assert_allclose(found[2], 2 * np.asarray(layer.kernel.value), rtol=1e-6)
+    np.testing.assert_array_equal(found[4], found[0])
+    assert len(TRACED) == 3  # 2 and 2.0 are different values

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bindax_core import config
 from bindax_nnx._mutation_counter import mutation_counter
 
 _MISSING = object()
@@ -81,7 +82,7 @@ class HasMetadata:
     _require_context: Callable[[], None]
 
     def get_metadata(self, name: str | None = None, default: Any = _MISSING) -> Any:
-        """The metadata of a name, or all as a dictionary.
+        """The metadata of a name, or all as a dictionary, those among them that all variables have.
 
         Args:
             name: the name.
@@ -90,12 +91,12 @@ class HasMetadata:
         Raises:
             KeyError: there is none of the name, and no default.
         """
+        usual = {"eager_sharding": config.nnx_eager_sharding, "hijax": False, "ref": False}
+        metadata = {**usual, **self._metadata}
         if name is None:
-            return dict(self._metadata)
+            return metadata
         name = current_name(name)
-        if name not in self._metadata and default is not _MISSING:
-            return default
-        return self._metadata[name]
+        return metadata[name] if default is _MISSING else metadata.get(name, default)
 
     def has_metadata(self, name: str) -> bool:
         """Tell whether there is metadata of a name."""

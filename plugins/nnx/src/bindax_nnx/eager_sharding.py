@@ -11,6 +11,7 @@ from bindax_core.extend import ShapedArray as ShapeDtypeStruct
 from bindax_core.extend import is_value, tree_map
 from bindax_core.sharding import (
     AbstractMesh,
+    Format,
     Mesh,
     NamedSharding,
     PartitionSpec,
@@ -85,9 +86,10 @@ def get_logical_axis_rules() -> tuple[tuple[str, Any], ...]:
 
 
 def spec_of(metadata: Mapping[str, Any]) -> Any:
-    """The ``out_sharding`` after the rules: a ``PartitionSpec``, or a sharding with a mesh.
+    """The ``out_sharding`` after the rules: a ``PartitionSpec``, a sharding with a mesh, a format.
 
     Raises:
+        TypeError: it is none of these, nor names of axes.
         ValueError: the metadata ``sharding_rules`` contradict those in force.
     """
     given = metadata.get("out_sharding") or ()
@@ -95,8 +97,13 @@ def spec_of(metadata: Mapping[str, Any]) -> Any:
     if isinstance(given, NamedSharding):
         spec = PartitionSpec(*[_translated(name, rules) for name in given.spec])
         return NamedSharding(given.mesh, spec, memory_kind=given.memory_kind)
-    if isinstance(given, Sharding):
+    if isinstance(given, Sharding | Format):
         return given
+    if not isinstance(given, tuple | list | PartitionSpec):
+        raise TypeError(
+            f"out_sharding of a variable must be a PartitionSpec, a tuple of names of mesh axes, a "
+            f"Sharding or a Format, but it is {given!r:.60} of type {type(given).__name__}."
+        )
     return PartitionSpec(*[_translated(name, rules) for name in given])
 
 
@@ -124,7 +131,7 @@ def sharding_of(metadata: Mapping[str, Any]) -> Any:
         The sharding; None where there is no mesh.
     """
     spec = spec_of(metadata)
-    if isinstance(spec, Sharding):
+    if not isinstance(spec, PartitionSpec):
         return spec
     mesh = metadata.get("mesh") or get_mesh()
     return None if mesh is None else NamedSharding(mesh, spec)
@@ -156,7 +163,7 @@ def divided(kind: str, value: Any, metadata: Mapping[str, Any]) -> Any:
             f"but none is set. Make the variable in `with set_mesh(mesh):`, give it mesh=..., or "
             f"pass eager_sharding=False to keep the names alone."
         )
-    mesh = getattr(sharding, "mesh", None)
+    mesh = getattr(getattr(sharding, "sharding", sharding), "mesh", None)  # of a Format, too
     if isinstance(mesh, AbstractMesh):
         if not (mesh.are_all_axes_auto or mesh.are_all_axes_explicit):
             raise ValueError(

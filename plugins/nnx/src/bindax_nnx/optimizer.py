@@ -42,7 +42,7 @@ def _wrapped(x: Any) -> Any:
     """Variables for the arrays of a state; what stands for no array stays as it is."""
     if not isinstance(x, Variable):
         return OptArray(jnp.asarray(x))
-    metadata = {k: v for k, v in x.get_metadata().items() if k not in ("hijax", "ref")}
+    metadata = {k: v for k, v in x._metadata.items() if k not in ("hijax", "ref")}
     if "optimizer_sharding" in metadata:
         metadata["out_sharding"] = metadata.pop("optimizer_sharding")
     return tree_map(lambda leaf: OptVariable(leaf, **metadata), x.raw_value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_core.extend import tree_map
-from bindax_core.sharding import AbstractMesh, NamedSharding, PartitionSpec
+from bindax_core.sharding import AbstractMesh, Format, NamedSharding, PartitionSpec
 from bindax_nnx.eager_sharding import spec_of
 from bindax_nnx.errors import GraphError
 from bindax_nnx.object import Object
@@ -38,6 +38,7 @@ def _spec_of(x: Any) -> Any:
     if not isinstance(x, Variable):
         return PartitionSpec()
     given = spec_of(x.get_metadata())
+    given = given.sharding if isinstance(given, Format) else given
     return x.replace(given.spec if isinstance(given, NamedSharding) else given)
 
 

@@ -125,7 +125,7 @@ def _collect(node: Any, path: Path, met: set[int], found: dict[Path, _Holding]) 
             met.add(id(value))
         if isinstance(value, Variable):
             kind = kind_of(value)
-            metadata = value.get_metadata()
+            metadata = value._metadata
             if kind != "RngState":
                 shown = {"value": value.raw_value, **metadata} if metadata else value.raw_value
                 holding.own.setdefault(kind, {})[str(key)] = shown

@@ -19,7 +19,6 @@ from bindax_core.extend import (
     hide_internal_frames,
     tree_flatten,
 )
-from bindax_core.tree_util import register_static
 from bindax_nnx.graph import is_reference, traverse
 from bindax_nnx.lift._decorators import decorator, lift_of
 from bindax_nnx.lift._names import named_after
@@ -28,6 +27,7 @@ from bindax_nnx.lift.axes import Axes, repeated
 from bindax_nnx.lift.cached_structure import plan_of
 from bindax_nnx.lift.prefixes import check_prefixes
 from bindax_nnx.lift.sharding import Placement, lay_out_arguments
+from bindax_nnx.lift.statics import Static, marked, unmarked
 from bindax_nnx.lift.structure import Arguments, CallScope, Form, Lift, Returned, finish
 from bindax_nnx.modes import Mode
 from bindax_nnx.object import Object
@@ -38,26 +38,6 @@ Q = ParamSpec("Q")
 R = TypeVar("R")
 T = TypeVar("T")
 Options = ParamSpec("Options")
-
-
-@register_static
-class _Static:
-    """A static argument as a part of the structure; 1, 1.0 and True are different ones."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _Static)
-            and type(self.value) is type(other.value)
-            and bool(self.value == other.value)
-        )
-
-    def __hash__(self) -> int:
-        return hash(self.value)
 
 
 _ALONE = (True,)
@@ -160,8 +140,8 @@ class JitFunction(Generic[P, R]):
             parameters = list(inspect.signature(self._fun).parameters)
             numbers |= {i for i, name in enumerate(parameters[: len(args)]) if name in names}
         return (
-            tuple([_Static(x) if i in numbers else x for i, x in enumerate(args)]),
-            {k: _Static(x) if k in names else x for k, x in kwargs.items()},
+            marked(args, numbers),
+            {k: Static(x) if k in names else x for k, x in kwargs.items()},
         )
 
     def _program(self, arguments: Arguments, args: Any, kwargs: Any) -> Callable[..., Returned]:
@@ -171,7 +151,7 @@ class JitFunction(Generic[P, R]):
             donated = self._donated(arguments, args, kwargs)
             entry, shardings = None, None
             if self._placement.is_there:
-                static = [i for i, x in enumerate(args) if type(x) is _Static]
+                static = [i for i, x in enumerate(args) if type(x) is Static]
                 entry = self._placement.of_arguments(arguments, args, static)
                 shardings = tuple(entry.of_leaves())
             flat = _flat_function(self, form, bool(donated), self._placement, entry)
@@ -219,15 +199,15 @@ class JitFunction(Generic[P, R]):
                 f"{self!r}: a program of states takes no in_shardings and out_shardings of "
                 f"objects; leave them out, and let the arrays decide."
             )
-        marked, named = self._mark_static(args, kwargs)
-        statics = {place: x.value for place, x in _statics(marked, named).items()}
+        given, named = self._mark_static(args, kwargs)
+        statics = {place: x.value for place, x in _statics(given, named).items()}
 
         def function(*args: Any, **kwargs: Any) -> Any:
-            given, named = with_statics(statics, args, kwargs)
-            return self._fun(*given, **named)
+            args, kwargs = with_statics(statics, args, kwargs)
+            return self._fun(*args, **kwargs)
 
-        rest = [x for x in marked if type(x) is not _Static]
-        named = {k: x for k, x in named.items() if type(x) is not _Static}
+        rest = [x for x in given if type(x) is not Static]
+        named = {k: x for k, x in named.items() if type(x) is not Static}
         return trace_with_states(named_after(function, self._fun), rest, named, self._options)
 
     def cache_info(self) -> tuple[int, int]:
@@ -236,10 +216,10 @@ class JitFunction(Generic[P, R]):
         return len(self._programs), sum(program.cache_info().size for program in programs)
 
 
-def _statics(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[int | str, _Static]:
+def _statics(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[int | str, Static]:
     """The static ones among arguments, by position and by name."""
     places: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
-    return {place: x for place, x in places if type(x) is _Static}
+    return {place: x for place, x in places if type(x) is Static}
 
 
 def _flat_function(
@@ -253,9 +233,7 @@ def _flat_function(
 
     def flat(*leaves: Any) -> Returned:
         scope = CallScope(form, leaves, lift)
-        args, kwargs = scope.arguments
-        args = [x.value if type(x) is _Static else x for x in args]
-        kwargs = {k: x.value if type(x) is _Static else x for k, x in kwargs.items()}
+        args, kwargs = unmarked(*scope.arguments)
         returned = scope.leave(fun(*args, **kwargs), all_values, paths=entry is not None)
         if entry is not None:
             returned.outs = placement.lay_out(scope, entry, returned.outs)

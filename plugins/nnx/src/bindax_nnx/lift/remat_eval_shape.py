@@ -12,7 +12,8 @@ from bindax_core.extend import api_boundary
 from bindax_nnx.lift._decorators import decorator, lift_of, preserving
 from bindax_nnx.lift._names import named_after
 from bindax_nnx.lift.call import Call
-from bindax_nnx.lift.structure import Arguments, CallScope, Given, Lift, Returned, finish
+from bindax_nnx.lift.statics import marked, unmarked
+from bindax_nnx.lift.structure import Arguments, CallScope, Given, Returned, finish
 
 R = TypeVar("R")
 
@@ -53,32 +54,21 @@ def remat(
         raise TypeError(f"remat: prevent_cse must be True or False, but it is {prevent_cse!r:.60}.")
 
     static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    if not static:
-        return _checkpointed(f, lift, prevent_cse=prevent_cse, policy=policy)
-
-    @wraps(f)
-    @api_boundary
-    def remade_with_constants(*args: Any, **kwargs: Any) -> Any:
-        dynamic, rest = without_constants(f, args, static)
-        return _checkpointed(dynamic, lift, prevent_cse=prevent_cse, policy=policy)(*rest, **kwargs)
-
-    return remade_with_constants
-
-
-def _checkpointed(f: Callable[..., Any], lift: Lift, **options: Any) -> Callable[..., Any]:
-    """The function lifted over ``checkpoint``, which traces it once for each form of arguments."""
 
     def flat(given: Given) -> Returned:
         scope = CallScope(given.form, given.leaves, lift)
-        args, kwargs = scope.arguments
+        args, kwargs = unmarked(*scope.arguments)
         return scope.leave(f(*args, **kwargs))
 
-    checkpointed = bindax_transforms.checkpoint(named_after(flat, f), **options)
+    # It is traced once for each form of arguments.
+    named = named_after(flat, f)
+    checkpointed = bindax_transforms.checkpoint(named, prevent_cse=prevent_cse, policy=policy)
 
     @wraps(f)
     @api_boundary
     def remade(*args: Any, **kwargs: Any) -> Any:
-        arguments = Arguments((args, kwargs), lift=lift)
+        numbers = {i + len(args) if i < 0 else i for i in static}
+        arguments = Arguments((marked(args, numbers), kwargs), lift=lift)
         returned = checkpointed(Given(arguments.form, arguments.leaves))
         return finish(returned.outcome, arguments, returned.outs)
 
