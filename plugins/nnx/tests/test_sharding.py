@@ -268,7 +268,7 @@ def test_a_format_lays_a_variable_out():
     assert variable.sharding.is_equivalent_to(whole, 2)
     assert nnx.get_partition_spec({"w": variable})["w"].raw_value == P("rows", None)
     traced = bindax.jit(lambda x: nnx.Param(x, out_sharding=layout).value)(jnp.ones((2, 3)))
-    assert traced.format == layout
+    assert traced.format.layout == layout.layout
     for wrong in ("rows", 3):
         with pytest.raises(
             TypeError, match=r"out_sharding of a variable must be .* or a Format, but"
@@ -282,3 +282,12 @@ def test_metadata_have_what_all_variables_have():
     assert variable.get_metadata() == {**usual, "role": "scale"}
     assert nnx.Param(1.0, ref=True).get_metadata() == {**usual, "ref": True}
     assert variable.get_metadata("ref") is False
+
+
+def test_a_variable_is_divided_along_explicit_axes():
+    mesh = bindax.make_mesh((1,), ("rows",), axis_types=(bindax.sharding.AxisType.Explicit,))
+    with bindax.set_mesh(mesh):
+        variable = nnx.Param(jnp.ones((2, 3)), out_sharding=P("rows"))
+        made = bindax.jit(lambda x: nnx.Param(x, out_sharding=P("rows")).value)(jnp.ones((2, 3)))
+    for value in (variable.value, made):
+        assert bindax.typeof(value).str_short() == "float32[2@rows,3]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -21,6 +21,7 @@ from bindax_core.sharding import (
 from bindax_nnx.modes import Switch
 from bindax_nnx.settings import nnx_eager_sharding, nnx_logical_axis_rules
 from bindax_transforms import with_sharding_constraint
+from bindax_transforms.extend import reshard
 
 Rules = Iterable[tuple[str, Any]]
 """Pairs of a logical name and the name of the axis, or axes, of a mesh."""
@@ -164,6 +165,7 @@ def divided(kind: str, value: Any, metadata: Mapping[str, Any]) -> Any:
             f"pass eager_sharding=False to keep the names alone."
         )
     mesh = getattr(getattr(sharding, "sharding", sharding), "mesh", None)  # of a Format, too
+    lay: Callable[[Any, Any], Any] = with_sharding_constraint
     if isinstance(mesh, AbstractMesh):
         if not (mesh.are_all_axes_auto or mesh.are_all_axes_explicit):
             raise ValueError(
@@ -172,4 +174,6 @@ def divided(kind: str, value: Any, metadata: Mapping[str, Any]) -> Any:
             )
         if not isinstance(mesh, Mesh):
             return value  # it has no devices
-    return tree_map(lambda x: with_sharding_constraint(x, sharding) if is_value(x) else x, value)
+        if mesh.are_all_axes_explicit:
+            lay = reshard  # as types say how arrays lie
+    return tree_map(lambda x: lay(x, sharding) if is_value(x) else x, value)

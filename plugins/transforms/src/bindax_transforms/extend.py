@@ -5,6 +5,7 @@ from bindax_transforms.autodiff.transposition import (
     transpose_with_references as transpose_with_references,
 )
 from bindax_transforms.compilation.explicit_shardings import decided as decided
+from bindax_transforms.compilation.explicit_shardings import reshard as reshard
 from bindax_transforms.manual_axes import register_cast as register_cast
 from bindax_transforms.manual_axes import same_on_devices as same_on_devices
 from bindax_transforms.manual_axes import same_sums as same_sums
