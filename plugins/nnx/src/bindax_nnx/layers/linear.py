@@ -22,6 +22,7 @@ from bindax_nnx.layers._common import (
     check_features,
     default_kernel_init,
     first_given,
+    is_explicit,
     of_products,
     parameter,
     placed,
@@ -110,7 +111,8 @@ class Linear(Layer):
             inputs, self.kernel, self.bias, dtype=self.dtype, by=self.promote_dtype
         )
         check_features(self, x, kernel.shape[0])  # of which shard_map gives each device a part
-        options = {"precision": self.precision, **of_products(self.preferred_element_type)}
+        options = of_products(self.preferred_element_type, out_sharding)
+        options["precision"] = self.precision
         if self.dot_general is None:
             y = jnp.matmul(x, kernel, **options)
         else:
@@ -227,7 +229,7 @@ class LinearGeneral(Layer):
         dimensions = ((axes, contracted), (batch, tuple(range(count))))
         made = None if self.dot_general_cls is None else self.dot_general_cls()
         multiply = self.dot_general or made or lax.dot_general
-        options = of_products(self.preferred_element_type)
+        options = of_products(self.preferred_element_type, out_sharding)
         y = multiply(x, kernel, dimensions, precision=self.precision, **options)
         if bias is None:
             return placed(y, out_sharding)
@@ -315,7 +317,7 @@ class Einsum(Layer):
             inputs, self.kernel, self.bias, dtype=self.dtype, by=self.promote_dtype
         )
         text = _checked_sum(first_given("einsum_str", self, einsum_str, self.einsum_str))
-        options = of_products(self.preferred_element_type)
+        options = of_products(self.preferred_element_type, out_sharding)
         try:
             y = self.einsum_op(text, x, kernel, precision=self.precision, **options)
         except ValueError as error:
@@ -417,9 +419,13 @@ class Embed(Layer):
                 f"{typeof(indices).dtype.name}."
             )
         (table,) = promoted_by(self, self.embedding)
+        if is_explicit(out_sharding):
+            found: Array = table.at[indices].get(out_sharding=out_sharding)
+            return found
         return placed(jnp.take(table, indices, axis=0), out_sharding)
 
     def attend(self, query: Any, out_sharding: Any = None) -> Any:
         """The inner products of vectors with those of the table."""
         query, table = promoted_by(self, query, self.embedding)
-        return placed(jnp.matmul(query, table.T), out_sharding)
+        options = of_products(None, out_sharding)
+        return placed(jnp.matmul(query, table.T, **options), out_sharding)
