@@ -18,11 +18,9 @@ class Static:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Static)
-            and type(self.value) is type(other.value)
-            and bool(self.value == other.value)
-        )
+        if not isinstance(other, Static) or type(self.value) is not type(other.value):
+            return False
+        return bool(self.value == other.value)
 
     def __hash__(self) -> int:
         return hash(self.value)

@@ -168,8 +168,7 @@ class Arguments:
 
     def parts(self) -> list[list[tuple[Path, Any]]]:
         """The variables of each graph, and arrays that are in none, with their paths; each once."""
-        if not self._parts:
-            self._parts = data_of_each(self.roots)
+        self._parts = self._parts or data_of_each(self.roots)
         return self._parts
 
 
