@@ -291,28 +291,3 @@ def test_a_variable_is_divided_along_explicit_axes():
         made = bindax.jit(lambda x: nnx.Param(x, out_sharding=P("rows")).value)(jnp.ones((2, 3)))
     for value in (variable.value, made):
         assert bindax.typeof(value).str_short() == "float32[2@rows,3]"
-
-
-def test_layers_lie_along_explicit_axes_as_they_are_asked_to():
-    mesh = bindax.make_mesh((1, 1), ("x", "y"), axis_types=(bindax.sharding.AxisType.Explicit,) * 2)
-    with bindax.set_mesh(mesh):
-        rngs = nnx.Rngs(0)
-        x = bindax.sharding.reshard(jnp.ones((2, 2)), P(None, "x"))
-        table = nnx.Embed(4, 4, rngs=rngs)
-        table.embedding.value = bindax.sharding.reshard(table.embedding.value, P("x", "y"))
-        layers = [
-            nnx.Linear(2, 4, rngs=rngs),
-            nnx.LinearGeneral(2, 4, rngs=rngs),
-            nnx.Einsum("ab,bc->ac", (2, 4), (4,), rngs=rngs),
-        ]
-        for layer in layers:
-            layer.kernel.value = bindax.sharding.reshard(layer.kernel.value, P("x", None))
-            assert _type(layer(x, out_sharding=P("x", "y"))) == "float32[2@x,4@y]"
-        assert _type(table(jnp.arange(2), out_sharding=P("x"))) == "float32[2@x,4]"
-        assert _type(table.attend(jnp.ones((2, 4)), out_sharding=P("x"))) == "float32[2@x,4]"
-        conv = nnx.Conv(2, 4, (3,), rngs=rngs)
-        assert _type(conv(jnp.ones((2, 8, 2)), out_sharding=P("x"))) == "float32[2@x,8,4]"
-
-
-def _type(x):
-    return bindax.typeof(x).str_short()

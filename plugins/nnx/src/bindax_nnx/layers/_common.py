@@ -10,14 +10,11 @@ import numpy as np
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
 from bindax_core.extend import is_differentiable, typeof
-from bindax_core.sharding import get_abstract_mesh
 from bindax_nn import initializers
 from bindax_nnx._paths import layer_name
 from bindax_nnx.module import Module
 from bindax_nnx.rngs import Rngs, stream_for
 from bindax_nnx.variables import Param, Variable, VariableMetadata
-from bindax_transforms import with_sharding_constraint
-from bindax_transforms.extend import reshard
 
 Initializer = Callable[..., Any]
 Metadata = Mapping[str, Any] | None
@@ -168,23 +165,13 @@ def positive(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
     return tuple(sorted({axis % ndim for axis in given}))
 
 
-def of_products(dtype: Any, sharding: Any = None) -> dict[str, Any]:
-    """The options of products for the dtype of their results, and how these lie, if given."""
-    options = {} if dtype is None else {"preferred_element_type": dtype}
-    return {**options, "out_sharding": sharding} if is_explicit(sharding) else options
+def of_products(dtype: Any, out_sharding: Any = None) -> dict[str, Any]:
+    """The options of products for the dtype of their results, or how they lie, if it is given.
 
-
-def is_explicit(sharding: Any) -> bool:
-    """Tell whether a sharding that is asked for is one along explicit axes, as types have it."""
-    mesh = getattr(sharding, "mesh", None) or get_abstract_mesh()
-    return sharding is not None and bool(mesh.explicit_axes)
-
-
-def placed(x: Any, sharding: Any) -> Any:
-    """A result of a layer, laid out as it is asked for."""
-    if sharding is None:
-        return x
-    return (reshard if is_explicit(sharding) else with_sharding_constraint)(x, sharding)
+    Functions that a user gives for products need not know of either.
+    """
+    given = {"preferred_element_type": dtype, "out_sharding": out_sharding}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def first_given(name: str, layer: Any, *values: Any) -> Any:

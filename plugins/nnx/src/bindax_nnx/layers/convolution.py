@@ -22,7 +22,6 @@ from bindax_nnx.layers._common import (
     default_kernel_init,
     of_products,
     parameter,
-    placed,
     promoted,
     zeros,
 )
@@ -186,10 +185,10 @@ class Conv(Layer):
             dimension_numbers=_dimensions(rank),
             feature_group_count=self.feature_group_count,
             precision=self.precision,
-            **of_products(self.preferred_element_type),
+            **of_products(self.preferred_element_type, out_sharding),
         )
-        y = jnp.reshape(y, (*batch, *y.shape[1:]))
-        return placed(y if bias is None else y + bias, out_sharding)
+        y = y if bias is None else y + bias
+        return y if len(batch) == 1 else jnp.reshape(y, (*batch, *y.shape[1:]))
 
     def _padded(self, x: Any) -> tuple[Any, Any]:
         """The input with the padding that the convolution itself does not know."""

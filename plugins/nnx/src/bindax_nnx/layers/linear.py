@@ -22,10 +22,8 @@ from bindax_nnx.layers._common import (
     check_features,
     default_kernel_init,
     first_given,
-    is_explicit,
     of_products,
     parameter,
-    placed,
     positive,
     promoted,
     promoted_by,
@@ -33,6 +31,7 @@ from bindax_nnx.layers._common import (
 )
 from bindax_nnx.rngs import Rngs
 from bindax_nnx.variables import Param
+from bindax_transforms.extend import decided
 
 DotGeneral = Callable[..., Any] | None
 
@@ -112,12 +111,12 @@ class Linear(Layer):
         )
         check_features(self, x, kernel.shape[0])  # of which shard_map gives each device a part
         options = of_products(self.preferred_element_type, out_sharding)
-        options["precision"] = self.precision
         if self.dot_general is None:
-            y = jnp.matmul(x, kernel, **options)
+            y = jnp.matmul(x, kernel, precision=self.precision, **options)
         else:
-            y = self.dot_general(x, kernel, (((x.ndim - 1,), (0,)), ((), ())), **options)
-        return placed(y if bias is None else y + bias, out_sharding)
+            dimensions = ((x.ndim - 1,), (0,)), ((), ())
+            y = self.dot_general(x, kernel, dimensions, precision=self.precision, **options)
+        return y if bias is None else y + bias
 
 
 class LinearGeneral(Layer):
@@ -232,11 +231,11 @@ class LinearGeneral(Layer):
         options = of_products(self.preferred_element_type, out_sharding)
         y = multiply(x, kernel, dimensions, precision=self.precision, **options)
         if bias is None:
-            return placed(y, out_sharding)
+            return y
         middle = y.ndim - count - len(self.out_features)
         batch_shape = bias.shape[:count]
         wide = jnp.reshape(bias, (*batch_shape, *(1,) * middle, *self.out_features))
-        return placed(y + wide, out_sharding)
+        return y + wide
 
 
 def _sizes(given: int | Sequence[int]) -> tuple[int, ...]:
@@ -326,9 +325,9 @@ class Einsum(Layer):
                 f"{kernel.shape}, but got the shape {x.shape}: {error}"
             ) from None
         if bias is None:
-            return placed(y, out_sharding)
+            return y
         wide = jnp.reshape(bias, _sizes_of_bias(text, x.shape, kernel.shape))
-        return placed(y + wide, out_sharding)
+        return y + wide
 
 
 def _checked_sum(text: Any) -> str:
@@ -419,13 +418,11 @@ class Embed(Layer):
                 f"{typeof(indices).dtype.name}."
             )
         (table,) = promoted_by(self, self.embedding)
-        if is_explicit(out_sharding):
-            found: Array = table.at[indices].get(out_sharding=out_sharding)
-            return found
-        return placed(jnp.take(table, indices, axis=0), out_sharding)
+        if out_sharding is None:
+            return jnp.take(table, indices, axis=0)
+        return decided(jnp.take, out_sharding, (table, indices), {"axis": 0})
 
     def attend(self, query: Any, out_sharding: Any = None) -> Any:
         """The inner products of vectors with those of the table."""
         query, table = promoted_by(self, query, self.embedding)
-        options = of_products(None, out_sharding)
-        return placed(jnp.matmul(query, table.T, **options), out_sharding)
+        return jnp.matmul(query, table.T, out_sharding=out_sharding)

@@ -16,7 +16,6 @@ from bindax_nnx.layers._common import (
     PromoteDtype,
     check_features,
     params_key,
-    placed,
     promoted,
     zeros,
 )
@@ -165,4 +164,4 @@ class LoRALinear(Linear):
     def __call__(self, inputs: Any, out_sharding: Any = None) -> Array:
         """Apply the layer and the correction."""
         y = super().__call__(inputs, out_sharding=out_sharding)
-        return placed(y + self.lora(inputs), out_sharding)
+        return y + self.lora(inputs)
