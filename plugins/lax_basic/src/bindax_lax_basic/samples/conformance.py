@@ -101,7 +101,7 @@ def _more_samples() -> Iterator[Sample]:
 
 
 def _to_divide() -> Iterator[Sample]:
-    """What can be divided among devices: axes of even sizes that are not cut, or cut in parts."""
+    """Axes of even sizes that are not cut or cut in parts, so that devices can share them."""
     table, number = array((4, 2)), array(())
     place = [array((), "int32", between(0, 2))] * 2
     yield sample(lax.dynamic_slice_p, table, *place, slice_sizes=(2, 2))
