@@ -58,15 +58,16 @@ def test_as_on_one_device(name: str, spec: Any, on: Any, numbers: Any) -> None:
             np.testing.assert_array_equal(np.asarray(shard.data), np.asarray(x)[shard.index])
 
 
-@pytest.mark.parametrize("groups", [1, 2, 4])
-def test_slopes_of_kernels_in_groups(on: Any, groups: int) -> None:
+@pytest.mark.parametrize(("groups", "spec"), [(2, ("x",)), (4, ("x",)), (1, (None, None, "x"))])
+def test_slopes_of_kernels_of_divided_inputs(on: Any, groups: int, spec: Any) -> None:
     rng = np.random.default_rng(groups)
-    x, kernel = rng.standard_normal((8, 4, 6)), rng.standard_normal((4, 4 // groups, 3))
+    x, kernel = rng.standard_normal((8, 4, 8)), rng.standard_normal((4, 4 // groups, 3))
 
     def loss(x: Any, kernel: Any) -> Any:
         out = lax.conv_general_dilated(x, kernel, (1,), ((1, 1),), feature_group_count=groups)
+        out = lax.with_sharding_constraint(out, on(*spec))
         return jnp.sin(out).sum()
 
-    wanted = bindax.grad(loss, 1)(x, kernel)
-    found = bindax.jit(bindax.grad(loss, 1))(bindax.device_put(x, on("x")), kernel)
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    slope = bindax.jit(bindax.grad(loss, 1))
+    found = slope(bindax.device_put(x, on(*spec)), kernel)
+    np.testing.assert_allclose(found, bindax.grad(loss, 1)(x, kernel), rtol=1e-6)

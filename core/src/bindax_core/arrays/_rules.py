@@ -123,6 +123,9 @@ class LoweringContext(Protocol):
     def sharding(self, sharding: Any, ndim: int) -> str:
         """A ``NamedSharding`` of an array as the text of an attribute of Shardy's, ``sdy``."""
 
+    def whole_along(self, value: Any, aval: Any, axes: Sequence[int]) -> Any:
+        """A value that is not divided along some axes, and along others as the compiler decides."""
+
     def inspect_sharding(self, value: Any, callback: Callable[[Any], None]) -> None:
         """Call a function with the sharding of the first operand, when it is decided."""
 

@@ -158,6 +158,15 @@ class DeviceOperations:
             placed += self.op("sdy.sharding_constraint", [value], [aval], attributes)
         return placed
 
+    def whole_along(self, value: Any, aval: ShapedArray, axes: Sequence[int]) -> Any:
+        """A value that is not divided along some axes, and along others as the compiler decides."""
+        layout = self._builder.layout
+        if layout is None or layout.mesh is None or not self._builder.several or self._manual:
+            return value
+        entries = ["{}" if axis in axes else "{?}" for axis in range(aval.ndim)]
+        text = f"#sdy.sharding<@{self.mesh(layout.mesh.abstract_mesh)}, [{', '.join(entries)}]>"
+        return self.op("sdy.sharding_constraint", [value], [aval], {"sharding": text})[0]
+
     def inspect_sharding(self, value: Any, callback: Callable[[Sharding], None]) -> None:
         """Call a function with the sharding of the first operand, when the program is compiled."""
         layout, builder = self._builder.layout, self._builder

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 
 from bindax_core.extend import LoweringContext, Primitive, ShapedArray, typeof
-from bindax_core.sharding import laid_along, laid_on_mesh_of, left_to_compiler
 from bindax_lax_basic.contract.precision import precision_attribute
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules import lowering as lower
@@ -172,13 +171,7 @@ def _transpose_to_rhs(conv_p: Primitive, ct: Any, lhs: Any, rhs: ShapedArray, pa
         "batch_group_count": params["feature_group_count"],
         "preferred_element_type": rhs.dtype,
     }
-    both = [lhs, ct]
-    if typeof(ct).is_divided:
-        # XLA sums up wrongly where spatial axes of both are divided.
-        for axis in out_spec[2:]:
-            ct = laid_along(ct, axis, None, typeof(ct).sharding.mesh)
-        both = [left_to_compiler(lhs), left_to_compiler(ct)]
-    return laid_on_mesh_of(conv_p.bind(*both, **{**params, **changed}), rhs, [lhs, ct])
+    return conv_p.bind(lhs, ct, **{**params, **changed})
 
 
 def _labels(spec: Dims, leading: str) -> str:
@@ -186,6 +179,11 @@ def _labels(spec: Dims, leading: str) -> str:
     for place, axis in enumerate(spec):
         names[axis] = leading[place] if place < 2 else str(place - 2)
     return f"[{', '.join(names)}]"
+
+
+def _is_wide(kernel: Any, out: Any) -> bool:
+    """Tell whether a kernel may be a cotangent, of which the slope of another kernel is made."""
+    return not (isinstance(kernel, int) and isinstance(out, int)) or kernel >= max(out, 2)
 
 
 def conv_lowering(ctx: LoweringContext, lhs: Any, rhs: Any, **params: Any) -> Any:
@@ -197,6 +195,15 @@ def conv_lowering(ctx: LoweringContext, lhs: Any, rhs: Any, **params: Any) -> An
         moved = partial(_move_groups, source=lhs_spec[0], target=lhs_spec[1], groups=groups)
         (lhs,) = lower.inlined(ctx, lambda x: [moved(x)], [lhs], ctx.avals_in[:1])
         params = {**params, "feature_group_count": groups, "batch_group_count": 1}
+    kernel, out = ctx.avals_in[1], ctx.avals_out[0]
+    windows = [
+        axis
+        for axis, to in zip(rhs_spec[2:], out_spec[2:], strict=True)
+        if _is_wide(kernel.shape[axis], out.shape[to])
+    ]
+    if windows and ctx.device_count > 1:
+        # XLA sums up wrongly where input and kernel are divided along a spatial axis.
+        rhs = ctx.whole_along(rhs, kernel, windows)
     sizes = ("window_strides", "lhs_dilation", "rhs_dilation")
     counts = ("feature_group_count", "batch_group_count")
     attributes = {
