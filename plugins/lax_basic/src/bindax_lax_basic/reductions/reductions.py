@@ -134,6 +134,18 @@ def _chooser_jvp(primitive: Primitive, primals: Values, tangents: Values, *, axe
     return out, div_p.bind(sum_axes(mul_p.bind(weight, t), axes), count)
 
 
+def _sharding(primitive: Primitive, x: ShapedArray, *, axes: Dims, **params: Any) -> Any:
+    """How results lie: devices combine no bits of integers, and no complex numbers by order."""
+    own = entries(x)
+    is_bitwise = primitive.name in ("reduce_and", "reduce_or", "reduce_xor")
+    by_truth = x.dtype == np.bool_ and primitive.name != "reduce_xor"
+    exchanged = by_truth if is_bitwise else x.dtype.kind != "c"
+    if not exchanged and any(own[axis] is not None for axis in axes):
+        problem = f"reduces {x.dtype.name} along a divided axis, which no devices exchange"
+        raise ambiguous(primitive, problem, [x])
+    return tuple([entry for axis, entry in enumerate(own) if axis not in axes])
+
+
 def _choosing(name: str, initial: Callable[[DType], Any]) -> tuple[Rule, ...]:
     """The rules of ``reduce_max`` and ``reduce_min``."""
     return (
@@ -143,7 +155,7 @@ def _choosing(name: str, initial: Callable[[DType], Any]) -> tuple[Rule, ...]:
         reduction_batch(),
         NOT_LINEAR,
         rules.lowering["stablehlo"](reduction_lowering(extremum(name), initial)),
-        without("axes"),
+        rules.sharding(_sharding, takes_primitive=True),
     )
 
 
@@ -247,15 +259,6 @@ def zero(dtype: Any) -> Any:
     return 0
 
 
-def _bits_sharding(primitive: Primitive, x: ShapedArray, *, axes: Dims, **params: Any) -> Any:
-    own = entries(x)
-    exchanged = x.dtype == np.bool_ and primitive.name != "reduce_xor"
-    if not exchanged and any(own[axis] is not None for axis in axes):
-        problem = f"reduces bits of {x.dtype.name} along a divided axis, which no devices exchange"
-        raise ambiguous(primitive, problem, [x])
-    return tuple([entry for axis, entry in enumerate(own) if axis not in axes])
-
-
 def _of_bits(name: str, ufunc: np.ufunc, initial: Callable[[DType], Any]) -> tuple[Rule, ...]:
     return (
         _reduction_impl(ufunc, initial),
@@ -264,7 +267,7 @@ def _of_bits(name: str, ufunc: np.ufunc, initial: Callable[[DType], Any]) -> tup
         reduction_batch(),
         DISCRETE,
         rules.lowering["stablehlo"](reduction_lowering(f"stablehlo.{name}", initial)),
-        rules.sharding(_bits_sharding, takes_primitive=True),
+        rules.sharding(_sharding, takes_primitive=True),
     )
 
 
