@@ -12,8 +12,7 @@ from bindax_control_flow import scan
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import convert, static_ints
-from bindax_numpy._operands import constant
-from bindax_numpy.arithmetic import abs, absolute, conj, real, sign, square
+from bindax_numpy.arithmetic import abs, absolute, conj, real, square
 from bindax_numpy.comparison import choice
 from bindax_numpy.indexing import take_along_axis
 from bindax_numpy.linalg._matrices import adjoint, matrix_operand
@@ -255,8 +254,7 @@ def _hermitian_svd(x: Any, compute_uv: bool, subset: tuple[int, int] | None) -> 
     s = s[..., kept]
     if not compute_uv:
         return s
-    signs = sign(take_along_axis(w, order, -1))
-    signs = signs + (signs == constant(0, signs))
+    signs = choice(take_along_axis(w, order, -1) < 0, -1, 1)
     u = take_along_axis(v, expand_dims(order, -2), -1)
     vh = adjoint(u * expand_dims(signs, -2))
     return SVDResult(u[..., kept], s, vh[..., kept, :])
@@ -286,7 +284,7 @@ def reflections(x: Any) -> tuple[Any, Any]:
 
     def reflect(a: Any, j: Any) -> tuple[Any, Any]:
         column, factor = _reflection(lax.dynamic_slice_in_dim(a, j, 1, axis=len(lead) + 1), j)
-        vector = choice(_rows(m) > j, column, convert(_rows(m) == j, aval.dtype, False))
+        vector = choice(_rows(m) == j, 1, choice(_rows(m) > j, column, 0))
         others = a - conj(factor) * vector * (matrix_transpose(conj(vector)) @ a)
         a = choice(columns == j, column, choice(columns > j, others, a))
         return a, squeeze(factor, (-2, -1))

@@ -122,13 +122,17 @@ _pinv = custom_jvp(_pinv_by_singular_values, nondiff_argnums=(2,))
 def _pinv_jvp(hermitian: bool, primals: Any, tangents: Any) -> Any:
     (x, limit), (t, _) = primals, tangents
     p = _pinv(x, limit, hermitian)
-    rows, columns = typeof(x).shape[-2:]
     ph, th = adjoint(p), adjoint(t)
-    outside = eye(rows, dtype=typeof(x).dtype) - product(x, p)
-    unreached = eye(columns, dtype=typeof(x).dtype) - product(p, x)
+    outside, unreached = _missing(product(x, p)), _missing(product(p, x))
     moved = -product(product(p, t), p)
     moved = moved + product(product(product(p, ph), th), outside)
     return p, moved + product(product(unreached, th), product(ph, p))
+
+
+def _missing(x: Any) -> Any:
+    """The identity less square matrices."""
+    aval = typeof(x)
+    return broadcast_to(eye(aval.shape[-1], dtype=aval.dtype), aval.shape) - x
 
 
 def lstsq(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bindax_lax_basic as lax
 import bindax_linalg as decompose
 import bindax_numpy as jnp
 from bindax_core.extend import Array
@@ -220,8 +221,10 @@ def lu(
     factors, _, order = decompose.lu(a)
     m, n = a.shape[-2:]
     k = min(m, n)
-    p = (order[..., None, :] == jnp.arange(m)[:, None]).astype(jnp.real(a).dtype)
-    l = jnp.tril(factors[..., :k], -1) + jnp.eye(m, k, dtype=a.dtype)
+    rows = lax.broadcasted_iota(order.dtype, (*order.shape, m), order.ndim - 1)
+    p = (order[..., None, :] == rows).astype(jnp.real(a).dtype)
+    below = jnp.tril(factors[..., :k], -1)
+    l = below + jnp.broadcast_to(jnp.eye(m, k, dtype=a.dtype), below.shape)
     u = jnp.triu(factors[..., :k, :])
     return (product(p.astype(a.dtype), l), u) if permute_l else (p, l, u)
 

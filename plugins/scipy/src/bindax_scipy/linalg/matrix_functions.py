@@ -126,7 +126,7 @@ def _sylvester_solution(factors: Any, C: Any) -> Any:
         known = jnp.where(columns < j, S[:, j], 0)
         right = F[:, j] - product(Y, known[:, None])[:, 0]
         y = decompose.triangular_solve(R + S[j, j] * identity, right[:, None], left_side=True)
-        return jnp.where(columns == j, y, Y), None
+        return jnp.where((columns == j)[None], y, Y), None
 
     Y, _ = scan(step, jnp.zeros_like(F), columns)
     return product(U, Y, adjoint(V))
@@ -177,7 +177,7 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float
 
     def one(A: Any, B: Any, C: Any) -> Any:
         X = _sylvester(A, B, C)
-        sums = jnp.linalg.eigvals(A)[:, None] + jnp.linalg.eigvals(B)
+        sums = jnp.linalg.eigvals(A)[:, None] + jnp.linalg.eigvals(B)[None]
         return jnp.where(jnp.any(jnp.abs(lax.stop_gradient(sums)) < tol), np.nan, X)
 
     return jnp.vectorize(one, signature="(m,m),(n,n),(m,n)->(m,n)")(A, B, C)
@@ -197,12 +197,13 @@ def _sqrtm(A: Any) -> Any:
     def step(j: Any, U: Any) -> Any:
         # Column j above the diagonal solves a system with the root of what is left of it.
         before = index < j
-        matrix = jnp.where(before[:, None] & before, U + roots[j] * identity, identity)
+        matrix = jnp.where(before[:, None] & before[None], U + roots[j] * identity, identity)
         right = jnp.where(before, T[:, j], 0)[:, None]
         nothing = jnp.all(right == 0)
         column = decompose.triangular_solve(matrix, right, left_side=True)[:, 0]
         column = jnp.where(nothing, 0, column)
-        return jnp.where(index == j, (column + roots[j] * (index == j))[:, None], U)
+        column = jnp.where(index == j, roots[j], column)
+        return jnp.where((index == j)[None], column[:, None], U)
 
     U = fori_loop(0, n, step, jnp.zeros_like(T))
     return product(Z, U, adjoint(Z))
@@ -251,10 +252,10 @@ def funm(A: Any, func: Callable[[Array], Array], disp: bool = True) -> Any:
     n = T.shape[-1]
     d = jnp.diagonal(T)
     tiny = float(np.finfo(T.dtype).tiny)
-    gaps = d[:, None] - d
+    gaps = d[:, None] - d[None]
     small = jnp.abs(gaps) < tiny
     least = jnp.min(jnp.where(jnp.eye(n, dtype=bool), np.inf, jnp.abs(gaps)), initial=np.inf)
-    offsets = jnp.arange(n) - jnp.arange(n)[:, None]
+    offsets = jnp.arange(n)[None] - jnp.arange(n)[:, None]
 
     def step(F: Any, p: Any) -> Any:
         # What commutes with T is known on a diagonal once it is on all below.

@@ -122,5 +122,4 @@ def hessenberg(
         return h
     inner = decompose.householder_product(packed[..., 1:, :-1], taus)
     widths = [(0, 0)] * (a.ndim - 2) + [(1, 0), (1, 0)]
-    corner = jnp.zeros((n, n), a.dtype).at[0, 0].set(1)
-    return h, jnp.pad(inner, widths) + corner
+    return h, jnp.pad(inner, widths).at[..., 0, 0].set(1)

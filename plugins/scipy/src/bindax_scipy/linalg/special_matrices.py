@@ -162,8 +162,8 @@ def leslie(f: Any, s: Any) -> Array:
             f"{f.shape} and {s.shape}."
         )
     f, s = _joinable(f, s)
-    below = jnp.expand_dims(s, -1) * jnp.eye(n - 1, n, dtype=s.dtype)
-    return jnp.concatenate([jnp.expand_dims(f, -2), below], axis=-2)
+    eye = jnp.broadcast_to(jnp.eye(n - 1, n, dtype=s.dtype), (*s.shape, n))
+    return jnp.concatenate([jnp.expand_dims(f, -2), jnp.expand_dims(s, -1) * eye], axis=-2)
 
 
 def companion(a: Any) -> Array:
