@@ -74,7 +74,6 @@ LEFT_OUT = {
     "out_dtype": "an experiment; convert the operands",
     "to": "how shard_map types the result",
     "args": "the operands have names",
-    "perturb_singular": "for the use of another device's library",
     "select_callable": "JAX has no implementation of it for its CPU",
     "sort_eig_vals": "it goes with select_callable",
 }

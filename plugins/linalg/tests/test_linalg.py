@@ -193,6 +193,23 @@ def test_tridiagonal_solve_exchanges_rows(jax_answers):
     assert_close(bt.jit(linalg.tridiagonal_solve)(*args[0]), wanted[0])
 
 
+def test_tridiagonal_solve_perturbs_singular_matrices():
+    def solve(*args):
+        return linalg.tridiagonal_solve(*args, perturb_singular=True)
+
+    zero, ones = np.zeros((2, 3), np.float32), np.ones((2, 3), np.float32)
+    dl, d, du = [np.array(x, np.float32) for x in ([9, 1, 0], [1, 1, 2], [1, 0, 9])]
+    b = np.array([[1.0], [2.0], [6.0]], np.float32)
+    for transform in (lambda f: f, bt.jit):
+        assert (np.abs(transform(solve)(zero, zero, zero, ones[..., None])) > 1e6).all()
+        x = np.asarray(transform(solve)(dl, d, du, b))
+        assert np.isfinite(x).all()
+        assert abs(x[1, 0]) > 1e6
+        regular = [zero[0], ones[0], zero[0], b]
+        assert_close(transform(solve)(*regular), np.asarray(linalg.tridiagonal_solve(*regular)))
+        assert_close(bt.jvp(transform(solve), regular, [*[zero[0]] * 3, b])[1], b)
+
+
 def test_householder_product_is_jaxs(jax_answers):
     a, taus = matrix(np.complex64, 2, 5, 3), matrix(np.complex64, 2, 2)
     wanted = jax_answers("all", lambda jax: jax.lax.linalg.householder_product(a, taus))

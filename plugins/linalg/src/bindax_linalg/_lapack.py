@@ -52,12 +52,7 @@ def lapack_rules(
             return rule(ctx, *values, **params)
         if generic is not None:
             return generic(ctx, *values, **params)
-        found = ctx.callback(
-            lambda *arrays: [impl(*arrays, **params)] if single else impl(*arrays, **params),
-            values,
-            ctx.avals_out,
-        )
-        return found[0] if single else found
+        return on_host(ctx, impl, values, params, single=single)
 
     return [
         rules.impl(impl, slow=slow),
@@ -65,6 +60,24 @@ def lapack_rules(
         rules.transpose(transpose) if transpose else rules.transpose.absent("it is not linear"),
         rules.lowering["stablehlo"](lower, takes_primitive=True),
     ]
+
+
+def on_host(
+    ctx: LoweringContext,
+    impl: Function,
+    values: Sequence[Any],
+    params: Mapping[str, Any],
+    *,
+    single: bool,
+) -> Any:
+    """The result or results of an evaluation rule, which the program calls."""
+
+    def run(*arrays: Any) -> Any:
+        outs = impl(*arrays, **params)
+        return [outs] if single else outs
+
+    found = ctx.callback(run, values, ctx.avals_out)
+    return found[0] if single else found
 
 
 def call(

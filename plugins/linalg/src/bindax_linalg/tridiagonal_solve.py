@@ -32,7 +32,7 @@ from bindax_transforms.zeros import UndefPrimal, Zero
 __all__ = ["tridiagonal_solve", "tridiagonal_solve_p"]
 
 
-def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any) -> Array:
+def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool = False) -> Array:
     """Solve linear systems with tridiagonal matrices, by elimination with pivoting.
 
     Args:
@@ -41,19 +41,25 @@ def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any) -> Array:
         d: the diagonals, of shape ``[..., m]``.
         du: what is above the diagonals, of shape ``[..., m]``; the last element is not read.
         b: the right-hand sides, of shape ``[..., m, n]``.
+        perturb_singular: whether pivots that are 0 are replaced by the rounding error of the
+            largest element of the triangular factor, so that solutions are large but finite. It is
+            evaluated on the host.
 
     Returns:
-        The solutions, of the shape of ``b``; NaN for a singular matrix.
+        The solutions, of the shape of ``b``; NaN for a singular matrix that is not perturbed.
 
     >>> d, off, b = np.array([2.0, 2.0]), np.array([0.0, 1.0]), np.array([[2.0], [3.0]])
     >>> tridiagonal_solve(off, d, np.zeros(2), b)
     Array([[1.],
            [1.]], dtype=float64)
     """
-    return tridiagonal_solve_p.bind(*adopt_dtype(dl, d, du, b))
+    operands = adopt_dtype(dl, d, du, b)
+    return tridiagonal_solve_p.bind(*operands, perturb_singular=bool(perturb_singular))
 
 
-def _solve_type(dl: ShapedArray, d: ShapedArray, du: ShapedArray, b: ShapedArray) -> ShapedArray:
+def _solve_type(
+    dl: ShapedArray, d: ShapedArray, du: ShapedArray, b: ShapedArray, *, perturb_singular: bool
+) -> ShapedArray:
     m.check_dtype("tridiagonal_solve", dl, d, du, b)
     if d.ndim < 1 or not (dl.shape == d.shape == du.shape == b.shape[:-1]):
         raise ValueError(
@@ -63,18 +69,18 @@ def _solve_type(dl: ShapedArray, d: ShapedArray, du: ShapedArray, b: ShapedArray
     return b.update(weak_type=False)
 
 
-def _solve_impl(dl: NumPyArray, d: NumPyArray, du: NumPyArray, b: NumPyArray) -> Any:
+def _solve_impl(
+    dl: NumPyArray, d: NumPyArray, du: NumPyArray, b: NumPyArray, *, perturb_singular: bool
+) -> Any:
     """Rows are exchanged where that makes the pivot larger; one more diagonal fills up."""
     n = d.shape[-1]
     d, du, x = d.copy(), du.copy(), b.copy()
     far = np.zeros_like(d)  # the second diagonal above
-    failed = np.zeros(d.shape[:-1], bool)
     for i in range(n - 1):
         low, pivot = dl[..., i + 1].copy(), d[..., i].copy()
         swap = np.abs(pivot.real) + np.abs(pivot.imag) < np.abs(low.real) + np.abs(low.imag)
         head, other = np.where(swap, low, pivot), np.where(swap, pivot, low)
-        failed |= head == 0
-        factor = other / head
+        factor = other / np.where(head == 0, 1, head)  # both are 0 where one is
         above, below = du[..., i].copy(), d[..., i + 1].copy()
         next_above = du[..., i + 1].copy() if i + 2 < n else np.zeros_like(head)
         d[..., i], du[..., i] = head, np.where(swap, below, above)
@@ -86,15 +92,25 @@ def _solve_impl(dl: NumPyArray, d: NumPyArray, du: NumPyArray, b: NumPyArray) ->
         first = np.where(swap[..., None], lower, upper)
         x[..., i, :] = first
         x[..., i + 1, :] = np.where(swap[..., None], upper, lower) - factor[..., None] * first
+    failed = (d == 0).any(-1)
+    if perturb_singular:
+        d = _without_zeros(d, du[..., :-1], far)
     for i in range(n - 1, -1, -1):
         if i + 1 < n:
             x[..., i, :] -= du[..., i, None] * x[..., i + 1, :]
         if i + 2 < n:
             x[..., i, :] -= far[..., i, None] * x[..., i + 2, :]
-        failed |= d[..., i] == 0
         x[..., i, :] /= d[..., i, None]
-    x[failed] = m.nan_of(x.dtype)
+    if not perturb_singular:
+        x[failed] = m.nan_of(x.dtype)
     return x
+
+
+def _without_zeros(d: NumPyArray, *others: NumPyArray) -> NumPyArray:
+    """The pivots, the zeros among them of the size of rounding errors of the factor."""
+    info = np.finfo(d.dtype)
+    largest = np.abs(np.concatenate([d, *others], -1)).max(-1, initial=0, keepdims=True)
+    return np.where(d == 0, np.maximum(info.eps * largest, info.tiny), d).astype(d.dtype)
 
 
 def _shifted(x: Any, by: int, axis: int) -> Any:
@@ -104,9 +120,11 @@ def _shifted(x: Any, by: int, axis: int) -> Any:
     return pad_p.bind(x, constant(0, x), padding_config=tuple(config))
 
 
-def _solve_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+def _solve_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, perturb_singular: bool
+) -> tuple[Any, Any]:
     *diagonals, b = primals
-    out = tridiagonal_solve_p.bind(*diagonals, b)
+    out = tridiagonal_solve_p.bind(*diagonals, b, perturb_singular=perturb_singular)
     total = tangents[3]
     axis = typeof(out).ndim - 2
     # A dx = db - dA x, with dA x summed over the diagonals.
@@ -117,18 +135,23 @@ def _solve_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, An
             total = neg_p.bind(term) if type(total) is Zero else m.sub(total, term)
     if type(total) is Zero:
         return out, zero_tangent(out)
-    return out, tridiagonal_solve_p.bind(*diagonals, total)
+    return out, tridiagonal_solve_p.bind(*diagonals, total, perturb_singular=perturb_singular)
 
 
-def _solve_transpose(ct: Any, dl: Any, d: Any, du: Any, b: Any) -> list[Any]:
+def _solve_transpose(
+    ct: Any, dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool
+) -> list[Any]:
     if any(type(x) is UndefPrimal for x in (dl, d, du)):
         raise TypeError("tridiagonal_solve is linear in the right-hand side, not in the matrix.")
     axis = typeof(d).ndim - 1
-    out = tridiagonal_solve_p.bind(_shifted(du, 1, axis), d, _shifted(dl, -1, axis), ct)
+    diagonals = _shifted(du, 1, axis), d, _shifted(dl, -1, axis)
+    out = tridiagonal_solve_p.bind(*diagonals, ct, perturb_singular=perturb_singular)
     return [None, None, None, out]
 
 
-def _solve_lowering(ctx: LoweringContext, *values: Any) -> Any:
+def _solve_lowering(ctx: LoweringContext, *values: Any, perturb_singular: bool) -> Any:
+    if perturb_singular:
+        return _lapack.on_host(ctx, _solve_impl, values, {"perturb_singular": True}, single=True)
     return _lapack.checked_call(ctx, "gtsv", values, ctx.avals_in, {}, slice(3, 4))[0]
 
 
