@@ -51,9 +51,6 @@ ABSENT_FOR = {
         approx_top_k_p cholesky_update_p ormqr_p polynomial_p
         symmetric_product_p unstack_p
     """,
-    "which library of the device computes it, or how exactly; there is one": """
-        EigImplementation EighImplementation SvdAlgorithm
-    """,
     "no function binds them; sort orders totally by itself": "eq_to_p le_to_p lt_to_p",
     "a value is lifted without an operation": "stage_p",
 }
@@ -65,8 +62,6 @@ NEWER = {(0, 12): "polynomial_p"}
 ABSENT = {name for names in ABSENT_FOR.values() for name in names.split()}
 
 LEFT_OUT = {
-    "algorithm": "which of the device's libraries computes it; there is one",
-    "implementation": "which of the device's libraries computes it; there is one",
     "use_magma": "a library for other devices",
     "out_sharding": "arrays are on one device",
     "sharding": "arrays are on one device",
@@ -79,7 +74,7 @@ LEFT_OUT = {
 }
 """Parameters of JAX's functions that those of bindax do not have."""
 
-HAS_PARAMETER = {("algorithm", "rng_bit_generator"), ("to", "all_gather")}
+HAS_PARAMETER = {("to", "all_gather")}
 
 
 def parameters(function):

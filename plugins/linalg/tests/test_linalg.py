@@ -335,6 +335,13 @@ X = np.ones((2, 2), np.float32)
         (lambda: linalg.triangular_solve(X, X[None]), ValueError, "equal leading axes"),
         (lambda: linalg.triangular_solve(X, X.astype(np.float64)), TypeError, "equal dtypes"),
         (lambda: linalg.householder_product(X[:1], X[0]), ValueError, "m >= n"),
+        (
+            lambda: linalg.eig(X, implementation=linalg.EigImplementation.MAGMA),
+            ValueError,
+            "LAPACK",
+        ),
+        (lambda: linalg.eigh(X, implementation="jacobi"), NotImplementedError, r"\.QR, but"),
+        (lambda: linalg.svd(X, algorithm=linalg.SvdAlgorithm.POLAR), NotImplementedError, "QR"),
         (lambda: linalg.tridiagonal_solve(X[0], X[0], X[0], X[0]), ValueError, "three diagonals"),
         (lambda: linalg.eigh(X, subset_by_index=(1, 3)), ValueError, "0 <= first <= end <= 2"),
         (lambda: linalg.svd(X[:1], subset_by_index=(0, 1)), ValueError, "full_matrices=False"),

@@ -10,6 +10,7 @@ from bindax_linalg.cholesky import *
 from bindax_linalg.condensed_forms import *
 from bindax_linalg.eig import *
 from bindax_linalg.eigh import *
+from bindax_linalg.implementations import *
 from bindax_linalg.lu import *
 from bindax_linalg.products import *
 from bindax_linalg.qdwh import *

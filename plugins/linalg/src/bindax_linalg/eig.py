@@ -22,6 +22,7 @@ from bindax_lax_basic.extend import NumPyArray, batched
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.eigh import gaps_of, inverse_gaps
+from bindax_linalg.implementations import EigImplementation, require_served
 from bindax_linalg.lu import solve
 
 __all__ = ["eig", "eig_p"]
@@ -33,6 +34,7 @@ def eig(
     compute_left_eigenvectors: bool = True,
     compute_right_eigenvectors: bool = True,
     enable_eigvec_derivs: bool = False,
+    implementation: EigImplementation | None = None,
 ) -> list[Array]:
     """Eigenvalues and eigenvectors of general matrices.
 
@@ -43,6 +45,7 @@ def eig(
         enable_eigvec_derivs: whether eigenvectors can be differentiated. That is right only where
             all eigenvalues are distinct and each eigenvector has one component that is largest,
             which is for the caller to know; eigenvalues can be differentiated always.
+        implementation: None or ``EigImplementation.LAPACK``.
 
     Returns:
         ``[w, vl, vr]``, without those that are not computed, all complex: eigenvalues; columns
@@ -56,6 +59,8 @@ def eig(
     >>> w
     Array([1.+0.j, 2.+0.j], dtype=complex128)
     """
+    served = (EigImplementation.LAPACK,)
+    require_served("eig", "implementation", implementation, served, ValueError)
     return eig_p.bind(
         x,
         compute_left_eigenvectors=bool(compute_left_eigenvectors),

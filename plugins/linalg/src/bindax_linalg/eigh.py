@@ -20,6 +20,7 @@ from bindax_lax_basic import div_p, slice_in_dim
 from bindax_lax_basic.extend import NumPyArray, batched, static_ints
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
+from bindax_linalg.implementations import EighImplementation, require_served
 
 __all__ = ["eigh", "eigh_p"]
 
@@ -31,6 +32,7 @@ def eigh(
     symmetrize_input: bool = True,
     sort_eigenvalues: bool = True,
     subset_by_index: tuple[int, int] | None = None,
+    implementation: EighImplementation | None = None,
 ) -> tuple[Array, Array]:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
@@ -41,6 +43,7 @@ def eigh(
         symmetrize_input: whether to take the Hermitian part of ``x`` first.
         sort_eigenvalues: whether eigenvalues must be in ascending order; they always are.
         subset_by_index: the first and the end of the range of eigenvalues to return.
+        implementation: None or ``EighImplementation.QR``.
 
     Returns:
         ``(v, w)``: orthonormal eigenvectors, in columns, of the dtype of ``x``, and their
@@ -55,6 +58,8 @@ def eigh(
     >>> w
     Array([1., 2.], dtype=float64)
     """
+    served = (EighImplementation.QR,)
+    require_served("eigh", "implementation", implementation, served, NotImplementedError)
     v, w = eigh_p.bind(
         m.hermitian_part("eigh", x, symmetrize_input),
         lower=bool(lower),

@@ -14,6 +14,7 @@ from bindax_lax_basic.extend import NumPyArray, batched
 from bindax_linalg import _lapack
 from bindax_linalg import _matrices as m
 from bindax_linalg.eigh import gaps_of, index_range, inverse_gaps
+from bindax_linalg.implementations import SvdAlgorithm, require_served
 
 __all__ = ["svd", "svd_p"]
 
@@ -24,6 +25,7 @@ def svd(
     full_matrices: bool = True,
     compute_uv: bool = True,
     subset_by_index: tuple[int, int] | None = None,
+    algorithm: SvdAlgorithm | None = None,
 ) -> Any:
     """The singular value decomposition ``x = U diag(s) V^H``.
 
@@ -33,6 +35,8 @@ def svd(
         compute_uv: whether to compute U and V.
         subset_by_index: the first and the end of the range of singular values to return; not
             together with ``full_matrices`` where that makes a difference.
+        algorithm: None, ``SvdAlgorithm.DEFAULT``, ``DIVIDE_AND_CONQUER`` or ``QR``, which mean the
+            same here.
 
     Returns:
         ``(u, s, vh)`` with the singular values in descending order and V conjugate transposed; or
@@ -46,6 +50,8 @@ def svd(
     >>> svd(np.array([[0.0, 2.0], [1.0, 0.0]]), compute_uv=False)
     Array([2., 1.], dtype=float64)
     """
+    served = (SvdAlgorithm.DEFAULT, SvdAlgorithm.DIVIDE_AND_CONQUER, SvdAlgorithm.QR)
+    require_served("svd", "algorithm", algorithm, served, NotImplementedError)
     outs = svd_p.bind(x, full_matrices=bool(full_matrices), compute_uv=bool(compute_uv))
     s, *vectors = outs
     if subset_by_index is not None:
