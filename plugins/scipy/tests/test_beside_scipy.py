@@ -84,6 +84,10 @@ def test_complex_schur_form_and_square_root():
     t, z = linalg.rsf2csf(*scipy.linalg.schur(a))
     np.testing.assert_allclose(np.asarray(z) @ t @ np.asarray(z).conj().T, a, atol=1e-10)
     assert abs(np.tril(t, -1)).max() < 1e-12
+    no_form = RANDOM.normal(size=(5, 5)), np.eye(5)
+    for ours, theirs in zip(linalg.rsf2csf(*no_form), scipy.linalg.rsf2csf(*no_form), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-10)
+    assert linalg.rsf2csf(np.stack([a, a]), np.eye(5))[1].shape == (2, 5, 5)
     root = np.asarray(linalg.sqrtm(a))
     np.testing.assert_allclose(root @ root, a, atol=1e-10)
 

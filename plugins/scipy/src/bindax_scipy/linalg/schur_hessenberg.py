@@ -43,7 +43,7 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
 
     Args:
         T: the triangular matrices with 2 x 2 blocks that ``schur`` returns.
-        Z: the unitary matrices that it returns.
+        Z: the unitary matrices that it returns; leading axes broadcast.
         check_finite: not used.
 
     >>> t = jnp.array([[0.0, 1.0], [-1.0, 0.0]])
@@ -51,9 +51,10 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
     Array([ 1., -1.], dtype=float32)
     """
     T, Z = matrices("rsf2csf", T, Z, square=True)
-    if T.shape != Z.shape:
+    if Z.shape[-2:] != T.shape[-2:]:
         raise ValueError(
-            f"rsf2csf: T and Z must have the same shape, but they have {T.shape} and {Z.shape}."
+            f"rsf2csf: T and Z must have matrices of the same size, but they have shapes {T.shape} "
+            f"and {Z.shape}."
         )
     wide = np.promote_types(T.dtype, np.complex64)
     convert = jnp.vectorize(_complex_form, signature="(n,n),(n,n)->(n,n),(n,n)")
@@ -83,15 +84,20 @@ def _keep(m: Any, T: Any, Z: Any) -> tuple[Any, Any]:
 def _rotate(m: Any, T: Any, Z: Any) -> tuple[Any, Any]:
     """Apply the plane rotation that makes the block that ends at ``m`` triangular."""
     a, b, c, d = T[m - 1, m - 1], T[m - 1, m], T[m, m - 1], T[m, m]
-    middle, half = (a + d) / 2, (a - d) / 2
-    mu = middle + jnp.sqrt(half * half + b * c) - d
+    half = (a - d) / 2
+    root = jnp.sqrt(half * half + b * c)
+    # The eigenvalue that is farther from d comes first, as in LAPACK.
+    mu = half + jnp.where(jnp.real(jnp.conj(half) * root) < 0, -root, root)
     size = jnp.sqrt(jnp.abs(mu) ** 2 + jnp.abs(c) ** 2)
     cosine, sine = [x / size.astype(x.dtype) for x in (mu, c)]
     rotation = jnp.stack([jnp.stack([jnp.conj(cosine), sine]), jnp.stack([-sine, cosine])])
+    index = jnp.arange(T.shape[0])
     rows = lax.dynamic_slice_in_dim(T, m - 1, 2, axis=0)
-    T = lax.dynamic_update_slice_in_dim(T, product(rotation, rows), m - 1, axis=0)
+    turned = jnp.where(index[None] < m - 1, rows, product(rotation, rows))
+    T = lax.dynamic_update_slice_in_dim(T, turned, m - 1, axis=0)
     columns = lax.dynamic_slice_in_dim(T, m - 1, 2, axis=1)
-    T = lax.dynamic_update_slice_in_dim(T, product(columns, adjoint(rotation)), m - 1, axis=1)
+    turned = jnp.where(index[:, None] > m, columns, product(columns, adjoint(rotation)))
+    T = lax.dynamic_update_slice_in_dim(T, turned, m - 1, axis=1)
     columns = lax.dynamic_slice_in_dim(Z, m - 1, 2, axis=1)
     Z = lax.dynamic_update_slice_in_dim(Z, product(columns, adjoint(rotation)), m - 1, axis=1)
     return T, Z
