@@ -28,7 +28,7 @@ _LARGEST = 2**16
 def _size(name: str, n: Any) -> int:
     n = operator.index(n)
     if n < 1:
-        raise ValueError(f"{name}: n must be positive, but it is {n}.")
+        raise ValueError(f"{name}: n must be a positive integer, but it is {n}.")
     return _not_too_large(name, n)
 
 
@@ -41,8 +41,9 @@ def _not_too_large(name: str, n: Any) -> int:
 
 
 def _exact(values: list[list[Any]]) -> Array:
-    """Numbers that are known exactly, rounded once to the default dtype."""
-    return jnp.array(np.array([[float(x) for x in row] for row in values]), jnp.float_)
+    """A square matrix that is known exactly, rounded once to the default dtype."""
+    rounded = np.array([[float(x) for x in row] for row in values])
+    return jnp.array(rounded.reshape((len(values),) * 2), jnp.float_)
 
 
 def block_diag(*arrs: Any) -> Array:
