@@ -183,6 +183,7 @@ def test_pseudoinverses_have_derivatives_where_singular_values_are_equal():
 
 def test_decompositions_give_the_matrix_back():
     q, r = jnp.linalg.qr(A)
+    assert all(map(np.array_equal, (q, r), jnp.linalg.qr(A, "full")))
     assert_equal(q @ r, A)
     u, s, vh = jnp.linalg.svd(A, full_matrices=False)
     assert_equal((u * s) @ vh, A)

@@ -98,8 +98,8 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
     Args:
         a: matrices, of shape ``[..., m, n]``.
-        mode: "reduced" for ``min(m, n)`` columns of Q, "complete" for ``m``, "r" for R alone, "raw"
-            for the reflections that Q is a product of.
+        mode: "reduced" for ``min(m, n)`` columns of Q, for which "full" is an old name, "complete"
+            for ``m``, "r" for R alone, "raw" for the reflections that Q is a product of.
 
     Returns:
         ``(Q, R)``, a named tuple, or R. With "raw" the transpose of the matrix that LAPACK's
@@ -112,7 +112,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     >>> jnp.allclose(Q @ R, jnp.array([[3.0, 1.0], [4.0, 2.0]]), atol=1e-5)
     Array(True, dtype=bool)
     """
-    if mode not in ("reduced", "complete", "r", "raw"):
+    if mode not in ("reduced", "full", "complete", "r", "raw"):
         raise ValueError(
             f"qr: mode must be 'reduced', 'complete', 'r' or 'raw', but it is {mode!r}."
         )
