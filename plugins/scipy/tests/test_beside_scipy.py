@@ -63,7 +63,7 @@ def test_others():
     same("hyp2f1", P / 5, Q / 5, P[::-1] / 3, RANDOM.uniform(-5, 1, 60), tolerance=1e-10)
     np.testing.assert_allclose(special.bernoulli(20), scipy.special.bernoulli(20), rtol=1e-6)
     np.testing.assert_array_equal(linalg.pascal(6), scipy.linalg.pascal(6))
-    for name in "hilbert invhilbert pascal invpascal".split():
+    for name in ["hilbert", "invhilbert", "pascal", "invpascal"]:
         assert getattr(linalg, name)(0).shape == (0, 0)
 
 

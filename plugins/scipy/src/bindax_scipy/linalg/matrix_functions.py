@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from bindax_core.extend import Array
 from bindax_scipy._operands import epsilon, is_double
 from bindax_scipy.linalg._matrices import adjoint, matrices, product, require_one_of
 from bindax_scipy.linalg.schur_hessenberg import schur
-from bindax_transforms import custom_jvp, jvp
+from bindax_transforms import custom_jvp, jit, jvp
 
 # Up to these norms the Padé approximant of that degree has the precision of the dtype
 # (Higham, "The scaling and squaring method for the matrix exponential revisited", 2005).
@@ -148,6 +149,14 @@ def _sylvester_jvp(primals: Any, tangents: Any) -> Any:
     return X, change if jnp.iscomplexobj(C) else jnp.real(change)
 
 
+@jit
+@partial(jnp.vectorize, signature="(m,m),(n,n),(m,n),()->(m,n)")
+def _solved(A: Any, B: Any, C: Any, tol: Any) -> Any:
+    X = _sylvester(A, B, C)
+    sums = jnp.linalg.eigvals(A)[:, None] + jnp.linalg.eigvals(B)[None]
+    return jnp.where(jnp.any(jnp.abs(lax.stop_gradient(sums)) < tol), np.nan, X)
+
+
 def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Array:
     """X of Sylvester's equation ``A X + X B = C``.
 
@@ -174,13 +183,7 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float
             f"solve_sylvester: A, B and C must have shapes (m, m), (n, n) and (m, n), but they "
             f"have {A.shape}, {B.shape} and {C.shape}."
         )
-
-    def one(A: Any, B: Any, C: Any) -> Any:
-        X = _sylvester(A, B, C)
-        sums = jnp.linalg.eigvals(A)[:, None] + jnp.linalg.eigvals(B)[None]
-        return jnp.where(jnp.any(jnp.abs(lax.stop_gradient(sums)) < tol), np.nan, X)
-
-    return jnp.vectorize(one, signature="(m,m),(n,n),(m,n)->(m,n)")(A, B, C)
+    return _solved(A, B, C, tol)
 
 
 # ------------------------------------------------------------- square roots and others
@@ -216,6 +219,9 @@ def _sqrtm_jvp(primals: Any, tangents: Any) -> Any:
     return X, _sylvester_solution(_sylvester_factors(X, X), dA)
 
 
+_square_roots = jit(jnp.vectorize(_sqrtm, signature="(n,n)->(n,n)"))
+
+
 def sqrtm(A: Any, blocksize: int = 1) -> Array:
     """The principal square root of a matrix, complex (Björck and Hammarling 1983).
 
@@ -228,7 +234,7 @@ def sqrtm(A: Any, blocksize: int = 1) -> Array:
            [0.+0.j, 3.+0.j]], dtype=complex64)
     """
     (A,) = matrices("sqrtm", A, square=True)
-    return jnp.vectorize(_sqrtm, signature="(n,n)->(n,n)")(A)
+    return _square_roots(A)
 
 
 def funm(A: Any, func: Callable[[Array], Array], disp: bool = True) -> Any:

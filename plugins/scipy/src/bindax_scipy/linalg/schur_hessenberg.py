@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from bindax_control_flow import cond, fori_loop
 from bindax_core.extend import Array
 from bindax_scipy._operands import epsilon
 from bindax_scipy.linalg._matrices import adjoint, matrices, product, require_one_of
+from bindax_transforms import jit
 
 
 def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
@@ -57,10 +59,11 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
             f"and {Z.shape}."
         )
     wide = np.promote_types(T.dtype, np.complex64)
-    convert = jnp.vectorize(_complex_form, signature="(n,n),(n,n)->(n,n),(n,n)")
-    return convert(T.astype(wide), Z.astype(wide))
+    return _complex_form(T.astype(wide), Z.astype(wide))
 
 
+@jit
+@partial(jnp.vectorize, signature="(n,n),(n,n)->(n,n),(n,n)")
 def _complex_form(T: Any, Z: Any) -> tuple[Any, Any]:
     """Rotate what is below the diagonal away, from the last row up."""
     n, accuracy = T.shape[0], epsilon(jnp.real(T))
