@@ -179,6 +179,9 @@ def test_pseudoinverses_have_derivatives_where_singular_values_are_equal():
     identity = np.eye(3)
     _, moved = bt.jvp(jnp.linalg.pinv, (identity,), (np.ones((3, 3)),))
     assert_equal(moved, -np.ones((3, 3)))
+    skew = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    _, moved = bt.jvp(lambda x: jnp.linalg.pinv(x, hermitian=True), (np.eye(2),), (skew,))
+    assert_equal(moved, np.zeros((2, 2)))
 
 
 def test_decompositions_give_the_matrix_back():

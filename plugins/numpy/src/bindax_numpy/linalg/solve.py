@@ -122,6 +122,8 @@ _pinv = custom_jvp(_pinv_by_singular_values, nondiff_argnums=(2,))
 def _pinv_jvp(hermitian: bool, primals: Any, tangents: Any) -> Any:
     (x, limit), (t, _) = primals, tangents
     p = _pinv(x, limit, hermitian)
+    if hermitian:  # the other part of the matrices is not read
+        x, t = (x + adjoint(x)) * 0.5, (t + adjoint(t)) * 0.5
     ph, th = adjoint(p), adjoint(t)
     outside, unreached = _missing(product(x, p)), _missing(product(p, x))
     moved = -product(product(p, t), p)
