@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -58,13 +60,28 @@ def _without_reference(x: Any) -> Any:
     return x.copy(ref=False) if _is_variable(x) and x.ref else x
 
 
+def _require_transformation(tx: Any) -> None:
+    if not hasattr(tx, "init") or not hasattr(tx, "update"):
+        raise TypeError(
+            f"Optimizer needs something with init and update as tx, but got a {type(tx).__name__}."
+        )
+    package = getattr(tx.init, "__module__", None) or ""
+    if package.startswith("optax.") and type(sys.modules.get("jax")) is ModuleType:
+        raise TypeError(
+            "Optimizer got a tx of optax that runs on JAX, whose functions take no states of "
+            "bindax. Use bindax.optimizers, which has the same names; or import optax on bindax, "
+            'by bindax.jax_names.import_package("optax") or by running the program with '
+            "python -m bindax.jax."
+        )
+
+
 class Optimizer(Object):
     """An optimizer, with its state, of the parameters of a model.
 
     Args:
         model: the model.
         tx: anything with ``init(params)`` and ``update(gradients, state, params)``, such as what
-            ``bindax.optimizers`` and optax make.
+            ``bindax.optimizers`` makes, and optax imported on bindax.
         wrt: which variables of the model are its parameters. Their metadata are those of the
             arrays of the state that belong to them, ``optimizer_sharding`` as ``out_sharding``.
 
@@ -89,11 +106,7 @@ class Optimizer(Object):
     wrt: Filter
 
     def __init__(self, model: Any, tx: Any, *, wrt: Filter = Param) -> None:
-        if not hasattr(tx, "init") or not hasattr(tx, "update"):
-            raise TypeError(
-                f"Optimizer needs something with init and update as tx, but got a "
-                f"{type(tx).__name__}."
-            )
+        _require_transformation(tx)
         self.step: OptState = OptState(jnp.zeros((), np.uint32))
         self.tx, self.wrt = tx, wrt
         params = tree_map(_without_reference, state(model, wrt), is_leaf=_is_variable)
