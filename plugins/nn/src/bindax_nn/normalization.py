@@ -15,6 +15,7 @@ from bindax_lax_basic.extend import axes_argument
 from bindax_numpy.extend import as_operand, inexact, require_values
 from bindax_parallel import axis_index, axis_size
 from bindax_transforms import custom_jvp, evaluated
+from bindax_transforms.extend import decided
 
 
 def _optional(name: str, *values: Any) -> None:
@@ -245,7 +246,14 @@ def standardize(
 # ----------------------------------------------------------------------------- encoding
 
 
-def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int | str = -1) -> Array:
+def one_hot(
+    x: Any,
+    num_classes: int,
+    *,
+    dtype: Any = None,
+    axis: int | str = -1,
+    out_sharding: Any = None,
+) -> Array:
     """Vectors that are 1 at the index and 0 elsewhere; all 0 for an index out of range.
 
     Args:
@@ -254,6 +262,7 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int | str = -1
         dtype: the dtype of the result; the default float dtype.
         axis: the place of the new axis; or the name of one that a function is mapped over, along
             which the vectors lie: each of its members has the element of its own index.
+        out_sharding: how the result lies along explicit axes of a mesh.
 
     Raises:
         TypeError: when ``num_classes`` is not an integer that is known.
@@ -274,6 +283,9 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int | str = -1
         ) from None
     if size < 0:
         raise ValueError(f"one_hot: num_classes must not be negative, but it is {size}.")
+    if out_sharding is not None:
+        encode = functools.partial(one_hot, num_classes=size, dtype=dtype, axis=axis)
+        return decided(encode, out_sharding, (x,), what="one_hot")
     indices = jnp.asarray(x)
     wanted = jnp.float_ if dtype is None else dtype
     if isinstance(axis, str):
