@@ -134,7 +134,7 @@ def test_lists_and_dictionaries_have_the_methods_of_those_of_python():
 def test_methods_of_variables():
     one, other = nnx.Param(jnp.zeros(2), tag="one"), nnx.Param(jnp.ones(2))
     one.copy_from(other)
-    assert (one.get_raw_value().sum(), one.get_metadata()) == (2.0, {})
+    assert (one.get_raw_value().sum(), one.get_metadata("tag", None)) == (2.0, None)
     one.set_metadata("tag", "new")
     assert one.get_metadata("tag") == "new"
     assert one.get_metadata("other", 3) == 3

@@ -221,10 +221,8 @@ from bindax_nnx.split_merge import clone as clone
 from bindax_nnx.split_merge import graphdef as graphdef
 from bindax_nnx.split_merge import merge as merge
 from bindax_nnx.split_merge import pop as pop
-from bindax_nnx.split_merge import replace_by_pure_dict as replace_by_pure_dict
 from bindax_nnx.split_merge import split as split
 from bindax_nnx.split_merge import state as state
-from bindax_nnx.split_merge import to_pure_dict as to_pure_dict
 from bindax_nnx.split_merge import update as update
 from bindax_nnx.split_merge import variables as variables
 from bindax_nnx.state import State as State
@@ -232,7 +230,9 @@ from bindax_nnx.state import filter_state as filter_state
 from bindax_nnx.state import from_flat_state as from_flat_state
 from bindax_nnx.state import map_state as map_state
 from bindax_nnx.state import merge_state as merge_state
+from bindax_nnx.state import replace_by_pure_dict as replace_by_pure_dict
 from bindax_nnx.state import split_state as split_state
+from bindax_nnx.state import to_pure_dict as to_pure_dict
 from bindax_nnx.tabulate import tabulate as tabulate
 from bindax_nnx.train_state import TrainState as TrainState
 from bindax_nnx.update_contexts import MergeContext as MergeContext

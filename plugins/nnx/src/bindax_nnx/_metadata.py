@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from bindax_core import config
@@ -10,6 +12,8 @@ from bindax_nnx._mutation_counter import mutation_counter
 
 _MISSING = object()
 _set = object.__setattr__
+
+Hooks = tuple[Callable[..., Any], ...]
 
 _FORMER_NAMES = ("sharding", "sharding_names")
 """Older names of the metadata ``out_sharding``, which names the axes of the value."""
@@ -54,9 +58,18 @@ def _with_axis(names: Any, index: int, name: Any) -> tuple[Any, ...]:
 class VariableMetadata:
     """A value with the metadata that the variable made of it is to have.
 
+    Args:
+        raw_value: the value.
+        on_set_value: functions of the variable and a new value, to what is stored.
+        on_get_value: functions of the variable and its value, to what is read.
+        on_create_value: functions of the variable and its first value, to what is stored.
+        on_add_axis: functions of the variable, the place and the name of a new axis.
+        on_remove_axis: functions of the variable, the place and the name of an axis.
+        metadata: metadata by name.
+
     Attributes:
         raw_value: the value.
-        metadata: metadata by name.
+        metadata: metadata by name, and hooks that were given.
 
     >>> from bindax_nnx import Param
     >>> variable = Param(VariableMetadata(1.0, metadata={"role": "scale"}))
@@ -66,9 +79,33 @@ class VariableMetadata:
 
     __slots__ = ("metadata", "raw_value")
 
-    def __init__(self, raw_value: Any, metadata: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        raw_value: Any,
+        on_set_value: Hooks = (),
+        on_get_value: Hooks = (),
+        on_create_value: Hooks = (),
+        on_add_axis: Hooks = (),
+        on_remove_axis: Hooks = (),
+        metadata: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        hooks = {
+            "on_set_value": on_set_value,
+            "on_get_value": on_get_value,
+            "on_create_value": on_create_value,
+            "on_add_axis": on_add_axis,
+            "on_remove_axis": on_remove_axis,
+        }
         self.raw_value: Any = raw_value
-        self.metadata: dict[str, Any] = dict(metadata)
+        self.metadata: dict[str, Any] = {**{k: x for k, x in hooks.items() if x}, **metadata}
+
+
+def _in_turn(hooks: Hooks, variable: HasMetadata, *args: Any) -> Any:
+    """Call hooks of a variable; of those of a value, each takes what the one before returned."""
+    for hook in hooks:
+        result = hook(variable, *args)
+        args = (result,) if len(args) == 1 else args
+    return args[0]
 
 
 class HasMetadata:
@@ -77,9 +114,18 @@ class HasMetadata:
     __slots__ = ()
 
     _metadata: dict[str, Any]
-    _hook: Callable[[str], Callable[..., Any] | None]
     _describe: Callable[[], str]
     _require_context: Callable[[], None]
+
+    def _hook(self, name: str) -> Callable[..., Any] | None:
+        metadata = self._metadata
+        if metadata and name in metadata:
+            given = metadata[name]
+            return partial(_in_turn, given if isinstance(given, tuple) else (given,), self)
+        if getattr(type(self), name) is None:
+            return None
+        bound: Callable[..., Any] = getattr(self, name)
+        return bound
 
     def get_metadata(self, name: str | None = None, default: Any = _MISSING) -> Any:
         """The metadata of a name, or all as a dictionary, those among them that all variables have.

@@ -126,7 +126,7 @@ def with_metadata(init: Callable[..., Any], **metadata: Any) -> Callable[..., Va
     """
 
     def initialize(*args: Any, **kwargs: Any) -> VariableMetadata:
-        return VariableMetadata(init(*args, **kwargs), metadata)
+        return VariableMetadata(init(*args, **kwargs), metadata=metadata)
 
     return initialize
 

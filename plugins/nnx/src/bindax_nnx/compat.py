@@ -39,6 +39,7 @@ from bindax_nnx.split_merge import clone as _clone
 from bindax_nnx.split_merge import graphdef as _graphdef
 from bindax_nnx.split_merge import split as _split
 from bindax_nnx.split_merge import state as _state
+from bindax_nnx.split_merge import variables as _variables
 from bindax_nnx.views import view_info as _view_info
 
 _graph: dict[str, Any] = {"graph": True}
@@ -46,6 +47,7 @@ _updates: dict[str, Any] = {"graph": True, "graph_updates": True}
 
 split: _Callable[..., Any] = _partial(_split, **_graph)
 state: _Callable[..., Any] = _partial(_state, **_graph)
+variables: _Callable[..., Any] = _partial(_variables, **_graph)
 get_abstract_model: _Callable[..., Any] = _partial(_get_abstract_model, **_graph)
 clone: _Callable[..., Any] = _partial(_clone, **_graph)
 graphdef: _Callable[..., Any] = _partial(_graphdef, **_graph)

@@ -105,6 +105,7 @@ def with_vars(
     *,
     hijax: bool | None = None,
     ref: bool | None = None,
+    mutable: bool | None = None,
     only: Filter = ...,
     allow_duplicates: bool = False,
 ) -> Any:
@@ -116,6 +117,7 @@ def with_vars(
         node: the root.
         hijax: False, or None: there are no variables of this kind.
         ref: the metadata ``ref`` of the copies; None leaves it as it is.
+        mutable: the same for the metadata of this name, which the variables must have.
         only: which variables.
         allow_duplicates: whether a variable that is to be copied may appear twice.
 
@@ -127,7 +129,8 @@ def with_vars(
     >>> layer.kernel.ref, layer.bias.ref
     (True, False)
     """
-    wanted = {k: x for k, x in {"hijax": hijax, "ref": ref}.items() if x is not None}
+    given = {"hijax": hijax, "ref": ref, "mutable": mutable}
+    wanted = {k: x for k, x in given.items() if x is not None}
     takes = to_predicate(only)
 
     def is_changed(path: Path, x: Any) -> bool:

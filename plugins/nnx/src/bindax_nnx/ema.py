@@ -18,6 +18,7 @@ class EMA(Object):
         params: the model, whose values are the first averages.
         decay: how much of an average is kept at each update.
         only: which variables are averaged.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
 
     >>> import numpy as np
     >>> from bindax_nnx import Module, Param
@@ -34,19 +35,22 @@ class EMA(Object):
 
     decay: float
     filter: Filter
+    graph: bool | None
 
-    def __init__(self, params: Any, decay: float, *, only: Filter = ...) -> None:
-        self.decay, self.filter = decay, only
-        self.params: Any = clone(state(params, only))
+    def __init__(
+        self, params: Any, decay: float, *, only: Filter = ..., graph: bool | None = None
+    ) -> None:
+        self.decay, self.filter, self.graph = decay, only, graph
+        self.params: Any = clone(state(params, only, graph=graph))
 
     def update(self, updates: Any) -> None:
         """Move the averages towards the values of a model."""
-        new = state(updates, self.filter).flat_state()
+        new = state(updates, self.filter, graph=self.graph).flat_state()
         for path, average in self.params.flat_state().items():
             value: Variable[Any] = new[path]
             average.value = self.decay * average.value + (1.0 - self.decay) * value.value
 
     def apply_to(self, model: Any) -> Any:
         """A copy of a model around the averages; later updates of these change it, too."""
-        graphdef, values = split(model)
+        graphdef, values = split(model, graph=self.graph)
         return merge(graphdef, merge_state(values, self.params))

@@ -105,12 +105,21 @@ def flatten(node: Any, /, *, with_paths: bool = True, graph: bool | None = None)
     return graphdef, FlatState(zip(graphdef.paths, found, strict=True)) if with_paths else found
 
 
-def unflatten(graphdef: GraphDef, state: Any, /) -> Any:
+def unflatten(
+    graphdef: GraphDef,
+    state: Any,
+    /,
+    *,
+    copy_variables: bool = False,
+    recreate_variables: bool = True,
+) -> Any:
     """The graph of a structure and its variables; the inverse of ``flatten``.
 
     Args:
         graphdef: the structure.
         state: a ``FlatState``, a ``State``, or the variables in their order.
+        copy_variables: whether the graph has copies of the variables in the state.
+        recreate_variables: whether values that are in no variable get one.
 
     Raises:
         TypeError: when ``graphdef`` is none, or ``state`` has no variables in an order.
@@ -139,4 +148,5 @@ def unflatten(graphdef: GraphDef, state: Any, /) -> Any:
             f"unflatten: Incorrect number of leaves: the structure has {len(graphdef.paths)} "
             f"variables, but got {len(flat)}. Pass all that flatten returned with it."
         )
-    return merge(graphdef, FlatState(flat.items()))
+    options = {"copy": copy_variables, "recreate_variables": recreate_variables}
+    return merge(graphdef, FlatState(flat.items()), **options)

@@ -248,15 +248,15 @@ def has_data(value: Any) -> list[Any]:
     return [x for x in tree_leaves(value, is_leaf=is_data) if is_data(x)]
 
 
-def check_pytree(node: Object) -> None:
+def check_pytree(pytree: Object) -> None:
     """Check that no static attribute of an object holds data.
 
     Raises:
         TypeError: it is no object.
         ValueError: an attribute that was said to be static holds data, in a list say.
     """
-    if not isinstance(node, Object):
-        raise TypeError(f"check_pytree takes an nnx.Pytree, but got {node!r:.60}.")
-    for name, is_marked in (node._nnx_marks or {}).items():
-        if not is_marked and name in node.__dict__:
-            node._require_static(name, node.__dict__[name])
+    if not isinstance(pytree, Object):
+        raise TypeError(f"check_pytree takes an nnx.Pytree, but got {pytree!r:.60}.")
+    for name, is_marked in (pytree._nnx_marks or {}).items():
+        if not is_marked and name in pytree.__dict__:
+            pytree._require_static(name, pytree.__dict__[name])

@@ -84,6 +84,7 @@ class Optimizer(Object):
             ``bindax.optimizers`` makes, and optax imported on bindax.
         wrt: which variables of the model are its parameters. Their metadata are those of the
             arrays of the state that belong to them, ``optimizer_sharding`` as ``out_sharding``.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
 
     >>> import numpy as np
     >>> from bindax_nnx import Module, grad
@@ -104,12 +105,16 @@ class Optimizer(Object):
 
     tx: Any
     wrt: Filter
+    graph: bool | None
 
-    def __init__(self, model: Any, tx: Any, *, wrt: Filter = Param) -> None:
+    def __init__(
+        self, model: Any, tx: Any, *, wrt: Filter = Param, graph: bool | None = None
+    ) -> None:
         _require_transformation(tx)
         self.step: OptState = OptState(jnp.zeros((), np.uint32))
-        self.tx, self.wrt = tx, wrt
-        params = tree_map(_without_reference, state(model, wrt), is_leaf=_is_variable)
+        self.tx, self.wrt, self.graph = tx, wrt, graph
+        params = state(model, wrt, graph=graph)
+        params = tree_map(_without_reference, params, is_leaf=_is_variable)
         self.opt_state: Any = tree_map(_wrapped, tx.init(params), is_leaf=_is_variable)
 
     def update(self, model: Any, grads: Any, **extra: Any) -> Any:
@@ -126,7 +131,7 @@ class Optimizer(Object):
         Raises:
             ValueError: the gradients are not those of the parameters.
         """
-        params, grads = state(model, self.wrt), self._as_state(grads)
+        params, grads = state(model, self.wrt, graph=self.graph), self._as_state(grads)
         values, slopes = _raw(params), _raw(grads)
         if tree_structure(slopes) != tree_structure(values):
             ours, theirs = set(params.flat_state()), set(getattr(grads, "flat_state", dict)())
@@ -148,7 +153,9 @@ class Optimizer(Object):
         """Gradients as a state; those of a function of trees are of the class of the model."""
         if isinstance(grads, GraphState):
             return grads.state
-        return state(grads, self.wrt) if isinstance(grads, Object) else grads
+        if isinstance(grads, Object):
+            return state(grads, self.wrt, graph=self.graph)
+        return grads
 
 
 class ModelAndOptimizer(Optimizer):

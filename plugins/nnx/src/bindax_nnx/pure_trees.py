@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from bindax_core.extend import NodeDefinition
-from bindax_core.tree_util import register_node, tree_flatten_with_path, tree_map, tree_unflatten
+from bindax_core.tree_util import register_node, tree_flatten_with_path, tree_unflatten
 from bindax_nnx.graph import is_reference
 from bindax_nnx.lift.axes import Occurrences, add_occurrences
 from bindax_nnx.lift.prefixes import flatten_for_roots
@@ -71,12 +71,17 @@ def _merge(ctx: MergeContext, path: Any, prefix: Any, leaf: Any) -> Any:
     return ctx.merge(leaf.graphdef, *leaf.states)
 
 
+def _is_states(x: Any) -> bool:
+    return isinstance(x, NodeStates)
+
+
 def to_tree(
     tree: Any,
     /,
     *,
     prefix: Any = None,
     split_fn: Callable[[SplitContext, Any, Any, Any], Any] = _split,
+    map_non_graph_nodes: bool = False,
     ctxtag: Hashable | None = None,
     check_aliasing: bool = True,
 ) -> Any:
@@ -87,6 +92,7 @@ def to_tree(
         prefix: something for each leaf of the tree, such as axes: a tree that begins as it does.
         split_fn: from a ``SplitContext``, a path, the part of the prefix and an object, to what
             stands in its place.
+        map_non_graph_nodes: whether ``split_fn`` is called with other leaves, too.
         ctxtag: the tag of the ``update_context`` around, or None.
         check_aliasing: whether a variable at several places must have the same prefix at all.
 
@@ -107,7 +113,8 @@ def to_tree(
         for (path, leaf), own in zip(leaves, prefixes, strict=True):
             if is_reference(leaf) and check_aliasing:
                 add_occurrences(occurrences, leaf, own)
-            outs.append(split_fn(ctx, path, own, leaf) if is_reference(leaf) else leaf)
+            is_split = map_non_graph_nodes or is_reference(leaf)
+            outs.append(split_fn(ctx, path, own, leaf) if is_split else leaf)
     return tree_unflatten(structure, outs)
 
 
@@ -115,7 +122,11 @@ def from_tree(
     tree: Any,
     /,
     *,
+    prefix: Any = None,
     merge_fn: Callable[[MergeContext, Any, Any, Any], Any] = _merge,
+    is_node_leaf: Callable[[Any], bool] = _is_states,
+    is_leaf: Callable[[Any], bool] = _is_states,
+    map_non_graph_nodes: bool = False,
     is_inner: bool | None = None,
     ctxtag: Hashable | None = None,
 ) -> Any:
@@ -123,7 +134,12 @@ def from_tree(
 
     Args:
         tree: what ``to_tree`` returned.
-        merge_fn: from a ``MergeContext``, a path, None and a ``NodeStates`` to an object.
+        prefix: something for each leaf of the tree: a tree that begins as it does.
+        merge_fn: from a ``MergeContext``, a path, the part of the prefix and what stands in the
+            place of an object to the object.
+        is_node_leaf: whether a leaf stands in the place of an object.
+        is_leaf: where the tree ends.
+        map_non_graph_nodes: whether ``merge_fn`` is called with other leaves, too.
         is_inner: whether this is inside of the function of states; see ``merge_context``.
         ctxtag: the tag of the ``update_context`` around, or None.
 
@@ -131,9 +147,11 @@ def from_tree(
     >>> from_tree(to_tree({"layer": Linear(2, 3, rngs=Rngs(0))}))["layer"].out_features
     3
     """
+    leaves, structure = tree_flatten_with_path(tree, is_leaf=is_leaf)
+    prefixes = flatten_for_roots(prefix, structure, "prefix")
     with merge_context(ctxtag, is_inner) as ctx:
-        return tree_map(
-            lambda x: merge_fn(ctx, (), None, x) if isinstance(x, NodeStates) else x,
-            tree,
-            is_leaf=lambda x: isinstance(x, NodeStates),
-        )
+        outs = [
+            merge_fn(ctx, path, own, x) if map_non_graph_nodes or is_node_leaf(x) else x
+            for (path, x), own in zip(leaves, prefixes, strict=True)
+        ]
+    return tree_unflatten(structure, outs)

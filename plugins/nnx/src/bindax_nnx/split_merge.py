@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import GenericAlias
 from typing import Any, TypeVar, overload
 
@@ -28,7 +28,6 @@ from bindax_nnx.reference_variables import loaded
 from bindax_nnx.sharing import require_tree
 from bindax_nnx.state import (
     State,
-    required_state,
     split_flat,
     state_of_part,
     states_of,
@@ -318,13 +317,21 @@ def state(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
 
 
 @overload
-def variables(node: Any, filter: Filter = ..., /) -> State: ...
+def variables(node: Any, filter: Filter = ..., /, *, graph: bool | None = None) -> State: ...
 @overload
 def variables(
-    node: Any, first: Filter, second: Filter, /, *filters: Filter
+    node: Any, first: Filter, second: Filter, /, *filters: Filter, graph: bool | None = None
 ) -> tuple[State, ...]: ...
-def variables(node: Any, *filters: Filter) -> Any:
-    """The variables of a graph themselves, by path in states."""
+def variables(node: Any, *filters: Filter, graph: bool | None = None) -> Any:
+    """The variables of a graph themselves, by path in states.
+
+    Args:
+        node: an object, or a container of objects.
+        filters: which variables each state has.
+        graph: whether variables may be shared; by default as ``set_graph_mode`` says.
+    """
+    if not is_graph(graph):
+        require_tree("variables", node)
     found = dict(iter_data(node))
     return states_of(split_flat(found, filters or (...,), everything=False))
 
@@ -409,29 +416,3 @@ def pop(node: Any, *filters: Filter) -> Any:
                 if id(value) in taken:
                     delattr(owner, name)
     return states_of(parts)
-
-
-def to_pure_dict(state: State) -> dict[Any, Any]:
-    """The values of a state as nested dictionaries.
-
-    >>> import numpy as np
-    >>> from bindax_nnx import Linear, Param, Rngs, state
-    >>> layer = Linear(2, 3, rngs=Rngs(0))
-    >>> to_pure_dict(state(layer))["bias"].shape
-    (3,)
-    """
-    return required_state("to_pure_dict", state).to_pure_dict()
-
-
-def replace_by_pure_dict(state: State, pure_dict: Mapping[Any, Any]) -> None:
-    """Put values of nested dictionaries in the variables of a state.
-
-    >>> import numpy as np
-    >>> from bindax_nnx import Linear, Param, Rngs, state
-    >>> layer = Linear(2, 3, rngs=Rngs(0))
-    >>> variables = state(layer)
-    >>> replace_by_pure_dict(variables, {"bias": np.ones(3, np.float32)})
-    >>> np.asarray(variables["bias"].value).tolist()
-    [1.0, 1.0, 1.0]
-    """
-    required_state("replace_by_pure_dict", state).replace_by_pure_dict(pure_dict)

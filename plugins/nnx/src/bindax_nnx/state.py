@@ -140,40 +140,105 @@ class State(Displayed, MutableMapping[Any, Any]):
         """A state with ``function(path, variable)`` in the place of each variable."""
         return State.from_flat_path({k: function(k, v) for k, v in self.flat_state().items()})
 
-    def to_pure_dict(self) -> dict[Any, Any]:
-        """The values as nested dictionaries."""
+    def to_pure_dict(self, extract_fn: Callable[[Any], Any] | None = None) -> dict[Any, Any]:
+        """The values as nested dictionaries; see the function ``to_pure_dict``."""
+        extract = _value if extract_fn is None else extract_fn
         return {
-            key: value.to_pure_dict()
-            if isinstance(value, State)
-            else value.value
-            if isinstance(value, Variable)
-            else value
-            for key, value in self._mapping.items()
+            key: x.to_pure_dict(extract) if isinstance(x, State) else extract(x)
+            for key, x in self._mapping.items()
         }
 
-    def replace_by_pure_dict(self, values: Mapping[Any, Any]) -> None:
-        """Put values of nested dictionaries in the variables.
-
-        Raises:
-            KeyError: the state has no such key.
-        """
+    def replace_by_pure_dict(
+        self, values: Mapping[Any, Any], replace_fn: Callable[[Any, Any], Any] | None = None
+    ) -> None:
+        """Put values of nested dictionaries in the variables; see the function of this name."""
+        replaced = _replaced if replace_fn is None else replace_fn
         for key, value in values.items():
-            here = self[key]
+            own = key if key in self._mapping else _integer(key)
+            if own not in self._mapping:
+                raise ValueError(
+                    f"replace_by_pure_dict: the state has no {key!r}, but "
+                    f"{sorted(self._mapping, key=str)}."
+                )
+            here = self._mapping[own]
             if isinstance(here, State):
-                here.replace_by_pure_dict(value)
-            elif isinstance(here, Variable):
-                self._mapping[key] = here.replace(value)
+                here.replace_by_pure_dict(value, replaced)
             else:
-                self._mapping[key] = value
+                self._mapping[own] = replaced(here, value)
 
 
-def from_flat_state(flat_state: Mapping[Path, Any] | Iterable[tuple[Path, Any]]) -> State:
+def _value(x: Any) -> Any:
+    return x.value if isinstance(x, Variable) else x
+
+
+def _replaced(x: Any, value: Any) -> Any:
+    return x.replace(value) if isinstance(x, Variable) else value
+
+
+def _integer(key: Any) -> Any:
+    """The integer that a key is the text of, as files have it, or the key."""
+    return int(key) if isinstance(key, str) and key.isdecimal() else key
+
+
+def from_flat_state(
+    flat_state: Mapping[Path, Any] | Iterable[tuple[Path, Any]],
+    *,
+    cls: Callable[[dict[Any, Any]], Any] = State,
+) -> Any:
     """The state with these paths.
+
+    Args:
+        flat_state: variables or values by path, or pairs of these.
+        cls: what makes the state of nested dictionaries.
 
     >>> from_flat_state({("a", "c"): 2}).to_pure_dict()
     {'a': {'c': 2}}
     """
-    return State.from_flat_path(flat_state)
+    state = State.from_flat_path(flat_state)
+    return state if cls is State else cls(state.to_pure_dict(lambda x: x))
+
+
+def to_pure_dict(state: State, extract_fn: Callable[[Any], Any] | None = None) -> dict[Any, Any]:
+    """The values of a state as nested dictionaries.
+
+    Args:
+        state: the state.
+        extract_fn: from a variable to what stands for it; its value if None.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> to_pure_dict(state(layer))["bias"].shape
+    (3,)
+    """
+    return required_state("to_pure_dict", state).to_pure_dict(extract_fn)
+
+
+def replace_by_pure_dict(
+    state: State,
+    pure_dict: Mapping[Any, Any],
+    replace_fn: Callable[[Any, Any], Any] | None = None,
+) -> None:
+    """Put values of nested dictionaries in the variables of a state.
+
+    Args:
+        state: the state, which is changed.
+        pure_dict: nested dictionaries; the text of an integer stands for it, as in files.
+        replace_fn: from a variable and a value to what is in the state then; by default a
+            variable of the same kind with the value.
+
+    Raises:
+        ValueError: the state has no such key.
+
+    >>> import numpy as np
+    >>> from bindax_nnx import Linear, Param, Rngs, state
+    >>> layer = Linear(2, 3, rngs=Rngs(0))
+    >>> variables = state(layer)
+    >>> replace_by_pure_dict(variables, {"bias": np.ones(3, np.float32)})
+    >>> np.asarray(variables["bias"].value).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    required_state("replace_by_pure_dict", state).replace_by_pure_dict(pure_dict, replace_fn)
 
 
 @overload
@@ -214,8 +279,15 @@ def filter_state(state: State, first: Filter, /, *filters: Filter) -> Any:
     return required_state("filter_state", state).filter(first, *filters)
 
 
-def merge_state(state: State, /, *states: State) -> State:
-    """The union of states; see ``State.merge``.
+def merge_state(
+    state: State, /, *states: State, cls: Callable[[dict[Any, Any]], Any] = State
+) -> Any:
+    """The union of states; of a path that several have, the last counts.
+
+    Args:
+        state: the first one.
+        states: the others.
+        cls: what makes the union of nested dictionaries.
 
     >>> import numpy as np
     >>> from bindax_nnx import Linear, Param, Rngs, state
@@ -224,7 +296,8 @@ def merge_state(state: State, /, *states: State) -> State:
     >>> sorted(merge_state(parameters, others))
     ['bias', 'kernel']
     """
-    return State.merge(*(required_state("merge_state", one) for one in (state, *states)))
+    given = [required_state("merge_state", one) for one in (state, *states)]
+    return from_flat_state(State.merge(*given).flat_state(), cls=cls)
 
 
 def map_state(f: Callable[[Path, Any], Any], state: State) -> State:

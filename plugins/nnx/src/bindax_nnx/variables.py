@@ -216,16 +216,6 @@ class Variable(Counted, HasMetadata, VariableOperators, Generic[A]):
 
     to_state = copy
 
-    def _hook(self, name: str) -> Callable[..., Any] | None:
-        metadata = self._metadata
-        if metadata and name in metadata:
-            function = metadata[name]
-            return lambda *args: function(self, *args)
-        if getattr(type(self), name) is None:
-            return None
-        bound: Callable[..., Any] = getattr(self, name)
-        return bound
-
     def _describe(self) -> str:
         return f"the {type(self).__name__}" if self._nnx_place is None else full_name(self)
 

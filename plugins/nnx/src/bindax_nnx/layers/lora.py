@@ -161,7 +161,7 @@ class LoRALinear(Linear):
             rngs=rngs,
         )
 
-    def __call__(self, inputs: Any, out_sharding: Any = None) -> Array:
+    def __call__(self, x: Any, out_sharding: Any = None) -> Array:
         """Apply the layer and the correction."""
-        y = super().__call__(inputs, out_sharding=out_sharding)
-        return y + self.lora(inputs)
+        y = super().__call__(x, out_sharding=out_sharding)
+        return y + self.lora(x)

@@ -123,7 +123,7 @@ class WeightNorm(_Wrapped):
             shape = tuple(variable.shape[a] for a in positive(self.feature_axes, variable.ndim))
             self.scales[path] = Param(scale_init(random.fold_in(key, i), shape, param_dtype))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Call the layer with normalized kernels."""
         values = {}
         for path, variable in self._chosen():
@@ -138,7 +138,7 @@ class WeightNorm(_Wrapped):
                 wide = [n if i in features else 1 for i, n in enumerate(value.shape)]
                 unit, dtype = unit * jnp.reshape(scale, wide), common_dtype(value, scale)
             values[id(variable)] = unit.astype(dtype if self.dtype is None else self.dtype)
-        return with_values(self.layer_instance, values)(*args, **kwargs)
+        return with_values(self.layer_instance, values)(x, *args, **kwargs)
 
 
 class SpectralNorm(_Wrapped):
