@@ -9,7 +9,7 @@ from inspect import ismethod
 from typing import Any
 
 from bindax_nnx.module import CAPTURES, Module, iter_modules
-from bindax_nnx.state import State
+from bindax_nnx.state import State, split_flat
 from bindax_nnx.variables import Variable
 
 _set = object.__setattr__
@@ -32,7 +32,7 @@ def capture(
 
     Returns:
         A function that returns a pair of the result and a state, or a tuple with one state for
-        each kind. Nothing stays in the modules.
+        each kind, of which the first that fits has a variable. Nothing stays in the modules.
 
     >>> from bindax_nnx import Intermediate
     >>> class Double(Module):
@@ -57,8 +57,11 @@ def capture(
                 result = fn(*args, **kwargs)
         finally:
             found = _end(module)
-        states = [State.from_flat_path(found.get(kind, {})) for kind in var_types]
-        return (result, *states) if states else result
+        if not var_types:
+            return result
+        flat = {path: x for kind in var_types for path, x in found.get(kind, {}).items()}
+        parts = split_flat(flat, var_types, everything=True)
+        return (result, *map(State.from_flat_path, parts))
 
     return capturing
 
