@@ -121,3 +121,52 @@ def test_encoded_classes_lie_along_explicit_axes():
         found = nnx.one_hot(np.array([0, 2]), 3, out_sharding=PartitionSpec(None, "x"))
         assert found.sharding.spec == PartitionSpec(None, "x")
         assert bindax.typeof(found).shape == (2, 3)
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_pmap_has_static_arguments_and_devices(mode):
+    def scaled(model, x, how, y):
+        return model(x) * len(how) + y
+
+    x, y = np.ones((1, 5, 2), np.float32), np.ones((1, 5, 3), np.float32)
+    model, (device, *_) = layer(), bindax.devices()
+    mapped = nnx.pmap(
+        scaled,
+        in_axes=(None, 0, None, 0),
+        static_broadcasted_argnums=2,
+        devices=[device],
+        donate_argnums=(3,),
+        graph=mode,
+        graph_updates=mode,
+    )
+    for how in ("ab", "abc"):
+        found = mapped(model, x, how, bindax.numpy.asarray(y))
+        assert found.devices() == {device}
+        np.testing.assert_allclose(found, model(x) * len(how) + y, rtol=1e-6)
+    tripled = nnx.pmap(lambda x, how: x * len(how), static_broadcasted_argnums=[1])
+    np.testing.assert_array_equal(tripled(x, "abc"), 3 * x)
+
+
+def test_compiled_functions_run_on_a_device():
+    device, model = bindax.devices()[-1], layer()
+
+    def step(model, x):
+        model.bias.value = model.bias.value + 1
+        return model(x)
+
+    found = nnx.jit(step, device=device)(model, np.ones((1, 2), np.float32))
+    assert found.devices() == model.bias.value.devices() == {device}
+    with pytest.raises(ValueError, match="a device, or shardings, not both"):
+        nnx.jit(step, device=device, in_shardings=PartitionSpec())
+
+
+def test_states_of_captures_are_divided_as_by_filters():
+    class Probe(nnx.Module):
+        def __call__(self, x):
+            self.sow(nnx.Intermediate, "seen", x)
+            return self.perturb("moved", x)
+
+    _, *states = nnx.capture(Probe(), nnx.Perturbation, nnx.Intermediate)(np.ones(2))
+    assert [list(state) for state in states] == [["moved"], ["seen"]]
+    _, *states = nnx.capture(Probe(), nnx.Intermediate, nnx.Perturbation)(np.ones(2))
+    assert [sorted(state) for state in states] == [["moved", "seen"], []]

@@ -88,10 +88,7 @@ class CustomVjp(Generic[P, R]):
     """A function of objects with its own derivative, which ``defvjp`` gives it."""
 
     def __init__(
-        self,
-        fun: Callable[P, R],
-        nondiff_argnums: Sequence[int | DiffState],
-        lift: Lift,
+        self, fun: Callable[P, R], nondiff_argnums: Sequence[int | DiffState], lift: Lift
     ) -> None:
         update_wrapper(self, fun)
         self._lift = lift

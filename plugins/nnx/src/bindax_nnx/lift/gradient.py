@@ -8,13 +8,7 @@ from functools import wraps
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast, overload
 
 import bindax_transforms
-from bindax_core.extend import (
-    api_boundary,
-    is_differentiable,
-    is_value,
-    tree_flatten,
-    typeof,
-)
+from bindax_core.extend import api_boundary, is_differentiable, is_value, tree_flatten, typeof
 from bindax_nnx.filters import Filter, to_predicate
 from bindax_nnx.graph import is_reference
 from bindax_nnx.lift._decorators import decorator, lift_of
@@ -157,15 +151,9 @@ def grad(
     >>> float(gradients.factor.value)
     12.0
     """
-    both = value_and_grad(
-        f,
-        argnums=argnums,
-        has_aux=has_aux,
-        holomorphic=holomorphic,
-        allow_int=allow_int,
-        graph=graph,
-        graph_updates=graph_updates,
-    )
+    options: Any = {"holomorphic": holomorphic, "allow_int": allow_int}
+    options |= {"graph": graph, "graph_updates": graph_updates}
+    both = value_and_grad(f, argnums=argnums, has_aux=has_aux, **options)
 
     @wraps(f)
     @api_boundary

@@ -13,12 +13,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
 import bindax_transforms
 from bindax_core.errors import UnexpectedTracerError
-from bindax_core.extend import (
-    Array,
-    api_boundary,
-    hide_internal_frames,
-    tree_flatten,
-)
+from bindax_core.extend import Array, api_boundary, hide_internal_frames, tree_flatten
+from bindax_core.sharding import SingleDeviceSharding
 from bindax_nnx.graph import is_reference, traverse
 from bindax_nnx.lift._decorators import decorator, lift_of
 from bindax_nnx.lift._names import named_after
@@ -272,12 +268,12 @@ class _Partial(_Bound[P, R]):
         return lowered
 
 
-def _several(given: Any, parameter: str) -> tuple[Any, ...]:
+def several(name: str, given: Any, parameter: str) -> tuple[Any, ...]:
     """One position or name, several or none, as a tuple."""
     if given is None or isinstance(given, (int, str)):
         return () if given is None else (given,)
     if not isinstance(given, Iterable):
-        raise TypeError(f"jit: {parameter} must be one or several, but it is {given!r:.60}.")
+        raise TypeError(f"{name}: {parameter} must be one or several, but it is {given!r:.60}.")
     return tuple(given)
 
 
@@ -331,6 +327,7 @@ def jit(
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
+    device: Any = None,
     backend: str | None = None,
     inline: bool = False,
     graph: bool | None = None,
@@ -353,6 +350,7 @@ def jit(
         donate_argnums: positions of arguments whose arrays are used up: results reuse their memory.
         donate_argnames: the names of such arguments.
         keep_unused: whether arguments that the function does not use are passed all the same.
+        device: the device to which arguments and results go, in the place of shardings.
         backend: the name of the backend that compiles.
         inline: whether the program becomes a part of one that calls it.
         graph: whether variables may be shared; see ``set_graph_mode``.
@@ -360,7 +358,7 @@ def jit(
 
     Raises:
         TraceContextError: the function changes an object that is no argument.
-        ValueError: a variable is shared where it must not be.
+        ValueError: a variable is shared where it must not be; or there are a device and shardings.
 
     >>> import numpy as np
     >>> from bindax_nnx import Variable
@@ -371,10 +369,14 @@ def jit(
     """
     lift = lift_of("jit", "fun", fun, graph, graph_updates)
     check_prefixes("jit", lift.mode, in_shardings=in_shardings, out_shardings=out_shardings)
-    static = _several(static_argnums, "static_argnums")
-    donated = _several(donate_argnums, "donate_argnums")
-    statics = static, _several(static_argnames, "static_argnames")
+    static = several("jit", static_argnums, "static_argnums")
+    donated = several("jit", donate_argnums, "donate_argnums")
+    statics = static, several("jit", static_argnames, "static_argnames")
+    if device is not None:
+        if in_shardings is not None or out_shardings is not None:
+            raise ValueError("jit: pass a device, or shardings, not both.")
+        in_shardings = out_shardings = SingleDeviceSharding(device)
     placement = Placement(in_shardings, out_shardings)
     options = {"keep_unused": keep_unused, "backend": backend, "inline": inline}
-    donated_names = _several(donate_argnames, "donate_argnames")
+    donated_names = several("jit", donate_argnames, "donate_argnames")
     return JitFunction(fun, statics, (donated, donated_names), placement, options, lift)

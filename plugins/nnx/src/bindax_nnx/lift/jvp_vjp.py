@@ -110,10 +110,7 @@ def jvp(
 ) -> Callable[..., Any]: ...
 @overload
 def jvp(
-    *,
-    has_aux: bool = False,
-    graph: bool | None = None,
-    graph_updates: bool | None = None,
+    *, has_aux: bool = False, graph: bool | None = None, graph_updates: bool | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
 @api_boundary
 @decorator
@@ -221,10 +218,7 @@ def vjp(
 ) -> Callable[..., Any]: ...
 @overload
 def vjp(
-    *,
-    has_aux: bool = False,
-    graph: bool | None = None,
-    graph_updates: bool | None = None,
+    *, has_aux: bool = False, graph: bool | None = None, graph_updates: bool | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
 @api_boundary
 @decorator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -10,8 +10,9 @@ from bindax_core.extend import api_boundary, tree_map, typeof
 from bindax_core.sharding import NamedSharding, PartitionSpec, make_mesh
 from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift.axes import Axes, StateAxes, StateSharding, with_axes
-from bindax_nnx.lift.jit import jit
+from bindax_nnx.lift.jit import jit, several
 from bindax_nnx.lift.prefixes import GraphPrefix, check_prefixes
+from bindax_nnx.lift.statics import marked, unmarked
 from bindax_nnx.lift.structure import Arguments
 from bindax_nnx.lift.vmap import vmap
 from bindax_nnx.modes import Mode
@@ -24,21 +25,30 @@ def pmap(
     axis_name: Any = None,
     in_axes: Any = 0,
     out_axes: Any = 0,
+    static_broadcasted_argnums: int | Sequence[int] = (),
+    devices: Sequence[Any] | None = None,
+    backend: str | None = None,
     axis_size: int | None = None,
+    donate_argnums: int | Sequence[int] = (),
     transform_metadata: Mapping[str, Any] | None = None,
     graph: bool | None = None,
     graph_updates: bool | None = None,
 ) -> Callable[..., Any]:
     """A compiled function that applies ``f`` along an axis, each element on its own device.
 
-    It is ``vmap`` in ``jit``, with the mapped axis over the first devices there are.
+    It is ``vmap`` in ``jit``, with the mapped axis over the first of the devices.
 
     Args:
         f: a function of objects, arrays and trees of these.
         axis_name: a name for the axis, for operations across it.
         in_axes: as for ``vmap``; axes count from the front.
         out_axes: as for ``vmap``.
+        static_broadcasted_argnums: positions of arguments that are hashable values, a trace for
+            each value.
+        devices: the devices, by default all.
+        backend: the name of the backend that compiles.
         axis_size: the size of the axis, needed only when no argument is mapped.
+        donate_argnums: positions of arguments whose arrays are used up.
         transform_metadata: as for ``vmap``.
         graph: whether variables may be shared; see ``set_graph_mode``.
         graph_updates: whether all changes of objects come out; see ``set_graph_updates``.
@@ -54,25 +64,41 @@ def pmap(
     """
     lift = lift_of("pmap", "f", f, graph, graph_updates)
     check_prefixes("pmap", lift.mode, in_axes=in_axes, out_axes=out_axes)
-    mode: dict[str, Any] = {
-        "graph": lift.mode is not Mode.TREE,
-        "graph_updates": lift.mode is Mode.UPDATES,
-    }
+    updates = lift.mode is Mode.UPDATES
+    mode: dict[str, Any] = {"graph": lift.mode is not Mode.TREE, "graph_updates": updates}
     axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
     names: dict[str, Any] = {"axis_name": axis_name, "axis_size": axis_size}
     names["transform_metadata"] = transform_metadata
-    mapped = vmap(f, in_axes=axes, out_axes=out_axes, **names, **mode)
+    static = several("pmap", static_broadcasted_argnums, "static_broadcasted_argnums")
+    options: dict[str, Any] = {
+        "static_argnums": static,
+        "donate_argnums": donate_argnums,
+        "backend": backend,
+    }
     compiled: dict[int, Callable[..., Any]] = {}
+
+    @wraps(f)
+    def with_values(*args: Any, **kwargs: Any) -> Any:
+        values, named = unmarked(args, kwargs)
+        return f(*values, **named)
+
+    batched = vmap(with_values, in_axes=axes, out_axes=out_axes, **names, **mode)
+
+    @wraps(f)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        return batched(*marked(args, static), **kwargs)
 
     @wraps(f)
     @api_boundary
     def parallel(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = with_axes("pmap", f, axes, args, kwargs)
-        size = _size(axes, args, kwargs) if axis_size is None else axis_size
+        size = _size(axes, marked(args, static), kwargs) if axis_size is None else axis_size
         if size not in compiled:
-            mesh = make_mesh((size,), ("devices",))
+            mesh = make_mesh((size,), ("devices",), devices=devices and devices[:size])
             given = axes if isinstance(axes, tuple) else (axes,) * len(args)
-            compiled[size] = jit(mapped, in_shardings=_shardings(given, mesh), **mode)
+            dynamic = tuple([axis for i, axis in enumerate(given) if i not in static])
+            placed = _shardings(dynamic, mesh)
+            compiled[size] = jit(mapped, in_shardings=placed, **options, **mode)
         return compiled[size](*args, **kwargs)
 
     return parallel

@@ -15,13 +15,7 @@ from bindax_nnx.errors import GraphError
 from bindax_nnx.graph import traverse
 from bindax_nnx.lift._decorators import lift_of, preserving
 from bindax_nnx.lift._names import remembered
-from bindax_nnx.lift.axes import (
-    Axes,
-    Carry,
-    remove_axes,
-    restore_axes,
-    with_axes,
-)
+from bindax_nnx.lift.axes import Axes, Carry, remove_axes, restore_axes, with_axes
 from bindax_nnx.lift.call import Call
 from bindax_nnx.lift.control_flow import check_same_objects, check_types
 from bindax_nnx.lift.prefixes import check_prefixes

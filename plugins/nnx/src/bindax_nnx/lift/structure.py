@@ -138,10 +138,7 @@ class Arguments:
     __slots__ = ("_parts", "arrays", "form", "references", "roots", "sizes", "values", "variables")
 
     def __init__(
-        self,
-        arguments: Any,
-        is_leaf: Callable[[Any], bool] | None = None,
-        lift: Lift = UPDATES,
+        self, arguments: Any, is_leaf: Callable[[Any], bool] | None = None, lift: Lift = UPDATES
     ) -> None:
         stop = is_reference if is_leaf is None else lambda x: is_reference(x) or is_leaf(x)
         leaves, tree = tree_flatten(arguments, is_leaf=stop)
