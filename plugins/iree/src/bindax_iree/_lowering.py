@@ -97,6 +97,7 @@ def _exported(jaxpr: ClosedJaxpr, name: str) -> Any:
             dimensions=None,
             in_shardings=None,
             out_shardings=None,
+            result_names=None,
         )
 
 

@@ -60,15 +60,16 @@ def export_program(
     *,
     name: str,
     platforms: Sequence[str],
-    dimensions: Dimensions,
+    dimensions: Dimensions | None,
     in_shardings: Sequence[Sharding | None] | None,
     out_shardings: Sequence[Sharding | None] | None,
-    result_names: Sequence[str],
+    result_names: Sequence[str] | None,
 ) -> Artifact:
     """Lower a program whose sizes may be expressions to a portable artifact.
 
     Arrays that it closes over become part of it. With several platforms it takes the position of
-    the platform as first operand. The compiler decides where results lie that have no sharding.
+    the platform as first operand. The compiler decides where results lie that have no sharding. No
+    sizes are expressions where ``dimensions`` is None; then operands have no names.
     """
     bound = in_shardings or [None] * len(jaxpr.in_avals)
     layout = layout_of(backend, jaxpr, name, bound) or abstract_layout(jaxpr, bound)
@@ -77,7 +78,9 @@ def export_program(
     # The variables are computed from the shapes, so a program with them keeps all operands.
     kept = kept_operands(jaxpr.jaxpr, symbolic)
     out_shardings = out_shardings or [None] * len(jaxpr.out_avals)
-    program = _Program(jaxpr, name, dimensions, kept, symbolic, layout, out_shardings, result_names)
+    infos = [f"jax.result_info = {mlir.quoted(path)}" for path in result_names or ()]
+    infos = infos or [""] * len(jaxpr.out_avals)
+    program = _Program(jaxpr, name, dimensions, kept, symbolic, layout, out_shardings, infos)
     with mlir.Context.borrow() as context:
         texts = set()
         if len(platforms) > 1:
@@ -102,12 +105,12 @@ class _Program:
 
     jaxpr: ClosedJaxpr
     name: str
-    dimensions: Dimensions
+    dimensions: Any  # Dimensions, or None where no size is an expression
     kept: Sequence[int]
     symbolic: bool
     layout: Layout | None
     out_shardings: Sequence[Sharding | None]
-    result_names: Sequence[str]
+    result_infos: Sequence[str]
 
     def module(
         self, context: mlir.Context, platforms: Sequence[str], *, shared: bool = False
@@ -122,19 +125,17 @@ class _Program:
         operands = [jaxpr.in_avals[i] for i in kept]
         places = layout.operands if layout else [None] * len(jaxpr.in_avals)
         of_operands = [builder.sharded(places[i], jaxpr.in_avals[i]) for i in kept]
-        names = [self.dimensions.paths[i] for i in kept]
+        names = [self.dimensions.paths[i] for i in kept] if self.dimensions else []
         of_results = [
-            ", ".join(filter(None, [f"jax.result_info = {mlir.quoted(path)}", sharded]))
-            for path, sharded in zip(
-                self.result_names,
-                map(builder.sharded, self.out_shardings, jaxpr.out_avals),
-                strict=True,
+            ", ".join(filter(None, [info, builder.sharded(sharding, aval)]))
+            for info, sharding, aval in zip(
+                self.result_infos, self.out_shardings, jaxpr.out_avals, strict=True
             )
         ]
         if several:
             operands.insert(0, INDEX)
             of_operands.insert(0, 'jax.global_constant = "_platform_index"')
-            names.insert(0, "platform_index")
+            names[:0] = ["platform_index"] if names else []
         block = builder.open_main(operands, jaxpr.out_avals, of_operands, of_results, names)
         arguments = list(block.arguments)
         index = arguments.pop(0) if several else None
