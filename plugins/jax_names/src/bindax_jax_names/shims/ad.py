@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from bindax.experimental.hijax import GradAccum as GradAccum
+from bindax.experimental.hijax import NullAccum as NullAccum
+from bindax.experimental.hijax import ValAccum as ValAccum
 from bindax.tree_util import register_pytree_node
 from bindax_core.extend import Primitive, rules
 from bindax_core.extend import zeros_like_aval as zeros_like_aval
-from bindax_experimental.hijax import GradAccum as GradAccum
-from bindax_experimental.hijax import NullAccum as NullAccum
-from bindax_experimental.hijax import ValAccum as ValAccum
 from bindax_jax_names.shims._tables import RuleMapping, single
 from bindax_transforms.autodiff.jvp import JVPTrace as JVPTrace
 from bindax_transforms.autodiff.jvp import JVPTracer as JVPTracer

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from bindax.experimental.hijax import GradAccum as GradAccum
+from bindax.experimental.hijax import HiPrim as HiPrim
+from bindax.experimental.hijax import NullAccum as NullAccum
+from bindax.experimental.hijax import ValAccum as ValAccum
+from bindax.experimental.hijax import VJPHiPrimitive as VJPHiPrimitive
+from bindax.experimental.hijax import Zero as Zero
+from bindax.experimental.hijax import bdims_at_front as bdims_at_front
+from bindax.experimental.hijax import instantiate_zeros as instantiate_zeros
+from bindax.experimental.hijax import jvp_from_lin as jvp_from_lin
+from bindax.experimental.hijax import linearize_from_jvp as linearize_from_jvp
+from bindax.experimental.hijax import unmap_avals as unmap_avals
+from bindax.experimental.hijax import vjp_from_jvp as vjp_from_jvp
+from bindax.experimental.hijax import vjp_from_lin as vjp_from_lin
 from bindax_core.extend import AbstractValue as AbstractValue
 from bindax_core.extend import ShapedArray as ShapedArray
-from bindax_experimental.hijax import GradAccum as GradAccum
-from bindax_experimental.hijax import HiPrim as HiPrim
-from bindax_experimental.hijax import NullAccum as NullAccum
-from bindax_experimental.hijax import ValAccum as ValAccum
-from bindax_experimental.hijax import VJPHiPrimitive as VJPHiPrimitive
-from bindax_experimental.hijax import Zero as Zero
-from bindax_experimental.hijax import bdims_at_front as bdims_at_front
-from bindax_experimental.hijax import instantiate_zeros as instantiate_zeros
-from bindax_experimental.hijax import jvp_from_lin as jvp_from_lin
-from bindax_experimental.hijax import linearize_from_jvp as linearize_from_jvp
-from bindax_experimental.hijax import unmap_avals as unmap_avals
-from bindax_experimental.hijax import vjp_from_jvp as vjp_from_jvp
-from bindax_experimental.hijax import vjp_from_lin as vjp_from_lin
 from bindax_jax_names.shims._primitive import Primitive
 from bindax_jax_names.shims.ref import AbstractRef as AbstractRef
 from bindax_transforms.zeros import is_undef_primal as is_undefined_primal
