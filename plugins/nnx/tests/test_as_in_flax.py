@@ -338,7 +338,7 @@ def test_functions_of_objects_are_compiled_ahead_of_time():
     np.testing.assert_allclose(made(linear(), x=X), linear()(X) ** 2, rtol=1e-5)
     with pytest.raises(TypeError, match=r"was compiled for other objects: arguments are passed as"):
         compiled(nnx.Linear(4, 4, use_bias=False, rngs=rngs()), X)
-    with pytest.raises(TypeError, match=r"is float32\[1,3,4\], not float32\[2,3,4\]"):
+    with pytest.raises(TypeError, match=r"with float32\[2,3,4\] and called with float32\[1,3,4\]"):
         compiled(model, X[:1])
 
 
@@ -375,7 +375,7 @@ def test_programs_of_states_and_variables_are_exported():
     kernel = nnx.Param(jnp.ones((4, 2)), sharding=("data", None))
     read = deserialize(export(bindax.jit(lambda k, x: x @ k.value))(kernel, X).serialize())
     np.testing.assert_allclose(read.call(kernel, X), X @ np.ones((4, 2)), rtol=1e-5)
-    with pytest.raises(ExportError, match=r"exported for arguments of the structure"):
+    with pytest.raises(ExportError, match=r"the same pytree structure as those that <lambda> was"):
         read.call(nnx.Param(jnp.ones((4, 2))), X)
     opaque = nnx.Param(jnp.ones(2), role=print)
     with pytest.raises(

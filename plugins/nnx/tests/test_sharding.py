@@ -47,7 +47,7 @@ def test_specs_come_from_metadata():
     mesh = AbstractMesh((4,), ("model",))
     shardings = nnx.get_named_sharding(nnx.state(model), mesh)
     assert shardings["wide"].raw_value == NamedSharding(mesh, P(None, "model"))
-    with pytest.raises(nnx.GraphError, match=r"metadata of a Param do not fit .* axis 'model'"):
+    with pytest.raises(nnx.GraphError, match=r"metadata of a Param do not fit .* axis: model"):
         nnx.get_named_sharding(model, AbstractMesh((4,), ("data",)))
 
 
