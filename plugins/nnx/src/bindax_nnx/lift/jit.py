@@ -297,6 +297,14 @@ def jit_partial(fun: Callable[..., Any], *given: Any, **options: Any) -> Callabl
     return _Partial(compiled, *given)
 
 
+def _placement(device: Any, in_shardings: Any, out_shardings: Any) -> Placement:
+    if device is None:
+        return Placement(in_shardings, out_shardings)
+    if in_shardings is not None or out_shardings is not None:
+        raise ValueError("jit: pass a device, or shardings, not both.")
+    return Placement(*[SingleDeviceSharding(device)] * 2)
+
+
 class _Compiling(Protocol[Options]):
     """The type of ``jit``: a function of a function, and a decorator with options."""
 
@@ -372,11 +380,7 @@ def jit(
     static = several("jit", static_argnums, "static_argnums")
     donated = several("jit", donate_argnums, "donate_argnums")
     statics = static, several("jit", static_argnames, "static_argnames")
-    if device is not None:
-        if in_shardings is not None or out_shardings is not None:
-            raise ValueError("jit: pass a device, or shardings, not both.")
-        in_shardings = out_shardings = SingleDeviceSharding(device)
-    placement = Placement(in_shardings, out_shardings)
+    placement = _placement(device, in_shardings, out_shardings)
     options = {"keep_unused": keep_unused, "backend": backend, "inline": inline}
     donated_names = several("jit", donate_argnames, "donate_argnames")
     return JitFunction(fun, statics, (donated, donated_names), placement, options, lift)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 from bindax_core.extend import api_boundary, tree_map, typeof
@@ -36,16 +36,13 @@ def pmap(
 ) -> Callable[..., Any]:
     """A compiled function that applies ``f`` along an axis, each element on its own device.
 
-    It is ``vmap`` in ``jit``, with the mapped axis over the first of the devices.
-
     Args:
         f: a function of objects, arrays and trees of these.
         axis_name: a name for the axis, for operations across it.
         in_axes: as for ``vmap``; axes count from the front.
         out_axes: as for ``vmap``.
-        static_broadcasted_argnums: positions of arguments that are hashable values, a trace for
-            each value.
-        devices: the devices, by default all.
+        static_broadcasted_argnums: positions of static arguments, as for ``jit``.
+        devices: what the elements lie on, from the first one; all devices if None.
         backend: the name of the backend that compiles.
         axis_size: the size of the axis, needed only when no argument is mapped.
         donate_argnums: positions of arguments whose arrays are used up.
@@ -70,38 +67,45 @@ def pmap(
     names: dict[str, Any] = {"axis_name": axis_name, "axis_size": axis_size}
     names["transform_metadata"] = transform_metadata
     static = several("pmap", static_broadcasted_argnums, "static_broadcasted_argnums")
-    options: dict[str, Any] = {
-        "static_argnums": static,
-        "donate_argnums": donate_argnums,
-        "backend": backend,
-    }
-    compiled: dict[int, Callable[..., Any]] = {}
-
-    @wraps(f)
-    def with_values(*args: Any, **kwargs: Any) -> Any:
-        values, named = unmarked(args, kwargs)
-        return f(*values, **named)
-
-    batched = vmap(with_values, in_axes=axes, out_axes=out_axes, **names, **mode)
-
-    @wraps(f)
-    def mapped(*args: Any, **kwargs: Any) -> Any:
-        return batched(*marked(args, static), **kwargs)
+    options: dict[str, Any] = {"donate_argnums": donate_argnums, "backend": backend, **mode}
+    mapped = _mapped(f, static, in_axes=axes, out_axes=out_axes, **names, **mode)
+    compiled = _by_size(mapped, axes, static, devices, **options)
 
     @wraps(f)
     @api_boundary
     def parallel(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = with_axes("pmap", f, axes, args, kwargs)
         size = _size(axes, marked(args, static), kwargs) if axis_size is None else axis_size
-        if size not in compiled:
-            mesh = make_mesh((size,), ("devices",), devices=devices and devices[:size])
-            given = axes if isinstance(axes, tuple) else (axes,) * len(args)
-            dynamic = tuple([axis for i, axis in enumerate(given) if i not in static])
-            placed = _shardings(dynamic, mesh)
-            compiled[size] = jit(mapped, in_shardings=placed, **options, **mode)
-        return compiled[size](*args, **kwargs)
+        return compiled(size, len(args))(*args, **kwargs)
 
     return parallel
+
+
+def _mapped(f: Callable[..., Any], static: tuple[Any, ...], **options: Any) -> Callable[..., Any]:
+    """The function that applies ``f`` along an axis of the arguments that are not static."""
+
+    @wraps(f)
+    def with_values(*args: Any, **kwargs: Any) -> Any:
+        values, named = unmarked(args, kwargs)
+        return f(*values, **named)
+
+    batched = vmap(with_values, **options)
+    return wraps(f)(lambda *args, **kwargs: batched(*marked(args, static), **kwargs))
+
+
+def _by_size(
+    mapped: Callable[..., Any], axes: Any, static: Any, devices: Any, **options: Any
+) -> Callable[[int, int], Callable[..., Any]]:
+    """The compiled function for a size of the axis and a number of arguments."""
+
+    @cache
+    def compiled(size: int, count: int) -> Callable[..., Any]:
+        mesh = make_mesh((size,), ("devices",), devices=devices and devices[:size])
+        given = axes if isinstance(axes, tuple) else (axes,) * count
+        placed = _shardings(tuple([x for i, x in enumerate(given) if i not in static]), mesh)
+        return jit(mapped, in_shardings=placed, static_argnums=static, **options)
+
+    return compiled
 
 
 def _size(axes: Any, args: Any, kwargs: Any) -> int:
