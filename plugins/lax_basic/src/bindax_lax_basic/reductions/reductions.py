@@ -135,7 +135,7 @@ def _chooser_jvp(primitive: Primitive, primals: Values, tangents: Values, *, axe
 
 
 def _sharding(primitive: Primitive, x: ShapedArray, *, axes: Dims, **params: Any) -> Any:
-    """How results lie: devices combine no bits of integers, and no complex numbers by order."""
+    """The sharding of results: devices combine no bits of integers, order no complex numbers."""
     own = entries(x)
     is_bitwise = primitive.name in ("reduce_and", "reduce_or", "reduce_xor")
     by_truth = x.dtype == np.bool_ and primitive.name != "reduce_xor"
