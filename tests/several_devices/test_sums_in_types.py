@@ -134,3 +134,12 @@ def test_sums_beside_axes_of_other_types(kinds: Any, mesh: Any, numbers: Any) ->
         assert slope.aval.str_short() == "float32[8,8]{U:x}"
         wanted = bindax.grad(loss)(WEIGHTS, numbers)
         np.testing.assert_allclose(reshard(slope + slope, P()), 2 * wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_a_number_on_another_backend_comes_to_what_is_divided(numbers: Any) -> None:
+    with bindax.config.override(backend="xla"):
+        two = bindax.jit(lambda: jnp.float32(2))()
+    divided = reshard(numbers, P("x"))
+    for found in (two * divided, divided * two):
+        assert found.aval.sharding.spec == P("x", None)
+        np.testing.assert_array_equal(found, 2 * numbers)

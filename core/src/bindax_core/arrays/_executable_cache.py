@@ -233,13 +233,18 @@ def _forget(jaxpr: weakref.ref[ClosedJaxpr], key: Any) -> None:
 _operations: dict[Any, _ExecutableEntry] = {}
 
 
+def _placements(operands: Sequence[Any]) -> list[Any]:
+    """The placements of operands, those first that programs must run at."""
+    found = [p for x in operands if (p := getattr(x, "_placement", None)) is not None]
+    return sorted(found, key=lambda p: not p.committed) if len(found) > 1 else found
+
+
 def compiling_backend(operands: Sequence[Any]) -> Backend | None:
     """The backend that compiles an operation; None where none does, or none may."""
     if not runtime.has_compiler_threads:
         return None
-    for x in operands:
-        placement = getattr(x, "_placement", None)
-        owner = None if placement is None else placement.backend
+    for placement in _placements(operands):
+        owner = placement.backend
         if owner is not None and config.backend in (None, owner.name) and owner.name in backends:
             return owner  # type: ignore[no-any-return]
     backend = find_backend()
@@ -254,9 +259,8 @@ def run_operation(
 ) -> Sequence[Any]:
     """Evaluate one primitive through a backend, compiling once for each type of operands."""
     if backend is None:
-        placed = [p for x in operands if (p := getattr(x, "_placement", None)) is not None]
-        known = placed and runtime.has_compiler_threads
-        backend = placed[0].backend if known else find_backend()
+        placed = _placements(operands) if runtime.has_compiler_threads else ()
+        backend = placed[0].backend if placed else find_backend()
     avals = tuple([x.aval if type(x) is Array else typeof(x) for x in operands])
     parameters = tuple(params.items()) if params else ()
     key = (primitive, backend, config.default_device, avals, parameters)
