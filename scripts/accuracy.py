@@ -187,8 +187,15 @@ def worse(name: str, before: dict[str, Any], now: dict[str, Any]) -> Iterable[st
 
 
 def sample(rows: Iterable[Measured], count: int = 24) -> None:
-    """Keep a few inputs of each function with their values, for a fast test."""
-    arrays: dict[str, Values] = {}
+    """Keep a few inputs of each function with their values, for a fast test.
+
+    Those of other functions that are recorded stay.
+    """
+    known = kept()
+    with np.load(SAMPLE) as before:
+        arrays: dict[str, Values] = {
+            key: before[key] for key in before if key.partition(" ")[0] in known
+        }
     for row in rows:
         for name in DTYPES:
             operands = inputs(row.axes, np.dtype(name), row.name)
@@ -202,7 +209,7 @@ def sample(rows: Iterable[Measured], count: int = 24) -> None:
             arrays[key] = np.stack(
                 [x[places].astype(np.float64) for x in operands] + [high[places], low[places]]
             )
-    np.savez_compressed(SAMPLE, **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(SAMPLE, **dict(sorted(arrays.items())))  # type: ignore[arg-type]
 
 
 def main() -> int:
