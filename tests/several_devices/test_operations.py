@@ -58,13 +58,23 @@ def test_as_on_one_device(name: str, spec: Any, on: Any, numbers: Any) -> None:
             np.testing.assert_array_equal(np.asarray(shard.data), np.asarray(x)[shard.index])
 
 
-@pytest.mark.parametrize(("groups", "spec"), [(2, ("x",)), (4, ("x",)), (1, (None, None, "x"))])
-def test_slopes_of_kernels_of_divided_inputs(on: Any, groups: int, spec: Any) -> None:
+@pytest.mark.parametrize(
+    ("groups", "size", "stride", "spec"),
+    [
+        (2, 3, 1, ("x",)),
+        (4, 3, 1, ("x",)),
+        (1, 3, 1, (None, None, "x")),
+        (1, 6, 3, (None, None, "x")),
+    ],
+)
+def test_slopes_of_kernels_of_divided_inputs(
+    on: Any, groups: int, size: int, stride: int, spec: Any
+) -> None:
     rng = np.random.default_rng(groups)
-    x, kernel = rng.standard_normal((8, 4, 8)), rng.standard_normal((4, 4 // groups, 3))
+    x, kernel = rng.standard_normal((8, 4, 12)), rng.standard_normal((4, 4 // groups, size))
 
     def loss(x: Any, kernel: Any) -> Any:
-        out = lax.conv_general_dilated(x, kernel, (1,), ((1, 1),), feature_group_count=groups)
+        out = lax.conv_general_dilated(x, kernel, (stride,), "SAME", feature_group_count=groups)
         out = lax.with_sharding_constraint(out, on(*spec))
         return jnp.sin(out).sum()
 

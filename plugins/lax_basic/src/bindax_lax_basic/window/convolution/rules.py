@@ -181,11 +181,6 @@ def _labels(spec: Dims, leading: str) -> str:
     return f"[{', '.join(names)}]"
 
 
-def _is_wide(kernel: Any, out: Any) -> bool:
-    """Tell whether a kernel may be a cotangent, of which the slope of another kernel is made."""
-    return not (isinstance(kernel, int) and isinstance(out, int)) or kernel >= max(out, 2)
-
-
 def conv_lowering(ctx: LoweringContext, lhs: Any, rhs: Any, **params: Any) -> Any:
     """The ``lowering`` rule: one operation."""
     lhs_spec, rhs_spec, out_spec = params["dimension_numbers"]
@@ -195,15 +190,9 @@ def conv_lowering(ctx: LoweringContext, lhs: Any, rhs: Any, **params: Any) -> An
         moved = partial(_move_groups, source=lhs_spec[0], target=lhs_spec[1], groups=groups)
         (lhs,) = lower.inlined(ctx, lambda x: [moved(x)], [lhs], ctx.avals_in[:1])
         params = {**params, "feature_group_count": groups, "batch_group_count": 1}
-    kernel, out = ctx.avals_in[1], ctx.avals_out[0]
-    windows = [
-        axis
-        for axis, to in zip(rhs_spec[2:], out_spec[2:], strict=True)
-        if _is_wide(kernel.shape[axis], out.shape[to])
-    ]
-    if windows and ctx.device_count > 1:
+    if ctx.device_count > 1:
         # XLA sums up wrongly where input and kernel are divided along a spatial axis.
-        rhs = ctx.whole_along(rhs, kernel, windows)
+        rhs = ctx.whole_along(rhs, ctx.avals_in[1], rhs_spec[2:])
     sizes = ("window_strides", "lhs_dilation", "rhs_dilation")
     counts = ("feature_group_count", "batch_group_count")
     attributes = {
