@@ -163,6 +163,7 @@ _DERIVATIVES = (
     "jit with derivatives",
     "vmap of others",
     "derivatives of vmap",
+    "divided cotangents",
 )
 
 
