@@ -322,6 +322,9 @@ def test_stacked_and_combined_values(explicit: Any, numbers: Any) -> None:
     assert found.aval.str_short() == "float32[8@x]"
     with pytest.raises(ShardingTypeError, match="combines by a computation along a divided axis"):
         lax.reduce(x, np.float32(0), lambda a, b: a + b + a * b, (0,))
+    pair, zeros = (x, reshard(numbers, P("y"))), (np.float32(0), np.float32(0))
+    with pytest.raises(ShardingTypeError, match="reduce got incompatible shardings along axis 0"):
+        lax.reduce(pair, zeros, lambda a, b: (a[0] + b[0], a[1] * b[0]), (1,))
     whole = reshard(np.eye(8, dtype=bool), P("x"))
     assert lax.reduce_and(whole, (0,)).aval.str_short() == "bool[8]"
     with pytest.raises(ShardingTypeError, match="reduces uint8 along a divided axis"):

@@ -25,7 +25,7 @@ from bindax_lax_basic.reductions import reductions
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules.composites import composite_batch, composite_impl, composite_jvp
 from bindax_lax_basic.rules.linear import Batched, Values
-from bindax_lax_basic.rules.sharding import entries
+from bindax_lax_basic.rules.sharding import alike
 from bindax_lax_basic.rules.types import axes_argument
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import (
     Dims,
@@ -164,13 +164,11 @@ def _sharding(
     primitive: Primitive, *avals: ShapedArray, computation: ClosedJaxpr, dimensions: Dims
 ) -> list[Any]:
     operands = avals[: len(avals) // 2]
-    if any(entries(x)[axis] is not None for x in operands for axis in dimensions):
+    own = alike(primitive, operands)
+    if any(own[axis] is not None for axis in dimensions):
         problem = "combines by a computation along a divided axis, which no devices exchange"
         raise ambiguous(primitive, problem, avals)
-    return [
-        tuple([entry for i, entry in enumerate(entries(x)) if i not in dimensions])
-        for x in operands
-    ]
+    return [tuple([entry for i, entry in enumerate(own) if i not in dimensions])] * len(operands)
 
 
 reduce_p: Primitive = primitive(
