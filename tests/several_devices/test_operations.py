@@ -81,3 +81,14 @@ def test_slopes_of_kernels_of_divided_inputs(
     slope = bindax.jit(bindax.grad(loss, 1))
     found = slope(bindax.device_put(x, on(*spec)), kernel)
     np.testing.assert_allclose(found, bindax.grad(loss, 1)(x, kernel), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_upper_halves_of_products(on: Any, dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    x = np.array([limits.min, limits.max, 3, limits.max // 3], dtype)
+    found = bindax.jit(lax.mulhi)(bindax.device_put(x, on("x")), x[::-1].copy())
+    np.testing.assert_array_equal(found, lax.mulhi(x, x[::-1].copy()))
+    assert [int(a) for a in found] == [
+        int(a) * int(b) >> 64 for a, b in zip(x, x[::-1], strict=True)
+    ]

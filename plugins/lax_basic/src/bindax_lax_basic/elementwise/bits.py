@@ -12,7 +12,7 @@ from bindax_lax_basic.dtypes import INTEGER, DType
 from bindax_lax_basic.elementwise.comparison import discrete
 from bindax_lax_basic.rules.elementwise import elementwise
 from bindax_lax_basic.rules.evaluation import NumPyArray, NumPyFunction
-from bindax_lax_basic.rules.lowering import full, same_shape
+from bindax_lax_basic.rules.lowering import full, inlined, same_shape
 from bindax_lax_basic.rules.operands import adopt_type
 
 __all__ = [
@@ -202,26 +202,30 @@ def _mulhi(x: NumPyArray, y: NumPyArray) -> Any:
         wide = np.int64 if dtypes.kind_of(x.dtype) == "signed integer" else np.uint64
         product = x.astype(wide) * y.astype(wide)
         return (product >> wide(width)).astype(x.dtype)
-    high = _unsigned_high(_unsigned(x), _unsigned(y))
+    return _high_of_halves(x, y)
+
+
+def _high_of_halves(x: Any, y: Any) -> Any:
+    """The upper 64 bits of products, from products of halves; traceable."""
+    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
+    a, b = x.astype(np.uint64), y.astype(np.uint64)
+    a0, a1, b0, b1 = a & mask, a >> half, b & mask, b >> half
+    middle = a1 * b0 + ((a0 * b0) >> half)
+    other = a0 * b1 + (middle & mask)
+    high = (a1 * b1 + (middle >> half) + (other >> half)).astype(x.dtype)
     if x.dtype == np.uint64:
         return high
     # A negative factor is less than its bits say by 2^64 (H. S. Warren, Hacker's Delight, 8-3).
-    return high.view(np.int64) - np.where(x < 0, y, 0) - np.where(y < 0, x, 0)
-
-
-def _unsigned_high(x: NumPyArray, y: NumPyArray) -> NumPyArray:
-    """The upper 64 bits, from products of halves."""
-    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
-    x0, x1, y0, y1 = x & mask, x >> half, y & mask, y >> half
-    middle = x1 * y0 + ((x0 * y0) >> half)
-    other = x0 * y1 + (middle & mask)
-    return np.asarray(x1 * y1 + (middle >> half) + (other >> half))
+    return high - ((x >> 63) & y) - ((y >> 63) & x)
 
 
 def _mulhi_lowering(ctx: LoweringContext, *values: Any) -> Any:
-    x, y = same_shape(ctx, values)
     aval = ctx.avals_out[0]
     width = bit_width(aval.dtype)
+    if width == 64 and ctx.device_count > 1:
+        # XLA has no operation for it in programs that it divides.
+        return inlined(ctx, lambda x, y: [_high_of_halves(x, y)], values, ctx.avals_in)[0]
+    x, y = same_shape(ctx, values)
     if width == 64:
         return ctx.op("chlo.mulhi", [x, y])[0]
     signed = dtypes.kind_of(aval.dtype) == "signed integer"
