@@ -337,3 +337,11 @@ def test_a_deleted_array_in_the_place_of_others():
     x.delete()
     with pytest.raises(DeletedArrayError):
         f(x)
+
+
+def test_arrays_that_are_bound_in_the_place_of_others():
+    f = jit(lambda x, y: x * y)
+    x, there = np.ones(1, np.float32), bindax.devices()[0]
+    again(f, x, x)
+    found = again(f, bindax.device_put(x, there), bindax.device_put(x, there))
+    assert found.committed

@@ -52,8 +52,10 @@ class HostOperands:
             kind, aval, buffer = type(x), avals[i], None
             if kind is Array:
                 if x.aval is aval:
-                    near = x._placement is own and x._buffer is not None
-                    buffer = x._buffer if near else x.buffer_on(self._backend)
+                    if x._placement is own and x._buffer is not None:
+                        buffer = x._buffer
+                    elif not x.committed:  # a program runs where its operands are bound to
+                        buffer = x.buffer_on(self._backend)
             elif kind is np.ndarray:
                 put = putters[i]
                 if put is not None and x.dtype == aval.dtype and x.shape == aval.shape:
