@@ -55,7 +55,10 @@ class SvdAlgorithm(Enum):
 def require_served(
     name: str, argument: str, value: Any, served: tuple[Enum, ...], error: type[Exception]
 ) -> None:
-    """Raise for an implementation that there is not."""
-    if value is not None and value not in served:
+    """Raise for an implementation that there is not; a ``ValueError`` for what is none at all."""
+    kind = type(served[0])
+    if value is not None and not (isinstance(value, kind) and value in served):
         names = " or ".join([str(x) for x in served])
-        raise error(f"{name}: {argument} must be None or {names}, but it is {value!r:.60}.")
+        raise (error if isinstance(value, kind) else ValueError)(
+            f"{name}: {argument} must be None or {names}, but it is {value!r:.60}."
+        )
