@@ -295,6 +295,7 @@ def test_columns_that_full_matrices_adds_turn_with_the_others():
         np.testing.assert_allclose(got, (both[0] - both[1]) / (2 * step), 1e-5, 1e-6)
 
 
+JACOBI = linalg.EighImplementation.JACOBI
 X = np.ones((2, 2), np.float32)
 
 
@@ -340,7 +341,8 @@ X = np.ones((2, 2), np.float32)
             ValueError,
             "LAPACK",
         ),
-        (lambda: linalg.eigh(X, implementation="jacobi"), NotImplementedError, r"\.QR, but"),
+        (lambda: linalg.eigh(X, implementation=JACOBI), NotImplementedError, r"\.QR, but"),
+        (lambda: linalg.eigh(X, implementation="jacobi"), ValueError, r"\.QR, but it is 'jac"),
         (lambda: linalg.svd(X, algorithm=linalg.SvdAlgorithm.POLAR), NotImplementedError, "QR"),
         (lambda: linalg.tridiagonal_solve(X[0], X[0], X[0], X[0]), ValueError, "three diagonals"),
         (lambda: linalg.eigh(X, subset_by_index=(1, 3)), ValueError, "0 <= first <= end <= 2"),
