@@ -221,7 +221,7 @@ class _Cell(nnx.Module):
 
 
 def right_functions() -> dict[str, tuple[Callable[[], Any], tuple[Draw, ...]]]:
-    """What makes the functions, by name, each with how their arguments are drawn."""
+    """Makers of the functions by name, each with how their arguments are drawn."""
     found: dict[str, tuple[Callable[[], Any], tuple[Draw, ...]]] = {}
     tables = [("numpy", bnp, NUMPY), ("special", special, SPECIAL), ("stats", stats, STATS)]
     for prefix, module, table in [*tables, ("nn", nn, NN)]:

@@ -44,7 +44,7 @@ def place(folder: Path, name: str) -> str:
 
 
 def run(folder: Path, names: tuple[str, ...], *command: str) -> str:
-    """What Python prints with eight devices and some examples."""
+    """The output of Python with eight devices and some examples."""
     pytest.importorskip("jaxlib")
     paths = [str(folder), *[place(folder, name) for name in names]]
     settings = {"BINDAX_NUM_CPU_DEVICES": "8", "PYTHONPATH": os.pathsep.join(paths)}

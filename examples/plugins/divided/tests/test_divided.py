@@ -1,4 +1,4 @@
-"""What the rules accept, and what is refused; run it with BINDAX_NUM_CPU_DEVICES=8."""
+"""Divisions that the rules accept or refuse; run it with BINDAX_NUM_CPU_DEVICES=8."""
 
 from __future__ import annotations
 
