@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -33,7 +34,7 @@ def at(tokens: Tokens, subject: str, function: Callable[..., Any], *args: Any, *
         raise tokens.error(f"{subject}{reason:.500}") from error
 
 
-class TypeReader:
+class TypeReader(ABC):
     """Reads types; what is made of values is read by the reader of a whole text.
 
     Attributes:
@@ -45,13 +46,13 @@ class TypeReader:
         self.tokens = tokens
         self.mesh: AbstractMesh | None = None
 
+    @abstractmethod
     def of_form(self, depth: int) -> Any:
         """Read an instance of a class that has a text form."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fields(self, closing: str, depth: int) -> dict[str, Any]:
         """Read ``name=value``, separated by commas, to the closing bracket."""
-        raise NotImplementedError
 
     def named_mesh(self) -> AbstractMesh:
         self.tokens.expect("[")
