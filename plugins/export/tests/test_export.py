@@ -155,6 +155,13 @@ def test_containers_with_their_own_bytes() -> None:
     )
     program = export(jit(lambda d: d))(defaultdict(list, x=X, y=X))
     assert deserialize(program.serialize()).in_tree == program.in_tree
+    with pytest.raises(ValueError, match="set is no pytree node; register it by register_pytree_"):
+        register_pytree_node_serialization(
+            set,
+            serialized_name="test_export.set",
+            serialize_auxdata=str.encode,
+            deserialize_auxdata=bytes.decode,
+        )
 
 
 # ----------------------------------------------------------------------------- what is refused

@@ -16,6 +16,7 @@ import attrs
 
 from bindax_core.errors import TreeError
 from bindax_core.extend import PyTreeDef, tree_structure
+from bindax_core.tree_util import is_registered
 from bindax_export._errors import ContainerKeyError, ExportError, FormatError
 from bindax_export._flatbuffers import Number, Reader
 
@@ -65,7 +66,8 @@ def register_pytree_node_serialization(
         The type.
 
     Raises:
-        ValueError: when the type or the name is registered already, or the type is no node.
+        ValueError: when the type or the name is registered already, or the type is no node and nothing
+            makes one.
 
     >>> from bindax_core.tree_util import register_pytree_node_class
     >>> @register_pytree_node_class
@@ -91,6 +93,11 @@ def register_pytree_node_serialization(
         raise ValueError(
             f"the name {serialized_name!r} already stands for "
             f"{_by_name[serialized_name].type.__qualname__}; choose another."
+        )
+    if from_children is None and not is_registered(nodetype):
+        raise ValueError(
+            f"{nodetype.__qualname__} is no pytree node; register it by register_pytree_node "
+            f"before, or give from_children."
         )
     build = from_children or partial(_unflattened, nodetype)
     form = _Form(nodetype, serialized_name, serialize_auxdata, deserialize_auxdata, build)
