@@ -66,8 +66,8 @@ def register_pytree_node_serialization(
         The type.
 
     Raises:
-        ValueError: when the type or the name is registered already, or the type is no node and nothing
-            makes one.
+        ValueError: when the type or the name is registered already; when the type is no node and
+            nothing makes one.
 
     >>> from bindax_core.tree_util import register_pytree_node_class
     >>> @register_pytree_node_class
