@@ -25,6 +25,7 @@ OPTIONAL = {
     "bindax_containers": "the page shows what this package registers",
     "xarray": "the page shows labelled arrays",
 }
+NEED_COMPILER = ("TransferError", "memory_analysis", "bindax.compare(", "bindax.inspect_mesh(")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -66,7 +67,7 @@ def test_code_on_page_prints_what_the_page_shows(
     for package, reason in OPTIONAL.items():
         if package in written:
             pytest.importorskip(package, reason=reason)
-    if any(word in written for word in ("TransferError", "memory_analysis", "bindax.compare(")):
+    if any(word in written for word in NEED_COMPILER):
         pytest.importorskip("jaxlib", reason="the page shows what needs a compiler")
     if "$ export BINDAX_NUM_CPU_DEVICES=8" not in written:
         _run(page, text)

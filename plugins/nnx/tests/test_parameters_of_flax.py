@@ -117,6 +117,7 @@ def test_layers_take_their_input_by_name():
 
 
 def test_encoded_classes_lie_along_explicit_axes():
+    pytest.importorskip("jaxlib", reason="a compiler lays arrays out")
     with bindax.set_mesh(bindax.make_mesh((1,), ("x",), AxisType.Explicit)):
         found = nnx.one_hot(np.array([0, 2]), 3, out_sharding=PartitionSpec(None, "x"))
         assert found.sharding.spec == PartitionSpec(None, "x")
