@@ -95,7 +95,9 @@ def evaluate(row: Measured, way: str, operands: list[Values]) -> Values | None:
 
 
 def of_jax(row: Measured, operands: list[Values]) -> Values | None:
-    """The values of JAX."""
+    """The values of JAX, or None where it has no such function."""
+    if not row.jax:
+        return None
     jax = importlib.import_module("jax")
     jax.config.update("jax_enable_x64", True)
     try:
