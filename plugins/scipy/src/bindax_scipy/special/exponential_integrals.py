@@ -122,6 +122,8 @@ def _of_any_order(n: Any, x: Any) -> Any:
 def expn(n: Any, x: Any) -> Array:
     """The exponential integral E_n, the integral of ``exp(-x t) / t ** n`` from 1 to infinity.
 
+    It is off by up to 22 units in the last place in single precision.
+
     Args:
         n: integers from 0 on; no derivative is taken with respect to them.
         x: real numbers from 0 on.
@@ -147,6 +149,8 @@ _exp1.defjvps(lambda t, y, x: -jnp.exp(-x) / x * t)
 
 def exp1(x: Any) -> Array:
     """The exponential integral E_1, the integral of ``exp(-t) / t`` from x to infinity.
+
+    It is off by up to 22 units in the last place in single precision, beside 1.
 
     >>> special.exp1(jnp.array([1.0])).round(4)
     Array([0.2194], dtype=float32)
@@ -178,6 +182,9 @@ _expi.defjvps(lambda t, y, x: jnp.exp(x) / x * t)
 
 def expi(x: Any) -> Array:
     """The exponential integral Ei, the integral of ``exp(t) / t`` from minus infinity to x.
+
+    It is off by up to 58 units in the last place of 1, or of its value where that is larger, in
+    single and 450 in double precision; beside its zero, 0.3725, few digits of it are right.
 
     >>> special.expi(jnp.array([1.0])).round(4)
     Array([1.8951], dtype=float32)
