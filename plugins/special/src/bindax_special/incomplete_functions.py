@@ -89,7 +89,7 @@ def igamma_grad_a(a: Any, x: Any) -> Array:
     """Elementwise derivative of ``igamma(a, x)`` with respect to ``a``.
 
     Operands are as for ``igamma``. The expansions are differentiated term by term. It is
-    exact to 10 units in the last place of 1 in double precision, and tiny values to 1,000 of their own.
+    exact to 10 units in the last place of 1 in double precision, tiny values to 1,000 of their own.
 
     >>> import numpy as np
     >>> igamma_grad_a(np.array([2.0]), np.array([1.0]))
