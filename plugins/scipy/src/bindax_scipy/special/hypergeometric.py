@@ -289,7 +289,7 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
     The power series, after Pfaff's transformation below -1/2, and Gauss's connection with 1 - x
     near 1 (Pearson, Olver and Porter, "Numerical methods for the computation of the confluent and
     Gauss hypergeometric functions", 2015). It has derivatives in all arguments.
-    Where parameters of several units cancel in the series, as of ``hyp2f1(-7, 1, 1, 0.99)``, few
+    Where terms of the series cancel, as in ``hyp2f1(-7, 1, 1, 0.99)``, few
     digits are right: a tenth of the results measured in double precision are beyond 8 units.
 
     >>> special.hyp2f1(1.0, 1.0, 2.0, jnp.array([0.5])).round(4)
