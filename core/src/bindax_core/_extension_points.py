@@ -53,6 +53,10 @@ class Plugins:
     def load_backends(self, name: str | None = None) -> Any:
         """Load the plugin of a named backend, or of all."""
 
+    def find_primitive(self, name: str) -> Any:
+        """The primitive of a name, loading the plugin that offers it; None if there is none."""
+        return None
+
     def load_accelerator(self) -> None:
         """Load the plugin that offers fast paths."""
 
@@ -71,18 +75,6 @@ class Plugins:
     def failure_behind_rule(self, kind: str) -> BaseException | None:
         """The failure of a plugin that offers a rule kind: the cause of a missing rule."""
         return None
-
-    def represented(self, jaxpr: Any, make: Any, options: Any, *, lowered: bool) -> Any:
-        """Have ``make`` compile or lower what represents a jaxpr with extended dtypes."""
-        return make(jaxpr, **options)
-
-    def constrained(self, x: Any, sharding: Any) -> Any:
-        """An array on several devices with another sharding there."""
-        return x
-
-    def laid_out(self, x: Any, layout: Any) -> Any:
-        """An array where it is, with its axes in another order in memory."""
-        return x
 
 
 class ExtensionPoints:

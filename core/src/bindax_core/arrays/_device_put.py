@@ -16,6 +16,7 @@ from bindax_core.arrays._operands import as_array
 from bindax_core.arrays._placement import default_placement, default_sharding, place_on
 from bindax_core.arrays._settings import config
 from bindax_core.arrays._transfer_guard import check_transfer, explicit_transfers
+from bindax_core.arrays.sharding._laying import constrained, laid_out
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._operands import unwrapped
 from bindax_core.kernel._trace import Tracer
@@ -141,21 +142,21 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
     layout, target = _concrete_format(target)
     if layout is not None:
         layout.check(typeof(leaf), "device_put: x")
-        made = runtime.plugins.laid_out(_put(leaf, target, may_alias, donate), layout)
+        made = laid_out(_put(leaf, target, may_alias, donate), layout)
         check_layout(made, layout, "device_put")
         return made
     if target is None:
         return _put(leaf, None, may_alias, donate)
     if isinstance(target, Space):
         if isinstance(leaf, Tracer):
-            return runtime.plugins.constrained(leaf, target)
+            return constrained(leaf, target)
         own = leaf.sharding if isinstance(leaf, Array) else default_sharding()
         target = own.with_memory_kind(target.value)
     sharding = _sharding_of(target, "device_put: device")
     several = len(sharding.device_assignment) > 1
     if isinstance(leaf, Tracer):
         own_memory = not several and sharding.other_memory is None
-        return runtime.plugins.constrained(leaf, Space.Device if own_memory else sharding)
+        return constrained(leaf, Space.Device if own_memory else sharding)
     sharding.check(typeof(leaf).shape, "device_put: x")
     placement = place_on(find_backend(), sharding)
     if not isinstance(leaf, Array) or not leaf.committed:
@@ -168,7 +169,7 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
         return Array.from_buffer(leaf.aval, leaf._buffer, placement)
     same_memory = own.other_memory == sharding.other_memory is None
     if several and same_memory and own.device_assignment == sharding.device_assignment:
-        made = runtime.plugins.constrained(leaf, sharding)  # the devices exchange their parts
+        made = constrained(leaf, sharding)  # the devices exchange their parts
         if donate:
             leaf.delete()
         return made

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindax_core._extension_points import runtime
+from bindax_core._packages import package_for
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._backend import Backend, Executable, backends, find_backend
 from bindax_core.arrays._extended_dtypes import is_extended
@@ -148,7 +149,9 @@ def _made(jaxpr: ClosedJaxpr, backend: Backend, options: dict[str, Any], *, lowe
         options.pop("in_shardings", None)  # backends with one device know nothing of them
     if backend is backends["numpy"] or not has_extended_dtypes(jaxpr):
         return make(jaxpr, **options)
-    return runtime.plugins.represented(jaxpr, make, options, lowered=lowered)
+    use = "A program with extended dtypes"
+    module = package_for(use, "bindax_transforms.compilation.physical_executable")
+    return module.represented(jaxpr, make, options, lowered=lowered)
 
 
 def bound_shardings(operands: Sequence[Any]) -> list[Any] | None:

@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import Any
 
 from bindax_core._extension_points import Plugins
-from bindax_core._packages import package_for
 from bindax_core._site import Site
 from bindax_core.errors import PluginConflictError, PluginError, PluginVersionError
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED, Loader, Plugin
@@ -163,34 +162,11 @@ class Resolver(Plugins):
     # ---------------------------------------------------------- primitives, transformations
 
     def find_primitive(self, name: str) -> Any:
-        """The primitive of a name, loading the plugin that offers it; None if there is none."""
         return self._find_named("primitive", name)
 
     def find_transformation(self, name: str) -> Any:
         """The transformation of a name, as ``find_primitive``."""
         return self._find_named("transformation", name)
-
-    def represented(self, jaxpr: Any, make: Any, options: Any, *, lowered: bool) -> Any:
-        use = "A program with extended dtypes"
-        module = package_for(use, "bindax_transforms.compilation.physical_executable")
-        return module.represented(jaxpr, make, options, lowered=lowered)
-
-    def constrained(self, x: Any, sharding: Any) -> Any:
-        constraint = self._constraint("sharding_constraint", "divided anew among its devices")
-        return constraint.bind(x, sharding=sharding)
-
-    def laid_out(self, x: Any, layout: Any) -> Any:
-        constraint = self._constraint("layout_constraint", "laid out anew in memory")
-        return constraint.bind(x, layout=layout, of_operand=False)
-
-    def _constraint(self, name: str, what: str) -> Any:
-        found = self._find_named("primitive", name)
-        if found is None:
-            raise PluginError(
-                f"an array is to be {what}, but no installed plugin offers the primitive "
-                f"{name!r}: install bindax-transforms."
-            )
-        return found
 
     def load_distribution(self, name: str) -> None:
         """Load the plugins of a distribution, as far as they may load."""

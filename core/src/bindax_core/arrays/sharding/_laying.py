@@ -12,8 +12,31 @@ from bindax_core.arrays.sharding._mesh import AxisType
 from bindax_core.arrays.sharding._sharding import NamedSharding
 from bindax_core.arrays.sharding._spec import PartitionSpec
 from bindax_core.arrays.sharding._types import whole
+from bindax_core.errors import PluginError
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._trace import Tracer
+
+
+def constrained(x: Any, sharding: Any) -> Any:
+    """A value with another sharding on its devices."""
+    what = "divided anew among its devices"
+    return _bound("sharding_constraint", what, x, sharding=sharding)
+
+
+def laid_out(x: Any, layout: Any) -> Any:
+    """A value where it is, with its axes in another order in memory."""
+    what = "laid out anew in memory"
+    return _bound("layout_constraint", what, x, layout=layout, of_operand=False)
+
+
+def _bound(name: str, what: str, x: Any, **params: Any) -> Any:
+    primitive = runtime.plugins.find_primitive(name)
+    if primitive is None:
+        raise PluginError(
+            f"an array is to be {what}, but no installed plugin offers the primitive {name!r}: "
+            f"install bindax-transforms."
+        )
+    return primitive.bind(x, **params)
 
 
 def laid_as(x: Any, aval: Any) -> Any:
@@ -35,7 +58,7 @@ def laid_as(x: Any, aval: Any) -> Any:
         if not getattr(own, "is_divided", False):
             return x
         given = whole(present.mesh, len(own.shape))
-    return runtime.plugins.constrained(pinned(x, given), given)
+    return constrained(pinned(x, given), given)
 
 
 def pinned(x: Any, target: NamedSharding) -> Any:
@@ -47,9 +70,9 @@ def pinned(x: Any, target: NamedSharding) -> Any:
     if not target.spec.unreduced:
         return x
     if not own.is_divided:
-        return runtime.plugins.constrained(x, whole(target.mesh, len(own.shape)))
+        return constrained(x, whole(target.mesh, len(own.shape)))
     lying = own.placement
-    return x if lying.spec.unreduced else runtime.plugins.constrained(x, lying)
+    return x if lying.spec.unreduced else constrained(x, lying)
 
 
 def laid_on_mesh_of(x: Any, aval: Any, others: Sequence[Any]) -> Any:
@@ -62,8 +85,8 @@ def laid_on_mesh_of(x: Any, aval: Any, others: Sequence[Any]) -> Any:
     if not placements or not hasattr(x, "shape"):
         return x  # nothing is divided, or it stands for no array
     if not aval.is_divided:
-        return runtime.plugins.constrained(x, whole(placements[0].mesh, len(aval.shape)))
-    return runtime.plugins.constrained(whole_beyond(x, aval.placement, avals), aval.placement)
+        return constrained(x, whole(placements[0].mesh, len(aval.shape)))
+    return constrained(whole_beyond(x, aval.placement, avals), aval.placement)
 
 
 def whole_beyond(x: Any, target: NamedSharding, sources: Sequence[Any]) -> Any:
@@ -80,7 +103,7 @@ def whole_beyond(x: Any, target: NamedSharding, sources: Sequence[Any]) -> Any:
     if spec.unreduced <= divided:
         return x
     terms = PartitionSpec(*spec, unreduced=spec.unreduced & divided)
-    return runtime.plugins.constrained(x, NamedSharding(target.mesh, terms))
+    return constrained(x, NamedSharding(target.mesh, terms))
 
 
 def laid_along(x: Any, axis: int, entry: Any, mesh: Any) -> Any:
@@ -99,7 +122,7 @@ def laid_along(x: Any, axis: int, entry: Any, mesh: Any) -> Any:
     names = entry if isinstance(entry, tuple) else (entry,)
     others = [tuple(name for name in axes if name not in names) for axes in spec.axes]
     others[axis] = () if entry is None else names
-    return runtime.plugins.constrained(x, NamedSharding(mesh, spec.update(*others)))
+    return constrained(x, NamedSharding(mesh, spec.update(*others)))
 
 
 def as_open_sum(x: Any) -> Any:
@@ -135,10 +158,10 @@ def left_to_compiler(x: Any, mesh: Any = None) -> Any:
     explicit = frozenset(mesh.explicit_axes)
     sums: Any = {"unreduced": spec.unreduced & explicit, "reduced": spec.reduced & explicit}
     if not spec.unreduced <= explicit:
-        x = runtime.plugins.constrained(x, NamedSharding(inner, PartitionSpec(*spec, **sums)))
+        x = constrained(x, NamedSharding(inner, PartitionSpec(*spec, **sums)))
     left = PartitionSpec.UNCONSTRAINED if mesh.auto_axes else None
     kept = [tuple(name for name in axes if name in explicit) or left for axes in spec.axes]
-    return runtime.plugins.constrained(x, NamedSharding(mesh, PartitionSpec(*kept, **sums)))
+    return constrained(x, NamedSharding(mesh, PartitionSpec(*kept, **sums)))
 
 
 def _inner_mesh(x: Any) -> Any:
