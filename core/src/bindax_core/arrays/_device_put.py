@@ -17,6 +17,7 @@ from bindax_core.arrays._placement import default_placement, default_sharding, p
 from bindax_core.arrays._settings import config
 from bindax_core.arrays._transfer_guard import check_transfer, explicit_transfers
 from bindax_core.arrays.sharding._laying import constrained, laid_out
+from bindax_core.arrays.sharding._sharding import named
 from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._operands import unwrapped
 from bindax_core.kernel._trace import Tracer
@@ -178,8 +179,6 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
 
 def _sharding_of(given: Any, what: str) -> Any:
     """A sharding from what users give for one; None stays None."""
-    from bindax_core.arrays.sharding._sharding import named
-
     return None if given is None else named(given, what)
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from bindax_core._extension_points import runtime
 from bindax_core.arrays._memories import DeviceMemories
 from bindax_core.arrays._settings import config
+from bindax_core.arrays.sharding._sharding import Sharding, SingleDeviceSharding
 from bindax_core.errors import BackendError
-
-if TYPE_CHECKING:
-    from bindax_core.arrays.sharding._sharding import Sharding
 
 
 class Placement(Protocol):
@@ -93,7 +91,7 @@ class DefaultPlacement:
     def sharding(self) -> Sharding:
         """The sharding that has the whole array on the first device."""
         own: Sharding | None = getattr(self.backend, "sharding", None)
-        return _single(self.backend.devices()[0]) if own is None else own
+        return SingleDeviceSharding(self.backend.devices()[0]) if own is None else own
 
 
 _FOR_BUFFERS = frozenset(
@@ -185,13 +183,7 @@ def place_on(
 
 def default_sharding() -> Sharding:
     """Where programs take arrays whose bytes are on the host alone."""
-    return _single(config.default_device or runtime.devices()[0])
-
-
-def _single(device: Any) -> Sharding:
-    from bindax_core.arrays.sharding._sharding import SingleDeviceSharding
-
-    return SingleDeviceSharding(device)
+    return SingleDeviceSharding(config.default_device or runtime.devices()[0])
 
 
 def memory_layout_of(placement: Any) -> Any:

@@ -6,11 +6,11 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.arrays._placement import default_sharding, memory_layout_of, place_on
+from bindax_core.arrays.sharding._sharding import Sharding, SingleDeviceSharding
 
 if TYPE_CHECKING:
     from bindax_core.arrays._array import Array
     from bindax_core.arrays.sharding._layout import Format
-    from bindax_core.arrays.sharding._sharding import Sharding
 
 
 class ShardedArray:
@@ -131,8 +131,6 @@ class Shard:
         """The part as an array on its device; None on a device of another process."""
         if not self._is_local:
             return None
-        from bindax_core.arrays.sharding._sharding import SingleDeviceSharding
-
         x = self._array
         shards = getattr(x.placement, "shards", None)
         if shards is None:
