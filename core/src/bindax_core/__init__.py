@@ -54,13 +54,13 @@ from bindax_core.kernel._jaxpr import Var as Var
 from bindax_core.kernel._typecheck import JaxprType as JaxprType
 from bindax_core.kernel._typecheck import typecheck_jaxpr as typecheck_jaxpr
 from bindax_core.registry import _installed
-from bindax_core.registry._api import configure_plugins as configure_plugins
-from bindax_core.registry._api import find_primitive as find_primitive
-from bindax_core.registry._api import find_transformation as find_transformation
-from bindax_core.registry._api import load_plugins as load_plugins
-from bindax_core.registry._api import plugin_settings as plugin_settings
-from bindax_core.registry._api import refresh_plugins as refresh_plugins
-from bindax_core.registry._api import transformation_names as transformation_names
+from bindax_core.registry._installed import configure_plugins as configure_plugins
+from bindax_core.registry._installed import find_primitive as find_primitive
+from bindax_core.registry._installed import find_transformation as find_transformation
+from bindax_core.registry._installed import load_plugins as load_plugins
+from bindax_core.registry._installed import plugin_settings as plugin_settings
+from bindax_core.registry._installed import refresh_plugins as refresh_plugins
+from bindax_core.registry._installed import transformation_names as transformation_names
 
 ShapeDtypeStruct = ShapedArray
 """The type of an array, under the name that JAX programs use."""

@@ -62,7 +62,7 @@ def test_a_package_without_hooks_brings_what_its_entries_name(site: Any, real: A
     primitive = real.resolver.find_primitive("mine.two")
     parts = sys.modules["mine.parts"]
     assert primitive is parts.two_p
-    assert real.resolver.find_transformation("turn") is parts.turn
+    assert real.resolver.find_named("transformation", "turn") is parts.turn
     assert real.resolver.load_backends("example") == [parts.backend]
     assert real.resolver.load_for_type(parts.Box) is True
     assert tree.leaves(parts.Box(7)) == [7]

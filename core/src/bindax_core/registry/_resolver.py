@@ -162,11 +162,7 @@ class Resolver(Plugins):
     # ---------------------------------------------------------- primitives, transformations
 
     def find_primitive(self, name: str) -> Any:
-        return self._find_named("primitive", name)
-
-    def find_transformation(self, name: str) -> Any:
-        """The transformation of a name, as ``find_primitive``."""
-        return self._find_named("transformation", name)
+        return self.find_named("primitive", name)
 
     def load_distribution(self, name: str) -> None:
         """Load the plugins of a distribution, as far as they may load."""
@@ -178,7 +174,8 @@ class Resolver(Plugins):
         self._load(entries)
         self._raise_failure(entries)
 
-    def _find_named(self, kind: str, name: str) -> Any:
+    def find_named(self, kind: str, name: str) -> Any:
+        """The primitive or transformation of a name, loading its plugin; None if there is none."""
         registrations = self.loader.registrations
         registrations.check(kind, name)
         label, current = label_of(kind, name), self.loader.manifest()
