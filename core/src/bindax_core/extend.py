@@ -214,21 +214,15 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms.zeros import instantiate_zeros as instantiate_zeros
     from bindax_transforms.zeros import is_undef_primal as is_undef_primal
 
-_ON_DEMAND = {
-    "Distribution": "registry._manifest",
-    "distribution_of": "registry._provenance",
-    "find_declared": "plugins",
-    "find_distribution": "plugins",
-    "hookimpl": "registry._hooks",
-    "load_distribution": "plugins",
-    "manifest_entries": "plugins",
-    "provenance_of": "registry._provenance",
-}
-
-_RULE_KINDS = ("jvp", "vjp", "vmap", "transpose", "partial_eval", "partial_eval_jaxpr", "dce")
-_ZEROS = ("UndefPrimal", "Zero", "add_tangents", "instantiate_zeros", "is_undef_primal")
+_PLUGINS = ("find_declared", "find_distribution", "load_distribution", "manifest_entries")
 _REPORTS = ("PluginContents", "plugin_contents", "unresolved_conflicts")
-_MOVED = {
+_ZEROS = ("UndefPrimal", "Zero", "add_tangents", "instantiate_zeros", "is_undef_primal")
+_ELSEWHERE = {
+    **dict.fromkeys(_PLUGINS, "bindax_core.plugins"),
+    **dict.fromkeys(("distribution_of", "provenance_of"), "bindax_core.registry._provenance"),
+    "Distribution": "bindax_core.registry._manifest",
+    "hookimpl": "bindax_core.registry._hooks",
+    **dict.fromkeys(rules._VERSION_1, "bindax_core.rules"),
     **dict.fromkeys(_ZEROS, "bindax_transforms.zeros"),
     **dict.fromkeys(_REPORTS, "bindax_diagnosis"),
     **dict.fromkeys(("convert_constvars", "hoist_consts"), "bindax_transforms.staging.constvars"),
@@ -237,8 +231,8 @@ _MOVED = {
     "pair_of": "bindax_transforms.rules",
     "register_text_form": "bindax_text",
 }
-"""Names of plugin API 1 that have moved to the modules of other packages."""
-
+"""Names of other modules, which are imported for them: those that programs do not need to compute,
+and those of plugin API 1 that have moved to other packages."""
 
 _RENAMED = {
     "Kept": "CacheEntry",
@@ -258,29 +252,14 @@ _RENAMED = {
 def __getattr__(name: str) -> _typing.Any:
     if name in _RENAMED:
         return globals()[_RENAMED[name]]
-    if name in (*_RULE_KINDS, "physical"):
-        return getattr(rules, name)
-    moved = _moved_name("bindax.extend", name, _MOVED)
-    if moved is not None:
-        return moved
-    # Plugins and tools need these, and no program that computes.
-    if name in _ON_DEMAND:
-        from importlib import import_module
-
-        module = import_module(f"bindax_core.{_ON_DEMAND[name]}")
-        return getattr(module, name)
+    found = _moved_name("bindax.extend", name, _ELSEWHERE)
+    if found is not None:
+        return found
     raise missing_attribute("bindax.extend", name, __dir__)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_ON_DEMAND, *_RULE_KINDS, *_MOVED, *_RENAMED]
+    return [*globals(), *_ELSEWHERE, *_RENAMED]
 
 
-vars()["__all__"] = [
-    *public_names(vars()),
-    *_ON_DEMAND,
-    *_RULE_KINDS,
-    *_MOVED,
-    *_RENAMED,
-    "rules",
-]
+vars()["__all__"] = [*public_names(vars()), *_ELSEWHERE, *_RENAMED, "rules"]

@@ -39,8 +39,8 @@ if _typing.TYPE_CHECKING:
     vjp: _RuleKind
     vmap: _RuleKind
 
-_VERSION_1 = frozenset(
-    ("jvp", "vjp", "vmap", "transpose", "physical", "partial_eval", "partial_eval_jaxpr", "dce")
+_VERSION_1 = (
+    *("jvp", "vjp", "vmap", "transpose", "physical", "partial_eval", "partial_eval_jaxpr", "dce"),
 )
 """Kinds of ``bindax-transforms`` that packages for plugin API 1 name without depending on it."""
 
