@@ -189,7 +189,7 @@ def test_kernel_computes_on_floats_without_numpy() -> None:
         "      c:real = mul b 2.0",
         "  in ( c ) }",
     ]
-    below = {"_extension_points", "_functions", "_internal_files", "_rollback", "_site", "errors"}
+    below = {"_extension_points", "_functions", "_rollback", "_site", "errors"}
     assert {*literal_eval(modules)} == {*below, "_jaxpr_printing", "kernel"}
 
 

@@ -13,9 +13,9 @@ from bindax_core import errors as errors
 from bindax_core._config import config as config
 from bindax_core._exports import public_names as _public_names
 from bindax_core._extension_points import runtime
-from bindax_core._internal_files import register_internal as _register_internal
 from bindax_core._packages import moved_name as _moved_name
 from bindax_core._settings import Setting as Setting
+from bindax_core._site import register_internal as _register_internal
 from bindax_core._tracebacks import (
     hide_frames_of_uncaught as _hide_frames_of_uncaught,
 )

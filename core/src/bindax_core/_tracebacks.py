@@ -11,8 +11,8 @@ from types import FrameType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 from bindax_core._config import config
-from bindax_core._internal_files import is_internal
 from bindax_core._settings import Setting
+from bindax_core._site import is_internal
 from bindax_core.errors import name_function
 
 P = ParamSpec("P")

@@ -21,8 +21,6 @@ from bindax_core._functions import code_of as code_of
 from bindax_core._functions import describe_function as describe_function
 from bindax_core._functions import unwrapped_function as unwrapped_function
 from bindax_core._functions import wraps as wraps
-from bindax_core._internal_files import is_internal as is_internal
-from bindax_core._internal_files import register_internal as register_internal
 from bindax_core._jaxpr_printing import Printer as Printer
 from bindax_core._jaxpr_printing import format_application as format_application
 from bindax_core._jaxpr_printing import format_eqn as format_eqn
@@ -34,6 +32,8 @@ from bindax_core._settings import Setting as Setting
 from bindax_core._settings import derived_setting as derived_setting
 from bindax_core._site import Site as Site
 from bindax_core._site import caller_site as caller_site
+from bindax_core._site import is_internal as is_internal
+from bindax_core._site import register_internal as register_internal
 from bindax_core._tracebacks import api_boundary as api_boundary
 from bindax_core._tracebacks import hide_internal_frames as hide_internal_frames
 from bindax_core._tracebacks import warn_user as warn_user

@@ -9,7 +9,7 @@ import pytest
 from toy import sin
 
 from bindax_core import config
-from bindax_core._internal_files import _other_files, is_internal
+from bindax_core._site import _other_files, is_internal
 from bindax_core.arrays._executable_cache import ExecutableCache
 from bindax_core.extend import CacheEntry, executable_cache
 from bindax_transforms import jit, vmap

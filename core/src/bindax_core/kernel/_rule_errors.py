@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core._extension_points import runtime
 from bindax_core._functions import code_of, signature_error
-from bindax_core._internal_files import is_internal_file
+from bindax_core._site import is_internal_file
 from bindax_core.errors import AbstractionError, NonFiniteError, RuleOutputError, clause
 from bindax_core.kernel._aval import AbstractValue, typeof
 from bindax_core.kernel._source_info import current_source, user_source_info

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import NamedTuple
 
-from bindax_core._internal_files import internal_files, is_internal, is_internal_file
+from bindax_core._site import internal_files, is_internal, is_internal_file
 
 _new: Callable[..., SourceInfo] = tuple.__new__  # the class itself takes twice as long
 
