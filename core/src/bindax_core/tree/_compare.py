@@ -1,9 +1,10 @@
-"""Equality and hash of tree definitions, and what is wrong with metadata that has neither."""
+"""Equality and hash of tree definitions and of metadata, and what is wrong without them."""
 
 from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import BindaxError, TreeError, UnhashableMetadataNotice
@@ -148,3 +149,37 @@ def _unusable(root: PyTreeDef, node: PyTreeDef, reason: str) -> TreeError:
         f"compare and use as a cache key, so that it must support ==, and should support hash. "
         f"Flatten arrays as children, and keep only hashable values in the metadata."
     )
+
+
+# --------------------------- metadata and keys that are interchangeable, which 1 and True are not
+
+EXACT_KEYS = frozenset({str, int})
+"""Types of which equal values are interchangeable, among all the values of these types."""
+
+_EXACT = frozenset({str, int, bool, bytes, type(None)})
+
+
+def is_exact(data: Any) -> bool:
+    """Tell whether metadata is made of values that are equal only if they are interchangeable."""
+    return type(data) in _EXACT or (type(data) is tuple and all(map(is_exact, data)))
+
+
+def same_exactly(ours: Any, theirs: Any) -> bool:
+    """Tell whether metadata is known to be interchangeable."""
+    if ours is theirs:
+        return True
+    if type(ours) is not type(theirs):
+        return False
+    if type(ours) is tuple:
+        return len(ours) == len(theirs) and all(map(same_exactly, ours, theirs))
+    return type(ours) in _EXACT and bool(ours == theirs)
+
+
+def same_as(data: Any) -> Callable[[Any], bool]:
+    """Make a function that tells whether metadata is known to be interchangeable with this.
+
+    Raises:
+        Exception: when the metadata has no hash. Where it has, a change in place shows by that.
+    """
+    known, exact = hash(data), is_exact(data)
+    return lambda given: same_exactly(given, data) and (exact or hash(given) == known)

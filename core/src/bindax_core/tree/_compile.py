@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from bindax_core.tree._metadata import EXACT_KEYS, same_as
+from bindax_core.tree._compare import EXACT_KEYS, same_as
 from bindax_core.tree._node_definition import NodeDefinition
 from bindax_core.tree._paths import fold, postorder
 from bindax_core.tree._table import version
