@@ -55,7 +55,6 @@ from bindax_core.arrays._executable_cache import executable_cache as executable_
 from bindax_core.arrays._executable_cache import executable_of as executable_of
 from bindax_core.arrays._executable_cache import has_extended_dtypes as has_extended_dtypes
 from bindax_core.arrays._executable_cache import lower_program as lower_program
-from bindax_core.arrays._expansion import is_high as is_high
 from bindax_core.arrays._extended_dtypes import ExtendedDType as ExtendedDType
 from bindax_core.arrays._extended_dtypes import as_extended as as_extended
 from bindax_core.arrays._extended_dtypes import extended as extended
@@ -84,6 +83,7 @@ from bindax_core.arrays._placement import sharding_of as sharding_of
 from bindax_core.arrays._rules import LoweringContext as LoweringContext
 from bindax_core.arrays._rules import Region as Region
 from bindax_core.arrays._rules import RuleFamily as RuleFamily
+from bindax_core.arrays._rules import is_high as is_high
 from bindax_core.arrays._rules import kernel_sources as kernel_sources
 from bindax_core.arrays._settings import positive_integer as positive_integer
 from bindax_core.arrays._shaped_array import Dimension as Dimension

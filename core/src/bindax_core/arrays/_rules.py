@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from bindax_core.kernel._jaxpr import ClosedJaxpr
+from bindax_core._extension_points import runtime
+from bindax_core.kernel._jaxpr import ClosedJaxpr, Jaxpr
 from bindax_core.kernel._rules import RuleKind, core_kinds, list_result
 
 if TYPE_CHECKING:
@@ -66,6 +67,24 @@ expansion: RuleKind = RuleKind("expansion", signature="(*avals, **params) -> Clo
 """The jaxpr that an application stands for, of a primitive that is made of others."""
 
 core_kinds += (impl, stablehlo, expansion)
+
+
+def is_high(jaxpr: Jaxpr | ClosedJaxpr) -> bool:
+    """Tell whether operations in a jaxpr, at any depth, stand for others.
+
+    >>> is_high(Jaxpr([], [], [], []))
+    False
+    """
+    if isinstance(jaxpr, Jaxpr):
+        if any(expansion.find(eqn.primitive) is not None for eqn in jaxpr.eqns):
+            return True
+        return any(map(is_high, jaxpr.programs))
+    if "is_high" not in jaxpr.cache:  # many equations may share a jaxpr
+        jaxpr.cache["is_high"] = is_high(jaxpr.jaxpr)
+    return bool(jaxpr.cache["is_high"])
+
+
+runtime.is_high = is_high
 
 
 # ---------------------------------------------------------------------------------- lowering
