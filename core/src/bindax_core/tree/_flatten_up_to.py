@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_metadata
-from bindax_core.tree._flatten_one_level import flatten_node_at
 from bindax_core.tree._keys import position
-from bindax_core.tree._node_definition import NodeDefinition, short, type_name
+from bindax_core.tree._node_definition import NodeDefinition, flatten_node_at, short, type_name
 from bindax_core.tree._paths import Link, unlink
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from bindax_core.errors import TreeError
-from bindax_core.tree._flatten_one_level import flatten_node_at
 from bindax_core.tree._keys import position
-from bindax_core.tree._node_definition import NodeDefinition, short, type_name
+from bindax_core.tree._node_definition import NodeDefinition, flatten_node_at, short, type_name
 from bindax_core.tree._paths import Link, unlink
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._treedef import LEAF, PyTreeDef, node_of

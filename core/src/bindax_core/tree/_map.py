@@ -9,8 +9,13 @@ from typing import Any, TypeVar
 from bindax_core.errors import TreeError
 from bindax_core.tree import _builtin
 from bindax_core.tree._flatten import IsLeaf, tree_flatten, tree_flatten_with_path, tree_leaves
-from bindax_core.tree._flatten_one_level import flatten_node, flatten_node_with_keys
-from bindax_core.tree._node_definition import NodeDefinition, short, type_name
+from bindax_core.tree._node_definition import (
+    NodeDefinition,
+    flatten_node,
+    flatten_node_with_keys,
+    short,
+    type_name,
+)
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._table import kind_of
 from bindax_core.tree._treedef import PyTreeDef, node_of

@@ -8,9 +8,8 @@ from typing import Any
 from bindax_core.errors import TreeError
 from bindax_core.tree._compare import same_metadata
 from bindax_core.tree._flatten import IsLeaf, tree_flatten, tree_structure
-from bindax_core.tree._flatten_one_level import flatten_node_at
 from bindax_core.tree._keys import KeyEntry, position
-from bindax_core.tree._node_definition import short, type_name
+from bindax_core.tree._node_definition import flatten_node_at, short, type_name
 from bindax_core.tree._paths import Link, unlink
 from bindax_core.tree._registry import find_definition
 from bindax_core.tree._treedef import PyTreeDef

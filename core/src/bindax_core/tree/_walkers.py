@@ -19,9 +19,13 @@ from typing import Any
 from bindax_core._extension_points import runtime
 from bindax_core.tree import _registry, _table
 from bindax_core.tree._compare import EXACT_KEYS, is_exact, same_exactly
-from bindax_core.tree._flatten_one_level import checked_children, checked_result, insertion_order
 from bindax_core.tree._key_order import key_order
-from bindax_core.tree._node_definition import NodeDefinition
+from bindax_core.tree._node_definition import (
+    NodeDefinition,
+    checked_children,
+    checked_result,
+    insertion_order,
+)
 from bindax_core.tree._table import LEAF_TYPES, Remembered, Walk, kind_of, lock
 from bindax_core.tree._treedef import LEAF, PyTreeDef, make
 
