@@ -11,6 +11,8 @@ from typing import Any
 
 from bindax_core._extension_points import runtime
 
+FAST_PATHS = ("flatten", "method", "runner", "signatures", "unflatten", "wrapper")
+
 
 class FastPaths:
     """The functions of the accelerator, which is looked for when the first one is wanted.
@@ -35,31 +37,26 @@ class FastPaths:
     (True, True)
     """
 
-    __slots__ = (
-        "_is_loaded",
-        "flatten",
-        "method",
-        "provider",
-        "runner",
-        "signatures",
-        "unflatten",
-        "wrapper",
-    )
+    __slots__ = ("_is_loaded", "provider", *FAST_PATHS)
+
+    provider: str
+    flatten: Callable[[Any], Any] | None
+    unflatten: Callable[[Any, list[Any]], Any] | None
+    wrapper: Callable[[Any, Any], Callable[[Any], Any]] | None
+    runner: Callable[..., Callable[[Any], list[Any]]] | None
+    method: Callable[..., Callable[..., Any]] | None
+    signatures: Callable[..., tuple[Callable[..., Any], Callable[..., Any]]] | None
 
     def __init__(self) -> None:
         self._is_loaded = False
         self.clear()
-        self.flatten: Callable[[Any], Any] | None = self._first_flatten
+        self.flatten = self._first_flatten
 
     def clear(self) -> None:
         """Leave everything to Python."""
-        self.provider: str = ""
-        self.flatten = None
-        self.unflatten: Callable[[Any, list[Any]], Any] | None = None
-        self.wrapper: Callable[[Any, Any], Callable[[Any], Any]] | None = None
-        self.runner: Callable[..., Callable[[Any], list[Any]]] | None = None
-        self.method: Callable[..., Callable[..., Any]] | None = None
-        self.signatures: Callable[..., tuple[Callable[..., Any], Callable[..., Any]]] | None = None
+        self.provider = ""
+        for name in FAST_PATHS:
+            setattr(self, name, None)
 
     def set(self, functions: Mapping[str, Callable[..., Any]], provider: str) -> None:
         """Use the functions of an accelerator."""

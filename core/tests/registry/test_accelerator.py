@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bindax_core._fast_paths import FastPaths
+from bindax_core._fast_paths import FAST_PATHS, FastPaths
 from bindax_core.errors import PluginError
-from bindax_core.registry._accelerator import _NAMES, accelerator, given_objects
+from bindax_core.registry._accelerator import accelerator, given_objects
 from bindax_core.registry._manifest import PLUGINS, Distribution, Entry
 from bindax_core.tree_util import PyTreeDef
 
@@ -18,7 +18,7 @@ PLUGIN = Entry(PLUGINS, "fast", "json", OWNER, 1)
 
 def test_functions_become_the_fast_paths() -> None:
     given: dict[str, Any] = {}
-    functions = dict.fromkeys(_NAMES, len)
+    functions = dict.fromkeys(FAST_PATHS, len)
 
     def connect(objects: Any) -> Any:
         given.update(objects)
@@ -31,9 +31,9 @@ def test_functions_become_the_fast_paths() -> None:
     paths = FastPaths()
     paths.set(functions, OWNER.label)
     assert paths.provider == "fast 1.0"
-    assert [getattr(paths, name) for name in _NAMES] == [len] * len(_NAMES)
+    assert [getattr(paths, name) for name in FAST_PATHS] == [len] * len(FAST_PATHS)
     paths.clear()
-    assert [getattr(paths, name) for name in _NAMES] == [None] * len(_NAMES)
+    assert [getattr(paths, name) for name in FAST_PATHS] == [None] * len(FAST_PATHS)
     assert not paths.provider
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core._config import config
-from bindax_core._fast_paths import fast_paths
+from bindax_core._fast_paths import FAST_PATHS, fast_paths
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._executable_cache import CacheEntry, executable_cache
 from bindax_core.errors import PluginError
@@ -23,7 +23,6 @@ from bindax_core.tree._key_order import key_order
 from bindax_core.tree._node_definition import NodeDefinition
 from bindax_core.tree._registry import find_definition
 
-_NAMES = ("flatten", "method", "runner", "signatures", "unflatten", "wrapper")
 _KINDS = ("none", "list", "tuple", "namedtuple", "dict")
 _FIELDS, _CUSTOM, _OTHER = 5, 6, 7
 """The kinds of nodes by number: attributes, functions, and built-in types without a number."""
@@ -85,10 +84,10 @@ def accelerator(
 ) -> Iterator[Declaration]:
     """The declaration of an accelerator."""
     functions: Any = connect(given_objects())
-    if not isinstance(functions, Mapping) or set(functions) != set(_NAMES):
+    if not isinstance(functions, Mapping) or set(functions) != set(FAST_PATHS):
         raise PluginError(
-            f"the accelerator of {plugin.value} must give the functions {', '.join(_NAMES)}, but "
-            f"gave {functions!r:.200}."
+            f"the accelerator of {plugin.value} must give the functions {', '.join(FAST_PATHS)}, "
+            f"but gave {functions!r:.200}."
         )
     owner = plugin.distribution
     provenance = Provenance(
