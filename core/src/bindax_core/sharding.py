@@ -12,12 +12,9 @@ from bindax_core.arrays.sharding._current_mesh import use_abstract_mesh as use_a
 from bindax_core.arrays.sharding._current_mesh import use_mesh as use_mesh
 from bindax_core.arrays.sharding._current_mesh import with_devices as with_devices
 from bindax_core.arrays.sharding._laying import as_open_sum as as_open_sum
-from bindax_core.arrays.sharding._laying import laid_along as laid_along
+from bindax_core.arrays.sharding._laying import constrained as constrained
 from bindax_core.arrays.sharding._laying import laid_as as laid_as
-from bindax_core.arrays.sharding._laying import laid_on_mesh_of as laid_on_mesh_of
-from bindax_core.arrays.sharding._laying import left_to_compiler as left_to_compiler
 from bindax_core.arrays.sharding._laying import pinned as pinned
-from bindax_core.arrays.sharding._laying import whole_beyond as whole_beyond
 from bindax_core.arrays.sharding._layout import AutoLayout as AutoLayout
 from bindax_core.arrays.sharding._layout import Format as Format
 from bindax_core.arrays.sharding._layout import Layout as Layout
@@ -39,6 +36,7 @@ from bindax_core.arrays.sharding._sharding import open_axes as open_axes
 from bindax_core.arrays.sharding._spec import PartitionSpec as PartitionSpec
 from bindax_core.arrays.sharding._spec import UnreducedKind as UnreducedKind
 from bindax_core.arrays.sharding._types import ManualAxisType as ManualAxisType
+from bindax_core.arrays.sharding._types import whole as whole
 
 P = PartitionSpec
 

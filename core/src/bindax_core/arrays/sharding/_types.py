@@ -91,7 +91,11 @@ NO_MANUAL_AXES = ManualAxisType()
 
 @lru_cache(maxsize=4096)
 def whole(mesh: AbstractMesh, ndim: int) -> NamedSharding:
-    """The sharding of an array that lies whole on the devices of a mesh."""
+    """The sharding of an array that lies whole on the devices of a mesh.
+
+    >>> whole(AbstractMesh((2,), ("x",)), 2).spec
+    P(None, None)
+    """
     return NamedSharding(mesh, PartitionSpec(*[None] * ndim))
 
 

@@ -20,9 +20,10 @@ from bindax_core.extend import (
     rules,
     typeof,
 )
-from bindax_core.sharding import laid_as, laid_on_mesh_of, left_to_compiler
+from bindax_core.sharding import laid_as
 from bindax_transforms._flat import cached_on_jaxpr, merge, partition, split, with_zeros
 from bindax_transforms._rule_checks import check_cotangents
+from bindax_transforms.compilation.laying import laid_on_mesh_of, left_to_compiler
 from bindax_transforms.manual_axes import varying_as
 from bindax_transforms.staging.staged_program import StagedProgram, stage_with_references
 from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from bindax_core.extend import config, typeof
-from bindax_core.sharding import (
-    AbstractMesh,
-    Sharding,
-    laid_along,
-)
+from bindax_core.sharding import AbstractMesh, Sharding
 from bindax_transforms.batching.axis_sizes import NamedSize, explicit_entry
+from bindax_transforms.compilation.laying import laid_along
 
 BatchDim = int | None
 

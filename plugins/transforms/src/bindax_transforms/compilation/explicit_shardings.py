@@ -27,14 +27,13 @@ from bindax_core.sharding import (
     NamedSharding,
     PartitionSpec,
     get_abstract_mesh,
-    left_to_compiler,
     named,
     pinned,
     use_abstract_mesh,
-    whole_beyond,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import merge, partition
+from bindax_transforms.compilation.laying import left_to_compiler, whole_beyond
 from bindax_transforms.compilation.sharding_constraint import sharding_constraint_p
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 

@@ -18,9 +18,10 @@ from bindax_core.extend import (
     is_extended,
     subjaxprs,
 )
-from bindax_core.sharding import laid_as, left_to_compiler
+from bindax_core.sharding import laid_as
 from bindax_transforms._flat import cached_on_jaxpr, map_jaxprs
 from bindax_transforms.batching.vmap import AxisData, move_batch_axis, vmap_flat
+from bindax_transforms.compilation.laying import left_to_compiler
 from bindax_transforms.staging.jaxpr_trace import trace_to_jaxpr
 
 _ORIGIN = DebugInfo("physical_jaxpr")
