@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 
@@ -24,7 +24,7 @@ from bindax_core.sharding import NamedSharding, P, SingleDeviceSharding, make_me
 X = np.arange(6.0, dtype=np.float32).reshape(2, 3)
 
 
-@attrs.frozen
+@dataclass(frozen=True)
 class Half:
     """A pretended device, whose memory is a NumPy array for each buffer."""
 
