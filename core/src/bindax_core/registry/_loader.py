@@ -1,8 +1,9 @@
 """Loading plugins: import, collect, check all, install all, or leave no trace.
 
-One thread loads at a time; others that need a plugin wait for the result. No lock is held while a
-plugin's code runs. Whatever a plugin raises puts it into quarantine: what it had registered is
-removed, its traceback is kept for ``bindax doctor``, and everything else works.
+One thread loads at a time; others that need a plugin wait for the result. The lock of that turn is
+the only one that is held while a plugin's code runs. Whatever a plugin raises puts it into
+quarantine: what it had registered is removed, its traceback is kept for ``bindax doctor``, and
+everything else works.
 """
 
 from __future__ import annotations
@@ -97,8 +98,7 @@ class Loader:
         self.settings = settings
         self.registrations: Registrations = Registrations(read_manifest)
         self._plugins: dict[tuple[str, str], Plugin] = {}
-        self._turn = threading.Condition()
-        self._thread: int | None = None
+        self._turn = threading.RLock()
         self._loading: list[Plugin] = []
 
     # ------------------------------------------------------------------------------ asking
@@ -191,34 +191,23 @@ class Loader:
 
     def _begin(self, plugin: Plugin) -> bool:
         """Wait for the turn to load; False when the plugin is loaded, or being loaded here."""
-        me = threading.get_ident()
         is_importing = any(name != "__main__" for name in _modules_running())
-        deadline = time.monotonic() + _WAIT_INSIDE_IMPORT if is_importing else None
-        with self._turn:
-            while plugin.status == AVAILABLE:
-                if self._thread in (None, me):
-                    if plugin in self._loading:
-                        return False
-                    self._thread = me
-                    self._loading.append(plugin)
-                    return True
-                left = None if deadline is None else deadline - time.monotonic()
-                if left is not None and left <= 0:
-                    raise PluginLoadError(
-                        f"an import in this thread needs the {plugin.label} while another thread "
-                        f"loads {self._loading[-1].label} and does not finish; the two probably "
-                        f"wait for each other. Load plugins before starting threads, with "
-                        f"bindax.load_plugins()."
-                    )
-                self._turn.wait(left)
+        if not self._turn.acquire(timeout=_WAIT_INSIDE_IMPORT if is_importing else -1):
+            other = next(reversed(self._loading), plugin)
+            raise PluginLoadError(
+                f"an import in this thread needs the {plugin.label} while another thread loads "
+                f"{other.label} and does not finish; the two probably wait for each other. Load "
+                f"plugins before starting threads, with bindax.load_plugins()."
+            )
+        if plugin.status != AVAILABLE or plugin in self._loading:
+            self._turn.release()
             return False
+        self._loading.append(plugin)
+        return True
 
     def _end(self, plugin: Plugin) -> None:
-        with self._turn:
-            self._loading.remove(plugin)
-            if not self._loading:
-                self._thread = None
-                self._turn.notify_all()
+        self._loading.remove(plugin)
+        self._turn.release()
 
     # -------------------------------------------------------------------- collect and install
 
