@@ -197,8 +197,7 @@ class Array(ShardedArray, ArrayOperators):
         host = None if array._host is None else logical_array(array._host, aval.dtype)
         own = array.aval.placement
         if own is not None:
-            kept = own.spec[: aval.ndim]
-            aval = aval.update(sharding=own.update(spec=own.spec.update(*kept)))
+            aval = aval.update(sharding=own.of_first_axes(aval.ndim))
         return cls(aval, host, array._buffer, array._placement)
 
     def buffer_on(self, backend: Any) -> Any:

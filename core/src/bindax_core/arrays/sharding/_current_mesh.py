@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
@@ -53,29 +54,22 @@ def _entered(**settings: Any) -> AbstractContextManager[object]:
     return context
 
 
-def _mesh(value: Any) -> Mesh | None:
-    if value is None or isinstance(value, Mesh):
-        return value
-    raise TypeError("a Mesh or None")
+def _one_of(text: str, *types: type) -> Callable[[Any], Any]:
+    """A check that values of a setting have one of some types."""
 
+    def checked(value: Any) -> Any:
+        if type(value) in types:
+            return value
+        raise TypeError(text)
 
-def _abstract_mesh(value: Any) -> AbstractMesh | None:
-    if value is None or type(value) is AbstractMesh:
-        return value
-    raise TypeError("an AbstractMesh or None")
-
-
-def _axes(value: Any) -> frozenset[Any]:
-    if isinstance(value, frozenset):
-        return value
-    raise TypeError("a frozenset of names of axes")
+    return checked
 
 
 current_mesh = Setting(
     "mesh",
     None,
     "the mesh that names in a ``PartitionSpec`` alone refer to, set by ``set_mesh``",
-    check=_mesh,
+    check=_one_of("a Mesh or None", Mesh, type(None)),
     traced=True,
     variables=(),
 )
@@ -83,7 +77,7 @@ current_abstract_mesh = Setting(
     "abstract_mesh",
     None,
     "the mesh at work where it is not that of ``mesh``, set by ``use_abstract_mesh``",
-    check=_abstract_mesh,
+    check=_one_of("an AbstractMesh or None", AbstractMesh, type(None)),
     traced=True,
     variables=(),
 )
@@ -98,7 +92,7 @@ open_sums = Setting(
     frozenset(),
     """the explicit axes of the mesh along which sums are left open, which are ``unreduced`` in an
     ``out_sharding``""",
-    check=_axes,
+    check=_one_of("a frozenset of names of axes", frozenset),
     traced=True,
     variables=(),
 )

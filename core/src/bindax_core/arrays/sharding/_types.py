@@ -189,9 +189,8 @@ def exchanged(sharding: NamedSharding) -> NamedSharding:
 
 def with_entry(sharding: NamedSharding, axis: int, entry: Any, mesh: Any) -> NamedSharding:
     """The sharding of arrays with one more axis, on a mesh where the sharding has none."""
-    spec = sharding.spec
-    spec = spec.update(*spec[:axis], entry, *spec[axis:])
-    return NamedSharding(mesh if not sharding.mesh.explicit_axes else sharding.mesh, spec)
+    mesh = sharding.mesh if sharding.mesh.explicit_axes else mesh
+    return NamedSharding(mesh, sharding.spec.inserted(axis, entry))
 
 
 def without_entry(sharding: NamedSharding, axis: int) -> NamedSharding:
