@@ -102,7 +102,6 @@ from bindax_core.kernel._aval import ValueType as ValueType
 from bindax_core.kernel._aval import find_value_type as find_value_type
 from bindax_core.kernel._aval import is_value as is_value
 from bindax_core.kernel._aval import typeof as typeof
-from bindax_core.kernel._debug_info import DebugInfo as DebugInfo
 from bindax_core.kernel._definitions import primitive as primitive
 from bindax_core.kernel._eval_jaxpr import bind_flat as bind_flat
 from bindax_core.kernel._eval_jaxpr import eval_jaxpr as eval_jaxpr
@@ -127,6 +126,7 @@ from bindax_core.kernel._rule_errors import shown_result as shown_result
 from bindax_core.kernel._rules import Rule as Rule
 from bindax_core.kernel._rules import RuleKind as RuleKind
 from bindax_core.kernel._rules import rule_kinds as rule_kinds
+from bindax_core.kernel._source_info import DebugInfo as DebugInfo
 from bindax_core.kernel._source_info import SourceInfo as SourceInfo
 from bindax_core.kernel._source_info import Transformation as Transformation
 from bindax_core.kernel._source_info import current_source as current_source

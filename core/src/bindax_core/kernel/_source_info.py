@@ -1,4 +1,4 @@
-"""Lines of the user's program and stacks of names, found cheaply and formatted late.
+"""Where equations and traces come from: lines of the program and names, formatted late.
 
 The user's line is the innermost frame that is not internal. What is made of an equation has the
 line of that equation, and what a rule makes the line where its primitive was applied.
@@ -10,8 +10,10 @@ import sys
 import threading
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from bindax_core._extension_points import runtime
+from bindax_core._functions import describe_function
 from bindax_core._site import internal_files, is_internal, is_internal_file
 
 _new: Callable[..., SourceInfo] = tuple.__new__  # the class itself takes twice as long
@@ -161,3 +163,35 @@ def _outside_of_rules(frame: FrameType) -> FrameType:
             found = outer
         outer = outer.f_back
     return found or frame
+
+
+# ------------------------------------------------------------------------- origins of traces
+
+
+class DebugInfo(NamedTuple):
+    """The transformation that started a trace, and the user's function, for messages."""
+
+    transformation: str
+    function: Callable[..., Any] | None = None
+
+    def __str__(self) -> str:
+        if self.function is None:
+            return self.transformation
+        return f"{self.transformation} of {describe_function(self.function)}"
+
+
+def escaped_message(x: Any, stack: Any) -> str:
+    """Describe the use of a tracer where its trace is not active."""
+    main = x._trace.main
+    history = x.history()
+    made = f"; {history}" if history else ""
+    keeper = "" if main.alive else runtime.keeper_of(main)
+    if main.alive and main.stack is not stack:
+        how = "is used in another thread than the one that traces it"
+    else:
+        how = "escaped from it and is used after it ended"
+    return (
+        f"Encountered an unexpected tracer, {x.aval.str_short()}, made in {main.origin}{made}, "
+        f"{how}.{keeper} Return it from the function instead of keeping it in a variable, "
+        f"attribute or container outside."
+    )

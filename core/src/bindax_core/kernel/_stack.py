@@ -14,7 +14,7 @@ from weakref import WeakSet
 from bindax_core._extension_points import runtime
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._aval import find_value_type, plain_types
-from bindax_core.kernel._debug_info import DebugInfo, escaped_message
+from bindax_core.kernel._source_info import DebugInfo, escaped_message
 from bindax_core.kernel._trace import MainTrace, Trace, Tracer
 
 _bottoms: WeakSet[MainTrace] = WeakSet()

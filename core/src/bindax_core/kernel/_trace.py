@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from bindax_core.errors import UnexpectedTracerError
 from bindax_core.kernel._aval import ValueType, as_operand, plain_types, register_value_type
-from bindax_core.kernel._debug_info import DebugInfo, escaped_message
+from bindax_core.kernel._source_info import DebugInfo, escaped_message
 
 if TYPE_CHECKING:
     from bindax_core.kernel._primitive import Primitive
