@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bindax_core.extend import (
@@ -113,6 +113,17 @@ class ClosedCallRules:
         known_eqn, unknown_eqn, residuals = parts.split_equation(eqn, in_unknowns, known, later)
         return known_eqn, unknown_eqn, parts.out_unknowns, residuals
 
+    def remat(
+        self, unzip: Callable[..., SplitProgram], in_unknowns: Sequence[bool], eqn: JaxprEqn
+    ) -> tuple[JaxprEqn, JaxprEqn, list[bool]]:
+        parts = unzip(eqn.params["jaxpr"], in_unknowns)
+        known = self.params_of(eqn.params, parts.known)
+        again = self.params_of(eqn.params, parts.unknown)
+        known_eqn, again_eqn, _ = parts.split_equation(eqn, in_unknowns, known, again)
+        again_eqn = again_eqn.replace(outvars=eqn.outvars)
+        used = [not saved for saved in parts.saved_results()]
+        return known_eqn, self.dce(used, again_eqn), parts.out_unknowns
+
     def dce(self, used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:
         closed: ClosedJaxpr = eqn.params["jaxpr"]
 
@@ -152,6 +163,7 @@ class ClosedCallRules:
             rules.transpose(self.transpose, symbolic_zeros=True),
             rules.partial_eval(self.partial_eval),
             rules.partial_eval_jaxpr(self.partial_eval_jaxpr),
+            rules.remat(self.remat),
             rules.dce(self.dce),
             rules.pretty_print(self.pretty_print),
         ]

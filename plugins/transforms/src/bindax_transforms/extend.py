@@ -1,6 +1,7 @@
 """Names for packages that trace functions of users, and carry references through the programs."""
 
 from bindax_core.extend import public_names as _public_names
+from bindax_transforms.autodiff.partial_eval import SplitProgram as SplitProgram
 from bindax_transforms.autodiff.transposition import (
     transpose_with_references as transpose_with_references,
 )

@@ -122,5 +122,13 @@ partial_eval_jaxpr: RuleKind = RuleKind(
 )
 """Partial evaluation of an equation, for higher-order primitives."""
 
+remat: RuleKind = RuleKind(
+    "remat", signature="(unzip, unknowns_in, eqn) -> (known_eqn, again_eqn, unknowns_out)"
+)
+"""Partial evaluation under a policy of ``checkpoint``, for higher-order primitives. ``unzip`` does
+to a program in the parameters what ``partial_eval_jaxpr`` does, but its unknown part computes all
+results again that the policy does not save. So does ``again_eqn``: of the results of ``known_eqn``,
+those are saved that it lacks."""
+
 dce: RuleKind = RuleKind("dce", signature="(used_outputs, eqn) -> eqn")
 """Dead code elimination inside an equation, for higher-order primitives."""

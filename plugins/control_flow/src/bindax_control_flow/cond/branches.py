@@ -145,17 +145,17 @@ def agreeing(programs: Sequence[ClosedJaxpr]) -> list[ClosedJaxpr]:
 
 
 def split_branches(
-    branches: Programs, in_unknowns: Sequence[bool]
+    branches: Programs, in_unknowns: Sequence[bool], unzip: Any = partial_eval_jaxpr
 ) -> tuple[Programs, Programs, Any]:
-    """Unzip all branches, so that they share known results and residuals.
+    """Unzip all branches by ``unzip``, so that they share known results and residuals.
 
     Gives the branches of a conditional from the known operands to the known results and the
     computed residuals; of one from all residuals and the unknown operands to the unknown results;
     and how operands, residuals and results divide, the same for all branches.
     """
-    first = [partial_eval_jaxpr(branch, in_unknowns) for branch in branches]
+    first = [unzip(branch, in_unknowns) for branch in branches]
     out_unknowns = [any(flags) for flags in zip(*[s.out_unknowns for s in first], strict=True)]
-    splits = [partial_eval_jaxpr(branch, in_unknowns, out_unknowns) for branch in branches]
+    splits = [unzip(branch, in_unknowns, out_unknowns) for branch in branches]
     slots_of = _slots_of(splits)
     # Residuals of one type take the same place in all branches.
     slots = list(dict.fromkeys(slot for mine in slots_of for slot in mine))

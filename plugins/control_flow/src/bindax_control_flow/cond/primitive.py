@@ -181,10 +181,27 @@ def _guarded(axis_size: int, taken: Any, x: Any, dim: int | None) -> tuple[Any, 
 
 
 def _split(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
-    branches: Programs = eqn.params["branches"]
     if in_unknowns[0]:
         return None, eqn, [True] * len(eqn.outvars), []
-    known, later, split = split_branches(branches, in_unknowns[1:])
+    unzipped = split_branches(eqn.params["branches"], in_unknowns[1:])
+    known_eqn, unknown_eqn, residuals = _two_equations(unzipped, in_unknowns, eqn)
+    return known_eqn, unknown_eqn, unzipped[-1].out_unknowns, residuals
+
+
+def _remat(unzip: Any, in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
+    if in_unknowns[0]:
+        return None, eqn, [True] * len(eqn.outvars)
+    unzipped = split_branches(eqn.params["branches"], in_unknowns[1:], unzip)
+    known_eqn, again_eqn, _ = _two_equations(unzipped, in_unknowns, eqn)
+    _, later, parts = unzipped
+    saved = [parts._replace(unknown=branch).saved_results() for branch in later]
+    used = [not all(flags) for flags in zip(*saved, strict=True)]
+    return known_eqn, _dce(used, again_eqn.replace(outvars=eqn.outvars)), parts.out_unknowns
+
+
+def _two_equations(unzipped: Any, in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
+    """The equations of the known and the unknown branches, and the residuals between them."""
+    known, later, split = unzipped
     index, *operands = eqn.invars
     known_eqn, unknown_eqn, residuals = split.split_equation(
         eqn.replace(invars=operands),
@@ -194,7 +211,7 @@ def _split(in_unknowns: Sequence[bool], eqn: JaxprEqn) -> Any:
     )
     known_eqn = known_eqn.replace(invars=[index, *known_eqn.invars])
     unknown_eqn = unknown_eqn.replace(invars=[index, *unknown_eqn.invars])
-    return known_eqn, unknown_eqn, split.out_unknowns, residuals
+    return known_eqn, unknown_eqn, residuals
 
 
 def _transpose(
@@ -285,6 +302,7 @@ cond_p: Primitive = primitive(
     rules.vmap(_vmap),
     rules.transpose(_transpose, symbolic_zeros=True),
     unzipped_by(_split),
+    rules.remat(_remat),
     rules.dce(_dce),
     rules.pretty_print(_pretty_print),
     rules.lowering["stablehlo"](_lowering),

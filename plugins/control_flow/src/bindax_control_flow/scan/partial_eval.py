@@ -7,7 +7,7 @@ before the loop, and only what differs from step to step is stacked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from bindax_control_flow.scan.loop import Loop, stacked_aval
@@ -15,6 +15,7 @@ from bindax_control_flow.shared.flags import fixpoint
 from bindax_control_flow.shared.loop_step import Step
 from bindax_core.extend import ClosedJaxpr, Jaxpr, JaxprEqn, Primitive, Var
 from bindax_transforms import cached_on_jaxpr, merge, partial_eval_jaxpr, partition, split
+from bindax_transforms.extend import SplitProgram
 
 
 class Residual(NamedTuple):
@@ -30,8 +31,9 @@ class SplitLoop(NamedTuple):
     Attributes:
         known: a program from the known operands to the known results and the computed residuals.
         unknown: the loop that runs later, on ``later_operands``.
-        in_unknowns: which operands the later loop takes: the unknown ones, and each carry that is
-            unknown after some step.
+        in_known: which operands the known program takes: the known ones, but for each carry that
+            is unknown after some step.
+        in_later: which operands the later loop takes besides residuals.
         out_unknowns: which results are unknown.
         const_residuals: where the residuals come from that are the same in all steps.
         stacked_residuals: where those come from that differ from step to step.
@@ -39,7 +41,8 @@ class SplitLoop(NamedTuple):
 
     known: ClosedJaxpr
     unknown: Loop
-    in_unknowns: list[bool]
+    in_known: list[bool]
+    in_later: list[bool]
     out_unknowns: list[bool]
     const_residuals: list[Residual]
     stacked_residuals: list[Residual]
@@ -47,10 +50,10 @@ class SplitLoop(NamedTuple):
     def later_operands(
         self, known: Sequence[Any], known_outs: Sequence[Any], unknown: Sequence[Any]
     ) -> list[Any]:
-        """The operands of the later loop, from known ones, what they gave, and the unknown ones.
+        """The operands of the later loop, from known ones, what they gave, and those it takes.
 
         They are the residuals that are the same in all steps and the unknown constants; the
-        unknown carry; the residuals that differ and the unknown sequences.
+        carry; the residuals that differ and the unknown sequences.
         """
         same, different = (
             [known[r.place] if r.is_operand else known_outs[r.place] for r in residuals]
@@ -60,23 +63,82 @@ class SplitLoop(NamedTuple):
         consts, carry, xs = split(unknown, num_consts, self.unknown.num_carry)
         return [*same, *consts, *carry, *different, *xs]
 
+    def saved_results(self) -> list[bool]:
+        """For each result, whether it is a known one made of residuals that differ.
+
+        The later loop has all results.
+        """
+        xs = self.unknown.operands(self.unknown.jaxpr.jaxpr.invars)[2]
+        places = zip(xs, self.stacked_residuals, strict=False)
+        computed = {v for v, residual in places if not residual.is_operand}
+        flags = zip(self.out_unknowns, self.unknown.jaxpr.jaxpr.outvars, strict=True)
+        return [not unknown and x in computed for unknown, x in flags]
+
 
 def split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> SplitLoop:
     """Unzip a loop, of which some operands are unknown; the known program applies ``scan_p``."""
     fields = {name: value for name, value in loop.params.items() if name != "jaxpr"}
     key = ("split", *fields.items(), *unknowns)
-    return cached_on_jaxpr(loop.jaxpr, key, lambda: _split_loop(scan_p, loop, unknowns))
+
+    def make() -> SplitLoop:
+        parts, flags = _unzipped(loop, unknowns, partial_eval_jaxpr)
+        return _split_loop(scan_p, loop, parts, flags, loop.operands(flags)[1])
+
+    return cached_on_jaxpr(loop.jaxpr, key, make)
 
 
-def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> SplitLoop:
+def unzip_again(
+    scan_p: Primitive, loop: Loop, unknowns: Sequence[bool], unzip: Callable[..., SplitProgram]
+) -> SplitLoop:
+    """The same under a policy of ``checkpoint``, where the later loop carries all again."""
+    parts, flags = _unzipped(loop, unknowns, unzip)
+    parts = _with_whole_carry(loop, parts, flags)
+    return _split_loop(scan_p, loop, parts, flags, [True] * loop.num_carry)
+
+
+def _unzipped(
+    loop: Loop, unknowns: Sequence[bool], unzip: Callable[..., SplitProgram]
+) -> tuple[SplitProgram, list[bool]]:
+    """A step unzipped, and which of its arguments are unknown in some step."""
     consts, carry, xs = loop.operands(unknowns)
 
-    def unzipped(carry: list[bool]) -> Any:
+    def unzipped(carry: list[bool]) -> SplitProgram:
         wanted = [*carry, *[False] * loop.num_stacked]
-        return partial_eval_jaxpr(loop.jaxpr, [*consts, *carry, *xs], wanted)
+        return unzip(loop.jaxpr, [*consts, *carry, *xs], wanted)
 
     carry = fixpoint(lambda flags: loop.results(unzipped(flags).out_unknowns)[0], carry)
-    parts = unzipped(carry)
+    return unzipped(carry), [*consts, *carry, *xs]
+
+
+def _with_whole_carry(loop: Loop, parts: SplitProgram, unknowns: list[bool]) -> SplitProgram:
+    """Parts of a step where the known carry is no residual, but an argument of the unknown part."""
+    consts, carry, _ = loop.operands(unknowns)
+    places = range(consts.count(False), consts.count(False) + carry.count(False))
+    carried = [source in places for source in parts.forwarded]
+    invars, others = split(parts.unknown.jaxpr.invars, len(carried))
+    residuals, read = partition(carried, invars)
+    forwarded, sources = partition(carried, parts.forwarded)
+    found = dict(zip(sources, read, strict=True))
+    known_carry = [found.get(i) or Var(parts.known.in_avals[i]) for i in places]
+    unknown_consts, unknown_carry, xs = split(others, sum(consts), sum(carry))
+    whole = merge(carry, known_carry, unknown_carry)
+    jaxpr = parts.unknown.jaxpr.replace(invars=[*residuals, *unknown_consts, *whole, *xs])
+    return parts._replace(
+        unknown=ClosedJaxpr(jaxpr),
+        residual_avals=[v.aval for v in residuals],
+        forwarded=forwarded,
+    )
+
+
+def _split_loop(
+    scan_p: Primitive,
+    loop: Loop,
+    parts: SplitProgram,
+    unknowns: list[bool],
+    later_carried: list[bool],
+) -> SplitLoop:
+    """The two loops, from the parts of a step, and which carries the later one has."""
+    consts, carry, xs = loop.operands(unknowns)
     step, residuals = _known_step(parts, consts.count(False), carry.count(False))
     known, invariant = _known_program(scan_p, loop, step, parts.out_unknowns.count(False))
     varies = [
@@ -86,15 +148,22 @@ def _split_loop(scan_p: Primitive, loop: Loop, unknowns: Sequence[bool]) -> Spli
     from_same, from_different = partition(varies, residuals)
     same, different = partition(varies, parts.unknown.jaxpr.invars[: len(varies)])
     later_consts, later_carry, later_xs = split(
-        parts.unknown.jaxpr.invars[len(varies) :], sum(consts), sum(carry)
+        parts.unknown.jaxpr.invars[len(varies) :], sum(consts), sum(later_carried)
     )
     unknown, _ = loop.derive(
         parts.unknown,
         [[*same, *later_consts], later_carry, [*different, *later_xs]],
         split(parts.unknown.jaxpr.outvars, len(later_carry)),
     )
-    flags = [*consts, *carry, *xs]
-    return SplitLoop(known, unknown, flags, parts.out_unknowns, from_same, from_different)
+    return SplitLoop(
+        known,
+        unknown,
+        [not flag for flag in unknowns],
+        [*consts, *later_carried, *xs],
+        parts.out_unknowns,
+        from_same,
+        from_different,
+    )
 
 
 def _known_step(parts: Any, num_consts: int, num_carry: int) -> tuple[Step, list[Residual]]:

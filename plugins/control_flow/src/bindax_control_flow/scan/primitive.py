@@ -7,7 +7,7 @@ from typing import Any
 
 from bindax_control_flow.scan import execution
 from bindax_control_flow.scan.loop import Loop, slice_aval
-from bindax_control_flow.scan.partial_eval import split_loop
+from bindax_control_flow.scan.partial_eval import SplitLoop, split_loop, unzip_again
 from bindax_control_flow.scan.transposition import transposed
 from bindax_control_flow.shared.flags import kept
 from bindax_control_flow.shared.loop_step import batch_dims, batched, differentiated, pruned
@@ -116,10 +116,10 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
     if all(loop.operands(linear)[1]):
         return _transpose_linear(loop, linear, cotangents, operands)
     parts = split_loop(scan_p, loop, linear)
-    if all(loop.operands(parts.in_unknowns)[1]):
+    if all(loop.operands(parts.in_later)[1]):
         return _transpose_linear(loop, linear, cotangents, operands)
     # A carry that is not linear runs forward, before the others can run backward.
-    known, unknown = partition(parts.in_unknowns, operands)
+    known, unknown = kept(operands, parts.in_known), kept(operands, parts.in_later)
     later = parts.later_operands(known, eval_jaxpr(parts.known.jaxpr, (), *known), unknown)
     given = kept(cotangents, parts.out_unknowns)
     cts = _transpose(given, *later, **parts.unknown.params)
@@ -155,15 +155,29 @@ def _transpose_linear(
 
 def _split(unknowns: Sequence[bool], eqn: JaxprEqn) -> tuple[Any, ...]:
     parts = split_loop(scan_p, Loop(**eqn.params), unknowns)
-    known, unknown = partition(parts.in_unknowns, eqn.invars)
-    known_outs, unknown_outs = partition(parts.out_unknowns, eqn.outvars)
+    known_eqn, unknown_eqn = _two_equations(parts, eqn)
+    unknown_eqn = unknown_eqn.replace(outvars=kept(eqn.outvars, parts.out_unknowns))
+    return known_eqn, unknown_eqn, parts.out_unknowns, unknown_eqn.invars
+
+
+def _remat(unzip: Any, unknowns: Sequence[bool], eqn: JaxprEqn) -> tuple[Any, ...]:
+    parts = unzip_again(scan_p, Loop(**eqn.params), unknowns, unzip)
+    known_eqn, again_eqn = _two_equations(parts, eqn)
+    used = [not saved for saved in parts.saved_results()]
+    again_eqn = _dce(used, again_eqn.replace(outvars=eqn.outvars))
+    return known_eqn, again_eqn, parts.out_unknowns
+
+
+def _two_equations(parts: SplitLoop, eqn: JaxprEqn) -> tuple[JaxprEqn | None, JaxprEqn]:
+    """The equation of the known program, if it does anything, and that of the later loop."""
+    known = kept(eqn.invars, parts.in_known)
+    known_outs, _ = partition(parts.out_unknowns, eqn.outvars)
     residuals = [Var(v.aval) for v in parts.known.jaxpr.outvars[len(known_outs) :]]
     outs = [*known_outs, *residuals]
-    later = parts.later_operands(known, outs, unknown)
-    unknown_eqn = eqn.replace(invars=later, outvars=unknown_outs, params=parts.unknown.params)
+    later = parts.later_operands(known, outs, kept(eqn.invars, parts.in_later))
+    later_eqn = eqn.replace(invars=later, params=parts.unknown.params)
     runs = outs or parts.known.jaxpr.effects
-    known_eqn = _application(parts.known, eqn, known, outs) if runs else None
-    return known_eqn, unknown_eqn, parts.out_unknowns, later
+    return _application(parts.known, eqn, known, outs) if runs else None, later_eqn
 
 
 def _application(
@@ -211,6 +225,7 @@ scan_p: Primitive = primitive(
     rules.vmap(_vmap),
     rules.transpose(_transpose, symbolic_zeros=True),
     unzipped_by(_split),
+    rules.remat(_remat),
     rules.dce(_dce),
     rules.lowering["stablehlo"](_lowering),
     multiple_results=True,

@@ -194,6 +194,19 @@ class SplitProgram(NamedTuple):
         )
         return known_eqn, unknown_eqn, residuals
 
+    def saved_results(self) -> list[bool]:
+        """For each result, whether it is a known one that is a computed residual.
+
+        The unknown part has all results.
+        """
+        computed = {
+            v
+            for v, source in zip(self.unknown.jaxpr.invars, self.forwarded, strict=False)
+            if source is None
+        }
+        flags = zip(self.out_unknowns, self.unknown.jaxpr.outvars, strict=True)
+        return [not unknown and x in computed for unknown, x in flags]
+
     def residual_values(
         self, known_args: Sequence[Any], outs: Sequence[Any]
     ) -> tuple[list[Any], list[Any]]:

@@ -17,7 +17,6 @@ from bindax_core.extend import (
     DebugInfo,
     Jaxpr,
     JaxprEqn,
-    Primitive,
     Region,
     ShapedArray,
     as_array,
@@ -28,10 +27,9 @@ from bindax_core.extend import (
     rules,
 )
 from bindax_transforms._closed_call_rules import ClosedCallRules, Params
-from bindax_transforms._flat import cached_on_jaxpr, partition, split
+from bindax_transforms._flat import broadcast_flags, cached_on_jaxpr, partition, split
 from bindax_transforms.autodiff.partial_eval import SplitProgram, Splitting, partial_eval_jaxpr
 from bindax_transforms.autodiff.transposition import transpose_with_references
-from bindax_transforms.compilation.jit_primitive import jit_p, jit_rules
 from bindax_transforms.remat.checkpoint_policies import Policy, nothing_saveable
 from bindax_transforms.staging.names import enter_name
 from bindax_transforms.staging.staged_program import StagedProgram, stage_with_references
@@ -47,30 +45,18 @@ class _CheckpointRules(ClosedCallRules):
         return {**params, "jaxpr": jaxpr, "differentiated": True}
 
     def split(self, params: Params, in_unknowns: Sequence[bool]) -> SplitProgram:
-        return _split_by_policy(params["jaxpr"], in_unknowns, params["policy"] or nothing_saveable)
+        policy = params["policy"] or nothing_saveable
+        jaxpr: ClosedJaxpr = params["jaxpr"]
+        key = ("checkpoint", tuple(in_unknowns), policy)
+        return cached_on_jaxpr(
+            jaxpr, key, lambda: _PolicySplitting(jaxpr.jaxpr, in_unknowns, policy).later_part()
+        )
 
     def transposed(
         self, jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
     ) -> tuple[StagedProgram, list[bool]]:
         key = ("recompute and transpose", tuple(linear), tuple(nonzero_cts))
         return cached_on_jaxpr(jaxpr, key, lambda: _recomputed(jaxpr, linear, nonzero_cts))
-
-
-def _split_by_policy(
-    closed: ClosedJaxpr, in_unknowns: Sequence[bool], policy: Policy, *, stage_known: bool = False
-) -> SplitProgram:
-    """Unzip a jaxpr in two, where the unknown part computes again what the policy does not save.
-
-    With ``stage_known`` the unknown part has all results of the jaxpr.
-    """
-    jaxpr = closed.jaxpr
-
-    def make() -> SplitProgram:
-        splitting = _PolicySplitting(jaxpr, in_unknowns, policy)
-        out_unknowns = [x in splitting.unknown for x in jaxpr.outvars]
-        return splitting.parts(out_unknowns, jaxpr.outvars if stage_known else None)
-
-    return cached_on_jaxpr(closed, ("checkpoint", tuple(in_unknowns), policy, stage_known), make)
 
 
 class _PolicySplitting(Splitting):
@@ -80,24 +66,43 @@ class _PolicySplitting(Splitting):
         self.policy = policy
         super().__init__(jaxpr, in_unknowns)
 
+    def later_part(self) -> SplitProgram:
+        """The parts, of which the unknown one has the unknown results."""
+        return self.parts([x in self.unknown for x in self.jaxpr.outvars])
+
     def add(self, eqn: JaxprEqn, unknowns_in: list[bool]) -> None:
-        if eqn.primitive not in _calls:
+        rule = rules.remat.functions.get(eqn.primitive)
+        if rule is None:
             super().add(eqn, unknowns_in)
             return
-        jaxpr = eqn.params["jaxpr"]
-        parts = _split_by_policy(jaxpr, unknowns_in, self.policy, stage_known=True)
-        if not any(unknowns_in) and None not in parts.forwarded and not eqn.effects:
-            self.known_eqns.append(eqn)  # nothing inside is saved, so it stays as it is
-            self.unknown_eqns.append(eqn)
-            return
-        params_of = _calls[eqn.primitive].params_of
-        known, staged = params_of(eqn.params, parts.known), params_of(eqn.params, parts.unknown)
-        known_eqn, staged_eqn, residuals = parts.split_equation(eqn, unknowns_in, known, staged)
-        self.known_eqns.append(known_eqn)
-        self.saved.update((v, None) for v in residuals if v in known_eqn.outvars)
-        # The unknown part computes known results again.
-        self.unknown_eqns.append(staged_eqn.replace(outvars=eqn.outvars))
-        self.unknown.update(partition(parts.out_unknowns, eqn.outvars)[1])
+        known_eqn, again_eqn, unknowns_out = rule(self._unzip, unknowns_in, eqn)
+        again = set(again_eqn.outvars)
+        saved = [] if known_eqn is None else [v for v in known_eqn.outvars if v not in again]
+        if not any(unknowns_in) and not saved and not eqn.effects:
+            known_eqn = again_eqn = eqn
+        if known_eqn is not None:
+            self.known_eqns.append(known_eqn)
+        self.saved.update(dict.fromkeys(saved))
+        self.unknown_eqns.append(again_eqn)
+        self.unknown.update(partition(unknowns_out, eqn.outvars)[1])
+
+    def _unzip(
+        self,
+        closed: ClosedJaxpr,
+        in_unknowns: Sequence[bool],
+        instantiate: bool | Sequence[bool] = False,
+    ) -> SplitProgram:
+        """A jaxpr inside unzipped, where the unknown part has all results."""
+        wanted = broadcast_flags(closed, instantiate)
+        jaxpr = closed.jaxpr
+
+        def make() -> SplitProgram:
+            inner = _PolicySplitting(jaxpr, in_unknowns, self.policy)
+            pairs = zip(jaxpr.outvars, wanted, strict=True)
+            return inner.parts([x in inner.unknown or force for x, force in pairs], jaxpr.outvars)
+
+        key = ("checkpoint inside", tuple(in_unknowns), wanted, self.policy)
+        return cached_on_jaxpr(closed, key, make)
 
     def add_known(self, eqn: JaxprEqn) -> None:
         # An effect happens once, so what has one is not done again.
@@ -217,6 +222,3 @@ checkpoint_p = _rules.primitive = primitive(
 a jaxpr without constants; ``prevent_cse``, whether the compiler is kept from merging the second
 computation with the first; ``policy``, or None to save nothing but operands; ``differentiated``,
 whether it is a part of a derivative that runs after the first computation."""
-
-_calls: dict[Primitive, ClosedCallRules] = {jit_p: jit_rules, checkpoint_p: _rules}
-"""The primitives that apply a jaxpr once, as it is: a policy decides about what is inside."""

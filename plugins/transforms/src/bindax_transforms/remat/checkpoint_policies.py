@@ -2,8 +2,8 @@
 
 A policy is any hashable function ``(primitive, *avals, **params) -> bool``: whether the results of
 an equation with these operands' types and parameters are saved. It sees the equations of the
-function and of its derivative, also inside the ``jit`` and ``checkpoint`` calls in it; any other
-primitive with a jaxpr, such as a loop, it sees as one equation.
+function and of its derivative, also inside of primitives with a ``remat`` rule: calls of ``jit``
+and ``checkpoint``, branches, steps of ``scan``. Any other primitive it sees as one equation.
 
 There are no policies that move values to another memory: what is saved stays on its device.
 """
