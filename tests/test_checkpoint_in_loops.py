@@ -93,7 +93,7 @@ def test_derivatives_are_those_of_the_function(function: Function, policy: Any) 
     for transform in (
         lambda f: bindax.grad(total(f)),
         lambda f: bindax.jit(bindax.vmap(bindax.grad(total(f)))),
-        lambda f: lambda x: bindax.linearize(total(f), x)[1](x),
+        lambda f: lambda x: bindax.linearize(total(f), x)[1](x),  # noqa: B023
     ):
         x = bnp.stack([X, -X])
         found, expected = transform(saving)(x), transform(function)(x)
