@@ -96,6 +96,19 @@ def counted_product() -> tuple[Any, list[Any]]:
     return f, seen
 
 
+def test_tangents_of_a_linear_rule_do_not_depend_on_mapped_primals() -> None:
+    f = bt.custom_vmap(toy.neg)
+    f.def_vmap(lambda size, batched, x: (toy.neg(toy.neg(x)), batched[0]))
+
+    def both(x: Any, t: Any) -> Any:
+        return bt.jvp(f, (x,), (t,))
+
+    for g in (both, bt.jit(both)):
+        out, tangent = bt.vmap(g, (0, None), out_axes=(0, None))(XS, 2.0)
+        np.testing.assert_allclose(out, XS)
+        assert float(tangent) == 2.0
+
+
 def test_a_rule_sees_primals_that_are_the_same_for_all_as_such() -> None:
     f, seen = counted_product()
     x = np.arange(3.0)
@@ -114,11 +127,22 @@ def test_a_primal_with_a_batched_tangent_is_batched_to_the_rule() -> None:
     f, seen = counted_product()
 
     def slope(x: Any, t: Any) -> Any:
+        return bt.jvp(f, (x, 2.0), (t, t))[1]
+
+    x, t = np.arange(3.0), np.array([10.0, 20.0, 30.0])
+    np.testing.assert_allclose(bt.vmap(slope)(x, t), x * t + 2.0 * t)
+    assert seen == [([True, True], (3,), (3,))]
+
+
+def test_a_primal_whose_tangent_is_the_same_for_all_is_not_batched_to_the_rule() -> None:
+    f, seen = counted_product()
+
+    def slope(x: Any, t: Any) -> Any:
         return bt.jvp(f, (x, 2.0), (1.0, t))[1]
 
     x, t = np.arange(3.0), np.array([10.0, 20.0, 30.0])
     np.testing.assert_allclose(bt.vmap(slope)(x, t), x * t + 2.0)
-    assert seen == [([True, True], (3,), (3,))]
+    assert seen == [([False, False], (), ())]
 
 
 def test_a_rule_that_returns_another_structure() -> None:
@@ -171,6 +195,7 @@ def test_rules_of_a_function_inside_are_set_from_outside(outer: Any) -> None:
     np.testing.assert_allclose(bt.vmap(f)(XS), XS * 20.0)
     assert float(bt.grad(f)(1.0)) == 3.0
     around = bt.custom_vmap(bt.custom_jvp(lambda x: x * 2.0))
+    around.def_vmap(lambda axis_size, in_batched, x: (x * 20.0, in_batched[0]))
     around.defjvp(lambda primals, tangents: (primals[0] * 2.0, tangents[0] * 3.0))
     assert float(bt.grad(around)(1.0)) == 3.0
     with pytest.raises(AttributeError, match="'custom_vmap' object has no attribute 'defvjp'"):

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar, overload
 
 from bindax_core import config
-from bindax_core.errors import AbstractionError, ShapeError
+from bindax_core.errors import AbstractionError, ShapeError, TypePromotionError
 from bindax_core.extend import (
     Array,
     ClosedJaxpr,
@@ -250,7 +250,7 @@ def check_tangent(
     yields = converts and (given.dtype.kind != "c" or expected.dtype.kind == "c")
     if yields and given.shape == expected.shape and expected.dtype != float0:
         return operations_for(expected).convert(tangent, expected.dtype, expected.weak_type)
-    raise (TypeError if given.shape == expected.shape else ShapeError)(
+    raise (TypePromotionError if given.shape == expected.shape else ShapeError)(
         f"the {what} for {names()[index]} must have the type {expected.str_short()}, because the "
         f"{'primal' if what == 'tangent' else 'output'} is {aval.str_short()}, but it is "
         f"{given.str_short()}."

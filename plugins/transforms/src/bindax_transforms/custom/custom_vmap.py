@@ -101,11 +101,12 @@ class _Derivative:
 
     def rule(self, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
         primal_flags, rest = split(batched, len(self.nonzeros))
-        if not any(primal_flags):
-            found = self._of_tangents(axis_size, batched, operands)
+        fixed, moving = partition(self.nonzeros, primal_flags)
+        if not any(fixed) and not any(p and t for p, t in zip(moving, rest, strict=True)):
+            found = self._of_one(axis_size, batched, operands)
             if found is not None:
                 return found
-        tangent_flags = merge(self.nonzeros, [False] * self.nonzeros.count(False), rest)
+        tangent_flags = merge(self.nonzeros, [False] * len(fixed), rest)
         flags = [p or t for p, t in zip(primal_flags, tangent_flags, strict=True)]
         wanted = [*flags, *partition(self.nonzeros, flags)[1]]
         full = [
@@ -115,9 +116,10 @@ class _Derivative:
         results, out_flags = self._by_rule(axis_size, flags, full)
         return results, [*out_flags, *partition(self.outs_differentiable, out_flags)[1]]
 
-    def _of_tangents(self, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
-        """The derivative along a batch of tangents: to the rule, no primal is batched.
+    def _of_one(self, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]) -> Any:
+        """The derivative where only primals, or only tangents, of each argument are a batch.
 
+        To the rule nothing is batched, as in JAX: what does not depend on that batch has none.
         None where the rule gives batches all the same.
         """
         flags: list[bool] = []
@@ -227,19 +229,27 @@ class custom_vmap(CustomFunction[P, R]):
 
     @api_boundary
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        if self.vmap_rule is None:
+            raise AttributeError(
+                f"the {self._arguments.name} has no vmap rule; define one with def_vmap before "
+                f"calling it."
+            )
         call, operands = FlatCall.of(self._arguments, args, kwargs)
-        rule = partial(self._apply_rule, call)
+        rule = partial(self._apply_rule, call, self.vmap_rule)
         outs = apply_call(CustomVmapCall(call.name, call.function, rule), operands)
         return tree_unflatten(call.tree, outs)  # type: ignore[no-any-return]
 
     def _apply_rule(
-        self, call: FlatCall, axis_size: int, batched: Sequence[bool], operands: Sequence[Any]
+        self,
+        call: FlatCall,
+        vmap_rule: Callable[..., tuple[Any, Any]],
+        axis_size: int,
+        batched: Sequence[bool],
+        operands: Sequence[Any],
     ) -> tuple[list[Any], list[bool]]:
-        if self.vmap_rule is None:
-            raise AttributeError(f"the {call.name} has no vmap rule; define one with def_vmap.")
-        name = f"vmap rule {describe_function(self.vmap_rule)} of the {call.name}"
+        name = f"vmap rule {describe_function(vmap_rule)} of the {call.name}"
         in_batched = list(tree_unflatten(call.in_tree, batched))
-        pair = self.vmap_rule(axis_size, in_batched, *tree_unflatten(call.in_tree, operands))
+        pair = vmap_rule(axis_size, in_batched, *tree_unflatten(call.in_tree, operands))
         check_pair(pair, name, "(out, out_batched)")
         outs = call.of_rule(pair[0], name, batched=True)
         if call.avals is None and not self._is_known(call, batched, operands):
