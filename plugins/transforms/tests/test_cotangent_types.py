@@ -27,6 +27,15 @@ def test_cotangents_of_integers_have_their_shape() -> None:
         f_vjp((1.0, np.zeros(2, np.int32)))
 
 
+def test_another_dtype_is_an_error_of_type_and_of_value() -> None:
+    _, f_lin = bt.linearize(lambda x: x, np.float32(1))
+    _, f_vjp = bt.vjp(lambda x: x, np.float32(1))
+    for function in (f_lin, f_vjp, lambda t: bt.jvp(lambda x: x, (np.float32(1),), (t,))):
+        for error in (TypeError, ValueError):
+            with pytest.raises(error, match=r"must have the type float32\[\], because the"):
+                function(np.int32(1))
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.float64, ml_dtypes.bfloat16])
 def test_backward_rules_may_compute_in_another_width(dtype: Any) -> None:
     @bt.custom_vjp
