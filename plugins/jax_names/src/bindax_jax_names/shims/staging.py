@@ -22,7 +22,7 @@ def make_jaxpr(
     Packages compare the constants of programs, some of which were traced with arrays and some with
     traced values in their place.
     """
-    traced = bindax.make_jaxpr(fun, static_argnums, return_shape=return_shape)
+    traced = bindax.make_jaxpr(fun, static_argnums, axis_env, return_shape)
 
     @wraps(traced)
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:

@@ -12,9 +12,13 @@ from bindax_core.extend import (
     Primitive,
     Rule,
     ShapedArray,
+    Tracer,
     dtype_name,
+    eval_context,
+    full_raise,
     primitive,
     rules,
+    trace_state,
     tree_map,
     typeof,
 )
@@ -34,6 +38,8 @@ from bindax_lax_basic.rules.linear import (
 from bindax_transforms.zeros import UndefPrimal, Zero
 
 T = TypeVar("T")
+
+_NUMBERS = (bool, int, float, complex)
 
 __all__ = [
     "convert_element_type",
@@ -82,9 +88,21 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Array:
 def convert(operand: Any, dtype: DType, weak_type: bool) -> Any:
     """Convert to a dtype and weak type; an operand that has both is returned as it is."""
     aval = typeof(operand)
-    if aval.dtype == dtype and aval.weak_type == weak_type and hasattr(operand, "aval"):
+    is_same = aval.dtype == dtype and aval.weak_type == weak_type
+    if is_same and hasattr(operand, "aval"):
         return operand
-    return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=weak_type)
+    staging = trace_state.dynamic
+    if staging is None or isinstance(operand, Tracer):
+        return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=weak_type)
+    if not is_same and not isinstance(operand, (*_NUMBERS, np.generic)):
+        return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=weak_type)
+    return full_raise(staging.trace, operand if is_same else _number(operand, dtype, weak_type))
+
+
+def _number(x: Any, dtype: DType, weak_type: bool) -> Any:
+    """A number that is converted before it becomes part of a program."""
+    with eval_context():
+        return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
 
 
 def _convert_type(x: ShapedArray, *, new_dtype: DType, weak_type: bool) -> ShapedArray:

@@ -20,6 +20,7 @@ from bindax_core.extend import (
 )
 from bindax_core.sharding import PartitionSpec, laid_as
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules import lowering as lower
 from bindax_lax_basic.rules import types
 from bindax_lax_basic.rules.evaluation import NumPyArray
@@ -103,6 +104,9 @@ def broadcast(
         sizes = (*sizes, *typeof(operand).shape)
     new = types.axes_argument("broadcast", axes, len(sizes))
     kept = tuple(i for i in range(len(sizes)) if i not in new)
+    aval = typeof(operand)
+    if tuple(sizes) == aval.shape:
+        return convert(operand, aval.dtype, aval.weak_type)
     return broadcast_in_dim_p.bind(operand, shape=sizes, broadcast_dimensions=kept)
 
 

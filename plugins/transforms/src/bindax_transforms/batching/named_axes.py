@@ -16,7 +16,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bindax_core.extend import MainTrace, as_array, full_raise, trace_state
+from bindax_core.extend import (
+    MainTrace,
+    Primitive,
+    ShapedArray,
+    as_array,
+    full_raise,
+    primitive,
+    rules,
+    trace_state,
+)
 from bindax_transforms.batching.vmap import AxisData, BatchTrace, BatchTracer
 
 
@@ -148,3 +157,47 @@ def _where_staged(index: Any, level: int) -> Any:
     """An index as a jaxpr that is being staged inside its axis sees it."""
     dynamic = trace_state.dynamic
     return index if dynamic is None or dynamic.level < level else full_raise(dynamic.trace, index)
+
+
+class _AxisIndexPrimitive(Primitive):
+    """Its application is the index of the axis that has the name where it is evaluated."""
+
+    __slots__ = ()
+
+    def bind(self, *operands: Any, axis_name: Any, axis_size: int) -> Any:
+        axis = find_named_axis(axis_name, "axis_index")
+        if axis.size != axis_size:
+            raise ValueError(
+                f"a jaxpr that was made for an axis {axis_name!r} of size {axis_size} is evaluated "
+                f"where that axis has the size {axis.size}. Give make_jaxpr this size in axis_env."
+            )
+        return axis.index
+
+
+axis_index_p: Primitive = primitive(
+    "axis_index",
+    rules.abstract_eval(lambda **params: ShapedArray((), np.int32)),
+    *(
+        kind.absent("its application is an index, to whatever evaluates it")
+        for kind in (rules.impl, rules.jvp, rules.vmap, rules.transpose)
+    ),
+    rules.lowering["stablehlo"].absent("its application is an index, to whatever evaluates it"),
+    type=_AxisIndexPrimitive,
+)
+"""The index along an axis that is named where the program is evaluated, in jaxprs that were made by
+``make_jaxpr(axis_env=...)``. Parameters: ``axis_name``, ``axis_size``."""
+
+
+@contextmanager
+def name_axes_of(axis_env: Sequence[tuple[Any, int]]) -> Iterator[None]:
+    """Name axes inside a block in which a jaxpr is staged that is evaluated where they are named.
+
+    Args:
+        axis_env: names and sizes.
+    """
+    trace: Any = None if trace_state.dynamic is None else trace_state.dynamic.trace
+    places = [{"axis_name": name, "axis_size": int(size)} for name, size in axis_env]
+    indices = [trace.record(axis_index_p, [], place)[0] for place in places]
+    pairs = zip(axis_env, indices, strict=True)
+    with name_axes([NamedAxis(name, int(size), index) for (name, size), index in pairs]):
+        yield

@@ -65,7 +65,7 @@ def _program_key(closed: ClosedJaxpr) -> Any:
     numbers: dict[Var, int] = {v: i for i, v in enumerate(jaxpr.invars)}
 
     def atom(x: Any) -> Any:
-        return numbers[x] if type(x) is Var else (x.aval, _constant_key(x.val))
+        return numbers[x] if type(x) is Var else (x.aval, constant_key(x.val))
 
     eqns = []
     for eqn in jaxpr.eqns:
@@ -79,7 +79,8 @@ def _program_key(closed: ClosedJaxpr) -> Any:
     return tuple([v.aval for v in jaxpr.invars]), tuple(eqns), outs
 
 
-def _constant_key(value: Any) -> Any:
+def constant_key(value: Any) -> Any:
+    """A hashable value that constants of one type share when they are equal."""
     # Keys and others of an extended dtype are what represents them; their types say the rest.
     found = np.asarray(value.physical() if isinstance(value, Array) else value)
     # What has no bytes of its own is told apart by its object, which the jaxpr keeps alive.

@@ -9,10 +9,12 @@ from typing import Any, Literal, overload
 
 from bindax_core.extend import (
     AbstractValue,
+    Array,
     ClosedJaxpr,
     DebugInfo,
     PyTreeDef,
     ShapedArray,
+    Var,
     api_boundary,
     canonicalize_aval,
     eval_context,
@@ -27,7 +29,9 @@ from bindax_core.extend import (
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import flatten_function, parameter_names
+from bindax_transforms.batching.named_axes import axis_index_p, name_axes_of
 from bindax_transforms.staging import static_arguments as arguments
+from bindax_transforms.staging.interning import constant_key
 from bindax_transforms.staging.jaxpr_trace import JaxprTracer
 from bindax_transforms.staging.reference import Reference, check_distinct, has_references
 from bindax_transforms.staging.staged_program import (
@@ -36,6 +40,12 @@ from bindax_transforms.staging.staged_program import (
     with_constants,
 )
 from bindax_transforms.staging.static_arguments import JitOptions
+
+AxisEnv = Sequence[tuple[Any, int]]
+"""Names of axes and their sizes."""
+
+_MOST_BYTES = 2**20
+"""Of a constant that is compared with others."""
 
 
 def abstractify(x: Any, name: str) -> Any:
@@ -61,7 +71,12 @@ def operand_of(x: Any) -> Any:
 
 
 def _staged(
-    name: str, fun: Callable[..., Any], static_argnums: tuple[int, ...], args: Any, kwargs: Any
+    name: str,
+    fun: Callable[..., Any],
+    static_argnums: tuple[int, ...],
+    args: Any,
+    kwargs: Any,
+    axis_env: AxisEnv = (),
 ) -> tuple[ClosedJaxpr, PyTreeDef]:
     options = JitOptions(static_argnums=static_argnums)
     dynamic_args, dynamic_kwargs, _ = arguments.split_static(fun, options, args, kwargs)
@@ -74,22 +89,62 @@ def _staged(
         kinds = [x.kind if isinstance(x, Reference) else None for x in leaves]
         check_distinct(leaves, partial(parameter_names, fun, dynamic_args, dynamic_kwargs))
         flat_function = on_values(flat_function, kinds)
+    if axis_env:
+        flat_function = _with_named_axes(flat_function, axis_env)
     staged = stage_with_references(flat_function, avals, origin)
     if not staged.references:
         return staged.program, out_tree()
     return with_constants(staged.program, staged.load()), out_tree()
 
 
+def _with_named_axes(
+    function: Callable[..., list[Any]], axis_env: AxisEnv
+) -> Callable[..., list[Any]]:
+    def named(*values: Any) -> list[Any]:
+        with name_axes_of(axis_env):
+            return function(*values)
+
+    return named
+
+
+def _without_unused_indices(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """A jaxpr without the indices of axes that the function does not use."""
+    used = {x for eqn in closed.eqns for x in eqn.invars} | set(closed.jaxpr.outvars)
+    eqns = [e for e in closed.eqns if e.primitive is not axis_index_p or e.outvars[0] in used]
+    return ClosedJaxpr(closed.jaxpr.replace(eqns=eqns), closed.consts)
+
+
+def _with_each_constant_once(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """A jaxpr in which constants that are equal are one, such as copies of an array of NumPy."""
+    jaxpr = closed.jaxpr
+    first: dict[Any, Var] = {}
+    consts: dict[Var, Any] = {}
+    same: dict[Any, Any] = {}
+    for v, const in zip(jaxpr.constvars, closed.consts, strict=True):
+        small = type(const) is Array and const.on_host and const.nbytes <= _MOST_BYTES
+        key = (v.aval, constant_key(const)) if small else id(const)
+        same[v] = first.setdefault(key, v)
+        consts.setdefault(same[v], const)
+    if len(first) == len(same):
+        return closed
+    eqns = [eqn.replace(invars=[same.get(x, x) for x in eqn.invars]) for eqn in jaxpr.eqns]
+    outs = [same.get(x, x) for x in jaxpr.outvars]
+    jaxpr = jaxpr.replace(constvars=list(consts), eqns=eqns, outvars=outs)
+    return ClosedJaxpr(jaxpr, list(consts.values()))
+
+
 @overload
 def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: int | Sequence[int] = (),
+    axis_env: AxisEnv | None = None,
     return_shape: Literal[False] = False,
 ) -> Callable[..., ClosedJaxpr]: ...
 @overload
 def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: int | Sequence[int] = (),
+    axis_env: AxisEnv | None = None,
     *,
     return_shape: Literal[True],
 ) -> Callable[..., tuple[ClosedJaxpr, Any]]: ...
@@ -97,12 +152,14 @@ def make_jaxpr(
 def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: int | Sequence[int] = (),
+    axis_env: AxisEnv | None = None,
     return_shape: bool = False,
 ) -> Callable[..., Any]: ...
 @api_boundary
 def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: int | Sequence[int] = (),
+    axis_env: AxisEnv | None = None,
     return_shape: bool = False,
 ) -> Callable[..., Any]:
     """A function that gives the jaxpr of ``fun`` for arguments of the types it is called with.
@@ -110,6 +167,8 @@ def make_jaxpr(
     Args:
         fun: a function of arrays and trees of arrays.
         static_argnums: positions of arguments that are Python values, not arrays.
+        axis_env: pairs of a name and a size, for functions such as ``psum`` along named axes. The
+            jaxpr is evaluated where axes have these names.
         return_shape: whether to return also the types of the results in their structure.
 
     Returns:
@@ -129,7 +188,8 @@ def make_jaxpr(
     @wraps(fun)
     @api_boundary
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
-        jaxpr, out_tree = _staged("make_jaxpr", fun, static, args, kwargs)
+        jaxpr, out_tree = _staged("make_jaxpr", fun, static, args, kwargs, axis_env or ())
+        jaxpr = _with_each_constant_once(_without_unused_indices(jaxpr))
         if return_shape:
             return jaxpr, tree_unflatten(out_tree, jaxpr.out_avals[: out_tree.num_leaves])
         return jaxpr
