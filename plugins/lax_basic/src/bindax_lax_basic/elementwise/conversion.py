@@ -14,7 +14,6 @@ from bindax_core.extend import (
     ShapedArray,
     Tracer,
     dtype_name,
-    eval_context,
     full_raise,
     primitive,
     rules,
@@ -39,7 +38,7 @@ from bindax_transforms.zeros import UndefPrimal, Zero
 
 T = TypeVar("T")
 
-_NUMBERS = (bool, int, float, complex)
+_NUMBERS = (bool, int, float, complex, np.generic)
 
 __all__ = [
     "convert_element_type",
@@ -92,17 +91,18 @@ def convert(operand: Any, dtype: DType, weak_type: bool) -> Any:
     if is_same and hasattr(operand, "aval"):
         return operand
     staging = trace_state.dynamic
-    if staging is None or isinstance(operand, Tracer):
-        return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=weak_type)
-    if not is_same and not isinstance(operand, (*_NUMBERS, np.generic)):
-        return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=weak_type)
-    return full_raise(staging.trace, operand if is_same else _number(operand, dtype, weak_type))
+    if staging is not None and not isinstance(operand, Tracer):
+        if is_same:
+            return full_raise(staging.trace, operand)
+        if isinstance(operand, _NUMBERS) and not weak_type:
+            return full_raise(staging.trace, _number(operand, aval, dtype))
+    return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=weak_type)
 
 
-def _number(x: Any, dtype: DType, weak_type: bool) -> Any:
+def _number(x: Any, aval: ShapedArray, dtype: DType) -> Any:
     """A number that is converted before it becomes part of a program."""
-    with eval_context():
-        return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
+    _convert_type(aval, new_dtype=dtype, weak_type=False)  # checks the dtypes
+    return _convert_impl(np.asarray(x, aval.dtype), new_dtype=dtype, weak_type=False)
 
 
 def _convert_type(x: ShapedArray, *, new_dtype: DType, weak_type: bool) -> ShapedArray:

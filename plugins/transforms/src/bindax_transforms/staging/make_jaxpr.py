@@ -189,7 +189,10 @@ def make_jaxpr(
     @api_boundary
     def jaxpr_of(*args: Any, **kwargs: Any) -> Any:
         jaxpr, out_tree = _staged("make_jaxpr", fun, static, args, kwargs, axis_env or ())
-        jaxpr = _with_each_constant_once(_without_unused_indices(jaxpr))
+        if axis_env:
+            jaxpr = _without_unused_indices(jaxpr)
+        if len(jaxpr.consts) > 1:
+            jaxpr = _with_each_constant_once(jaxpr)
         if return_shape:
             return jaxpr, tree_unflatten(out_tree, jaxpr.out_avals[: out_tree.num_leaves])
         return jaxpr
