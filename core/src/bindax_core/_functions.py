@@ -53,7 +53,11 @@ def describe_function(function: Callable[..., Any]) -> str:
     ('loss (...:1)', 'pow')
     """
     inner = unwrapped_function(function)
-    name = str(getattr(function, "__name__", None) or getattr(inner, "__name__", function))
+    name = getattr(function, "__name__", None) or getattr(inner, "__name__", None)
+    try:
+        name = str(name or function)
+    except Exception:  # whatever the text of an object of a user raises
+        name = f"an object of type {type(function).__name__}"
     code = code_of(inner)
     return name if code is None else f"{name} ({code.co_filename}:{code.co_firstlineno})"
 

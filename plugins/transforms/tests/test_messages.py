@@ -154,6 +154,19 @@ def test_mismatched_primals_and_tangents() -> None:
         bt.jvp(lambda x: x, ("no",), (1.0,))
 
 
+def test_a_callable_whose_text_raises_has_a_name() -> None:
+    class Callable:
+        def __call__(self, x: Any) -> Any:
+            return (x, object())
+
+        def __repr__(self) -> str:
+            raise ValueError("no text")
+
+    assert repr(bt.jit(Callable())) == "<jit of an object of type Callable>"
+    with pytest.raises(TypeError, match=r"jit of an object of type Callable returned at output"):
+        bt.jit(Callable())(1.0)
+
+
 def test_mismatched_cotangents() -> None:
     _, pullback = bt.vjp(lambda x: (x, x), 1.0)
     with pytest.raises(TypeError, match=r"cotangent must have the structure of the output"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core import Array
 from bindax_core import Literal as Literal
 from bindax_core import Var as Var
 from bindax_core import jaxpr_as_fun as jaxpr_as_fun
@@ -111,8 +112,19 @@ class DropVar(Var):
     __slots__ = ()
 
 
-class Token:
-    """The type of values that order effects in programs of JAX; bindax's have none."""
+class _TokenType(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        shape, dtype = getattr(instance, "shape", None), getattr(instance, "dtype", None)
+        return isinstance(instance, Array) and shape == (0,) and bool(dtype == np.bool_)
+
+
+class Token(metaclass=_TokenType):
+    """The type of values that order effects in programs of JAX; those of bindax are empty arrays.
+
+    >>> import bindax
+    >>> isinstance(bindax.lax.create_token(), Token), isinstance(bindax.numpy.ones(0), Token)
+    (True, False)
+    """
 
 
 class AbstractToken(AbstractValue):

@@ -32,6 +32,7 @@ def make_jaxpr(
             return _with_constants(program), types
         return _with_constants(found)
 
+    jaxpr_of.__module__ = "jax"
     return jaxpr_of
 
 
