@@ -15,6 +15,8 @@ import pytest
 from bindax_mutation import mutate_text
 from bindax_mutation._text import changed_codes, edits_of, in_force, reached, watched
 
+HERE = str(Path(__file__).parent)
+
 
 def scaled(x: Any, factor: int = 3) -> Any:
     """Text of which nothing is changed."""
@@ -60,7 +62,7 @@ def test_a_change_is_in_force_for_a_while() -> None:
     before = scaled.__code__
     outcomes = {"Sub becomes Add": 23, "its operands change places": 10, "10 becomes 11": 17}
     for what, outcome in outcomes.items():
-        with in_force(changed_codes(edits[what])):
+        with in_force(changed_codes(edits[what]), HERE):
             assert scaled(20) == outcome
         assert scaled.__code__ is before
     assert scaled(20) == 17
@@ -70,7 +72,7 @@ def test_a_change_is_in_force_for_a_while() -> None:
 def test_functions_that_close_over_values_are_changed() -> None:
     function = closing(4)
     edit = next(e for e in edits_of([function.__code__]) if e.what == "Add becomes Sub")
-    with in_force(changed_codes(edit)):
+    with in_force(changed_codes(edit), HERE):
         assert function(9) == 8
         assert closing(4)(9) == 8
     assert function(9) == 10
@@ -85,7 +87,7 @@ def table() -> int:
 def test_remembered_values_are_made_anew() -> None:
     assert table() == 42
     edit = edits_of([table.__wrapped__.__code__])[0]
-    with in_force(changed_codes(edit)):
+    with in_force(changed_codes(edit), HERE):
         assert table() != 42
     assert table() == 42
 
@@ -94,13 +96,13 @@ def test_runs_of_a_line_are_seen() -> None:
     edits = {edit.what: edit for edit in edits_of([scaled.__code__])}
     for what, is_run in (("2 becomes 3", False), ("Sub becomes Add", True)):
         codes = changed_codes(edits[what])
-        with in_force(codes), watched(edits[what], codes) as runs:
+        with in_force(codes, HERE), watched(edits[what], codes) as runs:
             scaled(20)
         assert bool(runs) == is_run
 
 
 def test_reached_functions_are_collected() -> None:
-    with reached(str(Path(__file__).parent)) as found:
+    with reached(HERE) as found:
         closing(4)(9)
     assert {code.co_name for code in found} == {"closing", "<lambda>"}
     assert ast.parse(inspect.getsource(closing))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import re
 import sys
@@ -20,8 +21,10 @@ from bindax_mutation._report import KILLED, SURVIVED, Mutant, MutationReport
 from bindax_mutation._run import SECONDS, Progress, Step, fails, forget, gathered, narrowed
 from bindax_mutation._text import (
     Edit,
+    cached_functions,
     changed_codes,
     edits_of,
+    forget_values,
     in_force,
     reached,
     watched,
@@ -71,7 +74,7 @@ def mutate_text(
     directory = str(Path(inspect.getfile(package)).parent)
     with checking():
         users = _users(plan, directory)
-        tried = partial(_tried, plan, users, seconds, {})
+        tried = partial(_tried, plan, users, directory, seconds, {})
         mutants = gathered(edits_of(list(users)), tried, count, seed, progress)
     return MutationReport(subject.name, seed, time.perf_counter() - start, mutants)
 
@@ -79,9 +82,11 @@ def mutate_text(
 def _users(plan: Plan, directory: str) -> Users:
     """The functions of the package that checks reach: the primitives and the checks they are of."""
     users: Users = {}
+    cached = cached_functions(directory, gc.get_objects())
     for primitive in plan.subject.primitives:
         for check, case in _steps(plan, primitive, 1):
             _forget(plan, [primitive])
+            forget_values(cached)
             with reached(directory) as found:
                 fails(plan, check, case)
             for code in sorted(found, key=_place):
@@ -129,7 +134,12 @@ def _in_turn(plan: Plan, near: Mapping[Primitive, set[str]]) -> Iterator[tuple[P
 
 
 def _tried(
-    plan: Plan, users: Users, seconds: float, sound: dict[Step, bool], edit: Edit
+    plan: Plan,
+    users: Users,
+    directory: str,
+    seconds: float,
+    sound: dict[Step, bool],
+    edit: Edit,
 ) -> Mutant | None:
     """Return the fate of a change: killed by a check that passes without it, or surviving.
 
@@ -143,7 +153,7 @@ def _tried(
     suspects: list[tuple[Primitive, Step]] = []
     _forget(plan, near)
     deadline = time.process_time() + seconds
-    with in_force(codes), watched(edit, codes) as runs:
+    with in_force(codes, directory), watched(edit, codes) as runs:
         for primitive, step in _in_turn(plan, near):
             if time.process_time() > deadline or len(suspects) == _SUSPECTS:
                 break

@@ -8,7 +8,7 @@ import gc
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -192,31 +192,41 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
 
 
 @contextmanager
-def in_force(codes: Mapping[CodeType, CodeType]) -> Iterator[None]:
-    """Give all functions that run some codes other ones, inside a ``with`` block."""
+def in_force(codes: Mapping[CodeType, CodeType], directory: str) -> Iterator[None]:
+    """Give all functions that run some codes other ones, inside a ``with`` block.
+
+    Before and after it, the functions of a directory forget what they remember.
+    """
     objects = gc.get_objects()  # millions, which takes a while
     found = [f for f in objects if type(f) is FunctionType and f.__code__ in codes]
     changed = [(function, function.__code__) for function in found]
-    folders = {Path(code.co_filename).parent for code in codes}
     for function, code in changed:
         function.__code__ = codes[code]
-    _forget_values(folders, objects)
+    forget_values(cached_functions(directory, objects))
     del objects
     try:
         yield
     finally:
         for function, code in changed:
             function.__code__ = code
-        _forget_values(folders, gc.get_objects())
+        forget_values(cached_functions(directory, gc.get_objects()))
 
 
-def _forget_values(folders: set[Path], objects: list[Any]) -> None:
-    """Clear what functions of some folders, cached by ``functools.cache``, remember."""
-    for cached in objects:
-        if type(cached) is functools._lru_cache_wrapper:
-            code = getattr(inspect.unwrap(cached), "__code__", None)
-            if code is not None and Path(code.co_filename).parent in folders:
-                cached.cache_clear()
+def cached_functions(directory: str, objects: Iterable[Any]) -> list[Any]:
+    """Those of some objects that ``functools.cache`` made of functions of a directory."""
+    cached = [one for one in objects if type(one) is functools._lru_cache_wrapper]
+    return [one for one in cached if _file_of(inspect.unwrap(one)).startswith(directory)]
+
+
+def _file_of(function: Any) -> str:
+    code = getattr(function, "__code__", None)
+    return "" if code is None else str(code.co_filename)
+
+
+def forget_values(cached: Iterable[Any]) -> None:
+    """Clear what functions remember that ``functools.cache`` made."""
+    for one in cached:
+        one.cache_clear()
 
 
 @contextmanager
