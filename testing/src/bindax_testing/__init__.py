@@ -70,6 +70,7 @@ from bindax_testing._samples import Sample as Sample
 from bindax_testing._samples import array as array
 from bindax_testing._samples import container as container
 from bindax_testing._samples import elementwise as elementwise
+from bindax_testing._samples import known as known
 from bindax_testing._samples import rule_check as rule_check
 from bindax_testing._samples import sample as sample
 from bindax_testing._shardings import check_shardings as check_shardings

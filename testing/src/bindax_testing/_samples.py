@@ -25,6 +25,7 @@ from bindax_core.extend import (
     logical_array,
     typeof,
 )
+from bindax_testing._compare import NotApplicable
 from bindax_testing._domains import REAL, Domain, NumPyArray, Shape, anything
 
 if TYPE_CHECKING:
@@ -191,6 +192,55 @@ def sample(
         label = "-".join([str(name), *types, *given])
     made = Sample(function, operands, params, label, dict(skip or {}), tuple(no_derivative))
     return attrs.evolve(made, reference=reference, ulps=ulps)
+
+
+def known(
+    function: Any, operands: Sequence[Any], results: Any, *, ulps: float = 4.0, **options: Any
+) -> Sample:
+    """A sample of one call, with results that were computed elsewhere.
+
+    Args:
+        function: a primitive.
+        operands: arrays, the values of the call.
+        results: what the primitive returns for them: an array, or a sequence of arrays.
+        ulps: how many units in the last place results may be from these.
+        options: the label, skipped checks and parameters, as of ``sample``.
+
+    >>> import numpy as np
+    >>> from bindax import lax
+    >>> from bindax_testing import check_rules, known
+    >>> wrong = known(lax.log_p, [np.array([1.0, 2.0])], np.array([0.0, 0.6931471806]))
+    >>> report = check_rules(lax.log_p, [wrong])
+    >>> [failure.check for failure in report.failures]
+    ['reference']
+    """
+    given = [np.asarray(x) for x in operands]
+    made = [array(x.shape, x.dtype, _Always(x)) for x in given]
+    return sample(function, *made, reference=_Answer(given, results), ulps=ulps, **options)
+
+
+@attrs.frozen(eq=False)
+class _Always:
+    """The domain of one array of values."""
+
+    values: NumPyArray
+
+    def __call__(self, rng: np.random.Generator, shape: Shape, dtype: Any) -> NumPyArray:
+        return self.values
+
+
+@attrs.frozen(eq=False)
+class _Answer:
+    """The reference that knows the results for certain operands."""
+
+    operands: Sequence[NumPyArray]
+    results: Any
+
+    def __call__(self, *operands: Any, **params: Any) -> Any:
+        pairs = zip(self.operands, operands, strict=True)
+        if not all(x.shape == y.shape and np.array_equal(x, y, equal_nan=True) for x, y in pairs):
+            raise NotApplicable("the results are known for the operands of the sample alone")
+        return self.results
 
 
 def _no_operand(i: int, given: Any) -> str:

@@ -9,7 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bindax_special as special
-from bindax_testing import Sample, array, between, sample
+from bindax_special.bessel_functions import bessel_i0e_p, bessel_i1e_p
+from bindax_special.gamma_functions import digamma_p, lgamma_p, polygamma_p, zeta_p
+from bindax_special.incomplete_functions import (
+    igamma_grad_a_p,
+    igamma_p,
+    igammac_p,
+    random_gamma_grad_p,
+    regularized_incomplete_beta_p,
+)
+from bindax_special.known_values import KNOWN
+from bindax_testing import Sample, array, between, known, sample
 
 Range = tuple[float, float]
 
@@ -18,6 +28,17 @@ _WIDER = ("float64", "float32", "bfloat16")
 _DOUBLE = ("float64",)
 _POSITIVE = (0.3, 4.0)
 _NO_FORMULA = "the second derivative in the first operand has no closed form"
+_PRIMITIVES = {
+    p.name: p
+    for p in (
+        *(bessel_i0e_p, bessel_i1e_p, digamma_p, igamma_grad_a_p, igamma_p, igammac_p, lgamma_p),
+        *(polygamma_p, random_gamma_grad_p, regularized_incomplete_beta_p, zeta_p),
+    )
+}
+_OF_DERIVATIVES = (
+    *("jvp", "linearize", "reverse", "second order", "special points"),
+    *("jit with derivatives", "vmap of others", "derivatives of vmap"),
+)
 _ZERO_AT_ONE = "near its zeros the compiled function is right up to an absolute error"
 
 _SKIPPED = {
@@ -99,6 +120,15 @@ def _batches() -> Iterator[Sample]:
     yield sample(special.betainc, positive, positive, unit, no_derivative=(0, 1))
 
 
+def _known_values() -> Iterator[Sample]:
+    """Calls at single points, whose values were computed elsewhere."""
+    skip = dict.fromkeys(_OF_DERIVATIVES, "some of the points are at the border of the domain")
+    for name, rows in KNOWN.items():
+        *operands, values = np.array(rows).T
+        label = f"{name}-known"
+        yield known(_PRIMITIVES[name], operands, values, ulps=32, label=label, skip=skip)
+
+
 def conformance_samples() -> Iterator[Sample]:
     """Every sample of the package."""
     seen: Counter[str] = Counter()
@@ -113,3 +143,4 @@ def conformance_samples() -> Iterator[Sample]:
         for dtype in kinds:
             yield _with_leading(name, leading, last, dtype)
     yield from _batches()
+    yield from _known_values()
