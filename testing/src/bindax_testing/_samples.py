@@ -201,7 +201,7 @@ def known(
 
     Args:
         function: a primitive.
-        operands: arrays, the values of the call.
+        operands: arrays, the values of the call; those of extended dtypes made by ``array``.
         results: what the primitive returns for them: an array, or a sequence of arrays.
         ulps: how many units in the last place results may be from these.
         options: the label, skipped checks and parameters, as of ``sample``.
@@ -214,8 +214,8 @@ def known(
     >>> [failure.check for failure in report.failures]
     ['reference']
     """
-    given = [np.asarray(x) for x in operands]
-    made = [array(x.shape, x.dtype, _Always(x)) for x in given]
+    given = [x if isinstance(x, Operand) else np.asarray(x) for x in operands]
+    made = [x if isinstance(x, Operand) else array(x.shape, x.dtype, _Always(x)) for x in given]
     return sample(function, *made, reference=_Answer(given, results), ulps=ulps, **options)
 
 
@@ -233,12 +233,13 @@ class _Always:
 class _Answer:
     """The reference that knows the results for certain operands."""
 
-    operands: Sequence[NumPyArray]
+    operands: Sequence[Any]
     results: Any
 
     def __call__(self, *operands: Any, **params: Any) -> Any:
         pairs = zip(self.operands, operands, strict=True)
-        if not all(x.shape == y.shape and np.array_equal(x, y, equal_nan=True) for x, y in pairs):
+        same = [isinstance(x, Operand) or np.array_equal(x, y, equal_nan=True) for x, y in pairs]
+        if not all(same):
             raise NotApplicable("the results are known for the operands of the sample alone")
         return self.results
 

@@ -16,9 +16,10 @@ from bindax_lax_basic.samples.calls import Sample as Call
 from bindax_lax_basic.samples.contractions import CONTRACTIONS
 from bindax_lax_basic.samples.edges import edges
 from bindax_lax_basic.samples.equivalent_mutants import equivalent_mutants
+from bindax_lax_basic.samples.known_values import KNOWN
 from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 from bindax_lax_basic.samples.reductions import Call as FunctionCall
-from bindax_testing import EquivalentMutant, ExpectedFailure, Sample, array, between, sample
+from bindax_testing import EquivalentMutant, ExpectedFailure, Sample, array, between, known, sample
 from bindax_transforms import vmap
 
 
@@ -26,11 +27,17 @@ def conformance_samples() -> Iterator[Sample | ExpectedFailure | EquivalentMutan
     """Every sample of ``samples.SAMPLES``, what is known to fail, and what changes nothing."""
     yield from equivalent_mutants()
     labels: Counter[str] = Counter()
-    for one in (*_more_samples(), *_of_calls(), *_to_divide()):
+    for one in (*_more_samples(), *_of_calls(), *_to_divide(), *_known_values()):
         labels[one.label] += 1
         count = labels[one.label]
         # The same function, types and parameters, in another range.
         yield one if count == 1 else one.with_label(f"{one.label} ({count})")
+
+
+def _known_values() -> Iterator[Sample]:
+    for function in (lax.erf_p, lax.erfc_p, lax.erf_inv_p):
+        x, values = np.array(KNOWN[function.name]).T
+        yield known(function, [x], values, ulps=8)
 
 
 def _both(x: Any, y: Any) -> tuple[Any, Any]:
