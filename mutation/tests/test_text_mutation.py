@@ -28,6 +28,21 @@ def scaled(x: Any, factor: int = 3) -> Any:
     return round(max(x - factor, 10), len(list(pairs)))
 
 
+def requiring(x: Any, least: int = 0) -> Any:
+    """What only refuses or warns is left alone."""
+    if x is not None:
+        require_more(x, 3)
+    if x != 4:
+        x = x * 2
+        require_more(x, 3)
+    return x
+
+
+def require_more(x: Any, least: int) -> None:
+    if x <= least:
+        raise ValueError(f"{x} is not above {least}")
+
+
 def closing(limit: int) -> Any:
     return lambda x: x + 1 if x > limit else limit
 
@@ -55,6 +70,11 @@ def test_every_place_is_found() -> None:
         "its operands change places",
         "10 becomes 11",
     ]
+
+
+def test_what_decides_upon_errors_alone_is_left_out() -> None:
+    found = [edit.what for edit in edits_of([requiring.__code__, require_more.__code__])]
+    assert found == ["NotEq becomes Eq", "4 becomes 5", "Mult becomes Div", "2 becomes 3"]
 
 
 def test_a_change_is_in_force_for_a_while() -> None:

@@ -29,7 +29,7 @@ from bindax_mutation._text import (
     reached,
     watched,
 )
-from bindax_testing.extend import Plan, checking, make_plan, subject_of
+from bindax_testing.extend import Case, Plan, checking, make_plan, subject_of
 from bindax_transforms import clear_caches
 
 Users = dict[CodeType, dict[Primitive, set[str]]]
@@ -84,23 +84,36 @@ def _users(plan: Plan, directory: str) -> Users:
     users: Users = {}
     cached = cached_functions(directory, gc.get_objects())
     for primitive in plan.subject.primitives:
-        for check, case in _steps(plan, primitive, 1):
+        for check, case in _steps(plan, primitive, _one_of_each_kind(plan.cases[primitive])):
             _forget(plan, [primitive])
             forget_values(cached)
             with reached(directory) as found:
                 fails(plan, check, case)
-            for code in sorted(found, key=_place):
+            for code in sorted(filter(_is_of_rules, found), key=_place):
                 users.setdefault(code, {}).setdefault(primitive, set()).add(check.name)
     return users
+
+
+def _is_of_rules(code: CodeType) -> bool:
+    """Tell whether a function is none of those that samples are made of."""
+    return not {"samples", "samples.py", "_conformance.py"} & set(Path(code.co_filename).parts)
 
 
 def _place(code: CodeType) -> tuple[str, int, str]:
     return code.co_filename, code.co_firstlineno, code.co_qualname
 
 
-def _steps(plan: Plan, primitive: Primitive, cases: int) -> list[Step]:
-    checks, chosen = plan.telling(primitive), plan.cases[primitive][:cases]
-    return [(c, case) for case in chosen for c in checks if case.skip.get(c.name) is None]
+def _one_of_each_kind(cases: Sequence[Case]) -> list[Case]:
+    """The first case of each combination of kinds of dtypes, and of checks that are left out."""
+    found: dict[tuple[str, ...], Case] = {}
+    for case in cases:
+        found.setdefault((*(aval.dtype.kind for aval in case.avals), *case.skip), case)
+    return list(found.values())
+
+
+def _steps(plan: Plan, primitive: Primitive, cases: Sequence[Case]) -> list[Step]:
+    checks = plan.telling(primitive)
+    return [(c, case) for case in cases for c in checks if case.skip.get(c.name) is None]
 
 
 def _near(plan: Plan, edit: Edit, users: Collection[Primitive]) -> list[Primitive]:
@@ -122,7 +135,7 @@ def _near(plan: Plan, edit: Edit, users: Collection[Primitive]) -> list[Primitiv
 
 def _in_turn(plan: Plan, near: Mapping[Primitive, set[str]]) -> Iterator[tuple[Primitive, Step]]:
     """The steps that reach a function, cheap checks first; of each primitive a case in turn."""
-    steps = {p: _steps(plan, p, len(plan.cases[p])) for p in near}
+    steps = {p: _steps(plan, p, plan.cases[p]) for p in near}
     for is_composed in (False, True):
         for rank in range(max(len(plan.cases[p]) for p in near)):
             for primitive, checks in near.items():

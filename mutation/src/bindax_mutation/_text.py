@@ -86,6 +86,8 @@ def _places(
         return
     if isinstance(node, ast.keyword) and node.arg in _CHECKING:
         return
+    if _refuses(node):
+        return
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
         decorators = getattr(node, "decorator_list", ())
         first = min([node.lineno, *(d.lineno for d in decorators)])
@@ -96,7 +98,9 @@ def _places(
     for what, change in _changes(node):
         yield owner, what, node, change
     left_out = {"annotation", "returns", "decorator_list"}
-    if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise):
+    if isinstance(node, ast.If) and (
+        isinstance(node.body[-1], ast.Raise) or all(map(_refuses, node.body))
+    ):
         left_out.add("test")  # it decides upon an error alone
     for name, value in ast.iter_fields(node):
         if name in left_out:
@@ -104,6 +108,14 @@ def _places(
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
                 yield from _places(child, owner)
+
+
+def _refuses(node: ast.AST) -> bool:
+    """Tell whether a statement raises an error, or calls a function that may, and does no more."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        name = ast.unparse(node.value.func).rpartition(".")[2]
+        return name.lstrip("_").startswith((*_REFUSING, "warn"))
+    return isinstance(node, ast.Raise)
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -238,6 +250,7 @@ def watched(edit: Edit, codes: Mapping[CodeType, CodeType]) -> Iterator[list[int
     def on_line(frame: FrameType, event: str, _: Any) -> Any:
         if event == "line" and frame.f_lineno == edit.line:
             runs.append(edit.line)
+            sys.settrace(before)  # it is slow
             return None
         return on_line
 

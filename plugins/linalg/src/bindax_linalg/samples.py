@@ -14,7 +14,7 @@ import numpy as np
 
 import bindax_linalg as linalg
 from bindax_core.extend import typeof
-from bindax_lax_basic import add
+from bindax_lax_basic import add, mul, sub
 from bindax_linalg import _matrices as m
 from bindax_testing import EquivalentMutant, Sample, array, between, sample
 
@@ -52,6 +52,12 @@ def triangular(x: Any) -> Any:
     return m.upper_part(separate(x))
 
 
+def with_zeros(x: Any) -> Any:
+    """Matrices with zeros below the diagonal, but not in all of a column."""
+    places = np.eye(typeof(x).shape[-1], k=-1)
+    return sub(x, mul(x, np.broadcast_to(places, typeof(x).shape).astype(typeof(x).dtype)))
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """A function of linear algebra, called on what ``prepare`` makes of the first operand."""
@@ -82,7 +88,7 @@ def _case(
 ) -> Iterator[Sample]:
     function = Prepared(getattr(linalg, name), prepare, arguments)
     given = "".join(f"-{key}={value}" for key, value in arguments.items())
-    given += "-of-triangular" if prepare is triangular else ""
+    given += f"-of-{prepare.__name__}" if prepare in (triangular, with_zeros) else ""
     for dtype in dtypes:
         operands = [array(shape, dtype, between(-1.0, 1.0)) for shape in shapes]
         types = "-".join(f"{dtype}[{','.join(map(str, shape))}]" for shape in shapes)
@@ -152,7 +158,8 @@ def _spectra() -> Iterator[Sample]:
         skip = {**fixed, "compiled": _NOT_UNIQUE}
         yield from _case("schur", separate, ((2, 3, 3),), skip=skip, **found)
         yield from _case("schur", triangular, ((2, 3, 3),), skip=fixed, **found)
-    yield from _case("hessenberg", _same, ((2, 4, 4),), skip=fixed)
+    for prepare in (_same, with_zeros):
+        yield from _case("hessenberg", prepare, ((2, 4, 4),), skip=fixed)
     for lower in (True, False):
         yield from _case("tridiagonal", _same, ((2, 4, 4),), skip=fixed, lower=lower)
 

@@ -11,6 +11,7 @@ import bindax_lax_basic as lax
 from bindax_control_flow.cond.cond import cond, switch
 from bindax_control_flow.cond.platform_dependent import platform_dependent
 from bindax_testing import Sample, array, between, sample
+from bindax_transforms import custom_jvp
 
 INDEX = array((), "int32", between(0, 2))
 PRED = array((), "bool")
@@ -70,6 +71,22 @@ def _for_all_platforms(x: Any) -> Any:
     return platform_dependent(x, tpu=lax.neg, cuda=lax.cos, default=lax.sin)
 
 
+@custom_jvp
+def _squared(x: Any) -> Any:
+    return lax.mul(x, x)
+
+
+@_squared.defjvp
+def _squared_jvp(primals: Any, tangents: Any) -> Any:
+    """A rule with a constant array, which its function has not."""
+    slope = lax.mul(primals[0], np.full(3, 2.0))
+    return _squared(*primals), lax.mul(tangents[0], slope)
+
+
+def _with_constants_in_rules(index: Any, x: Any) -> Any:
+    return switch(index, (_squared, lax.neg, lambda x: _squared(lax.sin(x))), x)
+
+
 def cond_samples() -> Iterator[Sample]:
     """Calls of ``cond``, ``switch`` and ``platform_dependent``."""
     x = array((3,), "float64")
@@ -84,5 +101,6 @@ def cond_samples() -> Iterator[Sample]:
     yield sample(_partly_constant, PRED, x, array((2,), "int32"), skip=_TRANSPOSES)
     yield sample(_reduced, PRED, array((2, 3), "float64"), skip=_TRANSPOSES)
     yield sample(_nested, PRED, PRED, x, skip=_TRANSPOSES)
+    yield sample(_with_constants_in_rules, INDEX, x, skip=_TRANSPOSES)
     yield sample(_per_platform, array((2,), "float64"))
     yield sample(_for_all_platforms, array((2,), "float64"))

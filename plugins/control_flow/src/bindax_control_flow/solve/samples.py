@@ -38,18 +38,19 @@ def _symmetric(a: Any, b: Any) -> Any:
     return custom_linear_solve(matvec, b, _cramer, symmetric=True)
 
 
-def _components(scale: Any, coupling: Any, b: Any, c: Any) -> Any:
+def _components(scale: Any, coupling: Any, last: Any, b: Any, c: Any) -> Any:
     """A triangular system of two arrays; a batch axis reaches the second by way of the first."""
 
     def matvec(x: Any) -> Any:
-        return x[0] * scale, x[1] + coupling * x[0]
+        return x[0] * scale, x[1] * last + coupling * x[0]
 
     def solve(matvec: Any, b: Any) -> Any:
         first = b[0] / scale
-        return (first, b[1] - coupling * first), first > 0
+        return (first, (b[1] - coupling * first) / last), first > 0
 
     def transpose_solve(vecmat: Any, y: Any) -> Any:
-        return ((y[0] - coupling * y[1]) / scale, y[1]), None
+        second = y[1] / last
+        return ((y[0] - coupling * second) / scale, second), None
 
     return custom_linear_solve(matvec, (b, c), solve, transpose_solve, has_aux=True)[0]
 
@@ -72,7 +73,7 @@ def solver_samples() -> Iterator[Sample]:
     yield sample(_symmetric, array((2, 2), "float64", small), array((2,), "float64"))
     positive = array((3,), "float64", between(0.5, 2.0))
     x = array((3,), "float64")
-    yield sample(_components, positive, x, x, x)
+    yield sample(_components, positive, x, positive, x, x)
     empty = array((0,), "float64")
-    yield sample(_components, empty, empty, empty, empty)
+    yield sample(_components, empty, empty, empty, empty, empty)
     yield sample(_root, array((), "float64", between(0.1, 0.6)), array((), "float64"))

@@ -81,6 +81,18 @@ def _sorted_together(x: Any, y: Any) -> Any:
     return lax.sort((x, y), num_keys=2)
 
 
+def _sorted_stably(x: Any, y: Any) -> Any:
+    return lax.sort((x, y), num_keys=1)
+
+
+def _zeros_and_ones(rng: np.random.Generator, shape: Any, dtype: Any) -> Any:
+    return rng.choice([-0.0, 0.0, 1.0], shape).astype(dtype)
+
+
+def _stacked_alone(x: Any) -> Any:
+    return lax.stack([x])
+
+
 def _only_number(low: Any) -> Any:
     """The one integer that is between two bounds, so that each drawing gives the same."""
     return lax.rng_uniform(low, lax.add(low, np.int32(1)), (2, 3))
@@ -105,6 +117,15 @@ def _more_samples() -> Iterator[Sample]:
     wide = array((2, 5), "int64", between(2**53, 2**53 + 3))
     yield sample(_sorted_together, wide, wide)
     yield sample(lax.neg, square)
+    # Zeros of either sign are equal, which shows in what is sorted along with them.
+    zeros = array((9,), "float32", _zeros_and_ones)
+    ties = dict.fromkeys(("jvp", "second order"), "equal elements change places")
+    yield sample(_sorted_stably, zeros, array((9,), "int32"), skip=ties)
+    yield sample(_stacked_alone, square)
+    # Of numbers far apart, the exponential of a difference is infinite in one direction.
+    yield sample(lax.cumlogsumexp, array((6,), "float32", between(-300.0, 300.0)))
+    narrow = array((5,), "float8_e5m2", between(0.5, 2.0))
+    yield sample(lax.reduce_precision_p, narrow, exponent_bits=4, mantissa_bits=1)
 
 
 def _to_divide() -> Iterator[Sample]:
