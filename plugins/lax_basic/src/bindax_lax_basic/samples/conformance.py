@@ -125,7 +125,7 @@ def _more_samples() -> Iterator[Sample]:
     # Of numbers far apart, the exponential of a difference is infinite in one direction.
     yield sample(lax.cumlogsumexp, array((6,), "float32", between(-300.0, 300.0)))
     narrow = array((5,), "float8_e5m2", between(0.5, 2.0))
-    rounded = {"exponent_bits": 4, "mantissa_bits": 1}
+    rounded: dict[str, Any] = {"exponent_bits": 4, "mantissa_bits": 1}
     yield sample(lax.reduce_precision_p, narrow, skip={"jvp": _STEPS}, **rounded)
 
 
