@@ -15,7 +15,7 @@ from types import CodeType
 import attrs
 import numpy as np
 
-from bindax_core.extend import Primitive
+from bindax_core.extend import Primitive, subjaxprs
 from bindax_diagnosis import plugin_contents
 from bindax_mutation._report import KILLED, SURVIVED, Mutant, MutationReport
 from bindax_mutation._run import SECONDS, Progress, Step, fails, forget, gathered, narrowed
@@ -84,7 +84,7 @@ def _users(plan: Plan, directory: str) -> Users:
     users: Users = {}
     cached = cached_functions(directory, gc.get_objects())
     for primitive in plan.subject.primitives:
-        for check, case in _steps(plan, primitive, _one_of_each_kind(plan.cases[primitive])):
+        for check, case in _steps(plan, primitive, _different(plan.cases[primitive])):
             _forget(plan, [primitive])
             forget_values(cached)
             with reached(directory) as found:
@@ -104,11 +104,17 @@ def _place(code: CodeType) -> tuple[str, int, str]:
     return code.co_filename, code.co_firstlineno, code.co_qualname
 
 
-def _one_of_each_kind(cases: Sequence[Case]) -> list[Case]:
-    """The first case of each combination of kinds of dtypes, and of checks that are left out."""
+def _different(cases: Sequence[Case]) -> list[Case]:
+    """Cases that may reach different functions.
+
+    They differ in the kinds of their dtypes, in the checks that are left out, or in the programs
+    among their parameters.
+    """
     found: dict[tuple[str, ...], Case] = {}
     for case in cases:
-        found.setdefault((*(aval.dtype.kind for aval in case.avals), *case.skip), case)
+        kinds = [aval.dtype.kind for aval in case.avals]
+        programs = [case.label] if subjaxprs(dict(case.params)) else []
+        found.setdefault((*kinds, *case.skip, *programs), case)
     return list(found.values())
 
 
