@@ -1,0 +1,27 @@
+"""Values where formulas would lose digits, beside Arb's."""
+
+import numpy as np
+import pytest
+
+import bindax
+from bindax.scipy import special
+
+VALUES = [
+    ("exp1", "float32", (1.0,), 0.2193839343955202736771638),
+    ("exp1", "float32", (1.0000002384185791,), 0.21938384668624754043),
+    ("expi", "float64", (0.3725074107813666,), -5.119698936555684702144609e-17),
+    ("expi", "float64", (0.3725074107813668,), 5.976532731380239826270074e-16),
+    ("expi", "float32", (0.3725074231624603,), 4.823941154538120236334079e-8),
+    ("expi", "float64", (705.3,), 2.884969831207348979337181e303),
+]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "xla"])
+@pytest.mark.parametrize(("name", "dtype", "operands", "exact"), VALUES)
+def test_values_where_digits_are_easily_lost(
+    name: str, dtype: str, operands: tuple[float, ...], exact: float, backend: str
+) -> None:
+    with bindax.config.override(backend=backend):
+        found = bindax.jit(getattr(special, name))(*(np.array(x, dtype) for x in operands))
+
+    np.testing.assert_allclose(found, exact, rtol=8 * np.finfo(dtype).eps)
