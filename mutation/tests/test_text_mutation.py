@@ -121,10 +121,15 @@ def test_runs_of_a_line_are_seen() -> None:
         assert bool(runs) == is_run
 
 
-def test_reached_functions_are_collected() -> None:
-    with reached(HERE) as found:
-        closing(4)(9)
-    assert {code.co_name for code in found} == {"closing", "<lambda>"}
+def test_functions_that_rules_reach_are_collected() -> None:
+    def rule() -> int:
+        return int(closing(4)(9))
+
+    with reached(HERE, {rule.__code__}) as found:
+        scaled(20)
+        rule()
+        scaled(20)
+    assert {code.co_name for code in found} == {"rule", "closing", "<lambda>"}
     assert ast.parse(inspect.getsource(closing))
 
 

@@ -80,14 +80,14 @@ def mutate_text(
 
 
 def _users(plan: Plan, directory: str) -> Users:
-    """The functions of the package that checks reach: the primitives and the checks they are of."""
+    """The functions of the package that rules reach: the primitives and the checks they are of."""
     users: Users = {}
     cached = cached_functions(directory, gc.get_objects())
     for primitive in plan.subject.primitives:
         for check, case in _steps(plan, primitive, _different(plan.cases[primitive])):
             _forget(plan, [primitive])
             forget_values(cached)
-            with reached(directory) as found:
+            with reached(directory, plan.rules) as found:
                 fails(plan, check, case)
             for code in sorted(filter(_is_of_rules, found), key=_place):
                 users.setdefault(code, {}).setdefault(primitive, set()).add(check.name)

@@ -8,7 +8,7 @@ import gc
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -270,13 +270,22 @@ def watched(edit: Edit, codes: Mapping[CodeType, CodeType]) -> Iterator[list[int
 
 
 @contextmanager
-def reached(directory: str) -> Iterator[set[CodeType]]:
-    """Collect the functions of a directory that are called inside a ``with`` block."""
+def reached(directory: str, rules: Collection[CodeType]) -> Iterator[set[CodeType]]:
+    """Collect the functions of a directory that rules call inside a ``with`` block.
+
+    They are the rules, given by their codes, and what is called until these return.
+    """
     found: set[CodeType] = set()
+    local = threading.local()
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(directory):
-            found.add(frame.f_code)
+        depth = getattr(local, "depth", 0)
+        if event == "call" and (depth or frame.f_code in rules):
+            local.depth = depth + 1
+            if frame.f_code.co_filename.startswith(directory):
+                found.add(frame.f_code)
+        elif event == "return" and depth:
+            local.depth = depth - 1
 
     before = sys.getprofile()
     threading.setprofile(note)
