@@ -51,6 +51,12 @@ def _pure(method: str) -> Any:
     return computed
 
 
+def _summed(x: Any) -> Any:
+    """A function of one array at a time."""
+    kind = ShapeDtypeStruct((), x.dtype)
+    return pure_callback(lambda x: np.sum(x), kind, x, vmap_method="sequential")
+
+
 def _io(x: Any) -> Any:
     kind = ShapeDtypeStruct(x.shape, x.dtype)
     return io_callback(lambda x: np.negative(x), kind, x)
@@ -86,6 +92,7 @@ def conformance_samples() -> Iterator[Sample | EquivalentMutant]:
             operand = array((2, 3), dtype)
             skip = _NO_DERIVATIVE if dtype == "float64" else {}
             yield sample(_pure(method), operand, operand, skip=skip)
+    yield sample(_summed, array((3,), "float64"), skip=_NO_DERIVATIVE)
     yield sample(_io, array((3,), "int32"))
     yield sample(_io, array((), "float32"), skip=_NO_DERIVATIVE)
 

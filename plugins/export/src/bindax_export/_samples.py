@@ -19,14 +19,16 @@ _NO_DERIVATIVE = {"vmap of others": "the reverse derivative belongs to Exported.
 
 
 def samples() -> Iterator[Sample]:
-    """Calls of a program for all sizes, and of one for fixed sizes with two results."""
+    """Calls of programs for all sizes, for fixed ones with two results, and for two platforms."""
     any_size = ShapedArray(symbolic_shape("b, 2"), np.dtype(np.float64))
     fixed = ShapedArray((2, 3), np.dtype(np.float32))
-    for label, function, aval, shape in (
-        ("any-size", lambda x: lax.sin(x) * 2.0, any_size, (3, 2)),
-        ("fixed", lambda x: (lax.transpose(x, (1, 0)), x + 1), fixed, (2, 3)),
+    several = ("cpu", "tpu")
+    for label, function, aval, shape, platforms in (
+        ("any-size", lambda x: lax.sin(x) * 2.0, any_size, (3, 2), None),
+        ("fixed", lambda x: (lax.transpose(x, (1, 0)), x + 1), fixed, (2, 3), None),
+        ("platforms", lambda x: lax.cos(x), ShapedArray((2,), fixed.dtype), (2,), several),
     ):
-        program = export(jit(function))(aval)
+        program = export(jit(function), platforms=platforms)(aval)
 
         def call(x: Any, program: Any = program) -> Any:
             return call_exported_p.bind(x, exported=program)
