@@ -107,14 +107,14 @@ def _place(code: CodeType) -> tuple[str, int, str]:
 def _different(cases: Sequence[Case]) -> list[Case]:
     """Cases that may reach different functions.
 
-    They differ in the kinds of their dtypes, in the checks that are left out, or in the programs
-    among their parameters.
+    They differ in the kinds of their dtypes, in the checks that are made, or in the programs among
+    their parameters.
     """
-    found: dict[tuple[str, ...], Case] = {}
+    found: dict[object, Case] = {}
     for case in cases:
         kinds = [aval.dtype.kind for aval in case.avals]
-        programs = [case.label] if subjaxprs(dict(case.params)) else []
-        found.setdefault((*kinds, *case.skip, *programs), case)
+        program = case.label if subjaxprs(dict(case.params)) else ""
+        found.setdefault((*kinds, *case.skip, program, case.reference is None), case)
     return list(found.values())
 
 

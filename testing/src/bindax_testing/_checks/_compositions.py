@@ -117,10 +117,33 @@ def _of_vmap(case: Call, compiler: str | None) -> None:
     if has_forward_mode(case):
         got = jvp(part, primals, repeated)[1]
         _same_rows("jvp of vmap", _real(got), [parts["jvp"](*row) for row in rows])
+        _of_vmap_of_one(case, rows, batch, tangents, parts["jvp"])
     if has_reverse_mode(case):
         outs, pullback = vjp(part, *primals)
         wanted = [parts["vjp"](*row) for row in rows]
         _same_rows("vjp of vmap", pullback(_cotangents(outs)), wanted)
+
+
+def _of_vmap_of_one(
+    case: Call,
+    rows: Sequence[Sequence[Any]],
+    batch: Sequence[Any],
+    tangents: Sequence[Any],
+    wanted: Function,
+) -> None:
+    """Forward mode of a batch of one operand alone, where results have a batch of their own."""
+    for i in range(len(batch) if len(batch) > 1 else 0):
+        operands = [*case.operands[:i], batch[i], *case.operands[i + 1 :]]
+        axes = [0 if j == i else None for j in range(len(batch))]
+        mapped = of_some(vmap(case.call, in_axes=axes), operands, case.positions)
+        primals = [operands[j] for j in case.positions]
+        moves = [
+            value(np.stack([host(t)] * len(rows)), typeof(operands[i])) if j == i else t
+            for j, t in zip(case.positions, tangents, strict=True)
+        ]
+        got = jvp(mapped, primals, moves)[1]
+        alone = [[*case.operands[:i], row[i], *case.operands[i + 1 :]] for row in rows]
+        _same_rows(f"jvp of vmap over operand {i}", _real(got), [wanted(*row) for row in alone])
 
 
 def _same_rows(what: str, got: Sequence[Any], rows: Sequence[Sequence[Any]]) -> None:
