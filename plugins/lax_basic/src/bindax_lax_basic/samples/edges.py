@@ -74,6 +74,9 @@ def _bits() -> Iterator[Sample]:
     for name in ("clz", "population_count"):
         for dtype in ("int4", "uint4"):
             yield Sample(name, (Operand((5,), dtype, -4, 3),))
+    for name in ("add", "rem"):
+        operands = Operand((5,), "int4", -4, 3), Operand((5,), "int4", 1, 3)
+        yield Sample(name, operands)
     bitcasts = (((2, 4), "int4", "int16"), ((3,), "int4", "uint4"), ((2,), "int16", "int4"))
     for shape, dtype, target in bitcasts:
         yield Sample("bitcast_convert_type", (Operand(shape, dtype),), {"new_dtype": target})
