@@ -124,10 +124,12 @@ def _more_samples() -> Iterator[Sample]:
     yield sample(_stacked_alone, square)
     # Of numbers far apart, the exponential of a difference is infinite in one direction.
     yield sample(lax.cumlogsumexp, array((6,), "float32", between(-300.0, 300.0)))
-    rounded: dict[str, Any] = {"exponent_bits": 4, "mantissa_bits": 1, "skip": {"jvp": _STEPS}}
-    for narrow, most in (("float8_e5m2", 2.0), ("float8_e8m0fnu", 2.0**30)):
+    for narrow, most, bits in (("float8_e5m2", 2.0, 4), ("float8_e8m0fnu", 2.0**30, 8)):
         x = array((5,), narrow, between(0.25 * most, most))
-        yield sample(lax.reduce_precision_p, x, **rounded)
+        parts = {"exponent_bits": bits, "mantissa_bits": 1}
+        label = f"reduce_precision-{narrow}"
+        call = partial(lax.reduce_precision_p.bind, **parts)
+        yield sample(call, x, label=label, skip={"jvp": _STEPS})
 
 
 def _to_divide() -> Iterator[Sample]:
