@@ -12,6 +12,7 @@ import toy
 
 import bindax_core as bx
 import bindax_transforms as bt
+from bindax_transforms.staging.static_arguments import splits
 
 pytestmark = pytest.mark.usefixtures("toy_operations")
 
@@ -81,6 +82,31 @@ def test_static_arguments() -> None:
     unknown = "static_argnames of jit names 'tims', but the parameters of named .* are times, x"
     with pytest.raises(ValueError, match=unknown):
         bt.jit(named, static_argnames=("tims",))
+
+
+def test_static_arguments_among_others_of_any_name() -> None:
+    def f(*args: object, **named: Any) -> Any:
+        return named["a0"]
+
+    jitted = bt.jit(f, static_argnums=(-1, 1), static_argnames=("which", "1 + 1"))
+    calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((1.0, 2, "x"), {"a0": 3.0, "which": 4}),
+        ((1.0, 2, "x"), {"1 + 1": 0, "a0": 3.0, "names": 6.0, "which": 4}),
+        ((1.0,) * 300, {"a0": 5.0}),
+        (("x",), {"a0": 3.0}),
+        ((), {"a0": 7.0}),
+    ]
+    for args, named in 2 * calls:
+        assert float(jitted(*args, **named)) == named["a0"]
+    assert jitted.cache_info().misses == len(calls)
+    assert jitted.cache_info().hits == len(calls)
+
+
+def test_forms_of_calls_are_not_kept_for_ever() -> None:
+    split = splits((0,), ())
+    for i in range(1000):
+        assert split[1, f"name {i}"]((2,), {f"name {i}": 3})[:2] == ((), {f"name {i}": 3})
+    assert len(split) <= 256
 
 
 @pytest.mark.parametrize("option", ["static_argnames", "donate_argnames"])

@@ -82,6 +82,7 @@ class JittedFunction(Generic[P, R]):
         self._fun = fun
         self._options = options
         self._has_static = bool(options.static_argnums or options.static_argnames)
+        self._splits = arguments.splits(options.static_argnums, options.static_argnames)
         self._shared = shared_of(fun, options)
         self._known = self._shared.known  # for an accelerator
 
@@ -135,7 +136,7 @@ class JittedFunction(Generic[P, R]):
         """The form that a call seems to have, with what is in the places of the leaves."""
         key: Statics = ()
         if self._has_static:
-            args, kwargs, key = arguments.split(self._options, args, kwargs)
+            args, kwargs, key = self._splits[len(args), *kwargs](args, kwargs)
         try:
             form: Any = self._shared.recent.get((key, *kwargs) if kwargs else key)
         except TypeError:  # a static value without a hash, which the general way refuses

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from operator import index, itemgetter
+from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
 from bindax_core.extend import Tracer, describe_function, tree_flatten, tree_flatten_with_path
@@ -186,36 +186,79 @@ Statics: TypeAlias = tuple[()] | tuple[tuple[int | str, ...], tuple[Any, ...], t
 and the types of these, because ``1 == 1.0 == True``; empty where there are none."""
 
 
+Split: TypeAlias = Callable[[Any, Any], tuple[Any, Any, Statics]]
+"""From the arguments of a call, by position and by name, to those of both that are not static, and
+those that are."""
+
+
+class Splits(dict[Any, Split]):
+    """How the static arguments are taken out of calls: a function for each form of calls.
+
+    A form is the number of arguments by position, followed by the names of the others.
+    """
+
+    def __init__(self, argnums: tuple[int, ...], argnames: tuple[str, ...]) -> None:
+        self._argnums = argnums
+        self._argnames = argnames
+
+    def __missing__(self, form: tuple[Any, ...]) -> Split:
+        if len(self) >= _MOST_FORMS:
+            self.clear()
+        count, *names = form
+        static = sorted({i % count for i in self._argnums if -count <= i < count})
+        split = self[form] = _split_of(count, names, static, sorted({*names} & {*self._argnames}))
+        return split
+
+
+_MOST_FORMS = 256
+"""The most forms of calls with the same static arguments for which there are functions."""
+
+
 @lru_cache(maxsize=1024)
-def _divided(positions: tuple[int, ...], count: int) -> tuple[tuple[int, ...], Any, Any]:
-    """The static positions among so many arguments, and functions that pick these and the rest."""
-    static = sorted({i % count for i in positions if -count <= i < count})
-    return tuple(static), _picker(static), _picker([i for i in range(count) if i not in static])
+def splits(argnums: tuple[int, ...], argnames: tuple[str, ...]) -> Splits:
+    """The functions that take static arguments at these positions, and of these names, out."""
+    return Splits(argnums, argnames)
 
 
-def _picker(places: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """A function from a tuple to one of some of its elements."""
-    first, last = (places[0], places[-1] + 1) if places else (0, 0)
-    return itemgetter(slice(first, last)) if last - first == len(places) else itemgetter(*places)
+def _split_of(count: int, names: Sequence[str], places: list[int], named: list[str]) -> Split:
+    """Write the function for one form of calls: no call looks for what is static."""
+    if not places and not named:
+        return lambda args, kwargs: (args, kwargs, ())
+    given = [f"a{i}" for i in range(count)]
+    by_name = {name: f"k{i}" for i, name in enumerate(names)}
+    static = [given[i] for i in places] + [by_name[name] for name in named]
+    dynamic = [x for x in given if x not in static]
+    others = [f"names[{i}]: k{i}" for i, name in enumerate(names) if name not in named]
+    types = [f"type({x})" for x in static]
+    source = [
+        "def split(args, kwargs):",
+        f" {_items(given)} = args",
+        f" {_items(by_name.values())} = kwargs.values()",
+        f" statics = which, {_items(static)}, {_items(types)}",
+        f" return {_items(dynamic)}, {{{', '.join(others)}}}, statics",
+    ]
+    found: dict[str, Any] = {"which": (*places, *named), "names": names}
+    exec("\n".join(source), found)
+    split: Split = found["split"]
+    return split
 
 
-def split(options: JitOptions, args: Any, kwargs: Any) -> tuple[Any, Any, Statics]:
-    """The arguments that are not static, by position and by name, and those that are."""
-    which, pick_static, pick_dynamic = _divided(options.static_argnums, len(args))
-    values = pick_static(args)
-    if kwargs:
-        named = {k: v for k, v in sorted(kwargs.items()) if k in options.static_argnames}
-        kwargs = {k: v for k, v in kwargs.items() if k not in named}
-        which, values = (*which, *named), (*values, *named.values())
-    statics = (which, values, (*map(type, values),)) if which else ()
-    return pick_dynamic(args), kwargs, statics
+def _items(written: Iterable[str]) -> str:
+    """The source of a tuple of what is written, or of the variables that one is unpacked into."""
+    return f"({''.join(f'{one}, ' for one in written)})"
 
 
 def split_static(
     fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any, name: str = "jit"
 ) -> tuple[Any, Any, Statics]:
-    """Do what ``split`` does, and refuse static arguments that have no hash."""
-    dynamic_args, dynamic_kwargs, statics = split(options, args, kwargs)
+    """The arguments that are not static, by position and by name, and those that are.
+
+    Raises:
+        TypeError: a static argument is traced.
+        ValueError: a static argument has no hash; ``checkpoint`` lets it pass.
+    """
+    split = splits(options.static_argnums, options.static_argnames)[len(args), *kwargs]
+    dynamic_args, dynamic_kwargs, statics = split(args, kwargs)
     try:
         hash(statics)
     except TypeError:
