@@ -147,6 +147,43 @@ def test_a_result_that_is_saved_is_no_second_residual() -> None:
     assert sum("named 'square'" in text for text in kept) == 1
 
 
+OFFLOADING = policies.save_and_offload_only_these_names(
+    names_which_can_be_saved=[],
+    names_which_can_be_offloaded=["sine"],
+    offload_src="device",
+    offload_dst="pinned_host",
+)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_values_wait_in_the_memory_of_the_host(function: Function) -> None:
+    saving = checkpoint(total(function), policy=OFFLOADING)
+    np.testing.assert_allclose(bindax.grad(saving)(X), bindax.grad(total(function))(X), rtol=1e-6)
+    named = checkpoint(total(function), policy=policies.save_only_these_names("sine"))
+    assert len(saved_residuals(saving, X)) == len(saved_residuals(named, X))
+    text = str(bindax.make_jaxpr(bindax.grad(saving))(X))
+    assert text.count("Space.Host") == text.count("Space.Device") >= 1
+
+
+def test_residuals_lie_in_the_memory_of_the_host() -> None:
+    pytest.importorskip("jaxlib", reason="its CPU has a memory of this kind")
+    _, f_vjp = bindax.vjp(checkpoint(lambda x: bnp.cos(step(x)), policy=OFFLOADING), X)
+    assert [x.sharding.memory_kind for x in f_vjp.opaque_residuals] == ["pinned_host"]
+    dots = policies.offload_dot_with_no_batch_dims("device", "pinned_host")
+    matmul = checkpoint(lambda x: bnp.sin(x @ x).sum(), policy=dots)
+    text = str(bindax.make_jaxpr(bindax.grad(matmul))(np.eye(3)))
+    assert text.count("Space.Host") == text.count("Space.Device") == 1
+
+
+def test_names_and_memories_of_a_policy_are_checked() -> None:
+    names = {"names_which_can_be_saved": ["a"], "names_which_can_be_offloaded": ["a"]}
+    make = policies.save_and_offload_only_these_names
+    with pytest.raises(ValueError, match="'a' is a name of values to be saved, and of"):
+        make(**names, offload_src="device", offload_dst="pinned_host")
+    with pytest.raises(ValueError, match="offload_dst must be the kind of a memory, 'device' or"):
+        policies.offload_dot_with_no_batch_dims("device", "disk")
+
+
 def test_an_effect_in_a_step_happens_once() -> None:
     seen = []
 

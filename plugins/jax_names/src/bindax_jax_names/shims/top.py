@@ -15,7 +15,6 @@ import numpy as np
 import bindax
 import bindax.sharding
 from bindax_jax_names._table import jax_release
-from bindax_jax_names.shims import checkpoint_policies
 from bindax_jax_names.shims._arguments import ignoring
 from bindax_jax_names.shims.config import JaxConfig, follow_environment
 from bindax_jax_names.shims.ref import AbstractRef
@@ -28,7 +27,6 @@ __all__ = [
     "Inline",
     "checking_leaks",
     "checkpoint",
-    "checkpoint_policies",
     "config",
     "copy_to_host_async",
     "default_backend",

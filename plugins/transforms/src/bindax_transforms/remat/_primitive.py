@@ -19,6 +19,7 @@ from bindax_core.extend import (
     JaxprEqn,
     Region,
     ShapedArray,
+    Var,
     as_array,
     current_source,
     describe_function,
@@ -26,11 +27,13 @@ from bindax_core.extend import (
     primitive,
     rules,
 )
+from bindax_core.sharding import Space
 from bindax_transforms._closed_call_rules import ClosedCallRules, Params
 from bindax_transforms._flat import broadcast_flags, cached_on_jaxpr, partition, split
 from bindax_transforms.autodiff.partial_eval import SplitProgram, Splitting, partial_eval_jaxpr
 from bindax_transforms.autodiff.transposition import transpose_with_references
-from bindax_transforms.remat.checkpoint_policies import Policy, nothing_saveable
+from bindax_transforms.compilation.sharding_constraint import sharding_constraint_p
+from bindax_transforms.remat.checkpoint_policies import Offload, Policy, nothing_saveable
 from bindax_transforms.staging.names import enter_name
 from bindax_transforms.staging.staged_program import StagedProgram, stage_with_references
 
@@ -106,18 +109,34 @@ class _PolicySplitting(Splitting):
 
     def add_known(self, eqn: JaxprEqn) -> None:
         # An effect happens once, so what has one is not done again.
-        if eqn.effects or _is_saved(self.policy, eqn):
+        answer = bool(eqn.effects) or _answer(self.policy, eqn)
+        if answer is True:
             super().add_known(eqn)
-        else:
-            self.known_eqns.append(eqn)
+            return
+        self.known_eqns.append(eqn)
+        if not answer:
             self.unknown_eqns.append(eqn)
+            return
+        for v in eqn.outvars:
+            away = Var(v.aval)
+            self.known_eqns.append(_moved(eqn, v, away, answer.target))
+            self.unknown_eqns.append(_moved(eqn, away, v, answer.source))
+            self.saved[away] = None
 
 
-def _is_saved(policy: Policy, eqn: JaxprEqn) -> bool:
-    """Tell whether a policy saves the results of an equation."""
+def _moved(eqn: JaxprEqn, x: Var, moved: Var, memory: Space) -> JaxprEqn:
+    """An equation that moves a result of another one to a memory."""
+    params = {"sharding": memory}
+    return eqn.replace(primitive=sharding_constraint_p, invars=[x], outvars=[moved], params=params)
+
+
+def _answer(policy: Policy, eqn: JaxprEqn) -> bool | Offload:
+    """What a policy says of the results of an equation."""
     answer = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
     if isinstance(answer, (bool, np.bool_)):
         return bool(answer)
+    if isinstance(answer, Offload):
+        return answer
     raise TypeError(
         f"the policy {describe_function(policy)} of checkpoint must return True or False, but for "
         f"{eqn.primitive.name} it returned {answer!r:.80}. A policy is a function (primitive, "
