@@ -44,7 +44,7 @@ def test_names_are_those_of_bindax():
         "assert jnp.sin is bindax.numpy.sin and jax.hessian is bindax.hessian\n"
         "assert norm.logpdf(0.0) < 0 and ifft is bindax.numpy.fft.ifft\n"
         "assert jax.grad(lambda x: lax.sin(x))(0.0) == 1.0\n"
-        "assert 'grad' in dir(jax) and 'make_user_context' not in dir(jax)\n"
+        "assert 'grad' in dir(jax) and 'thread_guard' not in dir(jax)\n"
         "print(jnp.ones(2, 'float64').dtype, jax.__version__, jax.__version_info__)\n"
         "import numpy\n"
         "from importlib.metadata import version\n"
@@ -60,12 +60,12 @@ def test_names_are_those_of_bindax():
 def test_missing_names_are_said_and_logged():
     out = run(
         "import jax, bindax.jax_names\n"
-        "for ask in ('jax.make_user_context', 'jax.lax.nothing_of_this_name'):\n"
+        "for ask in ('jax.thread_guard', 'jax.lax.nothing_of_this_name'):\n"
         "    try:\n"
         "        eval(ask)\n"
         "    except AttributeError as error:\n"
         "        print(error)\n"
-        "for text in ('from jax import make_user_context', 'import jax.no_such_module',\n"
+        "for text in ('from jax import thread_guard', 'import jax.no_such_module',\n"
         "             'from jax._src.core import secret'):\n"
         "    try:\n"
         "        exec(text)\n"
@@ -74,14 +74,14 @@ def test_missing_names_are_said_and_logged():
         "print([entry.name for entry in bindax.jax_names.missing_names()])\n"
     )
     lines = out.splitlines()
-    assert "jax.make_user_context, asked for at" in lines[0]
+    assert "jax.thread_guard, asked for at" in lines[0]
     assert "is a name of JAX 0.12.0.1 that bindax does not have" in lines[0]
     assert lines[1] == "module 'jax.lax' has no attribute 'nothing_of_this_name'"
     assert "that bindax does not have" in lines[2]
     assert "has no such module" in lines[3]
     assert "older or a newer JAX" in lines[3]
     assert "is a private name of JAX that the alias does not serve" in lines[4]
-    assert "'jax.make_user_context'" in lines[5]
+    assert "'jax.thread_guard'" in lines[5]
     assert "nothing_of_this_name" not in lines[5]
 
 

@@ -28,7 +28,7 @@ PACKAGE = {
         "    named = importlib.import_module('jax.numpy')\n"
         "    return jax, lax, named, forjax.later\n"
         "def wrong():\n"
-        "    from jax import make_user_context\n"
+        "    from jax import thread_guard\n"
     ),
     "later.py": "import jax\nfrom os import path\nfrom forjax.space import inside\n",
     "space/inside.py": "from jax import lax\n",

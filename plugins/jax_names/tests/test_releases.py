@@ -87,6 +87,12 @@ for decorate in (
 assert xla_metadata.xla_metadata_call2(identity, {"a": 1}) is identity
 with xla_metadata.fuse_limit(), jax.sharding.no_collectives(frozenset("x")):
     pass
+context, traced = jax.make_user_context(1), []
+doubled = jax.jit(lambda x: traced.append(context.value) or 2 * x)
+with context(2):
+    doubled(1.0), doubled(2.0)
+doubled(1.0), doubled(2.0), context.set_global(3), doubled(1.0)
+assert (traced, context.get_global()) == ([2, 1, 3], 3)
 assert jax.ffi.abstract_token == jax.extend.core.AbstractToken()
 assert isinstance(jax.jit(jax.lax.create_token)(1), jax.extend.core.Token)
 assert not isinstance(jax.numpy.ones(0), jax.extend.core.Token)

@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from typing import Any
 
 from bindax_core import config as settings
 from bindax_core.errors import BackendError
+from bindax_core.extend import Setting
 
 _SAME = {
     "jax_debug_nans": "debug_nans",
@@ -65,6 +67,41 @@ _WITHOUT_EFFECT: dict[str, Any] = {
     "jax_host_callback_legacy": False,
 }
 """Settings of JAX that are kept and read back, with JAX's defaults, and change nothing here."""
+
+
+_numbers = count(1)
+
+
+class UserContext(Setting):
+    """A value of a program on which traced functions depend; called, it is set in a block."""
+
+    @property
+    def value(self) -> Any:
+        """The value here."""
+        return getattr(settings, self.name)
+
+    get_local = get_global = lambda self: self.value
+
+    def set_global(self, value: Any) -> None:
+        """Change the value for the whole process."""
+        setattr(settings, self.name, value)
+
+
+def make_user_context(default_value: Any = None) -> UserContext:
+    """A hashable value that counts as an argument of traced functions: they are traced for each.
+
+    Args:
+        default_value: the value outside of blocks.
+
+    >>> mode = make_user_context("train")
+    >>> with mode("test"):
+    ...     mode.value
+    'test'
+    """
+    help = "a value of a program"
+    return UserContext(
+        f"user_context_{next(_numbers)}", default_value, help, traced=True, variables=()
+    )
 
 
 def follow_environment() -> None:

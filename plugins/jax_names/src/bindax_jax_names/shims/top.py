@@ -16,7 +16,7 @@ import bindax
 import bindax.sharding
 from bindax_jax_names._table import jax_release
 from bindax_jax_names.shims._arguments import ignoring
-from bindax_jax_names.shims.config import JaxConfig, follow_environment
+from bindax_jax_names.shims.config import JaxConfig, follow_environment, make_user_context
 from bindax_jax_names.shims.ref import AbstractRef
 from bindax_jax_names.shims.sharding import get_abstract_mesh, use_abstract_mesh
 from bindax_jax_names.shims.some_arguments import fwd_and_bwd, linearize, vjp
@@ -43,6 +43,7 @@ __all__ = [
     "linearize",
     "make_jaxpr",
     "make_mesh",
+    "make_user_context",
     "pmap",
     "print_environment_info",
     "remat",
