@@ -87,6 +87,11 @@ for decorate in (
 assert xla_metadata.xla_metadata_call2(identity, {"a": 1}) is identity
 with xla_metadata.fuse_limit(), jax.sharding.no_collectives(frozenset("x")):
     pass
+sine, sines = jax.lax.sin_p.impl, []
+jax.lax.sin_p.def_impl(lambda x, **params: sines.append(x) or sine(x, **params))
+assert float(jax.lax.sin(2.0)) == float(jax.lax.sin_p.impl(2.0)) and len(sines) == 2
+jax.lax.sin_p.def_impl(sine)
+assert float(jax.lax.sin(2.0)) > 0.9 and len(sines) == 2
 context, traced = jax.make_user_context(1), []
 doubled = jax.jit(lambda x: traced.append(context.value) or 2 * x)
 with context(2):

@@ -8,7 +8,8 @@ from typing import Any
 
 from bindax_core.errors import DuplicateRuleError
 from bindax_core.extend import Primitive as _Primitive
-from bindax_core.extend import Site, as_array, rules
+from bindax_core.extend import Site, rules
+from bindax_jax_names.shims._evaluations import replace_evaluation
 from bindax_jax_names.shims._sites import of_package, package_frame
 from bindax_jax_names.shims._tables import put_rule
 
@@ -50,14 +51,8 @@ class Primitive(_Primitive):
 
     def def_impl(self, impl: Function) -> Function:
         """Give the evaluation; its operands are arrays."""
-
-        def evaluate(*operands: Any, **params: Any) -> list[Any]:
-            found = impl(*operands, **params)
-            return [as_array(x) for x in (found if self.multiple_results else [found])]
-
         self._evaluation = impl
-        put_rule(rules.impl, self, of_package(rules.impl(evaluate, on_values=True)))
-        return impl
+        return replace_evaluation(self, impl)
 
     def def_abstract_eval(self, abstract_eval: Function) -> Function:
         """Give the types of the results from those of the operands."""

@@ -71,7 +71,7 @@ class RuleMapping(MutableMapping[Primitive, Function]):
 def put_rule(kind: RuleKind, primitive: Primitive, rule: Rule) -> None:
     """Install a rule; one that a package gave before for a primitive of its own is replaced."""
     old = kind.rule_of(primitive)
-    if old is not None and hasattr(primitive, "def_impl"):
+    if old is not None and hasattr(primitive, "_evaluation"):
         kind.remove(primitive, old)
     kind.install(primitive, rule)
 

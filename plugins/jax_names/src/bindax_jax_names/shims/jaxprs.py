@@ -17,6 +17,7 @@ from bindax_core.extend import (
     Transformation,
     is_high,
 )
+from bindax_jax_names.shims._evaluations import evaluation_of, replace_evaluation
 from bindax_transforms.autodiff.linear_program import LinearProgram
 
 
@@ -116,6 +117,11 @@ _OF_BOTH: dict[str, Any] = {
     "with_consts": _with_consts,
     "map_jaxpr": lambda jaxpr, f: ClosedJaxpr(f(jaxpr.jaxpr), jaxpr.consts),
 }
+_OF_PRIMITIVE: dict[str, Any] = {
+    **dict.fromkeys(("call_primitive", "map_primitive", "ref_primitive"), False),
+    "impl": property(evaluation_of),
+    "def_impl": replace_evaluation,
+}
 
 
 def add_attributes_of_jaxprs() -> None:
@@ -126,7 +132,7 @@ def add_attributes_of_jaxprs() -> None:
         (JaxprEqn, {"ctx": property(_context)}),
         (LinearProgram, {"args": property(lambda program: (program.jaxpr,))}),
         (SourceInfo, {"name_stack": property(_name_stack)}),
-        (Primitive, dict.fromkeys(("call_primitive", "map_primitive", "ref_primitive"), False)),
+        (Primitive, _OF_PRIMITIVE),
     ):
         for name, value in attributes.items():
             if name == "pretty_print" or not hasattr(kind, name):
