@@ -104,7 +104,7 @@ class JaxprTextError(BindaxError, ValueError):
     """A jaxpr cannot be written as text, or a text cannot be read as a jaxpr here."""
 
 
-class RuleOutputError(BindaxError, TypeError):
+class RuleOutputError(BindaxError, TypeError, ValueError):
     """A rule returned something that its primitive's abstract evaluation contradicts.
 
     Attributes:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-from bindax_core.errors import TreeError, clause
+from bindax_core.errors import ShapeError, TreeError, clause
 from bindax_core.extend import (
     DebugInfo,
     PyTreeDef,
@@ -390,7 +390,7 @@ def _as_tangent(
     yields = either and (given.dtype.kind != "c" or expected.dtype.kind == "c")
     if yields and given.shape == expected.shape and expected.dtype != float0:
         return operations_for(expected).convert(x, expected.dtype, expected.weak_type)
-    raise TypeError(
+    raise (TypeError if given.shape == expected.shape else ShapeError)(
         f"the {rule} must return a {what} of type {expected.str_short()} for {paths()[i]}, because "
         f"the primal there is {aval.str_short()}, but it returned {given.str_short()}."
     )

@@ -43,6 +43,7 @@ from bindax_transforms.custom._linear import (
     apply_linear_map,
     batched_backward,
 )
+from bindax_transforms.remat._recomputation import recomputed_by
 from bindax_transforms.staging.reference import Reference, has_references
 from bindax_transforms.staging.staged_program import kept_apart
 from bindax_transforms.zeros import Zero
@@ -164,12 +165,14 @@ class custom_vjp(CustomFunction[P, R]):
 
     fwd: Callable[..., tuple[Any, Any]] | None = None
     bwd: Callable[..., Any] | None = None
+    rem: Callable[..., tuple[Any, Any]] | None = None
     symbolic_zeros: bool = False
     optimize_remat: bool = False
 
     def traced_parts(self) -> tuple[Any, ...]:
         """The parts that jaxprs with this depend on, for ``traced_once``."""
-        return self.fun, self.nondiff_argnums, self.fwd, self.bwd, self.symbolic_zeros
+        rules = self.fwd, self.rem, self.bwd, self.symbolic_zeros
+        return self.fun, self.nondiff_argnums, *rules
 
     @api_boundary
     def defvjp(
@@ -196,8 +199,46 @@ class custom_vjp(CustomFunction[P, R]):
         name = f"defvjp of the {self._arguments.name}"
         check_function(name, "fwd", fwd)
         check_function(name, "bwd", bwd)
-        self.fwd, self.bwd = fwd, bwd
+        self.fwd, self.rem, self.bwd = fwd, None, bwd
         self.symbolic_zeros, self.optimize_remat = symbolic_zeros, optimize_remat
+
+    @api_boundary
+    def defremat(
+        self,
+        fwd: Callable[..., tuple[Any, Any]],
+        rem: Callable[..., tuple[Any, Any]],
+        bwd: Callable[..., Any],
+    ) -> None:
+        """Set the rules, with one for what ``checkpoint`` computes again.
+
+        Inside of a ``checkpoint``, what ``fwd`` returns is saved whatever the policy says, and
+        ``rem`` runs when the cotangents arrive; elsewhere it runs right after ``fwd``.
+
+        Args:
+            fwd: takes the arguments of the function; returns a pair of the function's output and
+                what is saved, any tree of arrays.
+            rem: takes what is saved, and the arguments; returns a pair of the function's output
+                and the residuals of ``bwd``.
+            bwd: as for ``defvjp``.
+
+        Raises:
+            TypeError: when ``rem``, as it is applied, returns another output than ``fwd``.
+
+        >>> from bindax_transforms import checkpoint, custom_vjp, grad
+        >>> @custom_vjp
+        ... def f(x):
+        ...     return x * x
+        >>> def again(saved, x):
+        ...     return x * x, x
+        >>> f.defremat(lambda x: (x * x, None), again, lambda x, ct: (2 * x * ct,))
+        >>> float(grad(checkpoint(f))(3.0))
+        6.0
+        """
+        name = f"defremat of the {self._arguments.name}"
+        for role, rule in (("fwd", fwd), ("rem", rem), ("bwd", bwd)):
+            check_function(name, role, rule)
+        self.fwd, self.rem, self.bwd = fwd, rem, bwd
+        self.symbolic_zeros = self.optimize_remat = False
 
     @api_boundary
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -213,7 +254,8 @@ class custom_vjp(CustomFunction[P, R]):
                 f"nondiff_argnums, {self.nondiff_argnums}. These are for arguments that hold no "
                 f"arrays, such as functions; return None for the others from the bwd rule."
             )
-        rule = partial(_apply_forward, call, self.fwd, self.bwd, self.symbolic_zeros)
+        fwd = self.fwd if self.rem is None else recomputed_by(self.fwd, self.rem)
+        rule = partial(_apply_forward, call, fwd, self.bwd, self.symbolic_zeros)
         outs = apply_call(CustomVJPCall(call.name, call.function, rule), operands)
         return tree_unflatten(call.tree, outs)  # type: ignore[no-any-return]
 

@@ -81,7 +81,8 @@ class _PolicySplitting(Splitting):
         known_eqn, again_eqn, unknowns_out = rule(self._unzip, unknowns_in, eqn)
         again = set(again_eqn.outvars)
         saved = [] if known_eqn is None else [v for v in known_eqn.outvars if v not in again]
-        if not any(unknowns_in) and not saved and not eqn.effects:
+        is_same = again_eqn.primitive is eqn.primitive and not eqn.effects
+        if is_same and not any(unknowns_in) and not saved:
             known_eqn = again_eqn = eqn
         if known_eqn is not None:
             self.known_eqns.append(known_eqn)
