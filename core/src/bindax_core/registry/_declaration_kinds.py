@@ -23,7 +23,7 @@ from bindax_core.registry._manifest import Entry
 from bindax_core.registry._provenance import Provenance, file_of, provenance_of
 from bindax_core.registry._registrations import Declaration, offers
 from bindax_core.tree import _registry as tree
-from bindax_core.tree._node_definition import NodeDefinition
+from bindax_core.tree._node_definition import NodeDefinition, qualified_name
 
 
 def _listed(result: Any) -> list[Any] | None:
@@ -173,10 +173,6 @@ def _present(primitive: Any, rule: Rule) -> Rule | None:
 # ------------------------------------------------------------------------------------- types
 
 
-def _qualified(type_: type) -> str:
-    return f"{type_.__module__}:{type_.__qualname__}"
-
-
 def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Iterator[Declaration]:
     kind = definition.type
     provenance = tree.provenance(definition)
@@ -201,7 +197,7 @@ def _pytree_node(definition: NodeDefinition, plugin: Entry) -> Iterator[Declarat
             tree.unregister_pytree_node(kind)
 
     yield Declaration(
-        *(plugin, "pytree", kind, definition, provenance, _qualified(kind)),
+        *(plugin, "pytree", kind, definition, provenance, qualified_name(kind)),
         install=install,
         remove=remove,
         owner=owner,
@@ -216,7 +212,7 @@ def _value_type(value_type: _aval.ValueType, plugin: Entry) -> Iterator[Declarat
         owner = provenance_of(_site_of(present.typeof) or Site("bindax_core", "?", 0))
     provenance = _provenance(value_type.typeof, plugin)
     yield Declaration(
-        *(plugin, "value", kind, value_type, provenance, _qualified(kind)),
+        *(plugin, "value", kind, value_type, provenance, qualified_name(kind)),
         install=lambda: _aval.register_value_type(value_type),
         remove=lambda: _aval.unregister_value_type(value_type),
         owner=owner,

@@ -17,7 +17,7 @@ from bindax_core.errors import PluginConflictError
 from bindax_core.registry._manifest import PLUGINS, Distribution, Entry, Manifest
 from bindax_core.registry._plugin_settings import settings
 from bindax_core.registry._provenance import Provenance, file_of
-from bindax_core.tree._node_definition import imported_object
+from bindax_core.tree._node_definition import imported_object, qualified_name
 
 Key = tuple[str, Any]
 
@@ -256,7 +256,7 @@ def offers(entry: Entry, type_: type) -> bool:
 
     Imports nothing: a type that exists was imported, and so was what re-exports it.
     """
-    if entry.offered_name == f"{type_.__module__}:{type_.__qualname__}":
+    if entry.offered_name == qualified_name(type_):
         return True
     module, _, qualname = entry.offered_name.partition(":")
     return imported_object(module, qualname) is type_

@@ -18,6 +18,7 @@ from bindax_core.registry._manifest import PLUGINS, Entry, Manifest
 from bindax_core.registry._plugin_settings import Settings
 from bindax_core.registry._provenance import Provenance, provenance_of
 from bindax_core.registry._registrations import Declaration, label_of, offers
+from bindax_core.tree._node_definition import qualified_name
 
 _RULE_KINDS = ("rule_kinds", "canonical_rule_kinds")
 
@@ -103,7 +104,7 @@ class Resolver(Plugins):
 
     def _type_entries(self, type_: type) -> Sequence[Entry]:
         current = self.loader.manifest()
-        name = f"{type_.__module__}:{type_.__qualname__}"
+        name = qualified_name(type_)
         found: Sequence[Entry] = current.types(name) or self._aliases(current, type_)
         if not found and current.refusals:
             for entry in (*current.refused("pytrees", name), *current.refused("values", name)):

@@ -98,7 +98,7 @@ class NodeDefinition:
         self.flatten = flatten
         self.unflatten = unflatten
         self.flatten_with_keys = flatten_with_keys
-        self.serialized_name: str = serialized_name or f"{type.__module__}:{type.__qualname__}"
+        self.serialized_name: str = serialized_name or qualified_name(type)
         self.attributes: tuple[str, ...] | None = None if attributes is None else tuple(attributes)
         self.encode_metadata = encode_metadata
         self.decode_metadata = decode_metadata
@@ -139,6 +139,11 @@ def type_name(type: type) -> str:
     """The name of a type for messages, with its module unless that is ``builtins``."""
     module = getattr(type, "__module__", "?")
     return type.__qualname__ if module == "builtins" else f"{module}.{type.__qualname__}"
+
+
+def qualified_name(type: type) -> str:
+    """The name of a type in manifests and in serialized structures: ``module:qualname``."""
+    return f"{type.__module__}:{type.__qualname__}"
 
 
 def imported_object(module: str, qualname: str) -> Any:
