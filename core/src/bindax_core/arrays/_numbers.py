@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -58,32 +59,18 @@ def canonicalize_array(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return x.astype(dtype)
 
 
-_array_types: Final[dict[tuple[tuple[int, ...], DType], ShapedArray]] = {}
-"""The types of the NumPy arrays that were met, which live as long as the process anyway."""
-
-
-def _array_type(x: np.ndarray[Any, Any]) -> ShapedArray:
-    key = (x.shape, x.dtype)
-    found = _array_types.get(key)
-    if found is None:
-        found = _array_types[key] = _new_array_type(x)
-    return found
-
-
-def _new_array_type(x: np.ndarray[Any, Any]) -> ShapedArray:
-    dtype = x.dtype
+@cache  # types of the NumPy arrays that were met live as long as the process anyway
+def _array_type(shape: tuple[int, ...], dtype: DType) -> ShapedArray:
     if dtype.hasobject or dtype.kind in "SUMm" or (dtype.names is not None and dtype != float0):
         raise AbstractionError(
-            f"a NumPy array of dtype {dtype} and shape {x.shape} is not a legal operand: only "
+            f"a NumPy array of dtype {dtype} and shape {shape} is not a legal operand: only "
             f"booleans and numbers are. Convert it with .astype, or pass it as static."
         )
-    if not dtype.isnative:
-        dtype = dtype.newbyteorder("=")
-    return ShapedArray(x.shape, dtype)
+    return ShapedArray(shape, dtype if dtype.isnative else dtype.newbyteorder("="))
 
 
 def _admitted_array_type(x: np.ndarray[Any, Any]) -> ShapedArray:
-    aval = _array_type(x)
+    aval = _array_type(x.shape, x.dtype)
     if config.enable_x64 is False:
         return ShapedArray(aval.shape, _NARROWED.get(aval.dtype, aval.dtype))
     return aval
