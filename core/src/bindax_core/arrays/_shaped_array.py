@@ -10,18 +10,16 @@ from typing import Any, Final
 import numpy as np
 
 from bindax_core.arrays._extended_dtypes import as_extended, is_extended
+from bindax_core.arrays.sharding._sharding import NamedSharding
 from bindax_core.arrays.sharding._types import (
     NO_MANUAL_AXES,
     ManualAxisType,
     axes_text,
-    exchanged,
     explicit_part,
     lies_in_type,
     manual_text,
     sharding_in_type,
     whole_at_work,
-    with_entry,
-    without_entry,
 )
 from bindax_core.kernel._aval import AbstractValue, typeof
 
@@ -171,14 +169,19 @@ class ShapedArray(AbstractValue):
         shape = (*self.shape[:axis], size, *self.shape[axis:])
         if not self.is_divided and entry is None:
             return self.update(shape=shape)
-        return self.update(shape=shape, sharding=with_entry(self.sharding, axis, entry, mesh))
+        own = self.sharding
+        mesh = own.mesh if own.mesh.explicit_axes else mesh
+        return self.update(
+            shape=shape, sharding=NamedSharding(mesh, own.spec.inserted(axis, entry))
+        )
 
     def without_axis(self, axis: int) -> ShapedArray:
         """The type without one of its axes."""
         shape = self.shape[:axis] + self.shape[axis + 1 :]
         if not self.is_divided:
             return self.update(shape=shape)
-        return self.update(shape=shape, sharding=without_entry(self.sharding, axis))
+        own = self.sharding
+        return self.update(shape=shape, sharding=own.update(spec=own.spec.removed(axis)))
 
     @property
     def is_divided(self) -> bool:
@@ -221,7 +224,10 @@ class ShapedArray(AbstractValue):
         made = self.tangent_aval()
         if made.mat is not NO_MANUAL_AXES:
             made = made.update(mat=made.mat.of_cotangent())
-        return made.update(sharding=exchanged(made.placement)) if made.is_divided else made
+        own = made.placement
+        if not made.is_divided or (spec := own.spec.of_cotangent()) is own.spec:
+            return made
+        return made.update(sharding=own.update(spec=spec))
 
     def str_short(self) -> str:
         own, more = self.placement, ""

@@ -382,10 +382,6 @@ def _transposed_gather(ct: Any, x: Any, *indices: Any, to: str, **params: Any) -
     return [psum_scatter_p.bind(ct, *indices, **params), *[None] * len(indices)]
 
 
-def _without_axis(spec: Any, *, axis: int, **params: Any) -> Any:
-    return spec.update(*spec[:axis], *spec[axis + 1 :])
-
-
 def _transposed_scatter(ct: Any, x: Any, *indices: Any, **params: Any) -> list[Any]:
     """The cotangents of all parts: copies of them, where the operand was terms of a sum."""
     is_sum = x.aval.mat.unreduced.issuperset(names_of(params["axis_name"]))
@@ -414,7 +410,7 @@ psum_scatter_p: Primitive = collective(
     rules.transpose(_transposed_scatter),
     _reduce_scatter,
     composed=within_groups(_scatter),
-    sharding=sharded(_without_axis, added_up),
+    sharding=sharded(lambda spec, *, axis, **params: spec.removed(axis), added_up),
 )
 """The sum over all elements, of which each gets its entry along ``axis``."""
 

@@ -126,6 +126,16 @@ class PartitionSpec(Sequence[Any]):
         before = self.padded(max(axis, len(self._entries)))._entries
         return self.update(*before[:axis], entry, *before[axis:])
 
+    def removed(self, axis: int) -> PartitionSpec:
+        """The spec of an array without one of its axes."""
+        return self.update(*self._entries[:axis], *self._entries[axis + 1 :])
+
+    def of_cotangent(self) -> PartitionSpec:
+        """The spec of cotangents: unreduced where it is reduced, and the other way round."""
+        if not self.unreduced and not self.reduced:
+            return self
+        return PartitionSpec(*self._entries, unreduced=self.reduced, reduced=self.unreduced)
+
     def update(self, *partitions: Any) -> PartitionSpec:
         """The spec with other entries, and the same axes unreduced and reduced.
 

@@ -178,27 +178,6 @@ def explicit_part(sharding: Any) -> NamedSharding | None:
     return sharding.explicit if type(sharding) is NamedSharding else None
 
 
-def exchanged(sharding: NamedSharding) -> NamedSharding:
-    """The sharding of cotangents of values that lie in a sharding."""
-    spec = sharding.spec
-    if not spec.unreduced and not spec.reduced:
-        return sharding
-    other = PartitionSpec(*spec, unreduced=spec.reduced, reduced=spec.unreduced)
-    return NamedSharding(sharding.mesh, other)
-
-
-def with_entry(sharding: NamedSharding, axis: int, entry: Any, mesh: Any) -> NamedSharding:
-    """The sharding of arrays with one more axis, on a mesh where the sharding has none."""
-    mesh = sharding.mesh if sharding.mesh.explicit_axes else mesh
-    return NamedSharding(mesh, sharding.spec.inserted(axis, entry))
-
-
-def without_entry(sharding: NamedSharding, axis: int) -> NamedSharding:
-    """The sharding of arrays without one of their axes."""
-    spec = sharding.spec
-    return NamedSharding(sharding.mesh, spec.update(*spec[:axis], *spec[axis + 1 :]))
-
-
 def axes_text(shape: Shape, sharding: NamedSharding) -> str:
     """The sizes of a type with the mesh axes that divide them, such as ``8@x,4``."""
     shown = []

@@ -46,7 +46,6 @@ from bindax_parallel.shard_map.specs import (
     manual_axes,
     named_in,
     not_named_in,
-    of_cotangent,
     part_aval,
     whole_aval,
     with_axis,
@@ -237,8 +236,8 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
     linear = [is_undef_primal(x) for x in operands]
     nonzero_cts = [type(ct) is not Zero for ct in cotangents]
     others = [not flag for flag in linear]
-    ct_specs = list(map(of_cotangent, chosen(params["out_specs"], nonzero_cts)))
-    linear_specs = list(map(of_cotangent, chosen(params["in_specs"], linear)))
+    ct_specs = [s.of_cotangent() for s in chosen(params["out_specs"], nonzero_cts)]
+    linear_specs = [s.of_cotangent() for s in chosen(params["in_specs"], linear)]
     avals = chosen(params["jaxpr"].in_avals[len(axes) :], others)
     cts = chosen(cotangents, nonzero_cts)
     out_avals = chosen(params["jaxpr"].out_avals, nonzero_cts)

@@ -157,11 +157,6 @@ def with_axis(spec: Spec, place: int | None, names: tuple[Any, ...] = ()) -> Spe
     return spec if place is None else spec.inserted(place, names)
 
 
-def of_cotangent(spec: Spec) -> Spec:
-    """The spec of the cotangent of an array: terms for copies, and the other way round."""
-    return PartitionSpec(*spec, unreduced=spec.reduced, reduced=spec.unreduced)
-
-
 def differing_axes(axes: Sizes, specs: Sequence[Spec]) -> list[frozenset[Any]]:
     """For each argument of the program, the axes of the mesh along which it may differ."""
     along = [frozenset(named_in(spec) | spec.unreduced) for spec in specs]
