@@ -73,7 +73,7 @@ def divided_cases(case: Case, mesh: Any, most: int = MOST) -> Iterator[Case]:
 
 def _names(specs: Sequence[PartitionSpec]) -> list[str]:
     """The mesh axes that divide operands, as they come; it does not matter which is the first."""
-    return [name for spec in specs for axes in spec.axes for name in axes]
+    return [name for spec in specs for name in spec.names]
 
 
 def _specs(aval: Any, mesh: Any) -> Iterator[PartitionSpec]:

@@ -239,8 +239,7 @@ class NamedSharding(Sharding):
                     f"that of arrays which every device holds."
                 )
             spec = PartitionSpec(*spec)
-        named = [name for axes in spec.axes for name in axes]
-        for name in (*named, *spec.unreduced, *spec.reduced):
+        for name in (*spec.names, *spec.unreduced, *spec.reduced):
             if name not in mesh.axis_names:
                 raise ValueError(
                     f"NamedSharding: Resource axis: {name} of spec={spec!r} is not found in mesh: "

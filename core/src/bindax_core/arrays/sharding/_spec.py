@@ -81,7 +81,7 @@ class PartitionSpec(Sequence[Any]):
         self._entries = tuple([_entry(given) for given in partitions])
         self.unreduced: frozenset[Any] = _names(unreduced, "unreduced")
         self.reduced: frozenset[Any] = _names(reduced, "reduced")
-        names = [name for axes in self.axes for name in axes]
+        names = self.names
         if len(set(names)) != len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(
@@ -116,6 +116,11 @@ class PartitionSpec(Sequence[Any]):
         """The names of each entry as a tuple, empty where it names no mesh axis."""
         named = [() if entry is None or is_open(entry) else entry for entry in self._entries]
         return tuple([entry if type(entry) is tuple else (entry,) for entry in named])
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """The mesh axes that divide axes of the array, in order."""
+        return tuple([name for axes in self.axes for name in axes])
 
     def padded(self, ndim: int) -> PartitionSpec:
         """The spec with an entry for each of ``ndim`` axes."""

@@ -102,8 +102,7 @@ def _check_partners(
     for aval, names in zip(avals, own, strict=True):
         if found <= names or not aval.ndim or aval.dtype.kind == "b":
             continue  # booleans have no cotangents
-        spec = aval.sharding.spec.axes
-        if any(name in found for axes in spec for name in axes):
+        if found.intersection(aval.sharding.spec.names):
             problem = (
                 "Inputs cannot be sharded/varying on the same axes that another input is reduced on"
             )

@@ -49,7 +49,7 @@ class Varying:
         sizes = {name: n for name, n in params["mesh"].shape_tuple if name in names}
         jaxpr = params["jaxpr"].jaxpr
         given = [frozenset({name}) for name in sizes]
-        given += [frozenset(n for entry in spec.axes for n in entry) for spec in params["in_specs"]]
+        given += [frozenset(spec.names) for spec in params["in_specs"]]
         axes: dict[Any, Axes] = dict(zip(jaxpr.invars, given, strict=True))
         numbers = self._program.numbers[id(jaxpr)]
         for number, eqn in zip(numbers, jaxpr.eqns, strict=True):

@@ -12,7 +12,7 @@ from typing import Any
 import bindax_lax_basic as lax
 from bindax_core.extend import ClosedJaxpr, eval_jaxpr, typeof
 from bindax_parallel.shard_map.plain import without_devices
-from bindax_parallel.shard_map.specs import Sizes, Spec, named_in
+from bindax_parallel.shard_map.specs import Sizes, Spec
 from bindax_transforms import find_named_axis, vmap
 
 
@@ -32,7 +32,7 @@ def evaluate(
 
     function: Callable[..., list[Any]] = on_one_device
     for name in reversed(axes):
-        in_axes = tuple(0 if name in named_in(spec) | spec.unreduced else None for spec in in_specs)
+        in_axes = tuple(0 if name in (*spec.names, *spec.unreduced) else None for spec in in_specs)
         function = vmap(function, in_axes=in_axes, axis_name=name, axis_size=axes[name])
     parts = [divide(x, spec, axes) for x, spec in zip(operands, in_specs, strict=True)]
     outs = function(*parts)
@@ -44,7 +44,7 @@ def divide(x: Any, spec: Spec, axes: Sizes) -> Any:
 
     Of a sum that is still to be added up, the first device has all, and the others have zeros.
     """
-    named = named_in(spec) | spec.unreduced
+    named = {*spec.names, *spec.unreduced}
     if not named:
         return x
     shape: list[int] = []
@@ -79,7 +79,7 @@ def join(x: Any, spec: Spec, axes: Sizes) -> Any:
     Along a mesh axis that does not divide the array all parts are the same: the first is taken. The
     terms of a sum are added up.
     """
-    named = named_in(spec)
+    named = spec.names
     for i, name in reversed(list(enumerate(axes))):
         if name in spec.unreduced:
             x = lax.reduce_sum(x, (i,))

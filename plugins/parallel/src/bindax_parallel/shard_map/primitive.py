@@ -44,7 +44,6 @@ from bindax_parallel.shard_map.specs import (
     chosen,
     differing_axes,
     manual_axes,
-    named_in,
     not_named_in,
     part_aval,
     whole_aval,
@@ -337,7 +336,7 @@ def _part_of_axis(axis_size: int, params: Params) -> tuple[tuple[Any, ...], int]
     if not names:
         return (), axis_size
     specs = [*params["in_specs"], *params["out_specs"]]
-    taken = [name for name in names if any(name in named_in(spec) for spec in specs)]
+    taken = [name for name in names if any(name in spec.names for spec in specs)]
     if taken:
         raise ValueError(
             f"vmap spmd_axis_name cannot appear in the in_specs or out_specs of the shard_map "

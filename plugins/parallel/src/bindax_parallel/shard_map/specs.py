@@ -40,7 +40,7 @@ def as_spec(given: Any, ndim: int, params: Params, what: str, path: str) -> Spec
         )
     if spec.unreduced or spec.reduced:
         _check_sums(spec, params, where)
-    for name in (*named_in(spec), *spec.unreduced, *spec.reduced):
+    for name in (*spec.names, *spec.unreduced, *spec.reduced):
         if name not in axes:
             raise ValueError(
                 f"{where}={spec!r}: {what} refers to {name!r}, but the axes that shard_map divides "
@@ -85,7 +85,7 @@ def part_aval(spec: Spec, aval: ShapedArray, shape: Sequence[int], params: Param
     entries = aval.sharding.spec.padded(aval.ndim).axes if aval.is_divided else ()
     kept = [tuple(name for name in names if name in mesh.explicit_axes) for names in entries]
     made = mat.update(
-        varying=mat.varying.union(n for n in named_in(spec) if n in axes),
+        varying=mat.varying.union(n for n in spec.names if n in axes),
         unreduced=mat.unreduced | spec.unreduced,
         reduced=mat.reduced | spec.reduced,
     )
@@ -141,14 +141,9 @@ def _with_manual(mesh: AbstractMesh, names: set[Any]) -> AbstractMesh:
     return mesh.update(axis_types=tuple(types))
 
 
-def named_in(spec: Spec) -> set[Any]:
-    """The mesh axes that divide an array."""
-    return {name for names in spec.axes for name in names}
-
-
 def not_named_in(spec: Spec, axes: Sizes) -> list[Any]:
     """The mesh axes along which all devices have the same part, and no terms of a sum."""
-    named = named_in(spec) | spec.unreduced | spec.reduced
+    named = {*spec.names, *spec.unreduced, *spec.reduced}
     return [name for name in axes if name not in named]
 
 
@@ -159,7 +154,7 @@ def with_axis(spec: Spec, place: int | None, names: tuple[Any, ...] = ()) -> Spe
 
 def differing_axes(axes: Sizes, specs: Sequence[Spec]) -> list[frozenset[Any]]:
     """For each argument of the program, the axes of the mesh along which it may differ."""
-    along = [frozenset(named_in(spec) | spec.unreduced) for spec in specs]
+    along = [spec.unreduced.union(spec.names) for spec in specs]
     return [frozenset({name}) for name in axes] + along
 
 

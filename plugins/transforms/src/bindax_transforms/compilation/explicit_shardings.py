@@ -97,7 +97,7 @@ def _check_axes(sharding: NamedSharding, what: str) -> None:
     mesh = sharding.mesh
     if not mesh.explicit_axes and config.abstract_mesh is None:
         return
-    for name in (name for axes in sharding.spec.axes for name in axes):
+    for name in sharding.spec.names:
         if name not in mesh.explicit_axes:
             raise ValueError(
                 f"PartitionSpec passed to {what} cannot contain axis names that are of type Auto "

@@ -33,7 +33,7 @@ def whole_beyond(x: Any, target: NamedSharding, sources: Sequence[Any]) -> Any:
     """
     spec = target.spec
     placements = [own.placement for own in sources if getattr(own, "is_divided", False)]
-    divided = {name for own in placements for axes in own.spec.axes for name in axes}
+    divided = {name for own in placements for name in own.spec.names}
     if spec.unreduced <= divided:
         return x
     terms = PartitionSpec(*spec, unreduced=spec.unreduced & divided)

@@ -87,8 +87,8 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 def _sharding(given: Any, what: str) -> Any:
     """The sharding that is meant, of which the axes are divided by the compiler."""
     sharding = named(given, what)
-    spec = sharding.spec.axes if isinstance(sharding, NamedSharding) else ()
-    divided = [name for axes in spec for name in axes if name in device_axes()]
+    names = sharding.spec.names if isinstance(sharding, NamedSharding) else ()
+    divided = [name for name in names if name in device_axes()]
     if divided:
         raise ValueError(
             f"{what}={given!r} names {divided[0]!r}, a manual axis here: inside of the shard_map "
@@ -123,7 +123,7 @@ def _beside_type(aval: Any, sharding: NamedSharding, what: str) -> NamedSharding
     """The sharding of an array along automatic axes, with what its type says of explicit ones."""
     sharding.check(aval.shape, "with_sharding_constraint: the array")
     spec, mesh = sharding.spec.padded(len(aval.shape)), sharding.mesh
-    said = [name for axes in spec.axes for name in axes if name in mesh.explicit_axes]
+    said = [name for name in spec.names if name in mesh.explicit_axes]
     if said:
         raise ValueError(
             f"{what}={sharding.spec!r} can only refer to Auto axes of the mesh, but types say how "
@@ -198,7 +198,7 @@ def _vmap(
     if isinstance(sharding, NamedSharding):
         # Unless the vmap says it, the compiler decides on the new axis.
         names = mesh_axes_of(axis_size)
-        taken = [name for axes in sharding.spec.axes for name in axes if name in names]
+        taken = [name for name in sharding.spec.names if name in names]
         if taken:
             raise ValueError(
                 f"vmap: the mesh axis {taken[0]!r} divides the mapped axis, as spmd_axis_name or "

@@ -186,7 +186,7 @@ def terms_of(sharding: Sharding) -> dict[Any, tuple[int, int]]:
     if not isinstance(sharding, NamedSharding) or not sharding.spec.unreduced:
         return {}
     mesh, spec = sharding.mesh, sharding.spec
-    dividing = {name for axes in spec.axes for name in axes}
+    dividing = set(spec.names)
     found = {}
     for device, place in zip(sharding.device_assignment, np.ndindex(*mesh.axis_sizes), strict=True):
         at = dict(zip(mesh.axis_names, place, strict=True))

@@ -268,7 +268,7 @@ class Meshes:
             f"{{{', '.join([*map(axis_text, axes), *['?'] * (is_open and not spec.unreduced)])}}}"
             for axes, is_open in zip(spec.axes, opened, strict=True)
         ]
-        named = {name for axes in spec.axes for name in axes} | spec.unreduced
+        named = {*spec.names, *spec.unreduced}
         copying = [n for n in mesh.explicit_axes if n not in named] if mesh.auto_axes else []
         text = f"#sdy.sharding<@{self.symbol(mesh)}, [{', '.join(entries)}]"
         if copying:

@@ -36,7 +36,7 @@ def hlo_sharding(sharding: Sharding, ndim: int) -> Any:
     if not isinstance(sharding, NamedSharding) or sharding.is_fully_replicated:
         return kind.replicate()
     mesh, spec = sharding.mesh, sharding.spec
-    dividing = [mesh.axis_names.index(name) for axes in spec.axes for name in axes]
+    dividing = list(map(mesh.axis_names.index, spec.names))
     adding = [i for i, name in enumerate(mesh.axis_names) if name in spec.unreduced]
     copying = [i for i in range(len(mesh.axis_names)) if i not in (*dividing, *adding)]
     groups = [(copying, types.REPLICATED), (adding, types.UNREDUCED)]
