@@ -68,7 +68,7 @@ class Plugins:
         """A place in the code with its distribution and version, for messages."""
         return str(site)
 
-    def candidates(self, kind: str, primitive: str) -> list[str]:
+    def candidates(self, kind: str) -> list[str]:
         """The installed distributions that offer a rule kind, for messages."""
         return []
 

@@ -49,9 +49,9 @@ class Statement(NamedTuple):
     is_main: bool
 
 
-def running_statement(depth: int = 1) -> Statement:
-    """The innermost statement outside of functions that the caller ``depth`` frames up is in."""
-    frame: FrameType | None = sys._getframe(depth + 1)
+def running_statement() -> Statement:
+    """The innermost statement outside of functions that the caller of the caller is in."""
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_flags & _IN_FUNCTION:
         frame = frame.f_back
     if frame is None:  # in a thread

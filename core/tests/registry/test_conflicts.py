@@ -199,7 +199,7 @@ def test_candidates_say_why_they_do_not_help(site: Any, tables: Any) -> None:
     with configured(deny=["denied"]):
         with pytest.warns(PluginWarning):
             assert tables.resolver.load_for_rule("jvp", "p") is True
-        found = tables.resolver.candidates("jvp", "p")
+        found = tables.resolver.candidates("jvp")
 
     assert found[:3] == [
         "broken-dist 1.0 (failed to load: OSError: no device; see `bindax doctor`)",
@@ -207,4 +207,4 @@ def test_candidates_say_why_they_do_not_help(site: Any, tables: Any) -> None:
         "loads-dist 1.0",
     ]
     assert found[3].startswith("future 1.0 (refused: future 1.0 was written for plugin API")
-    assert tables.resolver.candidates("vmap", "p") == []
+    assert tables.resolver.candidates("vmap") == []

@@ -239,7 +239,7 @@ def missing_rule_message(kind: RuleKind, primitive: Primitive, platform: str | N
     on = f" on {platform}" if platform else ""
     reason = f": {clause(placeholder.reason)}" if placeholder and placeholder.reason else ""
     provider = placeholder.provider if placeholder else None
-    candidates = runtime.plugins.candidates(kind.name, primitive.name)
+    candidates = runtime.plugins.candidates(kind.name)
     return (
         f"{primitive.name} has no {kind.name} rule{on}{reason}. {primitive.name} comes from "
         f"{runtime.plugins.describe_site(primitive.site)} and has the rules "

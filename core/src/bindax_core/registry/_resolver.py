@@ -45,7 +45,7 @@ class Resolver(Plugins):
                 raise PluginConflictError(conflict.message)
         return loaded
 
-    def candidates(self, kind: str, primitive: str = "") -> list[str]:
+    def candidates(self, kind: str) -> list[str]:
         current = self.loader.manifest()
         texts = [
             f"{plugin.entry.distribution.label}{self._excuse(plugin)}"

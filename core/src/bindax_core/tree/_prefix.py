@@ -42,7 +42,7 @@ def flatten_prefix(
         if prefix is None or find_definition(type(prefix)) is None:
             result.extend([prefix] * node.num_leaves)
             continue
-        found = _matched(prefix, node, link, what, full_name)
+        found = _matched(prefix, node, link, full_name)
         if isinstance(found, str):
             raise TreeError(
                 f"{what} is not a tree prefix of {full_name}: {position(unlink(link), what)}, "
@@ -54,7 +54,7 @@ def flatten_prefix(
 
 
 def _matched(
-    prefix: Any, node: PyTreeDef, link: Link, what: str, full_name: str
+    prefix: Any, node: PyTreeDef, link: Link, full_name: str
 ) -> list[tuple[Any, KeyEntry]] | str:
     """The children of a node, with keys, in the order of a structure's; or in what they differ."""
     full, kind = node._definition, type(prefix)

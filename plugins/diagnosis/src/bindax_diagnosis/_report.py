@@ -104,7 +104,7 @@ def rules_report(resolver: Resolver, primitive: Any) -> Report:
     for kind_name in sorted(kinds.keys() | offered):
         kind = kinds.get(kind_name)
         rules = [] if kind is None else kind.rules_of(primitive)
-        candidates = resolver.candidates(kind_name, name)
+        candidates = resolver.candidates(kind_name)
         if candidates and not any(rule.is_present for rule in rules):
             resolver.load_for_rule(kind_name, primitive)
             kind = rule_kinds.get(kind_name)
