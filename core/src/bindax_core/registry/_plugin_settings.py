@@ -51,13 +51,16 @@ class Settings(NamedTuple):
         return None
 
 
-_from_code: dict[str, Any] = {}
+_Given = dict[str, tuple[Any, str]]
+"""Values of settings, with where they were given."""
+
+_from_code: _Given = {}
 
 
 def configure(**given: Any) -> None:
     """Set plugin settings from code; what is None keeps its value."""
-    given = {name: value for name, value in given.items() if value is not None}
-    _from_code.update({name: _checked(name, value, "code") for name, value in given.items()})
+    set_now = {name: value for name, value in given.items() if value is not None}
+    _from_code.update({n: (_checked(n, value, "code"), "code") for n, value in set_now.items()})
     reload_settings()
 
 
@@ -77,14 +80,9 @@ def configured(**given: Any) -> Iterator[Settings]:
 @cache
 def settings() -> Settings:
     """The settings in force; read at the first call, and again after ``reload_settings``."""
-    values: dict[str, Any] = {}
-    sources: dict[str, str] = {}
-    for source, given in (*_from_files(), _from_environment(), ("code", _from_code)):
-        for name, value in given.items():
-            values[name] = value
-            variable = f"environment variable {_VARIABLES[name]}"
-            sources[name] = variable if source == "env" else source
-    return Settings(**values, sources=sources)
+    given = _from_files() | _from_environment() | _from_code
+    values = {name: value for name, (value, _) in given.items()}
+    return Settings(**values, sources={name: source for name, (_, source) in given.items()})
 
 
 def reload_settings() -> None:
@@ -92,24 +90,22 @@ def reload_settings() -> None:
     settings.cache_clear()
 
 
-def _from_environment() -> tuple[str, dict[str, Any]]:
-    given: dict[str, Any] = {}
+def _from_environment() -> _Given:
+    given: _Given = {}
     for name, variable in _VARIABLES.items():
         text = os.environ.get(variable, "").strip()
         if not text:
             continue
-        if name in _LISTS:
-            given[name] = _checked(name, text.split(","), variable)
-        elif text.lower() in (*_TRUE, *_FALSE):
-            given[name] = text.lower() in _TRUE
-        else:
+        if name not in _LISTS and text.lower() not in (*_TRUE, *_FALSE):
             raise PluginError(f"{variable}={text} is neither 1 nor 0. Set it to one, or unset it.")
-    return "env", given
+        value = text.split(",") if name in _LISTS else text.lower() in _TRUE
+        given[name] = _checked(name, value, variable), f"environment variable {variable}"
+    return given
 
 
-def _from_files() -> list[tuple[str, dict[str, Any]]]:
+def _from_files() -> _Given:
     """Read the settings in the files of the working directory, the one that wins last."""
-    layers = []
+    given: _Given = {}
     for name, path in _FILES:
         file = absolute_path(name)
         table = _table(file, path)
@@ -121,8 +117,8 @@ def _from_files() -> list[tuple[str, dict[str, Any]]]:
                     f"{file}: [{'.'.join(path)}] has the unknown setting {unknown}; known are "
                     f"{known}. Correct or remove it."
                 )
-            layers.append((file, {key: _checked(key, table[key], file) for key in table}))
-    return layers
+            given |= {key: (_checked(key, table[key], file), file) for key in table}
+    return given
 
 
 def _table(file: str, path: tuple[str, ...]) -> dict[str, Any]:
