@@ -210,10 +210,8 @@ def flatten_node_with_keys(
     keys, children = [], []
     for pair in checked_children(definition, pairs, "flatten_with_keys"):
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TreeError(
-                f"The flatten_with_keys function of the pytree node type "
-                f"{type_name(definition.type)} must return pairs (key, child), got {short(pair)}."
-            )
+            must = f"pairs (key, child), got {short(pair)}."
+            raise _wrong_result(definition, must, "flatten_with_keys")
         keys.append(pair[0])
         children.append(pair[1])
     return children, keys, data, None
@@ -244,10 +242,8 @@ def checked_result(
     """Check that a flatten function returned a pair."""
     if isinstance(result, tuple) and len(result) == 2:
         return result
-    raise TreeError(
-        f"The {function} function of the pytree node type {type_name(definition.type)} must return "
-        f"a tuple (children, metadata), got {short(result)} of type {type_name(type(result))}."
-    )
+    got = f"{short(result)} of type {type_name(type(result))}"
+    raise _wrong_result(definition, f"a tuple (children, metadata), got {got}.", function)
 
 
 def checked_children(
@@ -263,8 +259,11 @@ def checked_children(
             pass
         else:
             return tuple(iterator)
-    raise TreeError(
-        f"The {function} function of the pytree node type {type_name(definition.type)} must return "
-        f"an iterable of children first, got {short(children)} of type "
-        f"{type_name(type(children))}. A single child x is written (x,)."
-    )
+    got = f"{short(children)} of type {type_name(type(children))}"
+    must = f"an iterable of children first, got {got}. A single child x is written (x,)."
+    raise _wrong_result(definition, must, function)
+
+
+def _wrong_result(definition: NodeDefinition, must: str, function: str) -> TreeError:
+    kind = type_name(definition.type)
+    return TreeError(f"The {function} function of the pytree node type {kind} must return {must}")
