@@ -259,7 +259,7 @@ class RuleKind:
                 primitive.forget_types()
                 self._put(primitive, rule, self._adapted(primitive, rule))
 
-    def remove(self, primitive: Primitive, rule: Rule, restore: Rule | None = None) -> None:
+    def remove(self, primitive: Primitive, rule: Rule) -> None:
         """Take a rule out of the table again, to roll back a plugin that failed to load."""
         key = (primitive, rule.platform)
         with _write_lock:
@@ -269,8 +269,6 @@ class RuleKind:
             self._functions_on.pop(key, None)
             if rule.platform is None:
                 self.functions.pop(primitive, None)
-            if restore is not None:
-                self._rules[key] = restore
 
     @contextmanager
     def scoped(self, primitive: Primitive, rule: Rule) -> Iterator[None]:

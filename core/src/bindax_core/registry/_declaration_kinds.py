@@ -142,14 +142,13 @@ def _rule(primitive: Any, rule: Rule, plugin: Entry) -> Declaration:
 
 def _install_rule(primitive: Any, rule: Rule) -> None:
     old = _present(primitive, rule)
-    replaced = None if old is None or not old.is_present else old
-    if replaced is not None:
-        rule.kind.remove(primitive, replaced)
+    if old is not None:
+        rule.kind.remove(primitive, old)
     try:
         rule.kind.install(primitive, rule)
     except BaseException:
-        if replaced is not None:
-            rule.kind.install(primitive, replaced)
+        if old is not None:
+            rule.kind.install(primitive, old)
         raise
     _extended.add(rule)
     primitive.forget_types()
@@ -157,11 +156,9 @@ def _install_rule(primitive: Any, rule: Rule) -> None:
 
 def _remove_rule(primitive: Any, rule: Rule, former: Rule | None) -> None:
     _extended.discard(rule)
-    if former is not None and former.is_present:
-        rule.kind.remove(primitive, rule)
+    rule.kind.remove(primitive, rule)
+    if former is not None:
         rule.kind.install(primitive, former)
-    else:
-        rule.kind.remove(primitive, rule, restore=former)
     primitive.forget_types()
 
 
