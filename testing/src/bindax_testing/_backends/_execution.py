@@ -145,12 +145,12 @@ class BackendCall(Call):
         try:
             results_of(self.name, function, *operands)
             effects_barrier()
-        except MissingRuleError as error:
-            raise refusal(self.name, error, primitives_of(function, operands)) from error
         except Exception as error:
             notes = " ".join(getattr(error, "__notes__", ()))
             if text in f"{error} {notes} {error.__cause__}":
                 return
+            if isinstance(error, (MissingRuleError, BackendError)):
+                raise refusal(self.name, error, primitives_of(function, operands)) from error
             raise Mismatch(f"{what}: raised {error!r:.300}, without {text!r}.") from error
         raise Mismatch(f"{what}: the error {text!r} is lost, and results are returned.")
 

@@ -54,6 +54,12 @@ def dtype_of(case: Case) -> str:
     return avals[0].str_short().partition("[")[0] if avals else "none"
 
 
+def _dtypes_of(case: Case) -> frozenset[str]:
+    """The dtypes of the operands and the results of a case."""
+    avals = (*case.avals, *case.out_avals())
+    return frozenset(aval.str_short().partition("[")[0] for aval in avals)
+
+
 class Values:
     """The comparison of a backend with the reference, which keeps what it measured.
 
@@ -64,6 +70,7 @@ class Values:
         refused: the primitives that the backend does not support, each with what its error said.
         differences: where the backend states that results differ from the reference, and how.
         differing: the differences that were seen.
+        unsupported: the primitives and dtypes that the backend states not to support.
     """
 
     def __init__(
@@ -71,6 +78,7 @@ class Values:
         backend: str,
         units: Mapping[str, float],
         differences: Mapping[str, str] = MappingProxyType({}),
+        unsupported: frozenset[str] = frozenset(),
     ) -> None:
         self.backend = backend
         self.units = units
@@ -78,6 +86,7 @@ class Values:
         self.refused: dict[str, str] = {}
         self.differences = differences
         self.differing: set[str] = set()
+        self.unsupported = unsupported
 
     def run(self, case: Case, compiler: str | None) -> None:
         """Compare results of all draws: types, and elements within the units that are allowed."""
@@ -108,10 +117,15 @@ class Values:
         return next((one for one in names if one in self.differences), None)
 
     def _results(self, case: Case, compiled: Function, row: Sequence[Any]) -> list[Any]:
-        """The results of the backend; that it refuses the primitive is remembered."""
+        """The results of the backend; that it refuses the primitive is remembered.
+
+        It is not where it refuses a dtype that it states not to support.
+        """
         try:
             return list(compiled(*row))
         except Refused as refused:
+            if self.unsupported & _dtypes_of(case):
+                raise NotApplicable(str(refused)) from refused
             self.refused.setdefault(case.primitive.name, str(refused))
             raise
 
