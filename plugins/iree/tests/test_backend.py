@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import subprocess
 import sys
@@ -77,6 +78,22 @@ def test_sorts_keep_the_order_of_equal_elements(dtype: type) -> None:
     np.testing.assert_array_equal(order, np.argsort(x, stable=True))
     falling = on_iree(lambda x: bnp.argsort(x, stable=True, descending=True))(x)
     np.testing.assert_array_equal(x[falling], np.sort(x)[::-1])
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int32, np.float32])
+def test_the_greatest_come_with_the_first_places(dtype: type) -> None:
+    x = np.random.default_rng(0).integers(0, 4, (3, 20)).astype(dtype)
+    x[1, 5:8] = np.nan if dtype is np.float32 else 1
+    for axis, k in ((1, 7), (0, 2), (1, 0)):
+        top = functools.partial(bindax.lax.top_k, k=k, axis=axis)
+        for got, wanted in zip(on_iree(top)(x), bindax.jit(top, backend="numpy")(x), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_programs_divided_among_devices_are_refused() -> None:
+    report = check_backend("iree", primitives=["shard_map"], checks=["float32"])
+    assert not report.failures, str(report)
+    assert "divided among several devices" in report.unsupported["shard_map"]
 
 
 def test_large_constants_are_operands() -> None:

@@ -51,7 +51,7 @@ def compile_artifact(
     arguments += [*processor_flags(target, processor), *flags]
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory, "program.mlirbc")
-        source.write_bytes(prepared(artifact))
+        source.write_bytes(_prepared(artifact, name, target.name, primitives))
         if target is HOST and sys.platform == "linux":
             arguments += _linked_with_libm(Path(directory, "link"))
         try:
@@ -59,6 +59,19 @@ def compile_artifact(
         except iree.CompilerToolError as error:
             raise compilation_error(name, target.name, str(error), primitives) from error
     return bytes(made)
+
+
+def _prepared(artifact: bytes, name: str, what: str, primitives: Sequence[str]) -> bytes:
+    """An artifact in the form that IREE compiles; one that is divided among devices has none."""
+    from iree.compiler import ir
+
+    try:
+        return prepared(artifact)
+    except ir.MLIRError as error:
+        if "dialect 'sdy'" not in str(error):
+            raise
+        reason = "error: it is divided among several devices, and IREE has one"
+        raise compilation_error(name, what, reason, primitives) from error
 
 
 def _linked_with_libm(linker: Path) -> list[str]:

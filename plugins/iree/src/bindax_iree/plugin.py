@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bindax_core.extend import Backend, hookimpl
+from bindax_core.extend import Backend, Extension, hookimpl
 from bindax_iree._backend import IreeBackend
 
 backend: IreeBackend = IreeBackend()
@@ -15,3 +15,11 @@ backend: IreeBackend = IreeBackend()
 def bindax_backends() -> Iterable[Backend]:
     """The backend; without IREE its use is an error that says what to install."""
     return [backend]
+
+
+@hookimpl
+def bindax_extensions() -> Iterable[Extension]:
+    """The lowering rules for this platform."""
+    from bindax_iree._rules import extensions
+
+    return extensions()
