@@ -132,7 +132,7 @@ def _moved(eqn: JaxprEqn, x: Var, moved: Var, memory: Space) -> JaxprEqn:
 
 
 def _answer(policy: Policy, eqn: JaxprEqn) -> bool | Offload:
-    """What a policy says of the results of an equation."""
+    """Ask a policy about the results of an equation."""
     answer = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
     if isinstance(answer, (bool, np.bool_)):
         return bool(answer)
