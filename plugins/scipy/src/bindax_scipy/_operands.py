@@ -76,15 +76,15 @@ def settled(*operands: Any) -> tuple[Any, ...]:
     )
 
 
-def in_single(function: Callable[[Any], Any], x: Any) -> Any:
+def in_single(function: Callable[..., Any], *xs: Any) -> Any:
     """Apply a function of numbers with 32 bits or more to others, and round its results to these.
 
     Their complex numbers, which it computes with, have no dtype.
     """
-    dtype = typeof(x).dtype
+    dtype = typeof(xs[0]).dtype
     if dtype.itemsize >= 4:
-        return function(x)
-    out = function(lax.convert_element_type(x, np.float32))
+        return function(*xs)
+    out = function(*(lax.convert_element_type(x, np.float32) for x in xs))
     if isinstance(out, tuple):
         return tuple(lax.convert_element_type(part, dtype) for part in out)
     return lax.convert_element_type(out, dtype)

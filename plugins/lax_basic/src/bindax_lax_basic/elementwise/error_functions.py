@@ -146,14 +146,14 @@ def _series(x: Any, coefficients: Sequence[float]) -> Any:
     return out
 
 
-def exp_of_square(x: Any, sign: int = 1) -> Any:
-    """``exp(x^2)`` or ``exp(-x^2)``, without the rounding of the square.
+def exp_of_square(x: Any, factor: float = 1.0) -> Any:
+    """``exp(factor x^2)``, without the rounding of the square.
 
     The square of a coarse number is exact, and the rest is a factor near 1.
 
     Args:
         x: an array of float32 or float64, not so large that its square has no digits left.
-        sign: 1 or -1, the sign of the square.
+        factor: a power of 2 up to 1, or the negative of one, by which products are exact.
 
     >>> exp_of_square(np.array([0.0, 2.0]), -1).round(4)
     Array([1.    , 0.0183], dtype=float64)
@@ -161,9 +161,8 @@ def exp_of_square(x: Any, sign: int = 1) -> Any:
     bits, terms = (21, 4) if _is_double(x) else (8, 5)
     coarse = mul_p.bind(floor(mul_p.bind(x, constant(2.0**bits, x))), constant(2.0**-bits, x))
     rest = mul_p.bind(sub_p.bind(x, coarse), add_p.bind(x, coarse))
-    factor = _series(rest, [sign**k / math.factorial(k) for k in range(terms)])
-    whole = square(coarse)
-    return mul_p.bind(exp(whole if sign > 0 else neg_p.bind(whole)), factor)
+    beside = _series(rest, [factor**k / math.factorial(k) for k in range(terms)])
+    return mul_p.bind(exp(mul_p.bind(square(coarse), constant(factor, x))), beside)
 
 
 def scaled_erfc(x: Any) -> Any:
