@@ -129,6 +129,58 @@ def test_values_near_one():
     np.testing.assert_allclose(found, -np.log1p(-x) / x, rtol=1e-12)
 
 
+VALUES = [
+    # Powers of 1 - x, and polynomials of other parameters.
+    ((-7.0, 1.0, 1.0, 0.99), 1.0000000000000062e-14),
+    ((0.1, -7.0, 0.1, 0.99), 1.0000000000000062e-14),
+    ((0.1, 7.0, 0.1, 0.99), 99999999999999.38),
+    ((0.1, 7.0, 0.1, -7.0), 4.76837158203125e-07),
+    ((-7.0, 2.5, 0.5, 0.99), 5.460850000000024e-09),
+    # Sums whose terms cancel.
+    ((7.0, 7.0, 0.1, -0.5), -0.5942418368499741),
+    ((-8.2025160016067, 1e-104, 3.193564656056337, -8.202429924615116), 1.0),
+    ((6.304442881523173, -8.009883265231485, 0.10031000344655956, 0.758526673846107),
+     -4.403089128426271),
+    # c - a - b is an integer, x is near 1.
+    ((-0.5, 7.0, 0.5, 0.99), -84431789951.21106),
+    ((0.5, 0.5, 1.0, 0.99), 2.3527158167797424),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("point", "wanted"), VALUES)
+def test_values_where_terms_cancel(point, wanted):
+    """Arb's values, evaluated and compiled, which must not reorder what is exact."""
+    for function in (special.hyp2f1, bindax.jit(special.hyp2f1)):
+        np.testing.assert_allclose(function(*arrays(point)), wanted, rtol=1e-14)
+
+
+def test_values_in_single_precision():
+    found = special.hyp2f1(-7.0, 1.0, 1.0, np.array([0.99, 0.5], np.float32))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, (1 - np.float64(np.float32([0.99, 0.5]))) ** 7, rtol=6e-8)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        (2.5, 0.7, 0.7, 0.3),
+        (-7.0, 1.0, 1.0, 0.99),
+        (1.0, -2.0, 2.0, -5.0),
+    ],
+)
+def test_derivatives_where_values_are_polynomials(point):
+    found = bindax.grad(special.hyp2f1, (0, 1, 2))(*arrays(point))
+    step = np.array([-2, -1, 1, 2]) * 1e-3
+    for i, slope in enumerate(found):
+        moved = [*point[:i], point[i] + step, *point[i + 1 :]]
+        wanted = np.dot(special.hyp2f1(*moved), [1, -8, 8, -1]) / 12e-3
+        np.testing.assert_allclose(slope, wanted, rtol=1e-6, atol=1e-9)
+
+
+def test_values_beyond_the_largest_number_are_infinite():
+    assert special.hyp2f1(27.0, 27.7, 8.4, np.array(1 - 1e-13)) == np.inf
+
+
 def test_a_polynomial_is_none_beside_its_point():
     """Above 1 the function has no real values for other parameters than whole ones."""
     point = arrays((-2.0, 0.3, 1.2, 1.5))

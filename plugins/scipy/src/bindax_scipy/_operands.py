@@ -10,8 +10,8 @@ from ml_dtypes import finfo
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
-from bindax_core.extend import typeof
-from bindax_lax_basic.extend import promote_dtypes
+from bindax_core.extend import canonicalize_dtype, typeof
+from bindax_lax_basic.extend import convert, promote_dtypes
 from bindax_numpy.extend import inexact, require_values
 
 
@@ -88,6 +88,18 @@ def in_single(function: Callable[..., Any], *xs: Any) -> Any:
     if isinstance(out, tuple):
         return tuple(lax.convert_element_type(part, dtype) for part in out)
     return lax.convert_element_type(out, dtype)
+
+
+def in_double(function: Callable[..., Any], *operands: Any) -> Any:
+    """Apply a function to numbers in double precision, and round its results to their dtype.
+
+    Where the settings have no 64-bit dtypes, it computes in single precision.
+    """
+    aval, wide = typeof(operands[0]), canonicalize_dtype(np.dtype(np.float64))
+    out = function(*(convert(x, wide, aval.weak_type) for x in operands))
+    if isinstance(out, tuple):
+        return tuple(convert(part, aval.dtype, aval.weak_type) for part in out)
+    return convert(out, aval.dtype, aval.weak_type)
 
 
 def log_probability(p: Any) -> Any:
