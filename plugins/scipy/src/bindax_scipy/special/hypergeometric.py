@@ -120,8 +120,59 @@ def _slope(above: int, orders: Orders, *operands: Any) -> Any:
     return total
 
 
-_series_1f1 = _series(1, (0, 0))
 _series_2f1 = _series(2, (0, 0, 0))
+
+
+def _plain_series(above: tuple[Pair, ...], c: Any, z: Pair) -> Any:
+    orders = (0,) * (len(above) + 1)
+    return _series(len(above), orders)(*(p[0] for p in above), c, z[0])
+
+
+def _power_series(above: tuple[Pair, ...], c: Any, z: Pair) -> Any:
+    """The power series; with twice the digits where its terms cancel, which takes longer."""
+    accuracy = epsilon(c) / 4
+    one = jnp.ones_like(c)
+
+    def step(state: Any) -> Any:
+        k, term, total, size = state
+        n = k.astype(c.dtype)
+        ratio = math.prod((p[0] + n for p in above), start=z[0] / ((c + n) * (n + 1)))
+        term = term * ratio
+        # A term of index k has k roundings.
+        return k + 1, term, total + term, size + n * jnp.abs(term)
+
+    def unfinished(state: Any) -> Any:
+        return (state[0] < _MOST_TERMS) & jnp.any(jnp.abs(state[1]) > accuracy * jnp.abs(state[2]))
+
+    first = jnp.zeros((), np.int32), one, one, one
+    plain, size = while_loop(unfinished, step, first)[2:]
+    # A lost sum is nan; the other ones are not computed again.
+    cancelled = ~(size < 32 * jnp.abs(plain))
+    again = jnp.where(cancelled, z[0], 0.0), jnp.where(cancelled, z[1], 0.0)
+    precise = _precise_series(above, c, again)
+    return jnp.where(cancelled & jnp.isfinite(precise), precise, plain)
+
+
+def _precise_series(above: tuple[Pair, ...], c: Any, z: Pair) -> Any:
+    accuracy = epsilon(c) / 4
+    zero, one = jnp.zeros_like(c), jnp.ones_like(c)
+
+    def step(state: Any) -> Any:
+        k, term, total = state
+        n = k.astype(c.dtype)
+        product = functools.reduce(multiply, [add(p, (n, zero)) for p in above], z)
+        term = multiply(term, divide(product, multiply(two_sum(c, n), (n + 1, zero))))
+        return k + 1, term, add(total, term)
+
+    def unfinished(state: Any) -> Any:
+        k, term, total = state
+        return (k < _MOST_TERMS) & jnp.any(jnp.abs(term[0]) > accuracy * jnp.abs(total[0]))
+
+    return while_loop(unfinished, step, (jnp.zeros((), np.int32), (one, zero), (one, zero)))[2][0]
+
+
+def _chosen(condition: Any, x: Pair, y: Pair) -> Pair:
+    return jnp.where(condition, x[0], y[0]), jnp.where(condition, x[1], y[1])
 
 
 def _turned_sine(x: Any) -> Any:
@@ -172,16 +223,18 @@ def _reciprocal_gamma(x: Any) -> Any:
 # --------------------------------------------------------------------------- hyp1f1
 
 
-def _kummer_value(a: Any, b: Any, x: Any) -> Any:
+def _kummer_value(a: Any, b: Any, x: Any, series: Any = _plain_series) -> Any:
     negative = x < 0
-    p, y = jnp.where(negative, b - a, a), jnp.abs(x)
+    zero = jnp.zeros_like(x)
+    first = _chosen(negative, two_sum(b, -a), (a, zero))
+    p, y = first[0], jnp.abs(x)
     pole = _is_pole(b)
     q = jnp.where(pole, 1.0, b)
     # Where the power series can be summed it is, until the other one is precise.
     most, least = (700, 100) if is_double(x) else (80, 40)
     far = (y > most) | (y > least + jnp.abs((q - p) * (1 - p)))
     far = far & ~_is_pole(p)
-    near = _series_1f1(p, q, jnp.where(far, 1.0, y))
+    near = series((first,), q, (jnp.where(far, 1.0, y), zero))
     # Elsewhere it is computed for numbers that overflow in no dtype, so that slopes are not nan.
     z, r, s = (jnp.where(far, number, 1.0) for number in (y, p, q))
     growth = jnp.where(negative, 0.0, z) + (r - s) * jnp.log(z)
@@ -191,7 +244,11 @@ def _kummer_value(a: Any, b: Any, x: Any) -> Any:
     return jnp.where(pole, jnp.where(a == 0, 1.0, np.inf), value)
 
 
-_kummer = custom_jvp(_kummer_value)
+@custom_jvp
+def _kummer(a: Any, b: Any, x: Any) -> Any:
+    return _kummer_value(a, b, x, _power_series)
+
+
 _kummer.defjvps(
     lambda t, out, a, b, x: jvp(lambda a: _kummer_value(a, b, x), (a,), (t,))[1],
     lambda t, out, a, b, x: jvp(lambda b: _kummer_value(a, b, x), (b,), (t,))[1],
@@ -204,13 +261,14 @@ def hyp1f1(a: Any, b: Any, x: Any) -> Array:
 
     Up to about 100 the power series, after Kummer's transformation for negative ``x``; beyond, the
     asymptotic series (Pearson, Olver and Porter, "Numerical methods for the computation of the
-    confluent and Gauss hypergeometric functions", 2015). It has derivatives in all arguments.
-    For parameters far apart and negative ``x`` terms cancel: five digits may be lost.
+    confluent and Gauss hypergeometric functions", 2015). Where terms cancel they are
+    summed with twice the digits, and float32 is computed in double precision. It has derivatives in
+    all arguments.
 
     >>> special.hyp1f1(1.0, 2.0, jnp.array([1.0])).round(4)
     Array([1.7183], dtype=float32)
     """
-    return _kummer(*settled(*aligned(*real("hyp1f1", a, b, x))))
+    return in_double(_kummer, *settled(*aligned(*real("hyp1f1", a, b, x))))
 
 
 def _descending(p: Any, q: Any, z: Any) -> Any:
@@ -222,52 +280,6 @@ def _descending(p: Any, q: Any, z: Any) -> Any:
 
 
 # --------------------------------------------------------------------------- hyp2f1
-
-
-def _power_series(p: Pair, q: Pair, c: Any, z: Pair) -> Any:
-    """The power series; with twice the digits where its terms cancel, which takes longer."""
-    accuracy = epsilon(c) / 4
-    one = jnp.ones_like(c)
-
-    def step(state: Any) -> Any:
-        k, term, total, size = state
-        n = k.astype(c.dtype)
-        term = term * ((p[0] + n) * (q[0] + n) / ((c + n) * (n + 1)) * z[0])
-        # A term of index k has k roundings.
-        return k + 1, term, total + term, size + n * jnp.abs(term)
-
-    def unfinished(state: Any) -> Any:
-        return (state[0] < _MOST_TERMS) & jnp.any(jnp.abs(state[1]) > accuracy * jnp.abs(state[2]))
-
-    first = jnp.zeros((), np.int32), one, one, one
-    plain, size = while_loop(unfinished, step, first)[2:]
-    # A lost sum is nan; the other ones are not computed again.
-    cancelled = ~(size < 32 * jnp.abs(plain))
-    again = tuple(jnp.where(cancelled, part, 0.0) for part in z)
-    precise = _precise_series(p, q, c, (again[0], again[1]))
-    return jnp.where(cancelled & jnp.isfinite(precise), precise, plain)
-
-
-def _precise_series(p: Pair, q: Pair, c: Any, z: Pair) -> Any:
-    accuracy = epsilon(c) / 4
-    zero, one = jnp.zeros_like(c), jnp.ones_like(c)
-
-    def step(state: Any) -> Any:
-        k, term, total = state
-        n = k.astype(c.dtype)
-        above = multiply(multiply(add(p, (n, zero)), add(q, (n, zero))), z)
-        term = multiply(term, divide(above, multiply(two_sum(c, n), (n + 1, zero))))
-        return k + 1, term, add(total, term)
-
-    def unfinished(state: Any) -> Any:
-        k, term, total = state
-        return (k < _MOST_TERMS) & jnp.any(jnp.abs(term[0]) > accuracy * jnp.abs(total[0]))
-
-    return while_loop(unfinished, step, (jnp.zeros((), np.int32), (one, zero), (one, zero)))[2][0]
-
-
-def _plain_series(p: Pair, q: Pair, c: Any, z: Pair) -> Any:
-    return _series_2f1(p[0], q[0], c, z[0])
 
 
 # Lagrange's weights at 0 of the numbers from 1 to 10 and their negatives.
@@ -351,14 +363,10 @@ def _transformed(a: Any, b: Any, c: Any, x: Any, finite: Any, shorter: Any, seri
     z = _chosen(pfaff, divide((-x, zero), base), (x, zero))
     # Near 1 the series is slow: two series of 1 - z.
     near = (z[0] > 0.9) & ~(finite | shorter)
-    direct = series(p, q, c, tuple(jnp.where(near, 0.0, part) for part in z))
+    direct = series((p, q), c, (jnp.where(near, 0.0, z[0]), jnp.where(near, 0.0, z[1])))
     p, q, c = (jnp.where(near, v, safe) for v, safe in ((p[0], 0.25), (q[0], 0.25), (c, 1.0)))
     rest = jnp.where(near, jnp.where(pfaff, 1 / base[0], 1 - z[0]), 0.5)
     return factor * jnp.where(near, _near_one(p, q, c, rest), direct)
-
-
-def _chosen(condition: Any, x: Pair, y: Pair) -> Pair:
-    return jnp.where(condition, x[0], y[0]), jnp.where(condition, x[1], y[1])
 
 
 @custom_jvp
