@@ -153,3 +153,15 @@ def test_reverse_rules_of_users_see_whole_cotangents() -> None:
     loss = mapped(f, P("x"), P())
     x = np.arange(4.0)
     np.testing.assert_allclose(bindax.grad(lambda x: loss(x).sum())(x), np.cos(x))
+
+
+def test_values_computed_on_one_device_do_not_vary() -> None:
+    def part(x: Any) -> Any:
+        return x * lax.pcast(lax.psum(x, "x"), "x", to="varying")
+
+    with bindax.config.override(backend="numpy"):
+        f = mapped(part, P("x"), P("x"))
+        out, back = bindax.vjp(f, FIRST[:2])
+        (cotangent,) = back(np.ones((2, 4)))
+    assert varying(out) == varying(cotangent) == set()
+    np.testing.assert_allclose(cotangent, 2 * FIRST[:2].sum(0) + np.zeros((2, 1)))

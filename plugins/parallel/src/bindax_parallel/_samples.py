@@ -37,7 +37,6 @@ def samples() -> Iterator[Sample]:
     for name, part in PARTS.items():
         mapped = parallel.shard_map(part, mesh=_MESH, in_specs=P("i"), out_specs=P("i"))
         yield sample(mapped, array((4, 2), "float64"), label=f"shard_map-{name}")
-    yield sample(parallel.pvary_p, array((3,), "float64"), axis_name=("i",))
     specs = (P("i", "j"), P(None, "j"))
     product = parallel.shard_map(
         lambda x, w: parallel.psum(x * w, ("i", "j")), mesh=_GRID, in_specs=specs, out_specs=P()

@@ -114,10 +114,6 @@ def _vmap(size: int, operands: Sequence[Any], dims: Sequence[Any], **params: Any
     return pvary_p.bind(*operands, **params), dims[0]
 
 
-def _value(x: Any, *indices: Any, **params: Any) -> Any:
-    return x
-
-
 def _abstract_eval(x: Any, *indices: Any, axis_name: Any, to: str = "varying") -> Any:
     return x.update(mat=ManualAxisType(**{to: axis_name}))
 
@@ -151,12 +147,12 @@ def _pretty_print(eqn: JaxprEqn, printer: Printer) -> list[str]:
 
 pvary_p: Primitive = primitive(
     "pvary",
-    rules.impl(_value),
+    rules.impl.absent("it changes a type inside of shard_map, and no value"),
     rules.abstract_eval(_abstract_eval),
     rules.jvp(_jvp, symbolic_zeros=True),
     rules.vmap(_vmap),
     rules.transpose(_transpose),
-    rules.lowering["stablehlo"](_lowering),
+    rules.lowering["stablehlo"](_lowering, alone=False),
     rules.pretty_print(_pretty_print),
     rules.sharding(lambda x, *indices, **params: x.sharding.spec, manual=_manual),
     varying(_differing),

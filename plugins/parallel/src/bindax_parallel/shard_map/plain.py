@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, Var
+from bindax_parallel.casting import pvary_p
 from bindax_transforms import cached_on_jaxpr
 
 
@@ -28,14 +29,13 @@ def _plain(jaxpr: Jaxpr) -> Jaxpr:
     def each(atoms: Any) -> list[Any]:
         return [var(x) for x in atoms]
 
-    eqns = [
-        eqn.replace(
-            invars=each(eqn.invars),
-            outvars=each(eqn.outvars),
-            params={name: _inside(value) for name, value in eqn.params.items()},
-        )
-        for eqn in jaxpr.eqns
-    ]
+    eqns = []
+    for eqn in jaxpr.eqns:
+        if eqn.primitive is pvary_p:  # it changes the type alone
+            made[eqn.outvars[0]] = var(eqn.invars[0])
+            continue
+        params = {name: _inside(value) for name, value in eqn.params.items()}
+        eqns.append(eqn.replace(invars=each(eqn.invars), outvars=each(eqn.outvars), params=params))
     return jaxpr.replace(
         constvars=each(jaxpr.constvars),
         invars=each(jaxpr.invars),
