@@ -190,7 +190,8 @@ def _tried(
             return attrs.evolve(
                 mutant, primitive=primitive.name, status=KILLED, check=name, blamed=kind, reason=""
             )
-    return mutant
+    # What failed fails without the change, too, which is known now.
+    return _tried(plan, users, directory, seconds, sound, edit) if suspects else mutant
 
 
 def _forget(plan: Plan, primitives: Iterable[Primitive]) -> None:
