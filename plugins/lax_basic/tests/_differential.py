@@ -19,7 +19,7 @@ from bindax_lax_basic.samples.calls import SAMPLES
 from bindax_lax_basic.samples.contractions import CONTRACTIONS
 from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 from bindax_linalg.samples import linalg_samples
-from bindax_special.samples import conformance_samples as special_samples
+from bindax_special.samples import conformance_samples as all_special_samples
 
 # Otherwise the compiler keeps float32 where a program says bfloat16, and results are not those of
 # the operations.
@@ -47,10 +47,17 @@ def subjects() -> list[Subject]:
         Subject(s.label, s.name, s.make(), s.make(1), s.call)
         for s in (*SAMPLES, *REDUCTION_SAMPLES, *CONTRACTIONS)
     ]
-    found += [linalg_subject(s) for s in linalg_samples()]
+    # Zeros below the diagonal are for the signs that LAPACK chooses, which the suite compares.
+    of_linalg = [s for s in linalg_samples() if not s.label.endswith("-of-with_zeros")]
+    found += [linalg_subject(s) for s in of_linalg]
     # Of operands without a derivative, JAX may have one.
     smooth = [s for s in special_samples() if s.label.count("-") > 1 or not s.no_derivative]
     return found + [special_subject(s) for s in smooth]
+
+
+def special_samples() -> list[Any]:
+    """The samples of special functions but those whose results are known."""
+    return [s for s in all_special_samples() if s.reference is None]
 
 
 def special_subject(sample: Any) -> Subject:
