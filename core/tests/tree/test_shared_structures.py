@@ -1,6 +1,7 @@
 """Structures that come up again: the same object where trees are alike, and only there."""
 
 import collections
+import dataclasses
 import enum
 import weakref
 
@@ -76,6 +77,34 @@ def test_maps_of_several_trees():
     assert tree_map(lambda x, y: y is circle, [0], [circle]) == [True]
     with pytest.raises(TreeError, match=r"list arity mismatch at path \['a'\]"):
         tree_map(lambda x, y: y, first, {"a": [1], "b": (3, {"c": 4})})
+
+
+KEYS = [f"key {i}" for i in range(100)]
+Wide = collections.namedtuple("Wide", [f"field{i}" for i in range(100)])
+Fields = dataclasses.make_dataclass("Fields", [f"field{i}" for i in range(100)])
+
+
+@pytest.mark.parametrize("times", [1, OFTEN])
+def test_wide_trees_of_leaves(times):
+    with tree_util.scoped_registration():
+        tree_util.register_dataclass(Fields, [f"field{i}" for i in range(100)], [])
+        ordered = {key: i for i, key in enumerate(sorted(KEYS))}
+        for tree in (
+            ordered,
+            {key: i for i, key in enumerate(KEYS)},
+            collections.OrderedDict(ordered),
+            collections.defaultdict(int, ordered),
+            collections.deque(KEYS),
+            Wide(*KEYS),
+            Fields(*KEYS),
+            KEYS,
+            (ordered, KEYS),
+        ):
+            for _ in range(times):
+                leaves, structure = tree_flatten(tree)
+                rebuilt = structure.unflatten(leaves)
+            assert repr(rebuilt) == repr(tree)
+            assert rebuilt is not leaves
 
 
 def test_metadata_is_not_kept_alive():

@@ -30,7 +30,8 @@ _FEW = 16
 """The most keys that are first looked at one by one: those of most dicts are the same objects."""
 
 _WIDE = 64
-"""The most keys that are written one by one into a new dict."""
+"""The most keys that are written one by one into a new dict, and leaves that are named if no node
+is between them and the root."""
 
 _INLINE_DEPTH = 20
 """The depth to which generated code nests expressions; Python's parser has a limit."""
@@ -185,6 +186,7 @@ def generate_unflatten(root: PyTreeDef) -> None:
     objects: dict[str, Any] = {}
     lines: list[str] = []
     leaves = [f"v{i}" for i in range(root.num_leaves)]
+    unpack = [f" {', '.join(leaves)}, = leaves"] if leaves else []
 
     def combine(node: PyTreeDef, children: list[tuple[str, int]]) -> tuple[str, int]:
         """The expression for a node, and the depth to which it nests others."""
@@ -198,8 +200,11 @@ def generate_unflatten(root: PyTreeDef) -> None:
         lines.append(f" {name} = {text}")
         return name, 0
 
-    result, _ = fold(root, [(leaf, 0) for leaf in leaves], combine)
-    unpack = [f" {', '.join(leaves)}, = leaves"] if leaves else []
+    definition: Any = root._definition
+    if root._flat and len(leaves) > _WIDE and root._order is definition._fields is None:
+        unpack, result = [], _expression(root, definition, ["*leaves"], objects)
+    else:
+        result, _ = fold(root, [(leaf, 0) for leaf in leaves], combine)
     source = ["def unflatten(leaves):", *unpack, *lines, f" return {result}"]
     root._build = _defined("unflatten", source, objects)
 
@@ -221,12 +226,13 @@ def _expression(
         return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
     if kind == "dict":
         inserted = node._order or node._data
-        by_key = dict(zip(node._data, parts, strict=True))
-        if len(parts) > _WIDE:
-            return (
-                f"dict(zip({constant(inserted)}, ({', '.join([by_key[key] for key in inserted])})))"
-            )
-        return f"{{{', '.join([f'{constant(key)}: {by_key[key]}' for key in inserted])}}}"
+        if node._order is not None:
+            by_key = dict(zip(node._data, parts, strict=True))
+            parts = [by_key[key] for key in inserted]
+        if len(inserted) > _WIDE:
+            return f"dict(zip({constant(inserted)}, ({', '.join(parts)},)))"
+        pairs = zip(map(constant, inserted), parts, strict=True)
+        return f"{{{', '.join([f'{key}: {part}' for key, part in pairs])}}}"
     if kind == "namedtuple":
         return f"{constant(definition.type)}({', '.join(parts)})"
     if definition._fields is not None and definition._fields[2]:
