@@ -33,7 +33,7 @@ SUITES = (
 def test_it_does_what_python_does(run_python: Run) -> None:
     names = (
         *("importing_does_not_load_it", "doctor_says_which_code_runs", "flatten_and_unflatten"),
-        *("errors_are_the_same", "cycles", "calls_of_compiled_functions"),
+        *("errors_are_the_same", "cycles", "calls_of_compiled_functions", "static_arguments"),
     )
     run_python(str(HERE / "with_accelerator.py"), *[f"test_{name}" for name in names])
 

@@ -405,6 +405,43 @@ def test_calls_of_compiled_functions() -> None:
     assert f.__call__(x)["sum"].shape == (3,)
 
 
+def _shown(*args: Any, **named: Any) -> Any:
+    """The arrays in a call times two, and all else in the names of the results."""
+    given = {**{str(i): x for i, x in enumerate(args)}, **named}
+    statics = {name: repr(x) for name, x in given.items() if isinstance(x, int | str | tuple)}
+    arrays = [x + x for name, x in sorted(given.items()) if name not in statics]
+    return {str(sorted(statics.items())): arrays}
+
+
+STATICS = st.sampled_from([0, 1, True, False, "a", "c", (1, "a")])
+ARRAYS = st.sampled_from([ARRAY, bindax.numpy.ones(2), np.ones(3, np.float32), 0.5, -0.0, 0.0])
+CALLS = st.tuples(
+    st.lists(st.tuples(ARRAYS, STATICS), max_size=3),
+    st.dictionaries(st.sampled_from(["a0", "names"]), ARRAYS),
+    st.dictionaries(st.sampled_from(["c", "not a name"]), STATICS),
+    st.booleans(),
+)
+
+
+@pytest.mark.filterwarnings("ignore:jit compiles")
+@several
+@given(st.lists(CALLS, min_size=1, max_size=3))
+def test_static_arguments(calls: Any) -> None:
+    shown = bindax.jit(
+        lambda *args, **named: _shown(*args, **named),
+        static_argnums=(1, -1),
+        static_argnames=("c", "not a name"),
+    )
+    for pairs, dynamic, static, is_first in 3 * calls:
+        positions = {i % len(pairs) for i in (1, -1) if -len(pairs) <= i < len(pairs)}
+        args = [pair[i in positions] for i, pair in enumerate(pairs)]
+        named = {**static, **dynamic} if is_first else {**dynamic, **static}
+        found, expected = shown(*args, **named), _shown(*args, **named)
+        assert found.keys() == expected.keys()
+        found, expected = [bindax.tree.map(np.asarray, one) for one in (found, expected)]
+        assert str(found) == str(expected)
+
+
 def test_errors_of_calls_are_the_same() -> None:
     f = bindax.jit(lambda x: x["a"] + 1.0, donate_argnums=0)
     tree = {"a": bindax.numpy.ones(3)}

@@ -677,38 +677,40 @@ static void clear_call(Call *call)
     Py_XDECREF(call->leaves);
 }
 
+/* Tell whether an argument is at one of some places, which may be counted from the end. */
+static int is_among(PyObject *places, Py_ssize_t i, Py_ssize_t n)
+{
+    Py_ssize_t place = n, j = PyTuple_Size(places);
+    while (j-- && place != i && place + n != i)
+        place = PyLong_AsSsize_t(PyTuple_GetItem(places, j));
+    return place == i || place + n == i;
+}
+
 /* Split the static arguments off: 1, or 0 if one is not exact or for an error. */
 static int split(Record *m, PyObject **args, PyObject **kwargs, Call *call)
 {
-    PyObject *places = m->items[STATIC_PLACES], *key, *value;
-    Py_ssize_t n = PyTuple_Size(*args), count = PyTuple_Size(places), position = 0;
-    PyObject *dynamic = PyList_New(0), *others = PyDict_New(), *found = PyList_New(0);
-    PyObject *number = PyLong_FromSsize_t(n);
-    int good = dynamic && others && found && number && PyList_Append(found, number) == 0;
+    PyObject *places = m->items[STATIC_PLACES], *names = m->items[STATIC_NAMES], *key, *value;
+    Py_ssize_t n = PyTuple_Size(*args), count = 0, named = 0, next = 0, left = 0, position = 0;
+    for (Py_ssize_t i = 0; i < n; i++) count += is_among(places, i, n);
+    while (*kwargs && PyDict_Next(*kwargs, &position, &key, &value))
+        named += PySequence_Contains(names, key) == 1;
+    PyObject *dynamic = PyTuple_New(n - count), *found = PyTuple_New(1 + count + 2 * named);
+    PyObject *others = named ? PyDict_New() : new_ref(*kwargs);
+    int good = dynamic && found && (others || !named) &&
+               PyTuple_SetItem(found, next++, PyLong_FromSsize_t(n)) == 0;
     for (Py_ssize_t i = 0; i < n && good; i++) {
-        int is_static = 0;
-        for (Py_ssize_t j = 0; j < count && !is_static; j++) {
-            Py_ssize_t place = PyLong_AsSsize_t(PyTuple_GetItem(places, j));
-            is_static = place == i || place + n == i;
-        }
         value = PyTuple_GetItem(*args, i);
-        good = (!is_static || is_exact(value, 0)) &&
-               PyList_Append(is_static ? found : dynamic, value) == 0;
+        if (!is_among(places, i, n)) good = PyTuple_SetItem(dynamic, left++, new_ref(value)) == 0;
+        else good = is_exact(value, 0) && PyTuple_SetItem(found, next++, new_ref(value)) == 0;
     }
-    while (good && *kwargs && PyDict_Next(*kwargs, &position, &key, &value)) {
-        int is_static = PySequence_Contains(m->items[STATIC_NAMES], key);
-        if (is_static == 1)
-            good = is_exact(value, 0) && PyList_Append(found, key) == 0 &&
-                   PyList_Append(found, value) == 0;
-        else good = is_static == 0 && PyDict_SetItem(others, key, value) == 0;
-    }
-    *args = good ? PyList_AsTuple(dynamic) : NULL;
-    call->fields[STATICS] = good ? PyList_AsTuple(found) : NULL;
-    Py_XDECREF(dynamic);
-    Py_XDECREF(found);
-    Py_XDECREF(number);
+    for (position = 0; named && good && PyDict_Next(*kwargs, &position, &key, &value);)
+        if (PySequence_Contains(names, key) != 1) good = PyDict_SetItem(others, key, value) == 0;
+        else good = is_exact(value, 0) && PyTuple_SetItem(found, next++, new_ref(key)) == 0 &&
+                    PyTuple_SetItem(found, next++, new_ref(value)) == 0;
+    *args = dynamic;
     *kwargs = others;
-    return *args && others && call->fields[STATICS];
+    call->fields[STATICS] = found;
+    return good;
 }
 
 /* Walk the arguments; the structures are NULL of calls whose arguments are all leaves. */

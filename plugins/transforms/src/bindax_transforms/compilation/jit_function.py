@@ -145,7 +145,7 @@ class JittedFunction(Generic[P, R]):
         if form is not None:
             tree = form.tree
             if tree is None:
-                return form, (*args, *kwargs.values()) if kwargs else args
+                return form, [*args, *kwargs.values()] if kwargs else args
             if tree.take is not None:
                 leaves = tree.take((args, kwargs))
             else:
