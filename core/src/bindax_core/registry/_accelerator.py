@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MethodType
 from typing import Any
 
-import numpy as np
-
 from bindax_core._config import config
 from bindax_core._fast_paths import FAST_PATHS, fast_paths
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._executable_cache import CacheEntry, executable_cache
 from bindax_core.errors import PluginError
-from bindax_core.kernel._aval import typeof
 from bindax_core.kernel._stack import trace_state
 from bindax_core.registry._manifest import Entry
 from bindax_core.registry._provenance import Provenance, file_of
@@ -69,8 +66,6 @@ def given_objects() -> dict[str, Any]:
         "describe_dict": _describe_dict,
         "version": _table.version,
         "Array": Array,
-        "aval_of": typeof,
-        "operand_types": frozenset({np.ndarray, bool, int, float, complex}),
         "trace_state": trace_state,
         "config": config,
         "executable_cache": executable_cache,

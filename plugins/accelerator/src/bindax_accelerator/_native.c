@@ -50,8 +50,7 @@ enum { MODULE = MAX_ITEMS - 1 };                                        /* of th
 
 /* What core gives, by name. */
 #define GIVEN(X) X(PyTreeDef) X(LEAF) X(make) X(describe_type) X(describe) X(describe_dict)      \
-    X(version) X(Array) X(aval_of) X(operand_types) X(trace_state) X(config) X(executable_cache)  \
-    X(CacheEntry) X(MethodType)
+    X(version) X(Array) X(trace_state) X(config) X(executable_cache) X(CacheEntry) X(MethodType)
 
 struct State {
 #define AS_MEMBER(name) PyObject *name;
@@ -737,21 +736,10 @@ static int walk_call(State *s, PyObject *args, PyObject *kwargs, Call *call)
     return w.shared;
 }
 
-/* Read the types of leaves; 0 if one is a tracer, or no operand. */
-static int read_avals(State *s, Call *call)
+/* The type of an array, borrowed; NULL of a tracer, and of what has to be brought to a device. */
+static PyObject *aval_of(State *s, PyObject *x)
 {
-    PyObject *leaves = call->leaves, *avals;
-    Py_ssize_t n = length(leaves);
-    if (!(avals = call->fields[AVALS] = PyTuple_New(n))) return 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *x = item(leaves, i), *aval = NULL;
-        if (Py_TYPE(x) == (PyTypeObject *)s->Array) aval = new_ref(SLOT(x, s->aval));
-        else if (PySequence_Contains(s->operand_types, (PyObject *)Py_TYPE(x)) == 1)
-            aval = call1(s->aval_of, x);
-        if (!aval) return 0;
-        PyTuple_SetItem(avals, i, aval);
-    }
-    return 1;
+    return Py_TYPE(x) == (PyTypeObject *)s->Array ? SLOT(x, s->aval) : NULL;
 }
 
 /* Describe a call: 1, or 0 if it is for the Python code or for an error. */
@@ -761,17 +749,16 @@ static int describe_call(Record *m, PyObject *args, PyObject *kwargs, Call *call
     int has_static = PyTuple_Size(m->items[STATIC_PLACES]) || PyTuple_Size(m->items[STATIC_NAMES]);
     if (!PyTuple_CheckExact(args) || (kwargs && !PyDict_CheckExact(kwargs)) || refresh(s) < 0)
         return 0;
-    int good = (!has_static || split(m, &args, &kwargs, call)) &&
-               walk_call(s, args, kwargs, call) && read_avals(s, call);
+    int good = (!has_static || split(m, &args, &kwargs, call)) && walk_call(s, args, kwargs, call);
     Py_XDECREF(has_static ? args : NULL);
     Py_XDECREF(has_static ? kwargs : NULL);
     return good;
 }
 
 /* Find the signature of a call, and make it the first; NULL if it is not known. */
-static PyObject *find(PyObject *known, Call *call)
+static PyObject *find(State *s, PyObject *known, Call *call)
 {
-    Py_ssize_t n = PyTuple_Size(call->fields[AVALS]);
+    Py_ssize_t n = length(call->leaves);
     for (Py_ssize_t i = 0; i < PyList_Size(known); i++) {
         PyObject *row = PyList_GetItem(known, i), *fields[ENTRY];
         for (int j = 0; j < ENTRY; j++) {
@@ -781,7 +768,7 @@ static PyObject *find(PyObject *known, Call *call)
         int same = fields[ARGS] == call->fields[ARGS] && fields[KWARGS] == call->fields[KWARGS] &&
                    PyTuple_Size(fields[AVALS]) == n;
         for (Py_ssize_t j = 0; same && j < n; j++)
-            same = PyTuple_GetItem(fields[AVALS], j) == PyTuple_GetItem(call->fields[AVALS], j);
+            same = PyTuple_GetItem(fields[AVALS], j) == aval_of(s, item(call->leaves, j));
         same = same && (!fields[STATICS] || are_same(fields[STATICS], call->fields[STATICS]));
         Py_INCREF(row); /* as settings may have an == of their own */
         PyObject *settings = call->fields[SETTINGS];
@@ -829,7 +816,7 @@ static PyObject *call_known(PyObject *self, PyObject *const *given, Py_ssize_t n
     PyObject *dynamic = nargs == 2 ? PyObject_GetAttr(s->trace_state, s->text[T_DYNAMIC]) : NULL;
     if (dynamic == Py_None && PyList_Size(known) &&
         (call.fields[SETTINGS] = PyObject_GetAttr(s->config, s->text[T_PROGRAM_KEY])) &&
-        describe_call(m, given[0], given[1], &call) && (row = find(known, &call)) &&
+        describe_call(m, given[0], given[1], &call) && (row = find(s, known, &call)) &&
         (time = PyObject_GetAttr(s->executable_cache, s->text[T_TIME])))
         function = PyObject_GetAttr(PyTuple_GetItem(row, ENTRY), s->text[T_RUN]);
     if (function && function != Py_None) {
@@ -893,8 +880,8 @@ static PyObject *signature(PyObject *self, PyObject *const *given, Py_ssize_t na
     Call call = { 0 };
     PyObject *fields = NULL;
     if (nargs == 2 && describe_call((Record *)self, given[0], given[1], &call)) {
-        fields = PyTuple_New(SETTINGS);
-        for (int i = 0; fields && i < SETTINGS; i++)
+        fields = PyTuple_New(AVALS);
+        for (int i = 0; fields && i < AVALS; i++)
             PyTuple_SetItem(fields, i, new_ref(call.fields[i] ? call.fields[i] : Py_None));
     } else if (is_given_up()) fields = new_ref(Py_None);
     clear_call(&call);

@@ -36,7 +36,7 @@ class KnownCalls:
         self.call: Callable[[Any, Any], Any] | None = None
         self._describe: Callable[[Any, Any], Any] | None = None
 
-    def remember(self, kind: Any, args: Any, kwargs: Any, settings: Any, entry: Entry) -> None:
+    def remember(self, kind: Any, args: Any, kwargs: Any, key: Any, entry: Entry) -> None:
         """Have calls that look like this one, of functions of a class, use a traced function."""
         if self.call is None:
             if fast_paths.signatures is None:
@@ -48,7 +48,8 @@ class KnownCalls:
             )
         fields = None if self._describe is None else self._describe(args, kwargs)
         if fields is not None:
-            found = (*fields, settings, entry, entry.consts or None, entry.out_tree)
+            _, avals, _, settings = key
+            found = (*fields, avals, settings, entry, entry.consts or None, entry.out_tree)
             self._signatures.insert(0, found)
             del self._signatures[_MOST:]
 

@@ -243,7 +243,7 @@ class JittedFunction(Generic[P, R]):
             is_flat = is_flat and sorted(dynamic_kwargs) == list(dynamic_kwargs)
             shared.remember(entry, key, None if is_flat else tree, tuple(dynamic_kwargs))
             shared.is_flat = is_flat and not dynamic_kwargs and not self._has_static
-            shared.known.remember(JittedFunction, args, kwargs, key[-1], entry)
+            shared.known.remember(JittedFunction, args, kwargs, key, entry)
         return entry, leaves, traced
 
     def _operand_aval(self, x: Any, args: Any, kwargs: Any) -> Any:
