@@ -153,6 +153,8 @@ assert all(module.startswith("jax._src.interpreters.") for module in seen), seen
 assert np.array_equal(pickle.loads(pickle.dumps(x)), x)
 assert isinstance(1.0, jax.typing.ArrayLike) and isinstance(x, jax.typing.ArrayLike)
 assert isinstance(np.ones(2), jax.typing.ArrayLike) and not isinstance("a", jax.typing.ArrayLike)
+assert isinstance(np.float32(1), jax.typing.ArrayLike) and isinstance(np.True_, jax.typing.ArrayLike)
+assert not isinstance(np.str_("a"), jax.typing.ArrayLike)
 assert jax.dtypes.canonicalize_dtype(None) == np.float32
 key = jax.random.key(0)
 assert jax.dtypes.canonicalize_dtype(key.dtype, allow_extended_dtype=True) == key.dtype
@@ -171,7 +173,15 @@ assert global_state.client is None and global_state.num_processes == 1
 from jax._src.numpy.util import promote_dtypes_complex, promote_dtypes_inexact
 assert [x.dtype.name for x in promote_dtypes_complex(1, 2.0)] == ["complex64"] * 2
 assert [x.dtype.name for x in promote_dtypes_inexact(1, 2)] == ["float32"] * 2
-from jax._src.public_test_util import check_grads
+from jax._src.public_test_util import check_close, check_grads
+check_close({"a": jnp.ones(3), "b": 2}, {"a": np.ones(3) + 1e-6, "b": 2})
+for one, other in ((jnp.ones(3), np.ones(3) + 1e-4), (1, 2), (jnp.ones(1), 1.0)):
+    try:
+        check_close(one, other)
+    except AssertionError:
+        check_close(jnp.ones(()), 1.1, rtol={np.float32: 0.2}, atol=0)
+    else:
+        raise ValueError(f"{one} is close to {other}")
 import jax.extend.backend, jax.extend.core
 assert list(jax.extend.backend.backends()) == ["cpu"]
 closed = jax.make_jaxpr(lambda x: x + np.arange(3.0))(1.0)

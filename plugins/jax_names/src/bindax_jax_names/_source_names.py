@@ -80,7 +80,8 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
         )
     },
     "jax._src.public_test_util": {
-        name: f"jax.test_util:{name}" for name in ("check_grads", "check_jvp", "check_vjp")
+        name: f"{_SHIMS}.test_util:{name}"
+        for name in ("check_close", "check_grads", "check_jvp", "check_vjp")
     },
     "jax._src.pjit": {"jit_p": "jax.extend.core.primitives:jit_p"},
     "jax._src.sharding": {"IndivisibleError": "bindax.errors:IndivisibleError"},

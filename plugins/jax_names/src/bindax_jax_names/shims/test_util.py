@@ -1,4 +1,4 @@
-"""``jax.test_util``: derivatives beside finite differences."""
+"""``jax.test_util``: derivatives beside finite differences, values beside others."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ __all__ = ["check_grads", "check_jvp", "check_vjp"]
 Function = Callable[..., Any]
 _TOLERANCE = {2: 1e-1, 4: 2e-2, 8: 1e-5}
 _STEP = {2: 1e-1, 4: 1e-2, 8: 1e-4}
+_ROUNDING = {1: 1e-1, 2: 1e-2, 4: 1e-6, 8: 1e-15}
 
 
 def _width(args: Any) -> int:
@@ -24,6 +25,42 @@ def _width(args: Any) -> int:
         for x in tree.leaves(args)
     ]
     return min(sizes, default=4)
+
+
+def check_close(xs: Any, ys: Any, atol: Any = None, rtol: Any = None, err_msg: str = "") -> None:
+    """Compare trees of arrays, by default to the rounding of one operation for each element.
+
+    Args:
+        xs: one tree.
+        ys: the other, of the same structure and shapes.
+        atol: the absolute tolerance for each element, or a dict of it by dtype.
+        rtol: the relative tolerance, likewise.
+        err_msg: what the message of the error begins with.
+
+    Raises:
+        AssertionError: when they differ.
+    """
+    tree.map(lambda x, y: _check_close(x, y, atol, rtol, err_msg), xs, ys)
+
+
+def _check_close(x: Any, y: Any, atol: Any, rtol: Any, what: str) -> None:
+    if np.shape(x) != np.shape(y):
+        raise AssertionError(f"{what} shapes {np.shape(x)} and {np.shape(y)} differ".strip())
+    size = max(np.size(x), 1)
+    absolute, relative = (
+        size * max(_rounding(x, given), _rounding(y, given)) for given in (atol, rtol)
+    )
+    _close(x, y, what, absolute, relative)
+
+
+def _rounding(x: Any, given: Any) -> float:
+    """The tolerance of one element: what was given, or by its dtype."""
+    dtype = np.dtype(bindax.numpy.result_type(x))
+    if isinstance(given, dict):
+        given = {np.dtype(key): value for key, value in given.items()}.get(dtype)
+    if given is not None:
+        return float(given)
+    return 0.0 if dtype.kind in "biu" else _ROUNDING[_width(x)]
 
 
 def _like(x: Any, random: np.random.Generator) -> Any:

@@ -12,7 +12,7 @@ __all__ = ["ArrayLike", "DTypeLike"]
 
 _Numbers: TypeAlias = bool | int | float | complex
 # Not of elements of some types: ``isinstance`` takes plain types alone.
-ArrayLike: TypeAlias = AnyArray | np.ndarray | np.generic | _Numbers
+ArrayLike: TypeAlias = AnyArray | np.ndarray | np.bool_ | np.number | _Numbers
 """Operands; packages ask with it, while tracing too, whether something is one."""
 
 DTypeLike: TypeAlias = str | type[Any] | np.dtype[Any]
