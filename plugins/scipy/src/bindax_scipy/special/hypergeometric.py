@@ -202,9 +202,9 @@ def _gamma_quotient(above: tuple[Any, ...], below: tuple[Any, ...], log_factor: 
 def _exact_quotient(above: tuple[Any, ...], below: tuple[Any, ...]) -> Any:
     """The same, without logarithms where no product overflows."""
     most = 25.0 if is_double(above[0]) else 8.0
-    moderate = functools.reduce(
-        lambda so_far, x: so_far & (jnp.abs(x) < most), (*above, *below), True
-    )
+    moderate: Any = True
+    for x in (*above, *below):
+        moderate = moderate & (jnp.abs(x) < most)
     value: Any = 1
     for x in above:
         value = value * gamma(jnp.where(moderate, x, 1.5))
@@ -364,9 +364,9 @@ def _transformed(a: Any, b: Any, c: Any, x: Any, finite: Any, shorter: Any, seri
     # Near 1 the series is slow: two series of 1 - z.
     near = (z[0] > 0.9) & ~(finite | shorter)
     direct = series((p, q), c, (jnp.where(near, 0.0, z[0]), jnp.where(near, 0.0, z[1])))
-    p, q, c = (jnp.where(near, v, safe) for v, safe in ((p[0], 0.25), (q[0], 0.25), (c, 1.0)))
+    first, second = jnp.where(near, p[0], 0.25), jnp.where(near, q[0], 0.25)
     rest = jnp.where(near, jnp.where(pfaff, 1 / base[0], 1 - z[0]), 0.5)
-    return factor * jnp.where(near, _near_one(p, q, c, rest), direct)
+    return factor * jnp.where(near, _near_one(first, second, jnp.where(near, c, 1.0), rest), direct)
 
 
 @custom_jvp
