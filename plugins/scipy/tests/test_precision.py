@@ -16,6 +16,11 @@ VALUES = [
     ("ndtr", "float32", (-12.0,), 1.776482112077678997696171e-33),
     ("ndtr", "float64", (-36.0,), 4.182624065797283331742332e-284),
     ("log_ndtr", "float64", (37.0,), -5.725571222524576822683193e-300),
+    ("beta", "float64", (405.5, 405.25), 1.533762603204372217418490e-245),
+    ("beta", "float32", (60.0, 60.0), 3.450123146978273602931665e-37),
+    ("comb", "float32", (43.0, 22.0), 1052049481860.0),
+    ("comb", "float32", (1e35, 0.5), 356824830530918623.3618798),
+    ("poch", "float64", (50.5, 50.25), 6.872150975272390275423474e93),
     ("owens_t", "float64", (20.0, 1.0), 1.376812059303116847537811e-89),
     ("owens_t", "float32", (-12.75, 5.5), 7.793631444405996040470314e-38),
 ]
@@ -30,3 +35,9 @@ def test_values_where_digits_are_easily_lost(
         found = bindax.jit(getattr(special, name))(*(np.array(x, dtype) for x in operands))
 
     np.testing.assert_allclose(found, exact, rtol=8 * np.finfo(dtype).eps)
+
+
+def test_derivatives_of_combinations_of_many_things_do_not_cancel() -> None:
+    slope = bindax.grad(special.comb)(np.float32(1e5), np.float32(3))
+
+    np.testing.assert_allclose(slope, 4999900000.333333, rtol=1e-6)

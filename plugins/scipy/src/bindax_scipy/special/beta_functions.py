@@ -10,19 +10,18 @@ import numpy as np
 import bindax_numpy as jnp
 import bindax_special as base
 from bindax_core.extend import Array
-from bindax_scipy._operands import aligned, in_double, is_double, real, settled
-from bindax_scipy._pairs import two_sum
+from bindax_scipy._operands import aligned, in_double, real, settled
+from bindax_scipy._pairs import Pair, divide, two_sum
 from bindax_scipy.special.gamma_functions import STIRLING_FROM, gamma, gammasgn, stirling
 from bindax_transforms import custom_jvp
 
 # Products of so many factors are multiplied out, which is exact for integers.
 _FACTORS = 20
+_LEAST = 1e-30
 
 
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
     """The number of ways to choose ``k`` of ``N`` things.
-
-    Float32 is computed in double precision.
 
     Args:
         N: how many there are.
@@ -43,22 +42,36 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
 @custom_jvp
 def _ways(n: Any, k: Any) -> Any:
     fewer = jnp.where(n == jnp.floor(n), jnp.minimum(k, n - k), k)
+    fewer = jnp.where(fewer < _LEAST, 0.0, fewer)
     short = (fewer == jnp.floor(fewer)) & (fewer <= _FACTORS)
     product = jnp.ones_like(n)
     for i in range(_FACTORS):
         product = jnp.where(i < fewer, product * (n - i) / (i + 1), product)
-    return jnp.where(short, product, jnp.exp(-jnp.log1p(n) - _betaln(n - k + 1, k + 1)))
+    p, q = (jnp.where(short, 1.0, x) for x in (k, n - k + 1))
+    one, two, rest = _beta_factors(p, q)
+    # No factor is so small as their product, which may be subnormal.
+    return jnp.where(short, product, 1 / (one * (rest * p)) / two)
 
 
 _ways.defjvps(
-    lambda t, out, n, k: (base.digamma(n + 1) - base.digamma(n - k + 1)) * out * t,
+    lambda t, out, n, k: _digamma_change(n - k + 1, k) * out * t,
     lambda t, out, n, k: (base.digamma(n - k + 1) - base.digamma(k + 1)) * out * t,
 )
 
 
+def _digamma_change(x: Any, step: Any) -> Any:
+    """``digamma(x + step) - digamma(x)``, for large x by terms that do not cancel (DLMF 5.11.2)."""
+    last = x + step
+    large = (x > 1e3) & (last > 1e3)
+    p, q = jnp.where(large, x, 1e3), jnp.where(large, last, 1e3)
+    far = jnp.log1p(jnp.where(large, step / p, 0.0)) + step * (0.5 + (1 / p + 1 / q) / 12) / p / q
+    return jnp.where(large, far, base.digamma(last) - base.digamma(x))
+
+
 def _poch(z: Any, m: Any) -> Any:
-    # Whole steps are multiplied out, as far as there are few of them.
+    # Whole steps are multiplied out where there are few of them, or the quotient has no factors.
     steps = jnp.clip(jnp.floor(m), -_FACTORS, _FACTORS)
+    steps = jnp.where((z > 0) & (m > jnp.maximum(steps, 0.0)), 0.0, steps)
     up = down = jnp.ones_like(z)
     for i in range(_FACTORS):
         up = jnp.where(i < steps, up * (z + i), up)
@@ -68,22 +81,18 @@ def _poch(z: Any, m: Any) -> Any:
 
 @custom_jvp
 def _gamma_ratio(z: Any, m: Any) -> Any:
-    total, lost = two_sum(z, m)
-    largest = 170.0 if is_double(z) else 34.0
-    direct = (z > 0) & (z < largest) & (total > 0) & (total < largest)
-    above, below = _where_all(direct, total, z)
-    quotient = (
-        gamma(above) * (1 + base.digamma(above) * jnp.where(direct, lost, 0.0)) / gamma(below)
-    )
-    plain = (z > 0) & (m > 0)
-    near = base.lgamma(jnp.where(plain, m, 1.0)) - _betaln(*_where_all(plain, z, m))
-    log_ratio = jnp.where(plain, near, base.lgamma(total) - base.lgamma(z))
-    by_logarithm = _sign(z) * _sign(total) * jnp.exp(log_ratio)
-    return jnp.where(m == 0, 1.0, jnp.where(direct, quotient, by_logarithm))
+    positive = (z > 0) & (m > 0)
+    plain = positive & (gamma(m) < np.inf)
+    p, q = _where_all(plain, z, m)
+    one, two, rest = _beta_factors(p, q)
+    near = base.lgamma(jnp.where(positive, m, 1.0)) - _betaln(*_where_all(positive, z, m))
+    log_ratio = jnp.where(positive, near, base.lgamma(z + m) - base.lgamma(z))
+    far = _sign(z) * _sign(z + m) * jnp.exp(log_ratio)
+    return jnp.where(m == 0, 1.0, jnp.where(plain, gamma(q) / rest / one / two, far))
 
 
 _gamma_ratio.defjvps(
-    lambda t, out, z, m: jnp.where(m == 0, 0.0, base.digamma(z + m) - base.digamma(z)) * out * t,
+    lambda t, out, z, m: jnp.where(m == 0, 0.0, _digamma_change(z, m)) * out * t,
     lambda t, out, z, m: base.digamma(z + m) * out * t,
 )
 
@@ -116,6 +125,54 @@ def poch(z: Any, m: Any) -> Array:
 # --------------------------------------------------------------------------- beta
 
 
+def _beta_factors(a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """Three factors of the beta function of positive numbers: two powers, and what they leave.
+
+    They are what Stirling's formula has (DLMF 5.11.3). Logarithms would lose as many units in the
+    last place as they are large.
+    """
+    p, q = jnp.minimum(a, b), jnp.maximum(a, b)
+    zero = jnp.zeros_like(p)
+    total = two_sum(p, q)
+    root = jnp.sqrt(total[0] / q) * _over_stirling(q) / _over_stirling(total[0])
+    large = p >= STIRLING_FROM
+    r, small = jnp.where(large, p, STIRLING_FROM), jnp.where(large, 1.0, p)
+    # Of the power of p over the sum, one of 4 over the sum is taken, which does not underflow.
+    moderate = gamma(small) * jnp.exp(small) * jnp.square(jnp.exp2(-small))
+    factor = jnp.where(large, jnp.sqrt(2 * math.pi / r) * jnp.exp(stirling(r)), moderate)
+    one, two = (
+        _power(divide((jnp.where(large, p, 4.0), zero), total), p),
+        _power(divide((q, zero), total), q),
+    )
+    return one, two, root * factor
+
+
+def _power(base: Pair, exponent: Any) -> Any:
+    # The bounds hold for all finite results.
+    lost = jnp.clip(exponent * (base[1] / base[0]), -80, 80)
+    return base[0] ** exponent * jnp.exp(lost)
+
+
+def _over_stirling(x: Any) -> Any:
+    """``gamma(x)`` over ``sqrt(2 pi / x) (x / e) ** x``, which goes to 1."""
+    large = x >= STIRLING_FROM
+    far, near = jnp.where(large, x, STIRLING_FROM), jnp.where(large, 1.0, x)
+    moderate = gamma(near) * jnp.exp(near) * near**-near * jnp.sqrt(near / (2 * math.pi))
+    return jnp.where(large, jnp.exp(stirling(far)), moderate)
+
+
+@custom_jvp
+def _beta(a: Any, b: Any) -> Any:
+    one, two, rest = _beta_factors(a, b)
+    return one * (two * rest)
+
+
+_beta.defjvps(
+    lambda t, out, a, b: -_digamma_change(a, b) * out * t,
+    lambda t, out, a, b: -_digamma_change(b, a) * out * t,
+)
+
+
 @custom_jvp
 def _betaln(a: Any, b: Any) -> Any:
     # Large logarithms of gamma nearly cancel: Stirling's formula takes them together.
@@ -134,8 +191,8 @@ def _betaln(a: Any, b: Any) -> Any:
 
 
 _betaln.defjvps(
-    lambda t, out, a, b: (base.digamma(a) - base.digamma(a + b)) * t,
-    lambda t, out, a, b: (base.digamma(b) - base.digamma(a + b)) * t,
+    lambda t, out, a, b: -_digamma_change(a, b) * t,
+    lambda t, out, a, b: -_digamma_change(b, a) * t,
 )
 
 
@@ -172,19 +229,23 @@ def _beta_case(a: Any, b: Any) -> tuple[Any, ...]:
 def beta(a: Any, b: Any) -> Array:
     """The beta function ``gamma(a) gamma(b) / gamma(a + b)``.
 
-    Float32 is computed in double precision. In float64 small results are off by about as many units
-    in the last place as their logarithm is large.
+    Float32 is computed in double precision. In float64 results for negative numbers are off by
+    about as many units in the last place as their logarithm is large.
 
     >>> special.beta(jnp.array([1.0]), 2.0).round(4)
     Array([0.5], dtype=float32)
     """
-    return in_double(_beta, *aligned(*settled(*real("beta", a, b))))
+    return in_double(_beta_everywhere, *aligned(*settled(*real("beta", a, b))))
 
 
-def _beta(a: Any, b: Any) -> Any:
+def _beta_everywhere(a: Any, b: Any) -> Any:
     pole, whole, _, high = _beta_case(a, b)
     sign = jnp.where(whole & (high % 2 == 1), -1.0, _sign(a) * _sign(b) * _sign(a + b))
-    return jnp.where(pole | whole & (high % 2 == 0), 1.0, sign) * jnp.exp(_betaln_everywhere(a, b))
+    # Beyond the bounds their quotients have no digits left.
+    plain = (a > _LEAST) & (b > _LEAST) & (high < 1 / _LEAST)
+    far = jnp.exp(_betaln_everywhere(*(jnp.where(plain, 1.0, x) for x in (a, b))))
+    far = far * jnp.where(pole | whole & (high % 2 == 0), 1.0, sign)
+    return jnp.where(plain, _beta(*_where_all(plain, a, b)), far)
 
 
 def betainc(a: Any, b: Any, x: Any) -> Array:
