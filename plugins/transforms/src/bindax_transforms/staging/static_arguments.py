@@ -192,7 +192,7 @@ those that are."""
 
 
 class Splits(dict[Any, Split]):
-    """How the static arguments are taken out of calls: a function for each form of calls.
+    """Functions that take the static arguments out of calls, one for each form of calls.
 
     A form is the number of arguments by position, followed by the names of the others.
     """
