@@ -173,6 +173,15 @@ assert global_state.client is None and global_state.num_processes == 1
 from jax._src.numpy.util import promote_dtypes_complex, promote_dtypes_inexact
 assert [x.dtype.name for x in promote_dtypes_complex(1, 2.0)] == ["complex64"] * 2
 assert [x.dtype.name for x in promote_dtypes_inexact(1, 2)] == ["float32"] * 2
+from jax._src import dtypes
+names = "bool", "int8", "uint64", "float16", jnp.bfloat16, "float64", "complex64", "complex128"
+for to, wanted in (
+    (dtypes.to_numeric_dtype, ["int32", *names[1:]]),
+    (dtypes.to_inexact_dtype, ["float32", "float32", "float64", *names[3:]]),
+    (dtypes.to_floating_dtype, [*["float32"] * 2, "float64", *names[3:6], "float32", "float64"]),
+    (dtypes.to_complex_dtype, [f"complex{64 + 64 * wide}" for wide in (0, 0, 1, 0, 0, 1, 0, 1)]),
+):
+    assert [to(name) for name in names] == [np.dtype(name) for name in wanted], to
 from jax._src.public_test_util import check_close, check_grads
 check_close({"a": jnp.ones(3), "b": 2}, {"a": np.ones(3) + 1e-6, "b": 2})
 for one, other in ((jnp.ones(3), np.ones(3) + 1e-4), (1, 2), (jnp.ones(1), 1.0)):

@@ -64,6 +64,15 @@ SOURCE_NAMES: dict[str, dict[str, str]] = {
         "supports_inf": f"{_SHIMS}.private:supports_inf",
         "TypePromotionError": "jax.dtypes:TypePromotionError",
         "check_and_canonicalize_user_dtype": "jax.dtypes:canonicalize_dtype",
+        **{
+            name: f"{_SHIMS}.private:{name}"
+            for name in (
+                "to_complex_dtype",
+                "to_floating_dtype",
+                "to_inexact_dtype",
+                "to_numeric_dtype",
+            )
+        },
     },
     "jax._src.flatten_util": {"ravel_pytree": "jax.flatten_util:ravel_pytree"},
     "jax._src.interpreters.ad": {"CustomVJPException": "bindax.errors:CustomRuleError"},

@@ -194,6 +194,31 @@ def promote_dtypes_complex(*operands: Any) -> list[Any]:
     return _promoted(operands, bindax.numpy.result_type(dtype, np.complex64))
 
 
+def to_numeric_dtype(dtype: Any) -> np.dtype[Any]:
+    """The dtype of numbers for a dtype: integers for bool."""
+    dtype = np.dtype(dtype)
+    return np.dtype(np.int32) if dtype.kind == "b" else dtype
+
+
+def to_inexact_dtype(dtype: Any) -> np.dtype[Any]:
+    """The inexact dtype for a dtype, with 64 bits for integers that have them."""
+    dtype = np.dtype(dtype)
+    if bindax.numpy.issubdtype(dtype, bindax.numpy.inexact):
+        return dtype
+    return np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)
+
+
+def to_floating_dtype(dtype: Any) -> np.dtype[Any]:
+    """The dtype of real numbers for a dtype."""
+    return np.dtype(bindax.dtypes.finfo(to_inexact_dtype(dtype)).dtype)
+
+
+def to_complex_dtype(dtype: Any) -> np.dtype[Any]:
+    """The dtype of complex numbers for a dtype."""
+    is_wide = to_floating_dtype(dtype) == np.float64
+    return np.dtype(np.complex128 if is_wide else np.complex64)
+
+
 def _inexact(dtype: Any) -> Any:
     is_inexact = bindax.numpy.issubdtype(dtype, bindax.numpy.inexact)
     return dtype if is_inexact else bindax.dtypes.canonicalize_dtype(float)
