@@ -18,7 +18,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections import Counter
+from datetime import date
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -45,6 +47,11 @@ ELSEWHERE = (
 PROGRAMS = (
     "These rows count programs of ours, in `tests/jax_packages`, from what the documentation of "
     "the packages offers; one passes that has the numbers of JAX."
+)
+
+SAMPLED = (
+    "Where a number of tests is given, those run whose names have the lowest checksums; what is "
+    "skipped, or fails with JAX, does not count."
 )
 
 LOOPS = (
@@ -157,12 +164,44 @@ SAMPLES: dict[str, tuple[str, str]] = {
         ),
     ),
     "diffrax (programs)": ("ours:jax_packages", "diffrax_cases"),
+    "distrax": ("distrax/_src", "bijectors distributions utils"),
+    "rlax": ("rlax/_src", ""),
+    "dm-pix": ("dm_pix/_src", ""),
+    "coordax": (
+        "coordax",
+        "coordinate_systems fields jax_datetime_integration named_axes xarray",
+    ),
+    "surjectors": ("surjectors", "_src util"),
+    "flashbax": ("flashbax/buffers", ""),
+    "treescope": ("sdist:treescope/tests", ""),
+    "penzai": ("sdist:penzai/tests", "core models"),
+    "tinygp": ("sdist:tinygp/tests", ""),
+    "jaxtyping": (
+        "sdist:jaxtyping/test",
+        "test_array test_decorator test_generators test_messages test_pytree test_serialisation",
+    ),
 }
 """By distribution, or part of one: the folder of its tests, and the files of the sample, as in
 ``NAME_test.py``; programs of ours are ``ours:`` in the folder of that name."""
 
+SIZES: dict[str, int] = {
+    "distrax": 24,
+    "rlax": 60,
+    "dm-pix": 20,
+    "coordax": 80,
+    "surjectors": 25,
+    "flashbax": 12,
+    "penzai": 60,
+    "tinygp": 16,
+}
+"""By distribution, how many tests of these files run, where not all."""
+
 REPOSITORIES: dict[str, str] = {
     "jaxopt": "`google/jaxopt`",
+    "jaxtyping": "`patrick-kidger/jaxtyping`, its tag v0.3.11, in the folder `test`",
+    "penzai": "`google-deepmind/penzai`, its tag v0.2.5",
+    "tinygp": "`dfm/tinygp`, its tag v0.3.1",
+    "treescope": "`google-deepmind/treescope`, commit ffbea75 of 0.1.10",
     "equinox": (
         "`patrick-kidger/equinox`, its main branch at the time of 0.13.8, such as "
         "`test_module` of commit 0277a30 or `test_while_loop` of 38054a1"
@@ -183,6 +222,10 @@ REPOSITORIES: dict[str, str] = {
 """Where the tests are from of packages whose distributions have none, and their version."""
 
 KNOWN: dict[str, str] = {
+    "treescope": (
+        "Types of arrays here have one class, whose name is `ShapedArray`; NumPy takes the dtypes "
+        "of keys here and names them `void64`, where JAX's are none of NumPy's."
+    ),
     "equinox": (
         "Three tests compare addresses of donated arrays, which are on the host here until a "
         "program takes them; two count the equations of a program, which here says what it "
@@ -206,14 +249,26 @@ def folder(package: str, sources: Path, site: Path) -> tuple[Path, list[str]]:
             raise SystemExit(f"the source distribution of {package} is not in {sources}.")
         base = found[-1] / rest
     paths = []
-    for name in names.split():
+    for name in names.split() or ["."]:
         candidates = [base / f"{name}_test.py", base / f"{name}.py", base / name]
         paths.append(str(next((path for path in candidates if path.exists()), base / name)))
     return base, paths
 
 
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """Keep of the tests that pytest collected as many as ``SAMPLE_SIZE`` says, by their names.
+
+    The script is a plugin of pytest in the runs that it starts. The order is that of a checksum,
+    so that the same tests run with JAX and on bindax.
+    """
+    size = int(os.environ.get("SAMPLE_SIZE", 0))
+    if size:
+        kept = sorted(items, key=lambda item: zlib.crc32(item.nodeid.encode()))[:size]
+        items[:] = [item for item in items if item in kept]
+
+
 def run(
-    python: str, where: Path, paths: list[str], report: Path, on_bindax: bool
+    python: str, where: Path, paths: list[str], report: Path, on_bindax: bool, size: int
 ) -> dict[str, Any]:
     """Run the sample once; gives for each test whether it passed, and the time."""
     if report.exists() and not on_bindax:
@@ -222,9 +277,10 @@ def run(
         alias = ["-m", "bindax.jax"] if on_bindax else []
         options = ["-q", "-p", "no:cacheprovider", "-W", "ignore", "--timeout=120", "--tb=line"]
         options += ["--continue-on-collection-errors", f"--junitxml={report}"]
-        options += ["-o", "python_files=*_test.py test_*.py", "--rootdir", str(where)]
+        options += ["-p", "jax_packages", "-o", "python_files=*_test.py test_*.py", "--rootdir", str(where)]
         command = ["nice", python, *alias, "-m", "pytest", *options, *paths]
-        environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
+        environment = {**os.environ, "JAX_PLATFORMS": "cpu", "SAMPLE_SIZE": str(size)}
+        environment["PYTHONPATH"] = str(Path(__file__).parent)
         done = subprocess.run(
             command, cwd=scratch, env=environment, capture_output=True, text=True, check=False
         )
@@ -235,7 +291,7 @@ def run(
 
 
 def run_ours(
-    python: str, where: Path, names: list[str], report: Path, on_bindax: bool
+    python: str, where: Path, names: list[str], report: Path, on_bindax: bool, _: int
 ) -> dict[str, Any]:
     """Run programs of ours once; on bindax a case passes that has the stored numbers of JAX."""
     if on_bindax or not report.exists():
@@ -314,14 +370,15 @@ def page(rows: dict[str, Any]) -> str:
         "",
         INTRODUCTION,
         "",
-        "| package | version | passed here | passed with JAX | share | seconds here | with JAX |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+        "| package | version | run on | passed here | passed with JAX | share | seconds here "
+        "| with JAX |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, row in sorted(rows.items()):
         share = 100 * row["passed_here"] / max(row["passed_with_jax"], 1)
         lines.append(
-            f"| {name} | {row['version']} | {row['passed_here']} | {row['passed_with_jax']} | "
-            f"{share:.0f} % | {row['seconds_here']} | {row['seconds_with_jax']} |"
+            f"| {name} | {row['version']} | {row.get('date', '')} | {row['passed_here']} | "
+            f"{row['passed_with_jax']} | {share:.0f} % | {row['seconds_here']} | {row['seconds_with_jax']} |"
         )
     lines += ["", "## Reasons for the rest", ""]
     for name, row in sorted(rows.items()):
@@ -343,10 +400,12 @@ def page(rows: dict[str, Any]) -> str:
         *[f"- {name}" for name in sorted(rows) if SAMPLES[name][0].startswith("ours:")],
         "",
     ]
-    lines += ["## The samples", "", "| package | folder | files |", "| --- | --- | --- |"]
+    lines += ["## The samples", "", SAMPLED, ""]
+    lines += ["| package | folder | files | tests |", "| --- | --- | --- | ---: |"]
     for name in sorted(rows):
         place, files = SAMPLES[name]
-        lines.append(f"| {name} | `{place}` | {', '.join(files.split())} |")
+        which = ", ".join(files.split()) or "all"
+        lines.append(f"| {name} | `{place}` | {which} | {SIZES.get(name, 'all')} |")
     return "\n".join(lines) + "\n"
 
 
@@ -368,12 +427,15 @@ def main() -> None:
         reports = options.reports.resolve()
         reports.mkdir(parents=True, exist_ok=True)
         once = run_ours if SAMPLES[package][0].startswith("ours:") else run
-        mine = once(options.python, where, paths, reports / f"{package}.bindax.xml", True)
-        theirs = once(options.python, where, paths, reports / f"{package}.jax.xml", False)
+        what = (options.python, where, paths)
+        size = SIZES.get(package, 0)
+        mine = once(*what, reports / f"{package}.bindax.xml", True, size)
+        theirs = once(*what, reports / f"{package}.jax.xml", False, size)
         row = compare(theirs, mine)
         distribution = re.split(r"[.\s]", package)[0]
         ask = f"from importlib.metadata import version; print(version({distribution!r}))"
         row["version"] = subprocess.check_output([options.python, "-c", ask], text=True).strip()
+        row["date"] = date.today().isoformat()
         rows[package] = row
         RESULTS.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         PAGE.write_text(page(rows), encoding="utf-8")
