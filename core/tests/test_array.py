@@ -20,6 +20,9 @@ def array(*values: float, dtype: object = np.float32) -> Array:
 def test_prints() -> None:
     assert repr(array(0.0, 0.0)) == "Array([0., 0.], dtype=float32)"
     assert repr(Array.from_numpy(np.int32(3))) == "Array(3, dtype=int32)"
+    for n in (1, 11, 12, 13, 40):  # lines break as NumPy's
+        plain = np.arange(n, dtype=np.float32)
+        assert repr(Array.from_numpy(plain)) == repr(plain).replace("array", "Array")
     weak = Array(ShapedArray((), np.float64, weak_type=True), np.asarray(2.5))
     assert repr(weak) == "Array(2.5, dtype=float64, weak_type=True)"
     assert str(weak) == "2.5"

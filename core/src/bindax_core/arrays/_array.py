@@ -383,15 +383,17 @@ class Array(ShardedArray, ArrayOperators):
         if is_extended(self.aval.dtype):
             return f"Array({self.shape}, dtype={self.dtype}) overlaying:\n{self.physical()}"
         dtype = "float0" if self.dtype == float0 else self.dtype.name
-        suffix = f", dtype={dtype}{', weak_type=True' if self.weak_type else ''})"
-        if self.dtype == float0:
-            return f"Array(shape={self.shape}{suffix}"
-        if self.size == 0:
-            return f"Array([], shape={self.shape}{suffix}"
-        if not self._is_printed():
-            return f"Array(shape={self.shape}{suffix}"
-        text = np.array2string(self.numpy(), prefix="Array(", separator=", ", suffix=suffix)
-        return f"Array({text}{suffix}"
+        suffix = f"dtype={dtype}{', weak_type=True' if self.weak_type else ''})"
+        if self.size == 0 and self.dtype != float0:
+            return f"Array([], shape={self.shape}, {suffix}"
+        if self.dtype == float0 or not self._is_printed():
+            return f"Array(shape={self.shape}, {suffix}"
+        start = "Array("
+        text = np.array2string(self.numpy(), prefix=start, separator=", ", suffix=",")
+        text = f"{start}{text},"
+        last_line = text[text.rfind("\n") + 1 :]
+        fits = len(last_line) + 1 + len(suffix) <= np.get_printoptions()["linewidth"]
+        return f"{text} {suffix}" if fits else f"{text}\n{' ' * len(start)}{suffix}"
 
     def _is_printed(self) -> bool:
         """Tell whether the elements are printed: they are here, and not too many."""
