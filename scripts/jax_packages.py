@@ -268,7 +268,7 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
 
 
 def run(
-    python: str, where: Path, paths: list[str], report: Path, on_bindax: bool, size: int
+    python: str, where: Path, paths: list[str], report: Path, on_bindax: bool
 ) -> dict[str, Any]:
     """Run the sample once; gives for each test whether it passed, and the time."""
     if report.exists() and not on_bindax:
@@ -277,9 +277,10 @@ def run(
         alias = ["-m", "bindax.jax"] if on_bindax else []
         options = ["-q", "-p", "no:cacheprovider", "-W", "ignore", "--timeout=120", "--tb=line"]
         options += ["--continue-on-collection-errors", f"--junitxml={report}"]
-        options += ["-p", "jax_packages", "-o", "python_files=*_test.py test_*.py", "--rootdir", str(where)]
+        options += ["-o", "python_files=*_test.py test_*.py", "--rootdir", str(where)]
+        options += ["-p", Path(__file__).stem]
         command = ["nice", python, *alias, "-m", "pytest", *options, *paths]
-        environment = {**os.environ, "JAX_PLATFORMS": "cpu", "SAMPLE_SIZE": str(size)}
+        environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
         environment["PYTHONPATH"] = str(Path(__file__).parent)
         done = subprocess.run(
             command, cwd=scratch, env=environment, capture_output=True, text=True, check=False
@@ -291,7 +292,7 @@ def run(
 
 
 def run_ours(
-    python: str, where: Path, names: list[str], report: Path, on_bindax: bool, _: int
+    python: str, where: Path, names: list[str], report: Path, on_bindax: bool
 ) -> dict[str, Any]:
     """Run programs of ours once; on bindax a case passes that has the stored numbers of JAX."""
     if on_bindax or not report.exists():
@@ -365,20 +366,21 @@ def _reason(lines: list[str]) -> str:
 
 def page(rows: dict[str, Any]) -> str:
     """The text of the page."""
+    columns = "package, version, run on, passed here, with JAX, share, seconds here, with JAX"
     lines = [
         "# Packages written for JAX",
         "",
         INTRODUCTION,
         "",
-        "| package | version | run on | passed here | passed with JAX | share | seconds here "
-        "| with JAX |",
+        f"| {columns.replace(', ', ' | ')} |",
         "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, row in sorted(rows.items()):
         share = 100 * row["passed_here"] / max(row["passed_with_jax"], 1)
         lines.append(
             f"| {name} | {row['version']} | {row.get('date', '')} | {row['passed_here']} | "
-            f"{row['passed_with_jax']} | {share:.0f} % | {row['seconds_here']} | {row['seconds_with_jax']} |"
+            f"{row['passed_with_jax']} | {share:.0f} % | {row['seconds_here']} | "
+            f"{row['seconds_with_jax']} |"
         )
     lines += ["", "## Reasons for the rest", ""]
     for name, row in sorted(rows.items()):
@@ -428,9 +430,9 @@ def main() -> None:
         reports.mkdir(parents=True, exist_ok=True)
         once = run_ours if SAMPLES[package][0].startswith("ours:") else run
         what = (options.python, where, paths)
-        size = SIZES.get(package, 0)
-        mine = once(*what, reports / f"{package}.bindax.xml", True, size)
-        theirs = once(*what, reports / f"{package}.jax.xml", False, size)
+        os.environ["SAMPLE_SIZE"] = str(SIZES.get(package, 0))
+        mine = once(*what, reports / f"{package}.bindax.xml", True)
+        theirs = once(*what, reports / f"{package}.jax.xml", False)
         row = compare(theirs, mine)
         distribution = re.split(r"[.\s]", package)[0]
         ask = f"from importlib.metadata import version; print(version({distribution!r}))"
