@@ -196,16 +196,16 @@ def promote_dtypes_complex(*operands: Any) -> list[Any]:
 
 def to_numeric_dtype(dtype: Any) -> np.dtype[Any]:
     """The dtype of numbers for a dtype: integers for bool."""
-    dtype = np.dtype(dtype)
-    return np.dtype(np.int32) if dtype.kind == "b" else dtype
+    given: np.dtype[Any] = np.dtype(dtype)
+    return np.dtype(np.int32) if given.kind == "b" else given
 
 
 def to_inexact_dtype(dtype: Any) -> np.dtype[Any]:
     """The inexact dtype for a dtype, with 64 bits for integers that have them."""
-    dtype = np.dtype(dtype)
-    if bindax.numpy.issubdtype(dtype, bindax.numpy.inexact):
-        return dtype
-    return np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)
+    given: np.dtype[Any] = np.dtype(dtype)
+    if bindax.numpy.issubdtype(given, bindax.numpy.inexact):
+        return given
+    return np.dtype(np.float64 if given.itemsize == 8 else np.float32)
 
 
 def to_floating_dtype(dtype: Any) -> np.dtype[Any]:
