@@ -210,7 +210,8 @@ def to_inexact_dtype(dtype: Any) -> np.dtype[Any]:
 
 def to_floating_dtype(dtype: Any) -> np.dtype[Any]:
     """The dtype of real numbers for a dtype."""
-    return np.dtype(bindax.dtypes.finfo(to_inexact_dtype(dtype)).dtype)
+    real: np.dtype[Any] = np.dtype(bindax.dtypes.finfo(to_inexact_dtype(dtype)).dtype)
+    return real
 
 
 def to_complex_dtype(dtype: Any) -> np.dtype[Any]:
