@@ -44,9 +44,8 @@ def check_backend(
         programs: how many generated programs are run, or their numbers.
         units: other bounds than those of the table, as ``{"lgamma": 64.0, "sin float32": 9.0}``,
             besides those in the attribute ``units`` of the backend.
-        unsupported: the primitives that it does not support, and no others, with the dtypes that it
-            does not support; where it is None, the attribute ``unsupported`` of the backend,
-            without which any may be unsupported.
+        unsupported: the primitives and dtypes that it does not support, and no other primitives;
+            where it is None, the attribute ``unsupported`` of the backend, else any may.
         differences: results known to be others, as ``{"atan2: special values": "it may be nan"}``,
             besides those in ``differences`` of the backend; one that does not occur is a failure.
         seed: what values are drawn from.
@@ -68,14 +67,13 @@ def check_backend(
     start = time.perf_counter()
     backend = find_backend(name)
     stated = getattr(backend, "unsupported", None) if unsupported is None else unsupported
-    stated = None if stated is None else frozenset(stated)
-    values = _values(backend, name, units or {}, differences or {}, stated or frozenset())
+    values = _values(backend, name, units or {}, differences or {}, frozenset(stated or ()))
     chosen = Chosen(primitives, checks, programs)
     plan = plan_of(name, chosen, values, seed=seed, time_limit=time_limit)
     _require_names(plan, chosen)
     groups = groups_of(plan, plan.cases)
     left = budget - (time.perf_counter() - start)
-    report = partial(_report, plan, budget, start, stated)
+    report = partial(_report, plan, budget, start, None if stated is None else frozenset(stated))
     return run_and_report(plan, groups, left, report, progress=progress)
 
 
