@@ -32,10 +32,7 @@ def extensions() -> Iterator[Extension]:
 
 def _in_total_order(x: Any) -> Any:
     """Integers that are ordered as floats are, with their zeros and nans."""
-    dtype = typeof(x).dtype
-    if not is_inexact(dtype):
-        return x
-    bits = bitcast_convert_type(x, f"int{8 * dtype.itemsize}")
+    bits = bitcast_convert_type(x, f"int{8 * typeof(x).dtype.itemsize}")
     greatest = full_like(bits, np.iinfo(typeof(bits).dtype).max)
     return select(lt(bits, full_like(bits, 0)), bitwise_xor(bits, greatest), bits)
 
@@ -49,8 +46,8 @@ def _top_k(ctx: LoweringContext, x: Any, *, k: int, axis: int) -> list[Any]:
     def program(x: Any) -> list[Any]:
         size = typeof(x).shape[axis]
         places = broadcasted_iota("int32", typeof(x).shape, axis)
-        behind = [rev(one, [axis]) for one in (_in_total_order(x), x, places)]
-        _, values, found = sort(behind, axis)
+        keys = [_in_total_order(x)] if is_inexact(typeof(x).dtype) else []
+        *_, values, found = sort([rev(one, [axis]) for one in (*keys, x, places)], axis)
         last = [slice_in_dim(one, size - k, size, axis=axis) for one in (values, found)]
         return [rev(one, [axis]) for one in last]
 
