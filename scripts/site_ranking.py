@@ -20,6 +20,8 @@ MODULES = {
     "bindax.nn": 2.4,
     "bindax.tree_util": 1.8,
     "bindax.optimizers": 1.2,
+    "bindax.experimental.hijax": 0.8,
+    "bindax.experimental.sparse": 0.8,
     "bindax.debug": 2.0,
     "bindax.nnx": 1.8,
     "bindax.extend": 0.6,
