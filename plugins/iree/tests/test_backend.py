@@ -116,6 +116,26 @@ def test_pairs_of_indices_out_of_bounds_are_moved_into_bounds() -> None:
     np.testing.assert_array_equal(on_iree(cut)(at), bindax.jit(cut, backend="numpy")(at))
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
+@pytest.mark.parametrize("mode", ["drop", "clip", "promise_in_bounds"])
+def test_updates_out_of_bounds_change_nothing_else(dtype: type, mode: str) -> None:
+    at, updates = np.array([-2, -100, 0, 4, 5, 100, 1, 4]).astype(dtype), np.arange(1.0, 9)
+    beyond = np.array([[-5, 1], [2, 9], [2, 1], [1, 2]])
+
+    def changed(x: object, y: object) -> list[object]:
+        places = bnp.asarray(x).at[at]
+        pairs = bnp.asarray(y).at[beyond[:, 0], beyond[:, 1]]
+        return [
+            *(places.add(updates, mode=mode), places.max(updates, mode=mode)),
+            *(pairs.multiply(np.arange(2.0, 6), mode=mode), places.min(-1.0, mode=mode)),
+        ]
+
+    operands = np.ones(5), np.arange(12.0).reshape(3, 4)
+    wanted = bindax.jit(changed, backend="numpy")(*operands)
+    for got, one in zip(on_iree(changed)(*operands), wanted, strict=True):
+        np.testing.assert_array_equal(got, one)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, ml_dtypes.bfloat16, np.complex64])
 def test_numbers_beyond_the_range_of_integers_become_its_ends(dtype: type) -> None:
     x = np.array([1.7, -1.7, -0.5, 300, -300, 1e30, np.inf, -np.inf, np.nan]).astype(dtype)
