@@ -59,7 +59,7 @@ def with_vmap(fun: Callable[..., Any]) -> Any:
     @made.def_vmap
     def rule(axis_size: int, in_batched: Any, *args: Any) -> Any:
         axes = tuple(0 if flag else None for flag in in_batched)
-        return bindax.vmap(fun, axes)(*args), (True, True)
+        return bindax.vmap(fun, axes, axis_size=axis_size)(*args), (True, True)
 
     return made
 
