@@ -54,9 +54,10 @@ def _continued_fraction(z: Any, n: Any) -> Any:
     def step(state: Any) -> Any:
         k, value = state
         i = k.astype(speed.dtype)
-        return k - 1, b + 2 * (i - 1) - lax.convert_element_type(i * (n - 1 + i), z.dtype) / value
+        term = lax.convert_element_type(i * (n - 1 + i), z.dtype)
+        return k - 1, b + lax.convert_element_type(2 * (i - 1), z.dtype) - term / value
 
-    last = b + 2 * count.astype(speed.dtype)
+    last = b + lax.convert_element_type(2 * count.astype(speed.dtype), z.dtype)
     return 1 / while_loop(lambda state: state[0] > 0, step, (count, last))[1]
 
 
