@@ -22,9 +22,7 @@ from bindax_core.extend import (
 )
 from bindax_export import ExportError
 from bindax_iree._errors import CompilationError
-
-PLATFORM = "iree"
-"""The platform whose lowering rules are used; where a primitive has none, the general one is."""
+from bindax_iree._support import PLATFORM
 
 _REFUSALS = (BackendError, ExportError, MissingRuleError)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bindax_core import find_primitive
 from bindax_core.extend import Extension, LoweringContext, Primitive, extend, rules, typeof
-from bindax_iree._lowering import PLATFORM
+from bindax_iree._support import PLATFORM
 from bindax_lax_basic import (
     GatherScatterMode,
     ScatterDimensionNumbers,
@@ -29,8 +29,7 @@ from bindax_lax_basic import (
     slice_in_dim,
     sort,
 )
-from bindax_lax_basic.extend import inlined, is_inexact
-from bindax_lax_basic.gather_scatter.dimension_numbers import update_sizes
+from bindax_lax_basic.extend import inlined, is_inexact, update_sizes
 
 _SCATTERS = (
     *("scatter", "scatter_add", "scatter_sub", "scatter_mul", "scatter_min", "scatter_max"),

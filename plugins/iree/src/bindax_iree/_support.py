@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+PLATFORM = "iree"
+"""The platform whose lowering rules are used; where a primitive has none, the general one is."""
+
 UNSUPPORTED: frozenset[str] = frozenset(
     (
         # IREE has no such operations of StableHLO, or not for all lengths and dtypes.
