@@ -120,7 +120,14 @@ FUNCTIONS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (lambda x: bindax.numpy.pad(x, ((1, 2), (0, 0))), (BATCH, 3)),
     (lambda x: x[::-1], (BATCH, 3)),
     (lambda x: bindax.numpy.where(x > 0, x, 0) + (x > 1), (BATCH, 3)),
+    (lambda x: x.at[:, np.array([1, 7, -9])].add(2, mode="drop"), (BATCH, 3)),
+    (lambda x: _histogram(bindax.numpy.round(9 * x[:, 0]), x[:, 1]), (BATCH, 3)),
 ]
+
+
+def _histogram(places: Any, weights: Any) -> Any:
+    """Sums of weights by place, of which most are out of bounds."""
+    return bindax.numpy.zeros(4).at[places.astype("int32")].add(weights, mode="drop")
 
 
 @pytest.mark.parametrize("number", range(len(FUNCTIONS)))

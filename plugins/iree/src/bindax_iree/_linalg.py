@@ -84,6 +84,83 @@ def clamp(x: Tensor, last: Sequence[int], axis: int) -> str:
     return function([x], x, lines)
 
 
+def within(x: Tensor, last: Sequence[int], beyond: Sequence[int]) -> str:
+    """A function that replaces vectors of numbers that are not all within bounds from 0.
+
+    Args:
+        x: the type of the vectors, along its last axis.
+        last: the greatest number at each place of a vector.
+        beyond: the vector in the place of those.
+    """
+    rows, flags = Tensor((str(len(last)),), x.element), Tensor(x.sizes[:-1], "i1")
+    whole = [f"d{i}" for i in range(len(x.sizes))]
+    batch, row = whole[:-1], whole[-1:]
+    checked = loop([whole, row, batch], whole, reduced=row)
+    chosen = loop([whole, batch, row, whole], whole, reduced=())
+    checks = [f"%fits = arith.cmpi ule, %a, %b : {x.element}"]
+    if not x.is_unsigned:
+        checks = [
+            f"%positive = arith.cmpi sge, %a, %zero : {x.element}",
+            f"%small = arith.cmpi sle, %a, %b : {x.element}",
+            "%fits = arith.andi %positive, %small : i1",
+        ]
+    lines = [
+        *open_sizes(x, [(0, i) for i in range(len(whole))], [x]),
+        empty(x),
+        f"%zero = arith.constant 0 : {x.element}",
+        f"%last = arith.constant dense<{list(last)}> : {rows}",
+        f"%beyond = arith.constant dense<{list(beyond)}> : {rows}",
+        "%true = arith.constant true",
+        empty(flags).replace("%empty", "%flags", 1),
+        f"%all = linalg.fill ins(%true : i1) outs(%flags : {flags}) -> {flags}",
+        f"%valid = {checked} ins(%0, %last : {x}, {rows}) outs(%all : {flags}) {{",
+        f"^bb0(%a: {x.element}, %b: {x.element}, %c: i1):",
+        *checks,
+        "%both = arith.andi %fits, %c : i1",
+        "linalg.yield %both : i1",
+        f"}} -> {flags}",
+        f"%out = {chosen} ins(%0, %valid, %beyond : {x}, {flags}, {rows}) outs(%empty : {x}) {{",
+        f"^bb0(%a: {x.element}, %b: i1, %c: {x.element}, %d: {x.element}):",
+        f"%kept = arith.select %b, %a, %c : {x.element}",
+        f"linalg.yield %kept : {x.element}",
+        f"}} -> {x}",
+    ]
+    return function([x], x, lines)
+
+
+def longer(x: Tensor, out: Tensor, axis: int, more: int) -> str:
+    """A function that appends so many zeros along an axis."""
+    added = [more if i == axis else 0 for i in range(len(x.sizes))]
+    places = ", ".join(f"%i{i}: index" for i in range(len(x.sizes)))
+    lines = [
+        f"%zero = {zero(x.element)}",
+        f"%out = tensor.pad %0 low{[0] * len(added)} high{added} {{",
+        f"^bb0({places}):",
+        f"tensor.yield %zero : {x.element}",
+        f"}} : {x} to {out}",
+    ]
+    return function([x], out, lines)
+
+
+def shorter(x: Tensor, out: Tensor) -> str:
+    """A function that gives the first elements along each axis."""
+    rank = len(out.sizes)
+    sizes = ", ".join(f"%n{i}" if n == "?" else n for i, n in enumerate(out.sizes))
+    lines = [
+        *open_sizes(out, [(0, i) for i in range(rank)], [x]),
+        f"%out = tensor.extract_slice %0{[0] * rank}[{sizes}]{[1] * rank} : {x} to {out}",
+    ]
+    return function([x], out, lines)
+
+
+def zero(element: str) -> str:
+    """The operation that gives the zero of an element type."""
+    if element.startswith("complex"):
+        part = element.removeprefix("complex<").removesuffix(">")
+        return f"complex.constant [0.0 : {part}, 0.0 : {part}] : {element}"
+    return f"arith.constant {'0' if element.startswith('i') else '0.0'} : {element}"
+
+
 Axes = Sequence[int]
 
 
@@ -107,11 +184,11 @@ def dot_general(
     maps = [[own[axis] for axis in sorted(own)] for own in names]
     maps.append([names[side][axis] for side, axis in sources])
     whole = [f"d{i}" for i in range(len(sources) + len(summed))]
-    zero, *step = arithmetic
+    initial, *step = arithmetic
     lines = [
         *sizes,
         empty(out),
-        f"%zero = {zero}",
+        f"%zero = {initial}",
         f"%init = linalg.fill ins(%zero : {out.element}) outs(%empty : {out}) -> {out}",
         f"%out = {loop(maps, whole, summed)} ins(%0, %1 : {x}, {y}) outs(%init : {out}) {{",
         f"^bb0(%a: {x.element}, %b: {y.element}, %c: {out.element}):",
@@ -144,19 +221,17 @@ def _sum_of_products(left: str, right: str, out: str) -> list[str] | None:
     if not is_widened and not left == right == out:
         return None
     if out.startswith("complex"):
-        part = out.removeprefix("complex<").removesuffix(">")
         multiply, add = "complex.mul", "complex.add"
-        zero = f"complex.constant [0.0 : {part}, 0.0 : {part}] : {out}"
     elif out in ("f16", "bf16", "f32", "f64"):
-        multiply, add, zero = "arith.mulf", "arith.addf", f"arith.constant 0.0 : {out}"
+        multiply, add = "arith.mulf", "arith.addf"
     elif out in ("i8", "i16", "i32", "i64"):
-        multiply, add, zero = "arith.muli", "arith.addi", f"arith.constant 0 : {out}"
+        multiply, add = "arith.muli", "arith.addi"
     else:
         return None
     wide = [f"%{v}_wide = arith.extf %{v} : {left} to {out}" for v in "ab"] if is_widened else []
     a, b = ("%a_wide", "%b_wide") if is_widened else ("%a", "%b")
     return [
-        zero,
+        zero(out),
         *wide,
         f"%product = {multiply} {a}, {b} : {out}",
         f"%sum = {add} %c, %product : {out}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from bindax_iree import _elementwise, _linalg
@@ -25,8 +25,15 @@ def prepared(artifact: bytes) -> bytes:
 
     context = Session().context
     module = ir.Module.parse(artifact, context=context)
+
+    def call(operation: Any, text: str, operands: list[Any], result: Any) -> Any:
+        symbol = f"bindax.{len(module.body.operations)}"
+        function = ir.Module.parse(text.replace("@f", f"@{symbol}", 1))
+        module.body.append(function.body.operations[0])
+        return _called(ir, operation, symbol, operands, result)
+
     with context:
-        for number, operation in enumerate(list(_operations(module.operation))):
+        for operation in list(_operations(module.operation)):
             name = operation.name
             if name == "vhlo.custom_call_v1" and "shape_assertion" in str(
                 operation.attributes["call_target_name"]
@@ -35,18 +42,18 @@ def prepared(artifact: bytes) -> bytes:
                 continue
             if name in _MENDED:
                 _MENDED[name](ir, operation)
+            if name in _SCATTERS:
+                _drop_beyond(ir, operation, call)
+                continue
             text = _FUNCTIONS[name](operation) if name in _FUNCTIONS else None
             if text is not None:
-                symbol = f"bindax.{number}"
-                function = ir.Module.parse(text.replace("@f", f"@{symbol}", 1))
-                module.body.append(function.body.operations[0])
                 if "gather" in name:
                     indices = operation.operands[1]
-                    operation.operands[1] = _called(ir, operation, symbol, [indices], indices.type)
+                    operation.operands[1] = call(operation, text, [indices], indices.type)
                     continue
                 (result,) = operation.results
-                operands = list(operation.operands)
-                result.replace_all_uses_with(_called(ir, operation, symbol, operands, result.type))
+                made = call(operation, text, list(operation.operands), result.type)
+                result.replace_all_uses_with(made)
                 operation.erase()
         written = io.BytesIO()
         module.operation.write_bytecode(written)
@@ -134,6 +141,51 @@ def _keep_ties(ir: Any, operation: Any) -> None:
     returned.operands[0] = negated.results[0]
 
 
+def _drop_beyond(ir: Any, operation: Any, call: Callable[..., Any]) -> None:
+    """Have a scatter drop what it would write out of bounds, where IREE writes elsewhere.
+
+    It goes to elements behind the others, which are cut off; not where sizes are open.
+    """
+    x, indices, updates = (_tensor(value.type) for value in operation.operands)
+    axes = _numbers(operation, "scatter_dims_to_operand_dims")
+    if not axes or "?" in [x.sizes[axis] for axis in axes]:
+        return
+    single = {*_numbers(operation, "inserted_window_dims")}
+    single |= {*_numbers(operation, "input_batching_dims")}
+    extents = iter([updates.sizes[i] for i in _numbers(operation, "update_window_dims")])
+    windows = ["1" if axis in single else next(extents) for axis in range(len(x.sizes))]
+    if "?" in [windows[axis] for axis in axes]:
+        return
+    first, *others = axes
+    last = [int(x.sizes[axis]) - int(windows[axis]) for axis in axes]
+    size, more = int(x.sizes[first]), int(windows[first])
+    sizes = [str(size + more) if axis == first else n for axis, n in enumerate(x.sizes)]
+    padded = Tensor(tuple(sizes), x.element, x.is_unsigned)
+    kind = re.sub(r"<(?:[?\d]+x)*", f"<{'x'.join(sizes)}x", str(operation.results[0].type), count=1)
+    long_type = ir.Type.parse(kind)
+    values, at, new = operation.operands
+    moved = call(
+        operation, _linalg.within(indices, last, [size, *[0] * len(others)]), [at], at.type
+    )
+    text = _linalg.longer(x, padded, first, more)
+    made = ir.Operation.create(
+        operation.name,
+        results=[long_type],
+        operands=[call(operation, text, [values], long_type), moved, new],
+        attributes={name: operation.attributes[name] for name in operation.attributes},
+        regions=1,
+        ip=ir.InsertionPoint(operation),
+        loc=operation.location,
+    )
+    operation.regions[0].blocks[0].append_to(made.regions[0])
+    for name in ("indices_are_sorted", "unique_indices"):
+        made.attributes[name] = ir.Attribute.parse("#vhlo.bool_v1<false>")
+    (result,) = operation.results
+    text = _linalg.shorter(padded, x)
+    result.replace_all_uses_with(call(operation, text, [made.results[0]], result.type))
+    operation.erase()
+
+
 def _tensor(kind: Any) -> Tensor:
     """A type of tensors, from the text of that of StableHLO's portable dialect."""
     text = re.sub(r"!vhlo\.(\w+?)_v\d+", r"\1", str(kind)).replace("bool", "i1")
@@ -210,4 +262,5 @@ _FUNCTIONS = {
     "vhlo.gather_v2": _gather,
 }
 
+_SCATTERS = ("vhlo.scatter_v1", "vhlo.scatter_v2")
 _MENDED = {"vhlo.reverse_v1": _reverse_signed, "vhlo.sort_v1": _keep_ties}

@@ -65,7 +65,6 @@ from bindax_lax_basic.elementwise.error_functions import exp_of_square as exp_of
 from bindax_lax_basic.elementwise.error_functions import scaled_erfc as scaled_erfc
 from bindax_lax_basic.elementwise.powers import by_squaring as by_squaring
 from bindax_lax_basic.elementwise.selection import select_scalars as select_scalars
-from bindax_lax_basic.gather_scatter.dimension_numbers import update_sizes as update_sizes
 from bindax_lax_basic.rules.batching import align_batch_axes as align_batch_axes
 from bindax_lax_basic.rules.batching import batch_first as batch_first
 from bindax_lax_basic.rules.batching import elementwise_batch as elementwise_batch

@@ -176,11 +176,7 @@ def _check_axes(name: str, x: ShapedArray, indices: ShapedArray, numbers: Any) -
 
 
 def update_sizes(rank: int, updates: Dims, numbers: ScatterDimensionNumbers) -> Dims:
-    """The size of a window along each axis of the operand.
-
-    >>> update_sizes(2, (5, 3), ScatterDimensionNumbers((1,), (0,), (0,)))
-    (1, 3)
-    """
+    """The size of a window along each axis of the operand."""
     extents = iter([updates[axis] for axis in numbers.update_window_dims])
     inside = window_dims(rank, numbers.as_gather())
     return tuple([next(extents, -1) if axis in inside else 1 for axis in range(rank)])
