@@ -29,7 +29,7 @@ def scaled(x: Any, factor: int = 3) -> Any:
 
 
 def requiring(x: Any, least: int = 0) -> Any:
-    """What only refuses or warns is left alone."""
+    """Statements that only refuse or warn, which are left alone, and others."""
     if x is not None:
         require_more(x, 3)
     if x != 4:
