@@ -86,6 +86,17 @@ def test_importing_bindax_loads_neither_machinery_of_imports_nor_the_registry() 
     assert run.stdout == "[]\n"
 
 
+def test_the_first_compiled_function_loads_neither_loops_nor_several_processes() -> None:
+    unused = ("bindax_control_flow", "bindax_parallel", "asyncio", "ssl")
+    code = f"""
+import sys, bindax
+bindax.jit(lambda x: bindax.lax.sin(x) + 1.0)(2.0)
+print([m for m in {unused} if m in sys.modules])
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
 def test_bindax_has_what_plugins_bring() -> None:
     import bindax
 

@@ -3,12 +3,12 @@
 import typing as _typing
 from importlib import import_module as _import_module
 
-from bindax_control_flow import *
 from bindax_core.extend import missing_attribute as _missing_attribute
 from bindax_lax_basic import *
 
 if _typing.TYPE_CHECKING:
     from bindax.lax import linalg as linalg
+    from bindax_control_flow import *
     from bindax_parallel import *
     from bindax_special import *
     from bindax_transforms import composite as composite
@@ -20,6 +20,11 @@ if _typing.TYPE_CHECKING:
     from bindax_transforms import with_sharding_constraint as with_sharding_constraint
 
 _LAZY = {
+    "bindax_control_flow": (
+        *("associative_scan", "cond", "cond_p", "custom_linear_solve", "custom_root", "fori_loop"),
+        *("linear_solve_p", "map", "platform_dependent", "platform_index_p", "scan", "scan_p"),
+        *("switch", "while_loop", "while_p"),
+    ),
     "bindax_special": (
         *("bessel_i0e", "bessel_i0e_p", "bessel_i1e", "bessel_i1e_p", "betainc"),
         *("digamma", "digamma_p", "igamma", "igamma_grad_a", "igamma_grad_a_p", "igamma_p"),
@@ -29,17 +34,8 @@ _LAZY = {
     ),
     "bindax_parallel": (
         *("all_gather", "all_gather_p", "all_to_all", "all_to_all_p", "axis_index", "axis_size"),
-        *(
-            "pbroadcast",
-            "pcast",
-            "pmax",
-            "pmax_p",
-            "pmean",
-            "pmin",
-            "pmin_p",
-            "ppermute",
-            "ppermute_p",
-        ),
+        *("pbroadcast", "pcast", "pmax", "pmax_p", "pmean", "pmin", "pmin_p", "ppermute"),
+        "ppermute_p",
         *("pshuffle", "psum", "psum_p", "psum_scatter", "psum_scatter_p"),
         *("psum_scatter_start", "pswapaxes"),
         *("pvary_p", "shard_map_p"),
