@@ -71,9 +71,10 @@ def _gamma(x: Any) -> Any:
     z = jnp.where(left, jnp.where(far, -x, 1.0), x)
     large = z >= STIRLING_FROM
     value = jnp.where(large, _gamma_large(jnp.where(large, z, STIRLING_FROM)), 1.0)
-    value = jnp.where(large, value, _gamma_moderate(jnp.where(large, 2.0, z)))
     near = jnp.abs(x) < 0.5
-    by_step = _gamma_moderate(jnp.where(near, 1 + x, 1.0)) / jnp.where(near, x, 1.0)
+    moderate = _gamma_moderate(jnp.where(near, 1 + x, jnp.where(large, 2.0, z)))
+    value = jnp.where(large, value, moderate)
+    by_step = moderate / jnp.where(near, x, 1.0)
     whole = jnp.round(x)
     sine = (1 - 2 * jnp.abs(whole % 2)) * jnp.sin(math.pi * (x - whole))
     pole = (x < 0) & (x == whole)

@@ -181,21 +181,24 @@ def _turned_sine(x: Any) -> Any:
     return (1 - 2 * (whole % 2)) * jnp.sin(math.pi * (x - whole))
 
 
-def _over_gamma(x: Any) -> tuple[Any, Any]:
-    """A factor and a logarithm, whose exponential times it is ``1 / gamma(x)``, zero at poles."""
-    below = x < 0.5
-    logarithm = base.lgamma(jnp.where(below, 1 - x, x))
-    return jnp.where(below, _turned_sine(x) / math.pi, 1.0), jnp.where(below, logarithm, -logarithm)
+def _of_each(function: Callable[[Any], Any], arguments: list[Any]) -> list[Any]:
+    """An elementwise function of several arrays in one call, which makes a shorter program."""
+    return list(jnp.unstack(function(jnp.stack(arguments))))
 
 
 def _gamma_quotient(above: tuple[Any, ...], below: tuple[Any, ...], log_factor: Any = 0) -> Any:
     """The quotient of products of gamma functions, times the exponential of a number."""
+    reflected = [x < 0.5 for x in below]
+    chosen = [jnp.where(left, 1 - x, x) for left, x in zip(reflected, below, strict=True)]
+    logarithms = _of_each(base.lgamma, [*above, *chosen])
     sign: Any = 1
     for x in above:
-        sign, log_factor = sign * gammasgn(x), log_factor + base.lgamma(x)
-    for x in below:
-        factor, logarithm = _over_gamma(x)
-        sign, log_factor = sign * factor, log_factor + logarithm
+        sign, log_factor = sign * gammasgn(x), log_factor + logarithms.pop(0)
+    for x, left in zip(below, reflected, strict=True):
+        # 1 / gamma(x) by reflection, zero at poles.
+        logarithm = logarithms.pop(0)
+        sign = sign * jnp.where(left, _turned_sine(x) / math.pi, 1.0)
+        log_factor = log_factor + jnp.where(left, logarithm, -logarithm)
     return sign * jnp.exp(log_factor)
 
 
@@ -205,18 +208,23 @@ def _exact_quotient(above: tuple[Any, ...], below: tuple[Any, ...]) -> Any:
     moderate: Any = True
     for x in (*above, *below):
         moderate = moderate & (jnp.abs(x) < most)
-    value: Any = 1
-    for x in above:
-        value = value * gamma(jnp.where(moderate, x, 1.5))
-    for x in below:
-        value = value * _reciprocal_gamma(jnp.where(moderate, x, 1.5))
+    numerator = [jnp.where(moderate, x, 1.5) for x in above]
+    denominator = [jnp.where(moderate, x, 1.5) for x in below]
+    sizes = _of_each(gamma, [*numerator, *map(_beside_poles, denominator)])
+    value: Any = math.prod(sizes[: len(above)])
+    for x, size in zip(denominator, sizes[len(above) :], strict=True):
+        value = value * _reciprocal_gamma(x, size)
     return jnp.where(moderate, value, _gamma_quotient(above, below))
 
 
-def _reciprocal_gamma(x: Any) -> Any:
-    """``1 / gamma(x)``, zero at poles."""
+def _beside_poles(x: Any) -> Any:
+    """The number of whose gamma function :func:`_reciprocal_gamma` is computed."""
+    return jnp.where(x <= -0.5, -x, jnp.where(x < 0.5, 1 + x, x))
+
+
+def _reciprocal_gamma(x: Any, size: Any) -> Any:
+    """``1 / gamma(x)``, zero at poles, by the gamma function beside them."""
     far, near = x <= -0.5, x < 0.5
-    size = gamma(jnp.where(far, -x, jnp.where(near, 1 + x, x)))
     return jnp.where(far, -x * _turned_sine(x) / math.pi * size, jnp.where(near, x, 1.0) / size)
 
 
