@@ -150,6 +150,18 @@ def test_entry_that_names_a_missing_module(site: Any, tables: Any) -> None:
     assert "names the module 'no_such_module.x', which cannot be found" in problems(tables)
 
 
+def test_an_import_that_the_metadata_does_not_require(site: Any, tables: Any) -> None:
+    later = "\ndef later():\n    import bindax_transforms\n"
+    site.plugin("mine", "import sys, \\\n    bindax_diagnosis" + later + HOOK, PRIMITIVES)
+    metadata = site.directory / "mine_dist-1.0.dist-info" / "METADATA"
+    metadata.write_text(metadata.read_text() + "Requires-Dist: bindax-core\n")
+    (record,) = report(tables)
+    place = f"{site.directory / 'mine.py'}:2"
+    assert record["text"] == (
+        f"imports bindax-diagnosis ({place}), which its metadata does not require"
+    )
+
+
 def test_two_plugins_of_one_name(site: Any, tables: Any) -> None:
     for owner in ("first", "second"):
         site.distribution(f"{owner}-dist", f"[bindax.v1]\nmine = {owner}\n")

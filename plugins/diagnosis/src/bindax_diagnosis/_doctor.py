@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -266,25 +267,42 @@ def _undeclared_imports(entry: Entry) -> dict[str, str]:
         return found
     directory = Path(file).parent
     files = sorted(directory.rglob("*.py")) if file.endswith("__init__.py") else [Path(file)]
+
+    def undeclared(module: str) -> str | None:
+        owner = None if module == package else distribution_of(module)
+        return None if owner is None or owner.name in known else owner.name
+
     for path in files:
-        for module, line in _imports(path):
-            if not module.startswith("bindax") or module == package:
-                continue
-            owner = distribution_of(module)
-            if owner is not None and owner.name not in known:
-                found.setdefault(owner.name, f"{path}:{line}")
+        for module, line in _imports(path, undeclared):
+            name = undeclared(module)
+            if name is not None:
+                found.setdefault(name, f"{path}:{line}")
     return found
 
 
-def _imports(path: Path) -> Iterator[tuple[str, int]]:
-    """The top packages that a file imports as it is imported, each with the line."""
+_STATEMENT = re.compile(rb"\b(?:from|import)\b(?:\\\n|[^\n])*")
+_PACKAGE = re.compile(rb"\bbindax\w*")
+
+
+def _imports(path: Path, wanted: Callable[[str], Any]) -> Iterator[tuple[str, int]]:
+    """The top packages of bindax that a file imports as it is imported, each with the line.
+
+    A file in which nothing that is wanted could be imported is not parsed, which takes long.
+    """
     try:
-        body = ast.parse(path.read_bytes()).body
+        source = path.read_bytes()
+        lines = b"\n".join(_STATEMENT.findall(source))
+        if not any(wanted(name.decode()) for name in set(_PACKAGE.findall(lines))):
+            return
+        body = ast.parse(source).body
     except (OSError, SyntaxError, ValueError):  # it fails to load, which is said elsewhere
         return
     for node in body:
+        names: list[str] = []
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name.partition(".")[0], node.lineno
-        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            yield node.module.partition(".")[0], node.lineno
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        for name in names:
+            if name.startswith("bindax"):
+                yield name.partition(".")[0], node.lineno
