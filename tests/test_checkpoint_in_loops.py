@@ -76,6 +76,20 @@ def total(function: Function) -> Function:
     return lambda x: sum(leaf.sum() for leaf in bindax.tree.leaves(function(x)))
 
 
+def differentiated(f: Function) -> Function:
+    return bindax.grad(total(f))
+
+
+def compiled(f: Function) -> Function:
+    return bindax.jit(bindax.vmap(differentiated(f)))
+
+
+def linearized(f: Function) -> Function:
+    return lambda x: bindax.linearize(total(f), x)[1](x)
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("transform", [differentiated, compiled, linearized])
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize(
     "policy",
@@ -88,16 +102,13 @@ def total(function: Function) -> Function:
     ],
     ids=lambda policy: getattr(policy, "__name__", repr(policy)),
 )
-def test_derivatives_are_those_of_the_function(function: Function, policy: Any) -> None:
+def test_derivatives_are_those_of_the_function(
+    function: Function, policy: Any, transform: Callable[[Function], Function]
+) -> None:
     saving = checkpoint(function, policy=policy)
-    for transform in (
-        lambda f: bindax.grad(total(f)),
-        lambda f: bindax.jit(bindax.vmap(bindax.grad(total(f)))),
-        lambda f: lambda x: bindax.linearize(total(f), x)[1](x),  # noqa: B023
-    ):
-        x = bnp.stack([X, -X])
-        found, expected = transform(saving)(x), transform(function)(x)
-        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+    x = bnp.stack([X, -X])
+    found, expected = transform(saving)(x), transform(function)(x)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -92,12 +92,17 @@ def _run(page: Path, text: str) -> None:
     assert not runner.failures, "".join(output)
 
 
+@pytest.fixture(scope="module")
+def made() -> set[Path]:
+    """The pages that the build of the site writes."""
+    return {ROOT / "docs" / name for name in site_pages.names()}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
+def test_links_inside_the_repository_lead_somewhere(page: Path, made: set[Path]) -> None:
     prose = CODE.sub("", page.read_text(encoding="utf-8"))
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose)
     local = [target for target in targets if "://" not in target]
-    made = {ROOT / "docs" / name for name in site_pages.names()}
     paths = {(page.parent / target).resolve() for target in local}
     assert not [path for path in paths - made if not path.exists()]
 
