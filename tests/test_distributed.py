@@ -113,12 +113,8 @@ def test_a_step_with_explicit_axes_is_that_of_one_process(start, count):
     finished(start(count, PROGRAM, "explicit"))
 
 
-def test_programs_that_are_not_the_same_are_an_error(start):
-    finished(start(2, PROGRAM, "differs"))
-
-
-def test_a_host_function_that_raises_in_one_process_is_an_error_in_all(start):
-    finished(start(2, PROGRAM, "raises"))
+def test_a_host_function_that_raises_and_other_programs_are_errors_in_all_processes(start):
+    finished(start(2, PROGRAM, "raises,differs"))
 
 
 def test_what_does_not_fit_is_refused(start):

@@ -127,7 +127,8 @@ assert tree.leaves({"a": (1, 2)}) == [1, 2]
 """
     environment.script(script, plugins=["clashing"])
     environment.script(
-        "import bindax_core; bindax_core.load_plugins()" + script, plugins=["clashing"]
+        "import bindax_core; bindax_core.load_plugins('softsign', 'clashing')" + script,
+        plugins=["clashing"],
     )
 
 
@@ -138,7 +139,7 @@ def test_a_ranking_settles_the_clash(environment: Any) -> None:
 import bindax_core
 from bindax import tree
 from bindax_example_softsign import Bounds
-bindax_core.load_plugins()
+bindax_core.load_plugins("softsign", "clashing")
 site = bindax_core.find_primitive("example.softsign").site
 assert site.module.startswith("bindax_example_{winner}"), site
 assert len(tree.leaves(Bounds(1, 2))) == {2 if winner == "softsign" else 1}

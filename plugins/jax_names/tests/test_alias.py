@@ -271,9 +271,8 @@ def test_the_real_jax_is_not_replaced():
     assert "python -m bindax.jax PROGRAM" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["jax.export", "jax.ffi"])
-def test_modules_without_contents_exist(name: str):
-    run(f"import {name}")
+def test_modules_without_contents_exist():
+    run("import jax.export, jax.ffi")
 
 
 def test_programs_for_several_devices():

@@ -105,6 +105,7 @@ def test_jax_imported_later(run_python):
     )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("attempt", range(3))
 def test_exit_waits_for_callbacks(run_python, attempt):
     printed = run_python(
