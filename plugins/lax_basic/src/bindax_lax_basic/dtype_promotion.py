@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from bindax_core.errors import TypePromotionError
-from bindax_core.extend import config, dtype_name
+from bindax_core.extend import dtype_name
 
 DType = np.dtype[Any]
 
@@ -97,13 +97,11 @@ _BREADTH = {"bool": 0, "signed integer": 1, "unsigned integer": 1, "float": 2, "
 
 
 def require_one_dtype(operands: Sequence[tuple[Any, bool]], kind_of: Callable[[Any], str]) -> None:
-    """Raise unless arrays have one dtype to which all scalars go, where promotion is strict.
+    """Raise unless arrays have one dtype to which all scalars go, as strict promotion asks.
 
     Each operand is given by its dtype and weak type; ``kind_of`` names the kind of a dtype. Scalars
     go to dtypes of their own kind and of wider ones.
     """
-    if config.numpy_dtype_promotion == "standard":
-        return
     strong = {dtype for dtype, weak in operands if not weak}
     if not strong:
         return

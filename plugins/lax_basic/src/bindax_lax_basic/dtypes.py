@@ -354,7 +354,8 @@ def least_upper_bound(
     """
     if len(set(operands)) == 1:
         return operands[0]
-    require_one_dtype(operands, kind_of)
+    if mode.numpy_dtype_promotion == "strict":
+        require_one_dtype(operands, kind_of)
     bits = mode.bits
     nodes = {_WEAK_NODE.get(_family(d), d) if weak else d for d, weak in operands}
     common = frozenset.intersection(*(BOUNDS.get(node, frozenset()) for node in nodes))
@@ -416,6 +417,16 @@ def result_type(*operands: Any) -> DType:
     if weak:
         return default_dtype(_family(dtype))
     return dtype
+
+
+def joined_dtype(*found: DType) -> DType:
+    """The dtype to which dtypes promote whatever the settings: for what a function computes inside.
+
+    >>> joined_dtype(np.dtype("float32"), np.dtype("int64"))
+    dtype('float32')
+    """
+    mode = config.promotion._replace(numpy_dtype_promotion="standard")
+    return promote_avals(tuple([(dtype, False) for dtype in found]), mode)[0]
 
 
 def _dtype_operand(x: Any) -> tuple[DType, bool]:

@@ -47,6 +47,7 @@ from bindax_lax_basic.dtypes import integer_limits as integer_limits
 from bindax_lax_basic.dtypes import is_complex as is_complex
 from bindax_lax_basic.dtypes import is_inexact as is_inexact
 from bindax_lax_basic.dtypes import is_integer as is_integer
+from bindax_lax_basic.dtypes import joined_dtype as joined_dtype
 from bindax_lax_basic.dtypes import kind_of as kind_of
 from bindax_lax_basic.dtypes import largest as largest
 from bindax_lax_basic.dtypes import named_dtype as named_dtype

@@ -89,7 +89,7 @@ def histogram_bin_edges(
     require_real("histogram", x, edges)
     dtype = dtypes.inexact_dtype(typeof(x).dtype)
     if typeof(edges).ndim == 1:
-        return convert(edges, dtypes.inexact_dtype(dtypes.result_type(x, edges)), False)
+        return convert(edges, dtypes.joined_dtype(dtype, typeof(edges).dtype), False)
     count = static_int("histogram", "bins", bins)
     if range is None:
         low, high = (min(x), max(x)) if typeof(x).size else (0.0, 1.0)
@@ -234,11 +234,13 @@ def histogramdd(
 
 
 def _density(counts: Any, edges: Sequence[Any]) -> Any:
+    dtype = dtypes.joined_dtype(typeof(counts).dtype, *(typeof(e).dtype for e in edges))
+    counts = convert(counts, dtype, False)
     out = counts / sum(counts)
     for i, bounds in enumerate(edges):
         column = [1] * len(edges)
         column[i] = -1
-        out = out / reshape(diff(bounds), column)
+        out = out / reshape(convert(diff(bounds), dtype, False), column)
     return out
 
 

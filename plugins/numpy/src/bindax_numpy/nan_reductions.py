@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import (
     axes_argument,
+    convert,
     initial_operand,
     largest,
     mask_operand,
@@ -29,7 +31,9 @@ def _known(name: str, a: Any, axis: Any, chosen: Any) -> tuple[Any, Any]:
     if not dtypes.is_inexact(typeof(x).dtype):
         return x, chosen
     known = logical_not(isnan(x))
-    return x, known if chosen is None else logical_and(known, chosen)
+    if chosen is not None:
+        known = logical_and(known, lax.broadcast_to_rank(chosen, typeof(x).ndim))
+    return x, known
 
 
 def nansum(
@@ -164,7 +168,8 @@ def _extremum(name: str, function: Any, neutral: Any, a: Any, *options: Any) -> 
     if not dtypes.is_inexact(typeof(x).dtype):
         return function(x, *options)
     unknown = isnan(x)
-    filler = neutral(dtypes.real_dtype(typeof(x).dtype))
+    dtype = typeof(x).dtype
+    filler = convert(neutral(dtypes.real_dtype(dtype)), dtype, False)
     found = function(where(unknown, filler, x), *options)
     if initial is not None:
         return found

@@ -256,12 +256,12 @@ def searchsorted(
             f"searchsorted: method must be one of {', '.join(map(repr, _METHODS))}, but it is "
             f"{method!r}."
         )
-    x = strong_operand("searchsorted", a)
+    x = array_operand("searchsorted", a)
     if typeof(x).ndim != 1:
         raise ValueError(f"searchsorted: a must be a vector, but it is {typeof(x).str_short()}.")
     if sorter is not None:
         x = take(x, sorter)
-    x, wanted = promote_dtypes(x, strong_operand("searchsorted", v))
+    x, wanted = promote_dtypes(x, array_operand("searchsorted", v))
     size, shape = typeof(x).size, typeof(wanted).shape
     low = lax.full(shape, 0, _PLACE)
     if not size:

@@ -180,7 +180,7 @@ def linspace(
         raise ValueError(f"linspace: num must not be negative, but it is {count}.")
     promoted = dtypes.inexact_dtype(result_type(start, stop))
     wanted = promoted if dtype is None else canonical_dtype(dtype)
-    computed = dtypes.inexact_dtype(result_type(promoted, wanted))
+    computed = dtypes.inexact_dtype(dtypes.joined_dtype(promoted, wanted))
     shape = lax.broadcast_shapes(typeof(start).shape, typeof(stop).shape)
     first, last = (lax_broadcast_to(convert(x, computed, False), shape) for x in (start, stop))
     intervals = count - 1 if endpoint else count

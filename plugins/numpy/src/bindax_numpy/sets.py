@@ -14,7 +14,7 @@ import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axis_argument, convert, default_dtype, promote_dtypes
-from bindax_numpy._operands import strong_operand
+from bindax_numpy._operands import array_operand, strong_operand
 from bindax_numpy.comparison import logical_and, logical_not, logical_or, where
 from bindax_numpy.concatenate import concatenate
 from bindax_numpy.indexing import take
@@ -210,8 +210,8 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
 
 
 def _two(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
-    x, y = promote_dtypes(strong_operand(name, ar1), strong_operand(name, ar2))
-    return ravel(x), ravel(y)
+    x, y = promote_dtypes(array_operand(name, ar1), array_operand(name, ar2))
+    return ravel(strong_operand(name, x)), ravel(strong_operand(name, y))
 
 
 _ISIN_METHODS = ("auto", "compare_all", "binary_search", "sort")
@@ -290,7 +290,7 @@ def setdiff1d(
     >>> jnp.setdiff1d(jnp.array([3, 1, 2]), jnp.array([2]))
     Array([1, 3], dtype=int32)
     """
-    x, y = ravel(strong_operand("setdiff1d", ar1)), strong_operand("setdiff1d", ar2)
+    x, y = ravel(strong_operand("setdiff1d", ar1)), array_operand("setdiff1d", ar2)
     starts = lax.full_like(x, True, dtypes.bool_)
     if not assume_unique:
         x, starts = _distinct(x)

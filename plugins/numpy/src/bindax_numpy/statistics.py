@@ -103,7 +103,12 @@ def var(
     x, wanted = averaged("var", checked("var", a), dtype)
     shape = typeof(x).shape
     x = selected("var", x, where, 0)
-    center = _center("var", x, axis, where) if mean is None else mean
+    if mean is None:
+        center = _center("var", x, axis, where)
+    else:
+        center = array_operand("var", mean)
+        joined = dtypes.joined_dtype(typeof(x).dtype, typeof(center).dtype)
+        x, center = convert(x, joined, False), convert(center, joined, False)
     if typeof(x).shape != shape or (mean is not None and typeof(x - center).shape != shape):
         raise ValueError(
             f"where and mean must broadcast to the shape of the array, {shape}, without "

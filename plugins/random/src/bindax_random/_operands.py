@@ -16,8 +16,8 @@ from bindax_lax_basic.extend import (
     default_dtype,
     inexact_dtype,
     is_inexact,
+    joined_dtype,
     kind_of,
-    promote_types,
     result_type,
     shape_argument,
 )
@@ -111,7 +111,7 @@ def float_parameters(name: str, dtype: DType, **parameters: Any) -> list[Any]:
     for argument, x in parameters.items():
         aval = typeof(x)
         is_wrong = kind_of(aval.dtype) == "complex" and kind_of(dtype) != "complex"
-        if is_wrong or (not aval.weak_type and promote_types(aval.dtype, dtype) != dtype):
+        if is_wrong or (not aval.weak_type and joined_dtype(aval.dtype, dtype) != dtype):
             raise TypeError(
                 f"{name}: {argument} is {aval.str_short()}, which does not fit into the dtype "
                 f"{dtype.name} of the result; convert it, or ask for a wider dtype."
