@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from jax_calls import split_calls as calls
 
+import bindax_core as bx
 import bindax_numpy as jnp
 import bindax_transforms as bt
 
@@ -40,7 +41,7 @@ def test_reductions_are_those_of_numpy(name):
     mine, theirs = getattr(jnp, name), getattr(np, name)
     x = X if name in BINARY or name == "logical_and" else X.astype(np.float32)
     assert isinstance(mine, jnp.ufunc)
-    assert (mine.nin, mine.nout, mine.nargs) == (2, 1, 3)
+    assert (mine.nin, mine.nout, mine.nargs) == (2, 1, 2)
     assert mine.identity == theirs.identity
     assert_equal(mine(x, x[:1]), theirs(x, x[:1]))
     for axis in (0, 1, -1):
@@ -213,3 +214,53 @@ def test_files_and_texts(tmp_path):
         assert repr(jnp.array([1.23456])) == "Array([1.23], dtype=float32)"
     assert jnp.array_repr(jnp.zeros(0)) == "Array([], shape=(0,), dtype=float32)"
     assert jnp.array_str(3) == "3"
+
+
+def test_ufuncs_compare_by_what_they_are_of_and_cannot_be_changed():
+    def scaled(x, y):
+        return 10 * x + y
+
+    one, other = jnp.frompyfunc(scaled, 2, 1), jnp.frompyfunc(scaled, 2, 1)
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != jnp.frompyfunc(scaled, 2, 1, identity=0)
+    assert one != jnp.add
+    assert one != scaled
+    for name in ("nin", "nout", "nargs", "identity"):
+        with pytest.raises(AttributeError, match=f"{name} of <ufunc 'scaled'"):
+            setattr(one, name, None)
+    assert (one.nin, one.nout, one.nargs, one.identity) == (2, 1, 2, None)
+    assert one(1, 2) == 12
+    assert pickle.loads(pickle.dumps(jnp.add)) is jnp.add
+
+
+def test_vectorize_passes_none_on_where_no_axes_are_named():
+    either = jnp.vectorize(lambda x, y: x if y is None else x + y)
+    assert_equal(either(X, None), X)
+    assert_equal(either(X, X[0]), X + X[0])
+    with pytest.raises(TypeError, match="None of type NoneType"):
+        jnp.vectorize(jnp.dot, signature="(n),(n)->()")(X, None)
+
+
+def test_vectorize_counts_arguments_and_results():
+    product = jnp.vectorize(jnp.dot, signature="(n,m),(m,k)->(n,k)")
+    with pytest.raises(TypeError, match="takes 2 arrays, but here it is 1"):
+        product(X)
+    pair = jnp.vectorize(jnp.add, signature="(),()->(),()")
+    with pytest.raises(TypeError, match="returns a tuple of 2 arrays, but here it is 1"):
+        pair(1, 2)
+    with pytest.raises(TypeError, match="a tuple of 2"):
+        jnp.vectorize(lambda x: [x, x], signature="()->(),()")(1)
+    with pytest.raises(TypeError, match=r"excluded .* 1\.5 is neither"):
+        jnp.vectorize(jnp.add, excluded={1.5})
+    with pytest.raises(ValueError, match="excluded has -1"):
+        jnp.vectorize(jnp.add, excluded={-1})
+
+
+def test_vectorize_broadcasts_as_the_setting_of_ranks_says():
+    add = jnp.vectorize(jnp.add, signature="(),()->()")
+    with bx.config.override(numpy_rank_promotion="raise"):
+        with pytest.raises(ValueError, match="different ranks"):
+            add(X, X[0])
+        assert_equal(add(X, 1), X + 1)
+        assert_equal(jnp.vectorize(jnp.add, signature="(n),()->(n)")(X, X[:, 0]), X + X[:, :1])

@@ -103,6 +103,7 @@ from bindax_lax_basic.rules.operands import adopt_dtype as adopt_dtype
 from bindax_lax_basic.rules.operands import adopt_type as adopt_type
 from bindax_lax_basic.rules.operands import broadcast_arrays as broadcast_arrays
 from bindax_lax_basic.rules.operands import constant as constant
+from bindax_lax_basic.rules.operands import object_to_ranks as object_to_ranks
 from bindax_lax_basic.rules.operands import promote_dtypes as promote_dtypes
 from bindax_lax_basic.rules.operands import promote_inexact as promote_inexact
 from bindax_lax_basic.rules.operands import scalar_array as scalar_array

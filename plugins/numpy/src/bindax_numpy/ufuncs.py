@@ -36,14 +36,17 @@ from bindax_numpy.vectorize import vectorize
 class ufunc:
     """An elementwise function of one or two arrays, with reductions made of it.
 
+    Two are equal when they are of one function, name and identity. Their attributes cannot be set.
+
     Args:
-        func: the function, which broadcasts.
+        func: the function.
         nin: the number of its arguments.
         nout: the number of its results.
         name: its name; by default that of ``func``.
         identity: the number that, as one argument, gives the other; None where there is none.
         reduction: ``(x, axes) -> result`` where that is known to be faster than step by step.
         accumulation: ``(x, axis) -> result``, likewise.
+        broadcasting: the function of arrays, where ``func`` itself is one of scalars.
 
     >>> jnp.add(1, 2), jnp.add.reduce(jnp.arange(4)), jnp.add.identity
     (Array(3, dtype=int64, weak_type=True), Array(6, dtype=int32), 0)
@@ -60,20 +63,47 @@ class ufunc:
         identity: Any = None,
         reduction: Callable[..., Any] | None = None,
         accumulation: Callable[..., Any] | None = None,
+        broadcasting: Callable[..., Any] | None = None,
     ) -> None:
-        self.nin: int = nin
-        self.nout: int = nout
-        self.identity: Any = identity
-        self.__name__: str = name or str(getattr(func, "__name__", "ufunc"))
-        self.__qualname__ = self.__name__
-        self.__doc__, self.__module__ = func.__doc__, "bindax_numpy"
-        self._function = func
-        self._reduction, self._accumulation = reduction, accumulation
+        called = name or str(getattr(func, "__name__", "ufunc"))
+        vars(self).update(
+            nin=nin,
+            nout=nout,
+            nargs=nin,
+            identity=identity,
+            __name__=called,
+            __qualname__=called,
+            __doc__=func.__doc__,
+            __module__="bindax_numpy",
+            _func=func,
+            _function=broadcasting or func,
+            _reduction=reduction,
+            _accumulation=accumulation,
+        )
 
-    @property
-    def nargs(self) -> int:
-        """The number of arguments and results."""
-        return self.nin + self.nout
+    nin: int
+    nout: int
+    nargs: int
+    identity: Any
+    __name__: str
+    _func: Callable[..., Any]
+    _function: Callable[..., Any]
+    _reduction: Callable[..., Any] | None
+    _accumulation: Callable[..., Any] | None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"{name} of {self!r} cannot be set; make another one, as with frompyfunc."
+        )
+
+    def _key(self) -> tuple[Any, ...]:
+        return self._func, self.__name__, self.nin, self.nout, self.identity
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, ufunc) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
     def __call__(self, *args: Any, out: None = None, where: None = None) -> Array:
         """The results for each element; ``out`` and ``where`` are None."""
@@ -310,7 +340,7 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     """
     if not callable(func):
         raise TypeError(f"frompyfunc takes a function, but got {func!r:.60}.")
-    return ufunc(vectorize(func), nin, nout, identity=identity)
+    return ufunc(func, nin, nout, identity=identity, broadcasting=vectorize(func))
 
 
 # The functions whose results are written into the array that is given, in its dtype.
@@ -348,9 +378,12 @@ def _extremum(function: Callable[..., Any]) -> Any:
     return reduction
 
 
-add: ufunc = ufunc(arithmetic.add, 2, 1, identity=0, reduction=reductions.sum)
-multiply: ufunc = ufunc(arithmetic.multiply, 2, 1, identity=1, reduction=reductions.prod)
-add._accumulation, multiply._accumulation = reductions.cumsum, cumprod
+add: ufunc = ufunc(
+    arithmetic.add, 2, 1, identity=0, reduction=reductions.sum, accumulation=reductions.cumsum
+)
+multiply: ufunc = ufunc(
+    arithmetic.multiply, 2, 1, identity=1, reduction=reductions.prod, accumulation=cumprod
+)
 subtract: ufunc = ufunc(arithmetic.subtract, 2, 1)
 negative: ufunc = ufunc(arithmetic.negative, 1, 1)
 maximum: ufunc = ufunc(arithmetic.maximum, 2, 1, reduction=_extremum(reductions.max))

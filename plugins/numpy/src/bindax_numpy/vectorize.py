@@ -8,6 +8,7 @@ from typing import Any
 
 import bindax_lax_basic as lax
 from bindax_core.extend import typeof, wraps
+from bindax_lax_basic.extend import object_to_ranks
 from bindax_numpy._operands import array_operand
 from bindax_numpy.reshaping import squeeze
 from bindax_transforms import vmap
@@ -27,28 +28,34 @@ def vectorize(
 
     Args:
         pyfunc: a function of arrays of few axes.
-        excluded: positions of arguments that are passed on as they are.
+        excluded: positions and names of arguments that are passed on as they are.
         signature: the axes that ``pyfunc`` itself takes and returns, as in "(n,m),(m)->(n)"; by
             default it takes and returns scalars.
 
     Returns:
-        A function of positional arguments; their further axes broadcast together.
+        A function of positional arguments; their further axes broadcast together. None is passed
+        on as it is, where the signature has no axes for it.
 
     Raises:
-        ValueError: when arguments and signature do not agree.
+        TypeError: for other numbers of arguments or results than the signature has.
+        ValueError: when their axes and the signature do not agree.
 
     >>> dots = jnp.vectorize(jnp.dot, signature="(n),(n)->()")
     >>> dots(jnp.ones((2, 3)), jnp.arange(3.0))
     Array([3., 3.], dtype=float32)
     """
-    fixed = set(excluded)
+    fixed = _checked_exclusions(excluded)
     parsed = None if signature is None else _parse_signature(signature)
 
     @wraps(pyfunc)
     def vectorized(*args: Any, **kwargs: Any) -> Any:
         places = [i for i in range(len(args)) if i not in fixed]
+        cores, results = parsed or ([()] * len(places), None)
+        _check_count(pyfunc, signature, "takes", len(places), len(cores))
+        missing = [i for i, core in zip(places, cores, strict=True) if args[i] is None and not core]
+        cores = [core for i, core in zip(places, cores, strict=True) if i not in missing]
+        places = [i for i in places if i not in missing]
         arrays = [array_operand(f"vectorize of {_name(pyfunc)}", args[i]) for i in places]
-        cores, results = parsed or ([()] * len(arrays), None)
         sizes = _check_arguments(pyfunc, signature, arrays, cores)
 
         def call(*operands: Any) -> Any:
@@ -63,6 +70,15 @@ def vectorize(
         return _mapped(call, arrays, [len(core) for core in cores])
 
     return vectorized
+
+
+def _checked_exclusions(excluded: Collection[int | str]) -> set[int | str]:
+    for one in excluded:
+        if not isinstance(one, (int, str)):
+            raise TypeError(f"vectorize: excluded has positions and names, but {one!r} is neither.")
+        if isinstance(one, int) and one < 0:
+            raise ValueError(f"vectorize: positions are counted from 0, but excluded has {one}.")
+    return set(excluded)
 
 
 def _name(function: Callable[..., Any]) -> str:
@@ -87,6 +103,16 @@ def _parse_signature(signature: str) -> tuple[list[CoreDims], list[CoreDims]]:
     return sides[0], sides[1]
 
 
+def _check_count(
+    pyfunc: Callable[..., Any], signature: str | None, does: str, found: int, wanted: int
+) -> None:
+    if found != wanted:
+        raise TypeError(
+            f"vectorize: {_name(pyfunc)} with the signature {signature!r} {does} {wanted} arrays, "
+            f"but here it is {found}."
+        )
+
+
 def _check_arguments(
     pyfunc: Callable[..., Any],
     signature: str | None,
@@ -94,11 +120,6 @@ def _check_arguments(
     cores: Sequence[CoreDims],
 ) -> dict[str, int]:
     """The sizes of the named axes; an error where they disagree."""
-    if len(arrays) != len(cores):
-        raise ValueError(
-            f"vectorize: {_name(pyfunc)} with the signature {signature!r} takes {len(cores)} "
-            f"arrays, but got {len(arrays)}."
-        )
     sizes: dict[str, int] = {}
     for position, (x, core) in enumerate(zip(arrays, cores, strict=True)):
         aval = typeof(x)
@@ -121,7 +142,8 @@ def _check_results(
     results: Sequence[CoreDims],
     sizes: dict[str, int],
 ) -> None:
-    values = out if isinstance(out, (tuple, list)) else (out,)
+    values = out if isinstance(out, tuple) else (out,)
+    _check_count(pyfunc, signature, "returns a tuple of", len(values), len(results))
     ranks = [typeof(x).ndim for x in values]
     if ranks != [len(core) for core in results]:
         raise ValueError(
@@ -143,6 +165,7 @@ def _check_results(
 def _mapped(call: Callable[..., Any], arrays: Sequence[Any], cores: Sequence[int]) -> Any:
     """Apply a function over the leading axes of its operands, which broadcast."""
     leading = [typeof(x).shape[: typeof(x).ndim - n] for x, n in zip(arrays, cores, strict=True)]
+    object_to_ranks(leading)
     shape = lax.broadcast_shapes(*leading)
     operands = []
     in_axes: list[list[int | None]] = [[] for _ in shape]

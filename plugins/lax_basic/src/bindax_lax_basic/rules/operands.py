@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import Any, Final
 
@@ -226,8 +226,7 @@ def broadcast_arrays(*operands: Any) -> tuple[Any, ...]:
     different = {shape for shape in shapes if shape}
     if len(different) <= 1:
         return operands
-    if config.numpy_rank_promotion != "allow":
-        _object_to_ranks(sorted(different, key=len, reverse=True))
+    object_to_ranks(different)
     shape = broadcast_shapes(*different)
     pairs = zip(operands, shapes, strict=True)
     return tuple([broadcast_to(x, shape) if own else x for x, own in pairs])
@@ -249,9 +248,15 @@ def operator_operands(x: Any, y: Any) -> tuple[Any, Any, DType]:
     return x, y, dtype
 
 
-def _object_to_ranks(shapes: list[tuple[int, ...]]) -> None:
-    """Warn of shapes of different ranks, or raise, as ``config.numpy_rank_promotion`` says."""
-    if len({len(shape) for shape in shapes}) == 1:
+def object_to_ranks(given: Collection[tuple[Any, ...]]) -> None:
+    """Warn of shapes of different ranks, or raise, as ``config.numpy_rank_promotion`` says.
+
+    >>> object_to_ranks([(2, 3), (3,), ()])
+    """
+    if config.numpy_rank_promotion == "allow":
+        return
+    shapes = sorted({shape for shape in given if shape}, key=len, reverse=True)
+    if len({len(shape) for shape in shapes}) <= 1:
         return
     message = (
         f"arrays of the shapes {' and '.join(map(str, shapes))} have different ranks, and "
