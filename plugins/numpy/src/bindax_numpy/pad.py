@@ -61,8 +61,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
             "symmetric": "even", or "odd" for twice the edge minus the mirror image.
 
     Raises:
-        ValueError: for any other mode, and what cannot be paired with the axes.
-        TypeError: for arguments that a mode does not have.
+        NotImplementedError: for any other mode.
+        ValueError: for arguments that a mode does not have, and what cannot be paired with the
+            axes.
 
     >>> jnp.pad(jnp.array([1, 2]), (1, 2), constant_values=9)
     Array([9, 1, 2, 9, 9], dtype=int32)
@@ -73,14 +74,20 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     if callable(mode):
         return _by_function(x, _widths(pad_width, typeof(x).ndim), mode, kwargs)
     if mode not in _OPTIONS:
-        raise ValueError(f"pad: mode must be one of {sorted(_OPTIONS)}, but it is {mode!r}.")
+        raise NotImplementedError(
+            f"pad: mode must be one of {sorted(_OPTIONS)}, but it is {mode!r}."
+        )
     unknown = set(kwargs) - _OPTIONS[mode]
     if unknown:
-        raise TypeError(
+        raise ValueError(
             f"pad with mode {mode!r} takes {sorted(_OPTIONS[mode]) or 'no further arguments'}, but "
             f"not {sorted(unknown)}."
         )
-    widths = _widths(pad_width, typeof(x).ndim)
+    made = _padded(x, _widths(pad_width, typeof(x).ndim), mode, kwargs)
+    return convert(made, typeof(x).dtype, typeof(x).weak_type)
+
+
+def _padded(x: Any, widths: list[tuple[int, int]], mode: str, kwargs: dict[str, Any]) -> Any:
     if mode in ("constant", "empty"):
         return _with_constants(x, widths, kwargs.get("constant_values", 0))
     if mode == "linear_ramp":
