@@ -103,8 +103,17 @@ def spacing(x: Any, /) -> Array:
     Array([ 1.1920929e-07, -2.3841858e-07], dtype=float32)
     """
     x = _parted("spacing", x)
-    away = copysign(constant(math.inf, x), x)
-    return choice(isinf(x), math.nan, lax.nextafter(x, away) - x)
+    info: Any = finfo(typeof(x).dtype)  # type: ignore[no-untyped-call]
+    width = int(info.nmant)
+    # By bits, as hardware may take for zero what is subnormal.
+    bits = _bit_pattern(x)
+    sign = lax.bitwise_and(bits, constant(integer_limits(typeof(bits).dtype)[0], bits))
+    field = lax.shift_right_logical(lax.bitwise_xor(bits, sign), constant(width, bits))
+    normal = lax.shift_left(maximum(field - width, 0), constant(width, bits))
+    subnormal = lax.shift_left(lax.full_like(bits, 1), maximum(minimum(field, width) - 1, 0))
+    size = choice(field > width, normal, subnormal)
+    unit = lax.bitcast_convert_type(lax.bitwise_or(size, sign), typeof(x).dtype)
+    return choice(lax.is_finite(x), unit, math.nan)
 
 
 def frexp(x: Any, /) -> tuple[Array, Array]:
