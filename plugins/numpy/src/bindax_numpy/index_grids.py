@@ -15,13 +15,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import bindax_lax_basic as lax
-from bindax_core.extend import Array, is_value, typeof
+from bindax_core.extend import Array, Tracer, is_value, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import (
     axis_argument,
     canonical_dtype,
     convert,
     default_dtype,
+    integer_limits,
     promote_dtypes,
     shape_argument,
 )
@@ -78,13 +79,16 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
     Args:
         indices: integers; negative ones count from the end, and what is out of bounds is taken to
             the nearest end.
-        shape: the shape of the array.
+        shape: the shape of the array; its sizes may be traced.
 
     >>> jnp.unravel_index(jnp.array([5]), (2, 3))
     (Array([1], dtype=int32), Array([2], dtype=int32))
     """
     x = index_operand("unravel_index", indices)
-    sizes = shape_argument("unravel_index", shape)
+    several = isinstance(shape, (tuple, list)) or (is_value(shape) and typeof(shape).shape)
+    sizes = tuple(shape) if several else (shape,)
+    if not any(isinstance(size, Tracer) for size in sizes):
+        sizes = shape_argument("unravel_index", sizes)
     total = math.prod(sizes)
     x = clip(x + convert(x < 0, typeof(x).dtype, False) * total, 0, total - 1)
     out = []
@@ -107,13 +111,14 @@ def ravel_multi_index(
     Args:
         multi_index: integers, an array for each axis.
         dims: the shape of the array.
-        mode: what happens out of bounds: "clip", "wrap", or "raise", which needs indices that are
-            known while tracing.
+        mode: what happens out of bounds: "clip", "wrap", "ignore", which counts on, or "raise",
+            which needs indices that are known while tracing.
         order: "C" counts the last axis first, "F" the first one.
         dtype: the dtype of the result; by default that of the indices.
 
     Raises:
-        ValueError: for indices out of bounds with "raise", and other modes and orders.
+        ValueError: for indices out of bounds with "raise", other modes and orders, and a dtype
+            that cannot hold all places.
 
     >>> jnp.ravel_multi_index((jnp.array([1]), jnp.array([2])), (2, 3))
     Array([5], dtype=int32)
@@ -124,19 +129,24 @@ def ravel_multi_index(
         raise ValueError(
             f"ravel_multi_index: there are indices for {len(given)} axes, but dims are {sizes}."
         )
-    if mode not in ("raise", "clip", "wrap") or order not in ("C", "F"):
+    if mode not in ("raise", "clip", "wrap", "ignore") or order not in ("C", "F"):
         raise ValueError(
-            f"ravel_multi_index: mode must be 'raise', 'clip' or 'wrap' and order 'C' or 'F', but "
-            f"they are {mode!r} and {order!r}."
+            f"ravel_multi_index: mode must be 'raise', 'clip', 'wrap' or 'ignore' and order 'C' or "
+            f"'F', but they are {mode!r} and {order!r}."
         )
+    wanted = typeof(given[0]).dtype if dtype is None else canonical_dtype(dtype)
+    if math.prod(sizes) - 1 > integer_limits(wanted)[1]:
+        raise ValueError(
+            f"ravel_multi_index: {wanted.name} cannot hold the places of all elements of an array "
+            f"of the shape {sizes}; give a wider dtype."
+        )
+    given = tuple([convert(i, wanted, False) for i in given])
     pairs = list(zip(given, sizes, strict=True))
     out: Any = 0
     for i, n in pairs if order == "C" else reversed(pairs):
         within = bounded("ravel_multi_index", "multi_index", i, n, mode, f"dims {sizes}")
         out = out * n + within
-    made = array_operand("ravel_multi_index", out)
-    wanted = typeof(made).dtype if dtype is None else canonical_dtype(dtype)
-    return convert(made, wanted, False)
+    return convert(array_operand("ravel_multi_index", out), wanted, False)
 
 
 def apply_along_axis(
@@ -190,13 +200,14 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Sequence[int]) -> Ar
 
 def _numbers(name: str, given: slice) -> Any:
     """The numbers of a slice: a range, or for an imaginary step as many evenly spaced ones."""
-    start = 0 if given.start is None else given.start
-    step = given.step
-    if given.stop is None:
+    start, stop, step = given.start or 0, given.stop, given.step
+    if given == slice(None):
+        stop = 0
+    if stop is None:
         raise ValueError(f"{name}: a slice needs its end, but it is {given}.")
     if isinstance(step, complex):
-        return linspace(start, given.stop, int(abs(step)))
-    return arange(start, given.stop, step)
+        return linspace(start, stop, int(abs(step)))
+    return arange(start, stop, step)
 
 
 class _Grid:

@@ -42,6 +42,8 @@ def index_operand(name: str, indices: Any) -> Any:
 
 def bounded(name: str, argument: str, index: Any, size: int, mode: Any, where: str) -> Any:
     """Indices that are wrapped, clipped, or with "raise" checked, which must be known for it."""
+    if mode == "ignore":
+        return index
     if mode == "wrap":
         return index % size
     if mode == "raise":
