@@ -114,7 +114,7 @@ def sort_complex(a: Any) -> Array:
     >>> jnp.sort_complex(jnp.array([2.0, 1.0]))
     Array([1.+0.j, 2.+0.j], dtype=complex64)
     """
-    x = sort(a, 0)
+    x = sort(a)
     dtype = typeof(x).dtype
     if dtypes.is_complex(dtype):
         return x
