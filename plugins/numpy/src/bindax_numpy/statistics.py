@@ -22,7 +22,7 @@ from bindax_lax_basic.extend import (
     result_type,
     selected,
 )
-from bindax_numpy._operands import array_operand, checked, constant, strong_operand
+from bindax_numpy._operands import array_operand, checked, constant, listed_axes, strong_operand
 from bindax_numpy.arithmetic import absolute_squares, clip, conj, real
 from bindax_numpy.concatenate import concatenate
 from bindax_numpy.dot_matmul import dot
@@ -96,10 +96,16 @@ def var(
         mean: the mean with its axes kept, where it is known.
         correction: another name for ``ddof``.
 
+    Raises:
+        ValueError: for both ``ddof`` and ``correction``, and when ``where`` or ``mean`` do not
+            broadcast.
+
     >>> jnp.var(jnp.array([1.0, 2.0, 3.0])).round(4)
     Array(0.6667, dtype=float32)
     """
     refuse_out("var", out)
+    if correction is not None and ddof:
+        raise ValueError(f"var: give ddof or correction, not both, here {ddof} and {correction}.")
     x, wanted = averaged("var", checked("var", a), dtype)
     shape = typeof(x).shape
     x = selected("var", x, where, 0)
@@ -120,7 +126,8 @@ def var(
     freedom = _count("var", squares, axis, keepdims, where) - (
         ddof if correction is None else correction
     )
-    return convert(_divided(total, freedom, math.nan), dtypes.real_dtype(wanted), False)
+    found = dtypes.real_dtype(wanted) if dtype is None else wanted
+    return convert(_divided(total, freedom, math.nan), found, False)
 
 
 def _center(name: str, x: Any, axis: Any, where: Any) -> Any:
@@ -197,7 +204,8 @@ def average(
     Args:
         a: an array.
         axis: an axis, several, or None for all.
-        weights: of the shape of ``a``, or a vector along the one axis; by default all equal.
+        weights: of the shape of ``a``, or of its sizes along ``axis``, in that order; by default
+            all equal.
         returned: whether the sum of the weights is returned, too.
         keepdims: whether the axes stay, with size 1.
 
@@ -205,7 +213,9 @@ def average(
     Array(1.25, dtype=float32)
     """
     x = strong_operand("average", a)
+    named: tuple[int, ...] = ()
     if axis is not None:
+        named = listed_axes("average", axis, typeof(x).ndim)
         axis = axes_argument("average", axis, typeof(x).ndim, "axis")
     if weights is None:
         result = mean(x, axis, keepdims=keepdims)
@@ -215,14 +225,14 @@ def average(
     w = strong_operand("average", weights)
     shape = typeof(x).shape
     if typeof(w).shape != shape:
-        axes = axes_argument("average", axis, len(shape), "axis")
-        if len(axes) != 1 or typeof(w).shape != (shape[axes[0]],):
+        if not named or typeof(w).shape != tuple([shape[i] for i in named]):
             raise ValueError(
-                f"average: weights must have the shape {shape} of the array, or be a vector along "
-                f"the one axis that is averaged, but they are {typeof(w).str_short()} and axis is "
-                f"{axis}."
+                f"average: weights must have the shape {shape} of the array, or its sizes along "
+                f"the axes that are averaged, but they are {typeof(w).str_short()} and axis is "
+                f"{named or None}."
             )
-        w = lax.broadcast_in_dim(w, shape, axes)
+        w = lax.transpose(w, [named.index(i) for i in sorted(named)])
+        w = lax.broadcast_in_dim(w, shape, sorted(named))
     dtype = dtypes.inexact_dtype(result_type(x, w))
     x, counts = convert(x, dtype, False), convert(w, dtype, False)
     total = array_sum(counts, axis, keepdims=keepdims)
