@@ -10,6 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, is_value, typeof
+from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import (
     broadcast_to,
     canonical_dtype,
@@ -169,7 +170,7 @@ def _without_repeats(x: Any, labels: Labels) -> Term:
         shape = typeof(x).shape
         row, column = (lax.broadcasted_iota("int32", shape, axis) for axis in (i, j))
         zeros = broadcast_to(constant(0, x), shape)
-        x = lax.reduce_sum(lax.select(lax.eq(row, column), x, zeros), (j,))
+        x = _total(lax.select(lax.eq(row, column), x, zeros), (j,))
         labels = labels[:j] + labels[j + 1 :]
     return x, labels
 
@@ -179,7 +180,12 @@ def _sum_out(term: Term, needed: set[str]) -> Term:
     x, labels = term
     axes = tuple(i for i, label in enumerate(labels) if label not in needed)
     kept = tuple(label for label in labels if label in needed)
-    return (lax.reduce_sum(x, axes) if axes else x), kept
+    return (_total(x, axes) if axes else x), kept
+
+
+def _total(x: Any, axes: tuple[int, ...]) -> Any:
+    """The sum over axes; of booleans, whether one of them holds."""
+    return (lax.reduce_or if typeof(x).dtype == dtypes.bool_ else lax.reduce_sum)(x, axes)
 
 
 def _join(

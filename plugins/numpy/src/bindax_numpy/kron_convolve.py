@@ -8,6 +8,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
+from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axis_argument, canonical_dtype, convert, static_int
 from bindax_numpy._operands import inexact_operand
 from bindax_numpy.arithmetic import conj, multiply
@@ -54,7 +55,7 @@ def vecdot(
         x2: an array; the other axes broadcast.
         axis: the axis, which must have one size.
         precision: as for ``dot``.
-        preferred_element_type: as for ``dot``.
+        preferred_element_type: as for ``dot``; for one of integers integers stay what they are.
 
     Raises:
         ValueError: when the sizes differ.
@@ -191,7 +192,11 @@ def _convolved(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: 
     for v in (typeof(x), typeof(y)):
         if v.ndim != 1 or not v.size:
             raise ValueError(f"{name} takes vectors that are not empty, but got {v.str_short()}.")
-    x, y = inexact_operand(name, x), inexact_operand(name, y)
+    wanted = None if preferred is None else canonical_dtype(preferred)
+    if wanted is not None and dtypes.is_integer(wanted) and dtypes.is_integer(typeof(x).dtype):
+        x, y = convert(x, wanted, False), convert(y, wanted, False)
+    else:
+        x, y = inexact_operand(name, x), inexact_operand(name, y)
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode must be 'full', 'same' or 'valid', but it is {mode!r}.")
     if name == "correlate":
@@ -204,7 +209,6 @@ def _convolved(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: 
     if name == "correlate" and mode == "same" and long is y:
         # What is moved along is then the longer vector, and its middle lies on the other side.
         before, after = after, before
-    wanted = None if preferred is None else canonical_dtype(preferred)
     out = lax.conv_general_dilated(
         long[None, None],
         flip(window)[None, None],
