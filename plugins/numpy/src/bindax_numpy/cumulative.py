@@ -261,9 +261,11 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     width = dx
     if x is not None:
         (places,) = inexact("trapezoid", x)
-        width = diff(places, axis=0 if typeof(places).ndim == 1 else place)
+        width = diff(places, axis=0 if typeof(places).ndim == 1 else axis)
         if typeof(places).ndim == 1:
             width = reshape(width, (-1, *(1,) * (ndim - 1 - place)))
+    if typeof(width).ndim:
+        width = lax.broadcast_to_rank(width, ndim)
     return 0.5 * sum(width * (left + right), place - ndim)
 
 

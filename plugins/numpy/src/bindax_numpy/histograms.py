@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import bindax_lax_basic as lax
 from bindax_core.extend import Array, typeof
 from bindax_core.sharding import as_open_sum
@@ -37,7 +39,7 @@ def bincount(
     """Count the occurrences of each integer.
 
     Args:
-        x: a vector of integers; negative ones count as 0.
+        x: a vector of integers or booleans; negative ones count as 0.
         weights: what each counts for; by default 1.
         minlength: the least size of the result.
         length: its size, needed where ``x`` is traced; greater integers are not counted.
@@ -52,7 +54,10 @@ def bincount(
     """
     if out_sharding is not None:
         return decided(bincount, out_sharding, (x, weights, minlength), {"length": length})
-    index = index_operand("bincount", x)
+    index = array_operand("bincount", x)
+    if typeof(index).dtype == dtypes.bool_:
+        index = convert(index, np.dtype(np.int32), False)
+    index = index_operand("bincount", index)
     if typeof(index).ndim != 1:
         raise ValueError(f"bincount takes a vector, but got {typeof(index).str_short()}.")
     if length is None:

@@ -170,7 +170,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Fa
     Args:
         a: an array.
         ind: integers.
-        v: what the elements become, in order and from the start again.
+        v: what the elements become, in order and from the start again; of none they stay.
         mode: what happens out of bounds: nothing by default, "clip" or "wrap".
         inplace: False: arrays are immutable.
 
@@ -183,10 +183,8 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Fa
     if mode not in (None, "clip", "wrap"):
         raise ValueError(f"put: mode must be None, 'clip' or 'wrap', but it is {mode!r}.")
     size, count = typeof(x).size, typeof(index).size
-    if not size or not count:
+    if not size or not count or not typeof(values).size:
         return x
-    if not typeof(values).size:
-        raise ValueError("put: v must have one element or more.")
     if mode is not None:
         index = index % size if mode == "wrap" else clip(index, 0, size - 1)
     if typeof(values).shape:

@@ -6,6 +6,7 @@ returned: what is over is left out, and ``fill_value`` stands for what is missin
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -15,7 +16,7 @@ from bindax_core.extend import Array, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import axis_argument, convert, default_dtype, promote_dtypes
 from bindax_numpy._operands import array_operand, strong_operand
-from bindax_numpy.comparison import logical_and, logical_not, logical_or, where
+from bindax_numpy.comparison import isnan, logical_and, logical_not, logical_or, where
 from bindax_numpy.concatenate import concatenate
 from bindax_numpy.indexing import take
 from bindax_numpy.nonzero_searchsorted import filled, present, searchsorted, true_places
@@ -126,6 +127,9 @@ def unique(
     else:
         place = axis_argument("unique", axis, len(shape))
         rows = moveaxis(x, place, 0)
+    if equal_nan and dtypes.is_complex(typeof(rows).dtype):
+        # Which of the parts is nan must not tell them apart.
+        rows = where(isnan(rows), math.nan, rows)
     order, starts = _grouped(rows, equal_nan)
     n = typeof(starts).size
     firsts, count = true_places("unique", starts, size)

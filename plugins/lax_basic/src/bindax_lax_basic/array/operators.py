@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from ml_dtypes import finfo
 
 from bindax_core.errors import ShapeError
 from bindax_core.extend import (
@@ -352,6 +353,8 @@ def rounded(x: Any, ndigits: int | None = None) -> Any:
         return round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
     # A narrow dtype would overflow at the scaled numbers.
     wide = convert(x, dtypes.float32, own.weak_type) if own.dtype.itemsize < 4 else x
+    if 10 ** abs(digits) > float(finfo(typeof(wide).dtype).max):  # type: ignore[no-untyped-call]
+        return x if digits > 0 else mul_p.bind(x, scalar_array(0, own.dtype))
     factor = scalar_array(10.0 ** abs(digits), typeof(wide).dtype)
     up, down = (mul_p, div_p) if digits > 0 else (div_p, mul_p)
     whole = round_p.bind(up.bind(wide, factor), rounding_method=RoundingMethod.TO_NEAREST_EVEN)

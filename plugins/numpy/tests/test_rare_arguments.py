@@ -1,0 +1,158 @@
+"""Arguments that are seldom given, beside answers of NumPy or written here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import bindax_core as bx
+import bindax_lax_basic as lax
+import bindax_numpy as jnp
+import bindax_transforms as bt
+
+A = np.arange(24, dtype=np.float32).reshape(2, 3, 4) % 7
+I8 = np.array([100, 2], np.int8)
+NAN = np.nan
+
+
+def assert_equal(got: Any, wanted: Any) -> None:
+    assert np.asarray(got).dtype == np.asarray(wanted).dtype
+    np.testing.assert_array_equal(np.asarray(got), wanted)
+
+
+@pytest.mark.parametrize("text", ["aab,bc->ac", "aa", "ab->b", "ab,b->", "aa->a"])
+def test_sums_of_products_of_booleans(text: str) -> None:
+    shapes = {"a": 2, "b": 3, "c": 2}
+    rng = np.random.default_rng(0)
+    names = text.split("->")[0].split(",")
+    given = [rng.random([shapes[letter] for letter in name]) > 0.5 for name in names]
+    assert_equal(jnp.einsum(text, *given), np.einsum(text, *given))
+
+
+def test_places_in_an_array_whose_sizes_are_traced() -> None:
+    given = np.array([7, -1, 99], np.int16)
+    wanted = [np.array([2, 3, 3], np.int16), np.array([1, 2, 2], np.int16)]
+    for f in (jnp.unravel_index, bt.jit(jnp.unravel_index)):
+        for got, one in zip(f(given, (4, 3)), wanted, strict=True):
+            assert_equal(got, one)
+    assert_equal(jnp.unravel_index(given, 12)[0], np.array([7, 11, 11], np.int16))
+
+
+def test_places_are_counted_in_their_dtype() -> None:
+    pair = (np.array([19], np.int8), np.array([19], np.int8))
+    assert_equal(jnp.ravel_multi_index(pair, (20, 20), dtype="int32"), np.array([399], np.int32))
+    with pytest.raises(ValueError, match="int8 cannot hold the places"):
+        jnp.ravel_multi_index(pair, (20, 20))
+    beyond = (np.array([1]), np.array([5]))
+    assert_equal(jnp.ravel_multi_index(beyond, (2, 3), mode="ignore"), np.array([8]))
+    assert_equal(
+        bt.jit(lambda i: jnp.ravel_multi_index(i, (2, 3), mode="ignore"))(beyond), np.array([8])
+    )
+
+
+@pytest.mark.parametrize("axis", [(1, 2), (2, 0), (2, 1, 0), (0, 1, 2), (-1, 0, 1), 1])
+def test_weights_along_several_axes(axis: Any) -> None:
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    weights = np.arange(1, 25, dtype=np.float32)[: np.prod([A.shape[i] for i in axes])]
+    weights = weights.reshape([A.shape[i] for i in axes])
+    named = "".join("abc"[i] for i in axes)
+    rest = "".join(letter for letter in "abc" if letter not in named)
+    wanted = np.einsum(f"abc,{named}->{rest}", A, weights) / weights.sum()
+    np.testing.assert_allclose(np.asarray(jnp.average(A, axis, weights)), wanted, rtol=1e-6)
+
+
+def test_places_of_samples_with_fewer_axes() -> None:
+    places = np.array([[0, 1, 2, 3], [1, 3, 5, 9], [2, 5, 5, 6]], np.float32)
+    wanted = (np.diff(places, axis=-2) * (A[:, 1:] + A[:, :-1])).sum(-2) / 2
+    np.testing.assert_allclose(np.asarray(jnp.trapezoid(A, places, axis=-2)), wanted)
+    with bx.config.override(numpy_rank_promotion="raise"):
+        assert jnp.trapezoid(A, dx=np.ones((3, 4), np.float32), axis=0).shape == (3, 4)
+
+
+def test_variances_have_the_dtype_that_is_asked_for() -> None:
+    for name in ("var", "std", "nanvar", "nanstd"):
+        assert getattr(jnp, name)(A, dtype="complex64").dtype == np.complex64
+        assert getattr(jnp, name)(A.astype(np.complex64)).dtype == np.float32
+    for name in ("var", "std"):
+        with pytest.raises(ValueError, match="give ddof or correction, not both"):
+            getattr(jnp, name)(A, ddof=1, correction=0)
+
+
+def test_convolutions_of_integers() -> None:
+    full = np.array([10000, 400, 4], np.int32)
+    assert_equal(jnp.convolve(I8, I8, preferred_element_type="int32"), full)
+    assert_equal(jnp.convolve(I8, I8, preferred_element_type="int8"), full.astype(np.int8))
+    assert_equal(jnp.correlate(I8, I8, preferred_element_type="int32"), np.array([10004], np.int32))
+    assert jnp.convolve(I8, I8).dtype == np.float32
+
+
+def test_grids_of_nothing() -> None:
+    assert jnp.mgrid[:].shape == jnp.ogrid[:].shape == (0,)
+    with pytest.raises(ValueError, match="a slice needs its end"):
+        jnp.mgrid[3:]
+
+
+MODES = ["constant", "edge", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect"]
+
+
+@pytest.mark.parametrize("mode", [*MODES, "symmetric", "wrap", "empty"])
+def test_padding_keeps_weak_types(mode: str) -> None:
+    x = jnp.array(1.0)[None]
+    assert x.weak_type
+    assert jnp.pad(x, 1, mode).weak_type
+    assert not jnp.pad(jnp.ones(1), 1, mode).weak_type
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
+def test_spacings_that_are_subnormal(dtype: Any) -> None:
+    info: Any = ml_dtypes.finfo(dtype)
+    least, edge = info.smallest_subnormal, info.smallest_normal * np.array(2**12, dtype)
+    x = np.array([0, -0.0, least, -least, info.smallest_normal, edge, -1.0, np.inf, NAN], dtype)
+    step = edge / 2 ** int(info.nmant)
+    wanted = np.array([least, -least, least, -least, least, step, -info.eps, NAN, NAN], dtype)
+    for f in (jnp.spacing, bt.jit(jnp.spacing)):
+        np.testing.assert_array_equal(
+            np.asarray(f(x)).view(f"u{x.itemsize}")[:7], wanted.view(f"u{x.itemsize}")[:7]
+        )
+        assert np.isnan(np.asarray(f(x))[7:].astype(np.float64)).all()
+
+
+def test_complex_numbers_are_sorted_along_the_last_axis() -> None:
+    x = np.array([[3, 1], [2, 9]])
+    np.testing.assert_array_equal(np.asarray(jnp.sort_complex(x)), np.sort_complex(x))
+
+
+def test_complex_nans_are_one_whatever_part_is_nan() -> None:
+    x = np.array([complex(NAN, 1), 1, complex(1, NAN), complex(NAN, NAN), 2], np.complex64)
+    found, counts = jnp.unique(x, return_counts=True)
+    np.testing.assert_array_equal(np.asarray(found)[:2], [1, 2])
+    np.testing.assert_array_equal(np.asarray(counts), [1, 1, 3])
+    assert jnp.unique(x, equal_nan=False).shape == (5,)
+
+
+CALLS: dict[str, tuple[Callable[[], Any], Any]] = {
+    "bincount of booleans": (lambda: jnp.bincount(np.array([True, False, True])), [1, 2]),
+    "bincount of no booleans": (lambda: jnp.bincount(np.array([], bool), minlength=1), [0]),
+    "put of nothing": (lambda: jnp.put(jnp.arange(3), jnp.array([1]), jnp.zeros(0)), [0, 1, 2]),
+    "round to many digits": (lambda: jnp.round(jnp.array([1.25, -0.5]), 1000), [1.25, -0.5]),
+    "round to 100 digits": (lambda: jnp.round(jnp.array([1.25], "float16"), 100), [1.25]),
+    "round before the point": (lambda: jnp.round(jnp.array([1.25, -3.0]), -1000), [0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_arguments_at_the_edge(name: str) -> None:
+    call, wanted = CALLS[name]
+    np.testing.assert_array_equal(np.asarray(call()), wanted)
+
+
+def test_padding_refuses_as_jax_does() -> None:
+    with pytest.raises(ValueError, match=r"'edge' takes no further arguments, but not \['end"):
+        jnp.pad(A, 1, "edge", end_values=1)
+    with pytest.raises(NotImplementedError, match="mode must be one of"):
+        jnp.pad(A, 1, "foo")
+    assert lax.pad(A, np.float32(0), [(0, 0, 0)] * 3).shape == A.shape
