@@ -61,9 +61,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
             "symmetric": "even", or "odd" for twice the edge minus the mirror image.
 
     Raises:
-        NotImplementedError: for any other mode.
-        ValueError: for arguments that a mode does not have, and what cannot be paired with the
-            axes.
+        ValueError: for any other mode, arguments that a mode does not have, and what cannot be
+            paired with the axes.
 
     >>> jnp.pad(jnp.array([1, 2]), (1, 2), constant_values=9)
     Array([9, 1, 2, 9, 9], dtype=int32)
@@ -74,9 +73,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     if callable(mode):
         return _by_function(x, _widths(pad_width, typeof(x).ndim), mode, kwargs)
     if mode not in _OPTIONS:
-        raise NotImplementedError(
-            f"pad: mode must be one of {sorted(_OPTIONS)}, but it is {mode!r}."
-        )
+        raise ValueError(f"pad: mode must be one of {sorted(_OPTIONS)}, but it is {mode!r}.")
     unknown = set(kwargs) - _OPTIONS[mode]
     if unknown:
         raise ValueError(
