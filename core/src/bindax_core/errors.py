@@ -36,11 +36,11 @@ class NonConcreteBooleanIndexError(ConcretizationTypeError, IndexError):
     """A traced array of booleans was used as an index, so that no shape is known."""
 
 
-class TracerArrayConversionError(BindaxError, TypeError):
+class TracerArrayConversionError(ConcretizationTypeError):
     """A traced value was handed to NumPy."""
 
 
-class TracerIntegerConversionError(BindaxError, TypeError):
+class TracerIntegerConversionError(ConcretizationTypeError):
     """A traced value was used as a Python integer, for example as an index of a list."""
 
 

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import bindax
 from bindax import nn
+from bindax.errors import ConcretizationTypeError
 
 X = np.ones((2, 3), np.float32)
 Q = np.ones((1, 2, 3, 4), np.float32)
@@ -65,6 +67,8 @@ def test_kernels_of_cudnn_are_refused():
 def test_number_of_classes():
     with pytest.raises(TypeError, match=r"num_classes and axis must be integers .* 2\.5"):
         nn.one_hot(0, 2.5)
+    with pytest.raises(ConcretizationTypeError, match="num_classes and axis must be integers"):
+        bindax.jit(nn.one_hot)(0, 2)
 
 
 def test_slopes_are_arrays():

@@ -10,6 +10,7 @@ import numpy as np
 
 import bindax_lax_basic as lax
 import bindax_numpy as jnp
+from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array
 from bindax_lax_basic.extend import axes_argument
 from bindax_numpy.extend import as_operand, inexact, require_values
@@ -265,7 +266,8 @@ def one_hot(
         out_sharding: how the result lies along explicit axes of a mesh.
 
     Raises:
-        TypeError: when ``num_classes`` is not an integer that is known.
+        ConcretizationTypeError: when ``num_classes`` is traced.
+        TypeError: when it is no integer.
         ValueError: when the axis does not exist, or the named one has another size.
         NameError: when nothing is mapped over an axis of that name.
 
@@ -276,8 +278,9 @@ def one_hot(
     try:
         size = operator.index(num_classes)
         place = -1 if isinstance(axis, str) else operator.index(axis)
-    except TypeError:
-        raise TypeError(
+    except TypeError as error:
+        kind = ConcretizationTypeError if isinstance(error, ConcretizationTypeError) else TypeError
+        raise kind(
             f"one_hot: num_classes and axis must be integers that are known before the program "
             f"runs, but they are {num_classes!r:.60} and {axis!r:.60}."
         ) from None

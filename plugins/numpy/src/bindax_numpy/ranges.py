@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 import bindax_lax_basic as lax
+from bindax_core.errors import ConcretizationTypeError
 from bindax_core.extend import Array, Dimension, Tracer, typeof
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import (
@@ -93,7 +94,7 @@ def _count(first: Any, last: Any, width: Any) -> Any:
 def _require_known(x: Any) -> None:
     require_values("arange", x)
     if isinstance(x, Tracer):
-        raise TypeError(
+        raise ConcretizationTypeError(
             f"arange: the arguments decide the shape of the result and must be known while "
             f"tracing, but one is a traced {typeof(x).str_short()}; mark it static, or make a "
             f"range of fixed length and compare it with the bound."
