@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bindax_core import device_put
-from bindax_core.extend import Array, ShapedArray, as_array, find_backend, place_on
+from bindax_core.extend import (
+    Array,
+    ShapedArray,
+    as_array,
+    find_backend,
+    is_extended,
+    physical_array,
+    place_on,
+)
 from bindax_core.sharding import Format, Layout, concrete_format
 
 if TYPE_CHECKING:
@@ -205,13 +213,12 @@ def _assembled(
         aval = parts[0].aval.update(shape=shape, weak_type=weak)
     else:
         aval = ShapedArray(shape, dtype)
+    inner = aval.physical()
+    physical = list(parts)
+    if is_extended(dtype):
+        physical = [x.physical() if isinstance(x, Array) else physical_array(x) for x in parts]
     make = getattr(placement, "assemble", None)
     if make is None:  # a backend with one device
-        return Array.from_buffer(aval, placement.put(np.asarray(parts[0]), aval), placement)
-    physical = [x.physical() if isinstance(x, Array) else x for x in parts]
+        return Array.from_buffer(aval, placement.put(np.asarray(physical[0]), inner), placement)
     buffers = [x.buffer_at(x.placement) if isinstance(x, Array) else x for x in physical]
-    inner = aval
-    if parts and physical[0] is not parts[0]:  # of an extended dtype
-        part = physical[0].aval
-        inner = part.update(shape=(*shape, *part.shape[len(shape) :]))
     return Array.from_buffer(aval, make(inner, buffers), placement)
