@@ -53,6 +53,7 @@ TAKEN = {
     "iree_driver": ("Explicit",),
     "iree_flags": ("", " "),
     "nnx_logical_axis_rules": ([],),
+    "random_seed_offset": (-1, 2, 10**30),
     "platforms": ("Explicit",),  # it is known when the first program is compiled
 }
 """Those of the hostile values that are legal."""
@@ -72,6 +73,7 @@ LEGAL: dict[str, tuple[Any, ...]] = {
     "num_cpu_devices": (1,),
     "conventions": ("bindax", "jax"),
     "default_prng_impl": ("threefry2x32", "rbg", "unsafe_rbg"),
+    "random_seed_offset": (0, 3, -1),
     "jax_release": ("0.10.2", "0.12.0.1"),
     "numpy_rank_promotion": ("allow", "warn", "raise"),
     "numpy_dtype_promotion": ("standard", "strict"),

@@ -16,6 +16,7 @@ class Settings(Config):
     backend: str | None
     check_jaxprs: bool
     check_rules: bool
+    check_static_indices: bool
     check_tracer_leaks: bool
     compilation_cache_bytes: int
     compilation_cache_dir: Any
@@ -54,6 +55,7 @@ class Settings(Config):
     numpy_rank_promotion: Literal["allow", "warn", "raise"]
     open_sums: Any
     platforms: Any
+    random_seed_offset: int
     remove_size_one_mesh_axis_from_type: bool
     threefry_partitionable: bool
     traceback: Literal["filtered", "full"]

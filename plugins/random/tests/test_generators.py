@@ -206,3 +206,13 @@ def test_keys_of_a_defined_generator_have_axes():
             fold_in=fry.fold_in,
             random_bits=fry.random_bits,
         )
+
+
+@pytest.mark.parametrize("kind", [int, np.int32, np.int64, np.uint32])
+def test_an_offset_is_added_to_seeds(kind):
+    for make in (random.key, random.PRNGKey, bindax.jit(random.key)):
+        with bindax.config.override(random_seed_offset=3):
+            moved = make(kind(17))
+        assert (random.key_data(moved) == random.key_data(make(kind(20)))).all()
+    with bindax.config.override(random_seed_offset=-1):
+        assert (random.key_data(random.key(kind(1))) == 0).all()

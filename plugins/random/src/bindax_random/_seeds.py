@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import Array, config, typeof
-from bindax_lax_basic import bitcast_convert_type, concatenate, convert_element_type, reshape
+from bindax_lax_basic import add, bitcast_convert_type, concatenate, convert_element_type, reshape
 from bindax_lax_basic.extend import is_integer
 
 _LEAST = -(1 << 63)
@@ -15,15 +15,18 @@ _GREATEST = ((1 << 64) - 1, (1 << 63) - 1)
 
 
 def seed_array(name: str, seed: Any) -> Any:
-    """A seed as an array of integers, of 32 or 64 bits as ``config.dtype_bits`` says."""
-    bits = config.dtype_bits
+    """A seed as an array of integers, of 32 or 64 bits as ``config.dtype_bits`` says.
+
+    ``config.random_seed_offset`` is added.
+    """
+    bits, offset = config.dtype_bits, config.random_seed_offset
     if isinstance(seed, np.integer):
         bits = bits if seed.dtype.itemsize == 8 else 32
     if isinstance(seed, (int, np.integer)):
         whole = int(seed)
         if not _LEAST <= whole <= _GREATEST[isinstance(seed, int)]:
             raise OverflowError(f"{name}: the seed {whole} does not fit into an int64.")
-        return Array.from_numpy(np.array(whole & ((1 << bits) - 1), f"uint{bits}"))
+        return Array.from_numpy(np.array((whole + offset) & ((1 << bits) - 1), f"uint{bits}"))
     aval = typeof(seed)
     if not (is_integer(aval.dtype) or aval.dtype == np.bool_):
         raise TypeError(f"{name}: the seed must be an integer, but got {aval.str_short()}.")
@@ -33,7 +36,8 @@ def seed_array(name: str, seed: Any) -> Any:
             f"vmap({name}) for many seeds."
         )
     wide = min(bits, 8 * aval.dtype.itemsize) if aval.dtype.itemsize >= 4 else 32
-    return convert_element_type(seed, f"uint{wide}")
+    made = convert_element_type(seed, f"uint{wide}")
+    return add(made, np.array(offset & ((1 << wide) - 1), f"uint{wide}")) if offset else made
 
 
 def seed_words(seed: Any) -> Any:

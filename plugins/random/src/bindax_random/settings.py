@@ -13,6 +13,12 @@ def _name(value: Any) -> str:
     raise ValueError("a name")
 
 
+def _integer(value: Any) -> int:
+    if type(value) is int:
+        return value
+    raise ValueError("an integer")
+
+
 default_prng_impl: Setting = Setting(
     "default_prng_impl",
     "threefry2x32",
@@ -26,6 +32,13 @@ threefry_partitionable: Setting = Setting(
     """random numbers of the generator ``threefry2x32`` depend on their key and place alone; False
     for the older form, in which they depend on the array's size too, as in programs for JAX before
     0.5""",
+    traced=True,
+)
+random_seed_offset: Setting = Setting(
+    "random_seed_offset",
+    0,
+    "what is added to the seeds of random keys, to run a program again with other numbers",
+    check=_integer,
     traced=True,
 )
 debug_key_reuse: Setting = Setting(

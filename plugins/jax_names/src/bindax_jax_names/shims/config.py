@@ -28,6 +28,8 @@ _SAME = {
     "jax_debug_key_reuse": "debug_key_reuse",
     "jax_default_prng_impl": "default_prng_impl",
     "jax_threefry_partitionable": "threefry_partitionable",
+    "jax_random_seed_offset": "random_seed_offset",
+    "jax_check_static_indices": "check_static_indices",
     "jax_remove_size_one_mesh_axis_from_type": "remove_size_one_mesh_axis_from_type",
     "jax_transfer_guard_host_to_device": "transfer_guard_host_to_device",
     "jax_transfer_guard_device_to_host": "transfer_guard_device_to_host",
