@@ -21,6 +21,13 @@ default_matmul_precision: Setting = Setting(
     check=_precision,
     traced=True,
 )
+check_static_indices: Setting = Setting(
+    "check_static_indices",
+    False,
+    """an index that is known while tracing and out of bounds is an error, also under the name
+    ``jax``, where it is taken to the nearest end otherwise, and in ``x.at[index]``""",
+    traced=True,
+)
 numpy_rank_promotion: Setting = Setting(
     "numpy_rank_promotion",
     "allow",

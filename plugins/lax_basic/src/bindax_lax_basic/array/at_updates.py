@@ -7,9 +7,8 @@ from typing import Any
 
 from bindax_core.extend import Primitive, Tracer, api_boundary, config, is_value, typeof, warn_user
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.array.index_parsing import parse_index
 from bindax_lax_basic.array.indexer import Indexer, build_indexer
-from bindax_lax_basic.array.indexing import take_indexed
+from bindax_lax_basic.array.indexing import parse, take_indexed
 from bindax_lax_basic.array.operators import power, true_divide
 from bindax_lax_basic.array.values import from_value
 from bindax_lax_basic.elementwise.arithmetic import neg_p
@@ -113,7 +112,7 @@ class IndexedUpdate:
 
         def taken(array: Any, index: Any) -> Any:
             shape = typeof(array).shape
-            indexer = build_indexer(parse_index(index, shape), shape, wrap=wrap_negative_indices)
+            indexer = build_indexer(parse(index, shape), shape, wrap=wrap_negative_indices)
             chosen = CLIP if mode is None else GatherScatterMode.from_any(mode)
             promises = indices_are_sorted, unique_indices
             return take_indexed(array, indexer, chosen, fill_value, *promises)
@@ -219,8 +218,7 @@ class IndexedUpdate:
         wrap_negative_indices: bool = True,
     ) -> tuple[Indexer, dict[str, Any]]:
         shape = typeof(self._array).shape
-        items = parse_index(self._index, shape)
-        indexer = build_indexer(items, shape, wrap=wrap_negative_indices)
+        indexer = build_indexer(parse(self._index, shape), shape, wrap=wrap_negative_indices)
         return indexer, {
             "dimension_numbers": ScatterDimensionNumbers(*indexer.numbers),
             "indices_are_sorted": indices_are_sorted or indexer.is_sorted,

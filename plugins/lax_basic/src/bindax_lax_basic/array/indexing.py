@@ -51,6 +51,15 @@ def getitem(x: Any, index: Any) -> Any:
     return take_indexed(x, build_indexer(items, shape), GatherScatterMode.CLIP, None)
 
 
+def parse(index: Any, shape: Shape) -> list[Item]:
+    """The entries of an index of an update, checked where ``config.check_static_indices`` asks."""
+    items = parse_index(index, shape)
+    if config.check_static_indices:
+        for item in items:
+            _within(item, shape)
+    return items
+
+
 def _within(item: Item, shape: Shape) -> Item:
     """An entry of an index; a static position is checked, and counted from the start."""
     if isinstance(item, Positions) and type(item.value) is int and item.axis is not None:
@@ -62,7 +71,7 @@ def _checked(index: int, axis: int, shape: Shape) -> int:
     """A static index, counted from the start."""
     size = shape[axis]
     if not -size <= index < size:
-        if config.conventions == "jax" and size:
+        if config.conventions == "jax" and size and not config.check_static_indices:
             return size - 1 if index > 0 else 0
         raise IndexError(
             f"index {index} is out of bounds for axis {axis} with size {size} (shape {shape})."
