@@ -176,6 +176,26 @@ def test_arrays_of_parts(on: Any, numbers: Any) -> None:
             np.testing.assert_array_equal(made, numbers)
 
 
+def test_random_keys_in_parts(on: Any) -> None:
+    keys = bindax.random.split(bindax.random.key(0), 8)
+    x = bindax.make_array_from_callback((8,), on("x"), lambda index: keys[index])
+    assert (x.dtype, x.sharding) == (keys.dtype, on("x"))
+    pieces = [shard.data for shard in x.addressable_shards]
+    y = bindax.make_array_from_single_device_arrays((8,), on("x"), pieces)
+    for made in (x, y):
+        np.testing.assert_array_equal(bindax.random.key_data(made), bindax.random.key_data(keys))
+
+
+def test_arrays_like_a_bound_one_lie_where_it_does(on: Any, numbers: Any) -> None:
+    for sharding in (on("x"), SingleDeviceSharding(bindax.devices()[-1])):
+        x = bindax.device_put(numbers, sharding)
+        for like in (bindax.lax.full_like, jnp.full_like):
+            made = like(x, 2)
+            assert made.committed
+            assert made.sharding == sharding
+    assert not bindax.lax.full_like(numbers, 2).committed
+
+
 def test_wrong_parts(on: Any, numbers: Any) -> None:
     x = bindax.device_put(numbers, on("x"))
     pieces = [shard.data for shard in x.addressable_shards]

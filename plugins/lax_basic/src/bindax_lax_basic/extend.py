@@ -128,6 +128,7 @@ from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduction_batch as r
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import reduction_lowering as reduction_lowering
 from bindax_lax_basic.shape.broadcast_and_reduce_sum import sum_axes as sum_axes
 from bindax_lax_basic.shape.creation import filled as filled
+from bindax_lax_basic.shape.creation import placed_as as placed_as
 from bindax_lax_basic.shape.creation import scalar as scalar
 from bindax_lax_basic.shape.transpose import moveaxis as moveaxis
 

@@ -9,7 +9,6 @@ from bindax_core.extend import (
     Array,
     ShapedArray,
     canonicalize_aval,
-    default_sharding,
     float0,
     is_extended,
     is_value,
@@ -17,7 +16,14 @@ from bindax_core.extend import (
 )
 from bindax_core.sharding import laid_as
 from bindax_lax_basic import dtypes
-from bindax_lax_basic.extend import DType, canonical_dtype, convert, from_value, shape_argument
+from bindax_lax_basic.extend import (
+    DType,
+    canonical_dtype,
+    convert,
+    from_value,
+    placed_as,
+    shape_argument,
+)
 from bindax_lax_basic.extend import broadcast_to as lax_broadcast_to
 from bindax_lax_basic.extend import scalar as scalar_of_dtype
 from bindax_numpy._operands import (
@@ -236,11 +242,8 @@ def full_like(
         return lax.full_like(a, 0, shape=shape)
     value = _in_dtype("full_like", fill_value, wanted, weak)
     made = lax_broadcast_to(value, shape_argument("full_like", sizes if shape is None else shape))
-    if isinstance(a, Array) and a.committed and device is None and shape is None:
-        # A part on each device, so that no device must hold the whole; or where the array is.
-        device = None if a.sharding == default_sharding() else a.sharding
     if device is None and shape is None and aval is not None:
-        made = laid_as(made, aval)
+        made = placed_as(laid_as(made, aval), a)
     return placed("full_like", made, device)
 
 

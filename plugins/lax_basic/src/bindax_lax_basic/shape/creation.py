@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from bindax_core import device_put
 from bindax_core.extend import (
     Array,
     LoweringContext,
     Primitive,
     ShapedArray,
     canonicalize_aval,
+    default_sharding,
     float0,
     is_extended,
     primitive,
@@ -190,7 +192,18 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
         return Array.from_numpy(np.zeros(sizes, float0))
     value = scalar(fill_value, wanted, weak)
     made = broadcast_in_dim_p.bind(value, shape=sizes, broadcast_dimensions=())
-    return laid_as(made, aval) if shape is None else made
+    return placed_as(laid_as(made, aval), x) if shape is None else made
+
+
+def placed_as(made: Any, x: Any) -> Any:
+    """An array on the devices that another one is bound to, where they are not the default ones.
+
+    >>> placed_as(np.zeros(2), np.ones(2))
+    array([0., 0.])
+    """
+    # A part on each device, so that no device must hold the whole; or where the array is.
+    bound = isinstance(x, Array) and x.committed and x.sharding != default_sharding()
+    return device_put(made, x.sharding) if bound else made
 
 
 def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> Array:
