@@ -12,6 +12,7 @@ import pytest
 import bindax_core as bx
 import bindax_numpy as jnp
 import bindax_transforms as bt
+from bindax_core.errors import ConcretizationTypeError
 
 A = np.arange(24, dtype=np.float32).reshape(2, 3, 4) % 7
 I8 = np.array([100, 2], np.int8)
@@ -152,3 +153,52 @@ def test_arguments_at_the_edge(name: str) -> None:
 def test_padding_refuses_arguments_of_other_modes() -> None:
     with pytest.raises(ValueError, match=r"'edge' takes no further arguments, but not \['end"):
         jnp.pad(A, 1, "edge", end_values=1)
+
+
+TRACED: dict[str, Callable[[Any], Any]] = {
+    "arange": jnp.arange,
+    "linspace": lambda n: jnp.linspace(0, 1, n),
+    "split": lambda n: jnp.split(A, n),
+    "moveaxis": lambda n: jnp.moveaxis(A, n, 0),
+    "histogram": lambda n: jnp.histogram(A, n),
+    "zeros": jnp.zeros,
+    "tolist": lambda n: n.tolist(),
+    "tobytes": lambda n: n.tobytes(),
+}
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_what_must_be_known_is_a_concretization_error(name: str) -> None:
+    with pytest.raises(ConcretizationTypeError, match="traced"):
+        bt.jit(TRACED[name])(1)
+
+
+def test_tensordot_refuses_axes_as_both_numpy_and_jax_do() -> None:
+    for axes in (4, ([0], [0, 1]), [0, 1, 2]):
+        for kind in (TypeError, ValueError):
+            with pytest.raises(kind, match="tensordot"):
+                jnp.tensordot(A, A, axes)
+
+
+def test_static_indices_are_checked_where_asked() -> None:
+    x = jnp.arange(3.0)
+    assert float(x.at[5].get(mode="clip")) == 2
+    with bx.config.override(conventions="jax"):
+        assert float(x[5]) == 2
+    with bx.config.override(conventions="jax", check_static_indices=True):
+        for f in (lambda x: x[5], lambda x: x.at[-4].get(), lambda x: x.at[5].set(1.0)):
+            for g in (f, bt.jit(f)):
+                with pytest.raises(IndexError, match="is out of bounds for axis 0 with size 3"):
+                    g(x)
+        assert float(x.at[-1].get()) == 2
+        with pytest.raises(IndexError, match="index 3 is out of bounds for axis 1"):
+            jnp.ones((2, 3, 5))[np.array([0, 1]), 3, None]
+
+
+def test_a_copy_has_a_derivative_of_its_own() -> None:
+    x, change = jnp.ones(2), jnp.ones(2)
+    y, dy = bt.jvp(jnp.array, (x,), (change,))
+    assert y is not x
+    assert dy is not change
+    (dx,) = bt.vjp(jnp.array, x)[1](change)
+    assert dx is not change

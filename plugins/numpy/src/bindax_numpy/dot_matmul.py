@@ -225,7 +225,7 @@ def tensordot(
     left, right = typeof(a).ndim, typeof(b).ndim
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:
-            raise ValueError(
+            raise ShapeError(
                 f"tensordot: axes must be a number, or a pair of axes of a and of b, but they are "
                 f"{axes}."
             )
@@ -234,13 +234,13 @@ def tensordot(
     else:
         count = static_int("tensordot", "axes", axes)
         if not 0 <= count <= min(left, right):
-            raise ValueError(
+            raise ShapeError(
                 f"tensordot: {count} axes cannot be summed over; the arrays have {left} and "
                 f"{right}."
             )
         first, second = tuple(range(left - count, left)), tuple(range(count))
     if len(first) != len(second):
-        raise ValueError(f"tensordot: {first} and {second} are not as many axes of a and of b.")
+        raise ShapeError(f"tensordot: {first} and {second} are not as many axes of a and of b.")
     for i, j in zip(first, second, strict=True):
         _require_equal("tensordot", a, b, i, j)
     return contract(a, b, (first, second), ((), ()), precision, preferred_element_type)

@@ -237,7 +237,7 @@ copy_p: Primitive = primitive(
     rules.abstract_eval(lambda x: x),
     linear(),
     same_dims(),
-    rules.transpose(lambda ct, x: [ct]),
+    rules.transpose(lambda ct, x: [copy_p.bind(ct)]),
     rules.lowering["stablehlo"](lambda ctx, x: x),
     rules.sharding("elementwise", linear=True),
 )
