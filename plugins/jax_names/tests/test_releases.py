@@ -168,6 +168,21 @@ try:
 except ValueError as error:
     print(error)
 assert jnp.ones(2).unsafe_buffer_pointer() > 0
+assert key._impl.key_shape == (2,) and not hasattr(jnp.ones(2), "_impl")
+assert (key._base_array == jax.random.key_data(key)).all()
+assert not hasattr(jnp.ones(2), "_base_array")
+assert key.unsafe_buffer_pointer() == key._base_array.unsafe_buffer_pointer()
+assert jnp.full(2, 0x85A308D3, "uint32")[0] == jnp.array(0x85A308D3, "uint32")
+jax.config.update("jax_random_seed_offset", 3)
+assert jax.random.key_data(jax.random.key(17)).tolist() == [0, 20]
+jax.config.update("jax_random_seed_offset", 0)
+jax.config.update("jax_check_static_indices", True)
+try:
+    print("no error", jnp.arange(3)[5])
+except IndexError:
+    pass
+jax.config.update("jax_check_static_indices", False)
+assert jnp.arange(3)[5] == 2
 from jax._src.distributed import global_state
 assert global_state.client is None and global_state.num_processes == 1
 from jax._src.numpy.util import promote_dtypes_complex, promote_dtypes_inexact

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from bindax_core import AnyArray
-from bindax_core.extend import Array
+from bindax_core.extend import Array, is_extended
+from bindax_random import find_prng, key_impl
 from bindax_transforms.autodiff.jvp import JVPTracer
 from bindax_transforms.autodiff.partial_eval import PartialEvalTracer
 from bindax_transforms.batching.vmap import BatchTracer
@@ -26,7 +27,21 @@ _MODULES: dict[Any, str] = {
 
 def _address(array: Array) -> int:
     """The place in memory of the bytes of an array, which the host can read."""
-    return int(np.asarray(array).__array_interface__["data"][0])
+    return int(np.asarray(array.physical()).__array_interface__["data"][0])
+
+
+def _words(keys: Array) -> Any:
+    """The array of words behind an array of random keys."""
+    if not is_extended(keys.dtype):
+        raise AttributeError(f"{keys.aval.str_short()} has no _base_array; random keys have.")
+    return keys.physical()
+
+
+def _generator(keys: Array) -> Any:
+    """The generator of an array of random keys."""
+    if not is_extended(keys.dtype):
+        raise AttributeError(f"{keys.aval.str_short()} has no _impl; random keys have.")
+    return find_prng(key_impl(keys))
 
 
 def name_types() -> None:
@@ -34,4 +49,6 @@ def name_types() -> None:
     for kind, module in _MODULES.items():
         kind.__module__ = module
     Array.unsafe_buffer_pointer = _address  # type: ignore[attr-defined]
+    Array._base_array = property(_words)  # type: ignore[attr-defined]
+    Array._impl = property(_generator)  # type: ignore[attr-defined]
     AnyArray.__name__ = AnyArray.__qualname__ = "Array"
