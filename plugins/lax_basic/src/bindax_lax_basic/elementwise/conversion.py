@@ -15,6 +15,7 @@ from bindax_core.extend import (
     Tracer,
     dtype_name,
     full_raise,
+    is_extended,
     primitive,
     rules,
     trace_state,
@@ -86,6 +87,8 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Array:
 
 def convert(operand: Any, dtype: DType, weak_type: bool) -> Any:
     """Convert to a dtype and weak type; an operand that has both is returned as it is."""
+    if type(operand) is int and not weak_type:
+        operand = _wide_integer(operand, dtype)
     aval = typeof(operand)
     is_same = aval.dtype == dtype and aval.weak_type == weak_type
     if is_same and hasattr(operand, "aval"):
@@ -97,6 +100,18 @@ def convert(operand: Any, dtype: DType, weak_type: bool) -> Any:
         if isinstance(operand, _NUMBERS) and not weak_type:
             return full_raise(staging.trace, _number(operand, aval, dtype))
     return convert_element_type_p.bind(operand, new_dtype=dtype, weak_type=weak_type)
+
+
+def _wide_integer(x: int, dtype: DType) -> Any:
+    """An integer that its own dtype does not hold in the dtype that it goes to; others as they are.
+
+    >>> _wide_integer(2**63, np.dtype("uint64")), _wide_integer(3, np.dtype("uint64"))
+    (array(9223372036854775808, dtype=uint64), 3)
+    """
+    least, greatest = dtypes.integer_limits(typeof(x).dtype)
+    if least <= x <= greatest or not -(1 << 63) <= x < 1 << 64 or is_extended(dtype):
+        return x
+    return np.asarray(_convert_impl(np.asarray(x), new_dtype=dtype, weak_type=False))
 
 
 def _number(x: Any, aval: ShapedArray, dtype: DType) -> Any:
