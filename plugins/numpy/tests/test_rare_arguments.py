@@ -202,3 +202,27 @@ def test_a_copy_has_a_derivative_of_its_own() -> None:
     assert dy is not change
     (dx,) = bt.vjp(jnp.array, x)[1](change)
     assert dx is not change
+
+
+def test_integers_go_to_their_dtype_whatever_the_default_is() -> None:
+    large = 0x85A308D3
+    with bx.config.override(enable_x64=False):
+        assert_equal(jnp.full((1,), large, "uint32"), np.array([large], np.uint32))
+        assert_equal(jnp.full((1,), 2**40, "float32"), np.array([2.0**40], np.float32))
+        padded = jnp.pad(jnp.zeros(1, "uint32"), 1, constant_values=large)
+        assert_equal(padded[:1], [np.uint32(large)])
+        assert_equal(bt.jit(lambda x: jnp.full_like(x, large))(np.uint32([0])), [np.uint32(large)])
+        with pytest.raises(OverflowError, match="int32"):
+            bt.jit(lambda x: x)(large)
+    assert_equal(jnp.full((1,), 2**63, "uint64"), np.array([2**63], np.uint64))
+
+
+def test_grids_of_integers_and_floats_promote_explicitly() -> None:
+    with bx.config.override(numpy_dtype_promotion="strict"):
+        assert jnp.mgrid[1:6:8j, 2:4].dtype == np.float32
+        assert [x.dtype for x in jnp.ogrid[1:6:8j, 2:4]] == [np.float32] * 2
+
+
+def test_arrays_of_objects_are_loaded_as_numpy_does(tmp_path: Any) -> None:
+    np.save(tmp_path / "x.npy", np.array([1, "a"], object), allow_pickle=True)
+    assert jnp.load(tmp_path / "x.npy", allow_pickle=True).tolist() == [1, "a"]

@@ -57,7 +57,8 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     """An array from a file in NumPy's format.
 
     Args:
-        file: a path or an open binary file; of the format ``.npz`` the result is NumPy's.
+        file: a path or an open binary file; of the format ``.npz``, and of arrays of objects, the
+            result is NumPy's.
         *args: further arguments of ``numpy.load``.
         **kwargs: likewise.
 
@@ -69,7 +70,7 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     Array([1, 1], dtype=bfloat16)
     """
     found = np.load(file, *args, **kwargs)
-    if not isinstance(found, np.ndarray):
+    if not isinstance(found, np.ndarray) or found.dtype.hasobject:
         return found
     if found.dtype == np.dtype("V2"):
         # NumPy writes the one float of 16 bits that it does not know as two bytes.

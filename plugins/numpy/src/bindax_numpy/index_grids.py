@@ -200,9 +200,10 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Sequence[int]) -> Ar
 
 def _numbers(name: str, given: slice) -> Any:
     """The numbers of a slice: a range, or for an imaginary step as many evenly spaced ones."""
-    start, stop, step = given.start or 0, given.stop, given.step
-    if given == slice(None):
+    start, stop, step = given.start, given.stop, given.step
+    if start is stop is step is None:
         stop = 0
+    start = 0 if start is None else start
     if stop is None:
         raise ValueError(f"{name}: a slice needs its end, but it is {given}.")
     if isinstance(step, complex):
@@ -223,7 +224,9 @@ class _Grid:
         if isinstance(key, slice):
             return _numbers(self._name, key)
         parts = [_numbers(self._name, part) for part in key]
-        parts = list(promote_dtypes(*parts)) if parts else []
+        if parts:
+            dtype = dtypes.joined_dtype(*(typeof(part).dtype for part in parts))
+            parts = [convert(part, dtype, False) for part in parts]
         grids = meshgrid(*parts, sparse=self._sparse, indexing="ij") if parts else []
         if self._sparse:
             return grids
