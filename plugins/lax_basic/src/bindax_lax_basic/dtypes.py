@@ -414,9 +414,7 @@ def result_type(*operands: Any) -> DType:
     named = [_dtype_operand(x) for x in operands]
     pairs = tuple([(canonicalize_dtype(dtype), weak) for dtype, weak in named])
     dtype, weak = promote_avals(pairs, config.promotion)
-    if weak:
-        return default_dtype(_family(dtype))
-    return dtype
+    return default_dtype(_family(dtype)) if weak else dtype
 
 
 def joined_dtype(*found: DType) -> DType:

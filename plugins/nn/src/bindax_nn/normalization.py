@@ -266,8 +266,7 @@ def one_hot(
         out_sharding: how the result lies along explicit axes of a mesh.
 
     Raises:
-        ConcretizationTypeError: when ``num_classes`` is traced.
-        TypeError: when it is no integer.
+        TypeError: when ``num_classes`` is no integer; a ConcretizationTypeError when it is traced.
         ValueError: when the axis does not exist, or the named one has another size.
         NameError: when nothing is mapped over an axis of that name.
 

@@ -127,9 +127,6 @@ def unique(
     else:
         place = axis_argument("unique", axis, len(shape))
         rows = moveaxis(x, place, 0)
-    if equal_nan and dtypes.is_complex(typeof(rows).dtype):
-        # Which of the parts is nan must not tell them apart.
-        rows = where(isnan(rows), math.nan, rows)
     order, starts = _grouped(rows, equal_nan)
     n = typeof(starts).size
     firsts, count = true_places("unique", starts, size)
@@ -157,6 +154,9 @@ def _grouped(rows: Any, equal_nan: bool) -> tuple[Any, Any]:
         return lax.iota(default_dtype("int"), n), one_group
     index = lax.iota(default_dtype("int"), n)
     flat = reshape(rows, (n, -1))
+    if equal_nan and dtypes.is_complex(typeof(flat).dtype):
+        # Which of the parts is nan must not tell them apart.
+        flat = where(isnan(flat), math.nan, flat)
     columns = [flat[:, j] for j in range(typeof(flat).shape[1])]
     *keys, order = lax.sort((*columns, index), 0, num_keys=len(columns))
     differs = lax.full((n - 1,), False, dtypes.bool_)
