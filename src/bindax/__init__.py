@@ -110,6 +110,7 @@ if _typing.TYPE_CHECKING:
     from bindax_inspect import compare as compare
     from bindax_inspect import inspect as inspect
     from bindax_inspect import inspect_mesh as inspect_mesh
+    from bindax_lax_basic.extend import ds as ds
     from bindax_parallel import local_device_count as local_device_count
     from bindax_parallel import local_devices as local_devices
     from bindax_parallel import make_array_from_callback as make_array_from_callback
@@ -205,6 +206,7 @@ _ELSEWHERE = {
     **dict.fromkeys(_REPORTS, "bindax_diagnosis"),
     **dict.fromkeys(("compare", "inspect", "inspect_mesh"), "bindax_inspect"),
     **dict.fromkeys(("NamedSharding", "P", "make_mesh", "set_mesh"), "bindax_core.sharding"),
+    "ds": "bindax_lax_basic.extend",
     "make_array_from_callback": "bindax_parallel",
     "make_array_from_process_local_data": "bindax_parallel",
     "make_array_from_single_device_arrays": "bindax_parallel",

@@ -18,6 +18,7 @@ Array(0.5, dtype=float32)
 from bindax_lax_basic.array import comparisons as comparisons
 from bindax_lax_basic.array import operators as operators
 from bindax_lax_basic.array import reductions as reductions
+from bindax_lax_basic.array.dynamic_slices import ds as ds
 from bindax_lax_basic.array.reductions import averaged as averaged
 from bindax_lax_basic.array.reductions import initial_operand as initial_operand
 from bindax_lax_basic.array.reductions import mask_operand as mask_operand

@@ -11,6 +11,7 @@ import numpy as np
 from bindax_core.errors import NonConcreteBooleanIndexError
 from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof, unwrapped
 from bindax_lax_basic import dtypes
+from bindax_lax_basic.array.dynamic_slices import Slice
 from bindax_lax_basic.elementwise.conversion import convert
 from bindax_lax_basic.rules.errors import IndexTypeError
 from bindax_lax_basic.rules.evaluation import NumPyArray
@@ -32,9 +33,14 @@ class Run(NamedTuple):
 
     place: int
     axis: int
-    start: int
+    start: Any  # an integer; an array of one that is traced or out of bounds
     length: int
     step: int
+
+    @property
+    def moves(self) -> bool:
+        """Tell whether the start decides while the program runs, or is brought within bounds."""
+        return isinstance(self.start, (Tracer, np.ndarray))
 
 
 class Positions(NamedTuple):
@@ -86,8 +92,8 @@ def parse_index(index: Any, shape: Shape) -> list[Item]:
 
 
 def _concrete(entry: Any) -> Any:
-    """An entry as it is understood: None, Ellipsis, a slice, an int, an array or a tracer."""
-    if entry is None or entry is Ellipsis or isinstance(entry, slice):
+    """An entry as it is understood: None, Ellipsis, slices, an int, an array or a tracer."""
+    if entry is None or entry is Ellipsis or isinstance(entry, (slice, Slice)):
         return entry
     if isinstance(entry, (bool, np.bool_)):
         return np.asarray(entry)
@@ -157,6 +163,8 @@ def _items(entry: Any, place: int, axis: int, shape: Shape) -> Iterator[Item]:
         yield NewAxis(place)
     elif isinstance(entry, slice):
         yield _run(entry, place, axis, shape[axis])
+    elif isinstance(entry, Slice):
+        yield Run(place, axis, *entry.within(axis, shape[axis]))
     elif _is_mask(entry):
         yield from _mask_items(entry, place, axis, shape)
     else:

@@ -98,7 +98,7 @@ def build_indexer(items: Sequence[Item], shape: Shape, *, wrap: bool = True) -> 
         if isinstance(item, NewAxis):
             layout.add_new_axis()
         elif isinstance(item, Run):
-            components.extend(_run_component(item, shape, layout))
+            components.extend(_run_component(item, shape, layout, wrap))
         else:
             if group_axes is None:
                 group_axes = layout.add_batch(group)
@@ -118,8 +118,10 @@ def _is_window(run: Run) -> bool:
     return abs(run.step) == 1 or (not isinstance(run.length, Dimension) and run.length <= 1)
 
 
-def _run_component(run: Run, shape: Shape, layout: _Layout) -> Iterator[_Component]:
+def _run_component(run: Run, shape: Shape, layout: _Layout, wrap: bool) -> Iterator[_Component]:
     """The axis of a slice, and the positions it needs unless it is the whole axis."""
+    if run.moves:
+        run = run._replace(start=_normalized(run.start, shape[run.axis], wrap))
     if not _is_window(run):
         steps = run.start + run.step * _counted(run.length)
         yield _Component(run.axis, steps, layout.add_batch((run.length,)))

@@ -32,7 +32,7 @@ _Box = tuple[int, int, int, bool]
 
 
 def getitem(x: Any, index: Any) -> Any:
-    """``x[index]``, by NumPy's rules.
+    """``x[index]``, by NumPy's rules; ``ds`` makes slices with a traced start.
 
     Raises:
         IndexError: when there are too many indices, a static one is out of bounds, or a mask does
@@ -46,9 +46,15 @@ def getitem(x: Any, index: Any) -> Any:
     if type(index) is int and shape:  # the commonest index, and the one iteration uses
         return _take_boxes(x, shape, [(_checked(index, 0, shape), 1, 1, True)])
     items = [_within(item, shape) for item in parse_index(index, shape)]
-    if all(type(item.value) is int for item in items if isinstance(item, Positions)):
+    if all(map(_is_static, items)):
         return _take_static(x, shape, items)
     return take_indexed(x, build_indexer(items, shape), GatherScatterMode.CLIP, None)
+
+
+def _is_static(item: Item) -> bool:
+    if isinstance(item, Positions):
+        return type(item.value) is int
+    return not (isinstance(item, Run) and item.moves)
 
 
 def parse(index: Any, shape: Shape) -> list[Item]:
