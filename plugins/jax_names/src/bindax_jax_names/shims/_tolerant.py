@@ -22,7 +22,7 @@ _IGNORED: dict[str, dict[str, str]] = {
         ),
     },
     "bindax.numpy": {"out_sharding": "histogram", "_dot_general": "einsum"},
-    "bindax.nn": {"out_sharding": "one_hot"},
+    "bindax.nn": {"out_sharding": "one_hot", "initial": "log_softmax softmax"},
 }
 """By module of bindax and argument, the functions that take it in JAX."""
 
