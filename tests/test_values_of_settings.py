@@ -74,6 +74,7 @@ LEGAL: dict[str, tuple[Any, ...]] = {
     "conventions": ("bindax", "jax"),
     "default_prng_impl": ("threefry2x32", "rbg", "unsafe_rbg"),
     "random_seed_offset": (0, 3, -1),
+    "legacy_prng_key": ("allow", "warn", "error"),
     "jax_release": ("0.10.2", "0.12.0.1"),
     "numpy_rank_promotion": ("allow", "warn", "raise"),
     "numpy_dtype_promotion": ("standard", "strict"),

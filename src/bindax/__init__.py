@@ -17,7 +17,8 @@ Settings are context managers, too:
 ...     float(bindax.numpy.sin(0.0))
 0.0
 >>> with bindax.default_prng_impl("rbg"), bindax.threefry_partitionable(True):
-...     bindax.random.key(0).dtype
+...     with bindax.legacy_prng_key("error"):
+...         bindax.random.key(0).dtype
 key<rbg>
 >>> with bindax.remove_size_one_mesh_axis_from_type(True):
 ...     lax.add(1.0, 2.0)
@@ -168,6 +169,7 @@ if _typing.TYPE_CHECKING:
     default_prng_impl: _Setting
     disable_jit: _Setting
     explain_cache_misses: _Setting
+    legacy_prng_key: _Setting
     log_compiles: _Setting
     no_execution: _Setting
     no_tracing: _Setting
@@ -192,7 +194,7 @@ _MODULES = (
 _SETTINGS = (
     *("check_tracer_leaks", "debug_infs", "debug_key_reuse", "debug_nans"),
     *("default_matmul_precision", "default_prng_impl", "disable_jit"),
-    *("explain_cache_misses", "log_compiles", "no_execution", "no_tracing"),
+    *("explain_cache_misses", "legacy_prng_key", "log_compiles", "no_execution", "no_tracing"),
     *("numpy_dtype_promotion", "numpy_rank_promotion"),
     *("remove_size_one_mesh_axis_from_type", "threefry_partitionable"),
 )

@@ -39,6 +39,7 @@ class Settings(Config):
     iree_driver: str
     iree_flags: str
     jax_release: str
+    legacy_prng_key: Literal["allow", "warn", "error"]
     log_compiles: bool
     mesh: Any
     nnx_eager_sharding: bool

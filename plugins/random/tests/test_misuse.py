@@ -77,3 +77,17 @@ def test_errors_while_tracing():
 def test_parameters_are_real(draw):
     with pytest.raises(TypeError, match=r"no real number|does not fit into the dtype"):
         draw(random.key(0))
+
+
+def test_old_style_keys_are_refused_where_a_setting_says_so():
+    words = random.PRNGKey(0)
+    with bindax.legacy_prng_key("warn"):
+        with pytest.warns(UserWarning, match="uniform: the key is an array of words, uint32"):
+            random.uniform(words)
+        random.uniform(KEY)
+    with bindax.legacy_prng_key("error"):
+        with pytest.raises(ValueError, match="make keys with random"):
+            random.uniform(words)
+        with pytest.raises(TypeError, match="float32"):
+            random.uniform(np.zeros(1, np.float32))
+        assert random.key_data(random.wrap_key_data(words)).shape == (2,)

@@ -21,6 +21,7 @@ from bindax_core.extend import (
     rules,
     typeof,
     unwrapped,
+    warn_user,
 )
 from bindax_core.sharding import ambiguous
 from bindax_lax_basic import convert_element_type, reshape
@@ -253,7 +254,22 @@ def typed_keys(name: str, keys: Any) -> Any:
         raise TypeError(
             f"{name} takes a random key, but got {keys!r:.60} of type {type(keys).__name__}.{hint}"
         )
-    return wrap(keys, _chosen(name, None, None), name)
+    typed = wrap(keys, _chosen(name, None, None), name)
+    if config.legacy_prng_key != "allow":
+        _object_to_words(name, keys)
+    return typed
+
+
+def _object_to_words(name: str, words: Any) -> None:
+    """Warn of an old-style key, or raise, as ``config.legacy_prng_key`` says."""
+    message = (
+        f"{name}: the key is an array of words, {typeof(words).str_short()}, and "
+        f"config.legacy_prng_key is {config.legacy_prng_key!r}: make keys with random.key, or of "
+        f"words with random.wrap_key_data."
+    )
+    if config.legacy_prng_key == "error":
+        raise ValueError(message)
+    warn_user(message, UserWarning)
 
 
 def single_key(name: str, key: Any) -> Any:

@@ -26,6 +26,14 @@ default_prng_impl: Setting = Setting(
     check=_name,
     traced=True,
 )
+legacy_prng_key: Setting = Setting(
+    "legacy_prng_key",
+    "allow",
+    """``"allow"`` takes arrays of uint32 words, as ``random.PRNGKey`` makes them, as random keys,
+    ``"warn"`` warns, ``"error"`` raises""",
+    choices=("allow", "warn", "error"),
+    traced=True,
+)
 threefry_partitionable: Setting = Setting(
     "threefry_partitionable",
     True,
