@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, as_array, is_extended, typeof
+from bindax_core.extend import Array, as_array, config, is_extended, typeof, warn_user
 from bindax_lax_basic import broadcast_shapes, convert_element_type
 from bindax_lax_basic.extend import (
     DType,
@@ -136,3 +136,15 @@ def check_method(name: str, method: Any) -> None:
     """Raise an error unless a method of drawing numbers is one of the two there are."""
     if method not in ("exact", "approximate"):
         raise ValueError(f"{name}: method must be 'exact' or 'approximate', but it is {method!r}.")
+
+
+def object_to_words(name: str, words: Any) -> None:
+    """Warn of an old-style key, or raise, as ``config.legacy_prng_key`` says."""
+    message = (
+        f"{name}: the key is an array of words, {typeof(words).str_short()}, and "
+        f"config.legacy_prng_key is {config.legacy_prng_key!r}: make keys with random.key, or of "
+        f"words with random.wrap_key_data."
+    )
+    if config.legacy_prng_key == "error":
+        raise ValueError(message)
+    warn_user(message, UserWarning)

@@ -21,7 +21,6 @@ from bindax_core.extend import (
     rules,
     typeof,
     unwrapped,
-    warn_user,
 )
 from bindax_core.sharding import ambiguous
 from bindax_lax_basic import convert_element_type, reshape
@@ -33,7 +32,7 @@ from bindax_lax_basic.extend import (
     shape_argument,
 )
 from bindax_random._divided import on_keys
-from bindax_random._operands import is_arraylike, is_key
+from bindax_random._operands import is_arraylike, is_key, object_to_words
 from bindax_random._prng import PRNG, PRNGSpec, find_prng, prng_of, register_prng, spec_of
 from bindax_random._seeds import seed_array
 from bindax_random.hashed_generators import PHILOX2X32, PHILOX4X32, THREEFRY4X32
@@ -256,20 +255,8 @@ def typed_keys(name: str, keys: Any) -> Any:
         )
     typed = wrap(keys, _chosen(name, None, None), name)
     if config.legacy_prng_key != "allow":
-        _object_to_words(name, keys)
+        object_to_words(name, keys)
     return typed
-
-
-def _object_to_words(name: str, words: Any) -> None:
-    """Warn of an old-style key, or raise, as ``config.legacy_prng_key`` says."""
-    message = (
-        f"{name}: the key is an array of words, {typeof(words).str_short()}, and "
-        f"config.legacy_prng_key is {config.legacy_prng_key!r}: make keys with random.key, or of "
-        f"words with random.wrap_key_data."
-    )
-    if config.legacy_prng_key == "error":
-        raise ValueError(message)
-    warn_user(message, UserWarning)
 
 
 def single_key(name: str, key: Any) -> Any:
