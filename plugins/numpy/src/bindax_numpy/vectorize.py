@@ -52,6 +52,12 @@ def vectorize(
         places = [i for i in range(len(args)) if i not in fixed]
         cores, results = parsed or ([()] * len(places), None)
         _check_count(pyfunc, signature, "takes", len(places), len(cores))
+        named = [i for i, core in zip(places, cores, strict=True) if args[i] is None and core]
+        if named:
+            raise ValueError(
+                f"vectorize: argument {named[0]} of {_name(pyfunc)} is None, but the signature "
+                f"{signature!r} names axes of it."
+            )
         missing = [i for i, core in zip(places, cores, strict=True) if args[i] is None and not core]
         cores = [core for i, core in zip(places, cores, strict=True) if i not in missing]
         places = [i for i in places if i not in missing]
