@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import bindax
+from bindax_core.arrays._operators import OPERATOR_NAMES
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("src", "*/src", "plugins/*/src")
@@ -49,6 +50,12 @@ def test_operators_and_methods_of_arrays_are_in_the_stub() -> None:
         assert not supplied.keys() - stub.keys() - {"aval"}
         for name, attribute in supplied.items():
             _require_same_parameters(name, attribute, stub[name])
+
+
+def test_special_methods_that_packages_supply_are_found_before_these_are_loaded() -> None:
+    for package in ("bindax_lax_basic", "bindax_numpy"):
+        special = {name for name in _supplied(package) if name.startswith("__")}
+        assert special <= set(OPERATOR_NAMES)
 
 
 def _supplied(package: str) -> dict[str, Any]:

@@ -37,6 +37,7 @@ OPERATOR_NAMES: tuple[str, ...] = (
     *(f"__r{name}__" for name in _BINARY),
     *(f"__{name}__" for name in _OTHERS),
     "__array_namespace__",
+    "__contains__",
     "__getitem__",
 )
 
