@@ -226,3 +226,13 @@ def test_grids_of_integers_and_floats_promote_explicitly() -> None:
 def test_arrays_of_objects_are_loaded_as_numpy_does(tmp_path: Any) -> None:
     np.save(tmp_path / "x.npy", np.array([1, "a"], object), allow_pickle=True)
     assert jnp.load(tmp_path / "x.npy", allow_pickle=True).tolist() == [1, "a"]
+
+
+def test_what_has_no_bytes_needs_no_copy() -> None:
+    for given in ([0, 1], (0, 1), 2, 1.5, True):
+        assert_equal(jnp.asarray(given, copy=False), np.asarray(jnp.asarray(given)))
+    x = jnp.arange(2)
+    assert jnp.asarray(x, copy=False) is x
+    for other in (np.arange(2), memoryview(b"ab")):
+        with pytest.raises(ValueError, match="needs a copy"):
+            jnp.asarray(other, copy=False)

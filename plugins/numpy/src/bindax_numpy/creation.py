@@ -34,6 +34,7 @@ from bindax_numpy._operands import (
 )
 from bindax_transforms.extend import decided
 
+_NUMBERS = (bool, int, float, complex)
 _ORDERS = ("K", "A", "C", "F", None)
 
 
@@ -106,7 +107,8 @@ def asarray(
             decides.
 
     Raises:
-        ValueError: when ``copy`` is False, and ``a`` is not an array of the dtype already.
+        ValueError: when ``copy`` is False, and ``a`` has bytes of its own but is not an array of
+            the dtype already. Numbers and sequences have none.
 
     >>> jnp.asarray(1.0)
     Array(1., dtype=float32, weak_type=True)
@@ -116,7 +118,8 @@ def asarray(
     if out_sharding is not None:
         return decided(asarray, out_sharding, (a, dtype, order), {"copy": copy, "device": device})
     made = placed("asarray", array(a, dtype, bool(copy), order), device)
-    if copy is False and made is not a:
+    has_bytes = not isinstance(a, (*_NUMBERS, list, tuple))
+    if copy is False and made is not a and has_bytes:
         raise ValueError(
             f"asarray: an array of {a!r:.60} needs a copy, as others may write to it, or as its "
             f"dtype or device is another; give copy=None."
