@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -154,6 +155,25 @@ def test_lu_in_blocks():
     assert_close(a[rows], lower @ np.triu(packed[:70]))
     got = bt.jit(lambda p: linalg.lu_pivots_to_permutation(p, 75))(pivots)
     assert_close(got, rows)
+
+
+@pytest.mark.parametrize(
+    ("pivots", "wanted"),
+    [
+        ([9, 1, 2], [2, 1, 2]),
+        ([-1, 1, 2], [2, 1, 0]),
+        ([2, 5, -7], [2, 0, 2]),
+        ([[2, 1, 2], [0, 3, -4]], [[2, 1, 0], [0, 2, 0]]),
+    ],
+)
+def test_exchanges_with_rows_out_of_bounds_are_the_same_compiled(pivots, wanted):
+    # A negative row counts from the end; one beyond is read at the nearest row, and not written.
+    function, pivots = (
+        partial(linalg.lu_pivots_to_permutation, permutation_size=3),
+        np.int32(pivots),
+    )
+    assert np.asarray(function(pivots)).tolist() == wanted
+    assert np.asarray(bt.jit(function)(pivots)).tolist() == wanted
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])

@@ -21,6 +21,7 @@ from bindax_core.extend import (
 )
 from bindax_lax_basic import (
     broadcast_in_dim_p,
+    clamp_p,
     eq_p,
     ge_p,
     iota_p,
@@ -205,6 +206,8 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Array:
 
     Args:
         pivots: int32 of shape ``[..., k]``: row i was exchanged with row ``pivots[..., i]``.
+            Negative ones count from the end. A row out of bounds is read at the nearest one, and
+            not written.
         permutation_size: the number of rows.
 
     Returns:
@@ -235,8 +238,12 @@ def _permutation_impl(pivots: NumPyArray, *, permutation_size: int) -> NumPyArra
     flat = pivots.reshape(int(np.prod(lead)), steps)
     rows = np.tile(np.arange(permutation_size, dtype=np.int32), (len(flat), 1))
     each = np.arange(len(flat))
+    others = np.where(flat < 0, flat + permutation_size, flat)
+    nearest = others.clip(0, permutation_size - 1)
     for i in range(steps):
-        rows[each, flat[:, i]], rows[:, i] = rows[:, i].copy(), rows[each, flat[:, i]]
+        this, other = rows[:, i].copy(), rows[each, nearest[:, i]]
+        inside = nearest[:, i] == others[:, i]
+        rows[each[inside], nearest[inside, i]], rows[:, i] = this[inside], other
     return rows.reshape(*lead, permutation_size)
 
 
@@ -261,10 +268,13 @@ def _permutation_lowering(ctx: LoweringContext, pivots: Any, *, permutation_size
 
 
 def _exchange(i: Any, rows: Any, pivots: Any) -> list[Any]:
-    this = _places(rows, i)
-    other = _places(rows, m.sum_where(_places(pivots, i), pivots, 1))
-    first, second = m.sum_where(this, rows, 1), m.sum_where(other, rows, 1)
     shape = typeof(rows).shape
+    given = m.sum_where(_places(pivots, i), pivots, 1)
+    zero, last, size = [filled(typeof(given), n) for n in (0, shape[-1] - 1, shape[-1])]
+    given = select_n_p.bind(ge_p.bind(given, zero), m.add(given, size), given)
+    nearest = clamp_p.bind(zero, given, last)
+    this, other = _places(rows, i), _places(rows, given)
+    first, second = m.sum_where(this, rows, 1), m.sum_where(_places(rows, nearest), rows, 1)
     moved = select_n_p.bind(other, rows, m.along_rows(first, shape))
     moved = select_n_p.bind(this, moved, m.along_rows(second, shape))
     return [m.add(i, np.int32(1)), moved, pivots]

@@ -86,8 +86,8 @@ def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: DType) -> Any:
     large = lax.select(is_small, lax.full_like(lam, _TOO_MANY), lam)
     counts = lax.select(
         is_small,
-        _poisson_by_waiting(key, small, shape, dtype),
-        _poisson_by_rejection(key, large, shape, dtype),
+        _poisson_by_waiting(key, small, dtype),
+        _poisson_by_rejection(key, large, dtype),
     )
     return lax.select(lax.eq(lam, lax.full_like(lam, 0)), lax.full_like(counts, 0), counts)
 
