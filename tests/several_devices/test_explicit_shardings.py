@@ -129,6 +129,18 @@ def test_results_that_are_whole_say_so(explicit: Any, numbers: Any) -> None:
         assert keys.addressable_shards[0].data.shape == (1,)
 
 
+@pytest.mark.parametrize("name", ["poisson", "binomial", "gamma", "truncated_normal"])
+def test_random_numbers_lie_as_their_parameters_do(explicit: Any, name: str) -> None:
+    parameters = np.linspace(1, 15, 8, dtype=np.float32), np.linspace(0.1, 0.9, 8, dtype=np.float32)
+    count = {"binomial": 2, "truncated_normal": 2}.get(name, 1)
+    draw = bindax.jit(getattr(bindax.random, name))
+    wanted = draw(bindax.random.key(0), *parameters[:count])
+    with bindax.set_mesh(explicit):
+        found = draw(bindax.random.key(0), *reshard(parameters[:count], P("x")))
+    assert found.sharding.spec == P("x")
+    np.testing.assert_array_equal(found, wanted)
+
+
 def test_axes_that_are_divided_by_hand(explicit: Any, numbers: Any) -> None:
     def part(x: Any) -> Any:
         assert get_abstract_mesh().manual_axes == ("x",)

@@ -101,7 +101,7 @@ def _is_any(x: Any) -> Any:
     return lax.reduce_or(x, tuple(range(len(shape_of(x)))))
 
 
-def _poisson_by_waiting(key: Any, lam: Any, shape: Shape, dtype: DType) -> Any:
+def _poisson_by_waiting(key: Any, lam: Any, dtype: DType) -> Any:
     """Count uniform numbers until their product falls below exp(-lam)."""
 
     def is_unfinished(state: Any) -> Any:
@@ -112,13 +112,14 @@ def _poisson_by_waiting(key: Any, lam: Any, shape: Shape, dtype: DType) -> Any:
         i, count, key, logarithm = state
         key, own = split_in(key)
         count = lax.select(logarithm > -lam, count + 1, count)
-        return i + 1, count, key, logarithm + lax.log(uniform_floats(own, shape, _FLOAT32))
+        drawn = uniform_floats(own, shape_of(lam), _FLOAT32)
+        return i + 1, count, key, logarithm + lax.log(drawn)
 
-    start = np.int32(0), lax.full(shape, 0, dtype), key, lax.full(shape, 0, _FLOAT32)
+    start = np.int32(0), lax.full_like(lam, 0, dtype), key, lax.full_like(lam, 0)
     return while_loop(is_unfinished, step, start)[1] - 1
 
 
-def _poisson_by_rejection(key: Any, lam: Any, shape: Shape, dtype: DType) -> Any:
+def _poisson_by_rejection(key: Any, lam: Any, dtype: DType) -> Any:
     """Hörmann's algorithm PTRS."""
     log_lam = lax.log(lam)
     b = 0.931 + 2.53 * lax.sqrt(lam)
@@ -134,17 +135,17 @@ def _poisson_by_rejection(key: Any, lam: Any, shape: Shape, dtype: DType) -> Any
         never = (k < 0) | ((distance < 0.013) & (v > distance))
         return k, at_once | (~never & (s <= density))
 
-    return _accepted(key, shape, _FLOAT32, dtype, _rounds(dtype), propose)
+    return _accepted(key, lam, dtype, _rounds(dtype), propose)
 
 
-def _accepted(
-    key: Any, shape: Shape, drawn: DType, dtype: DType, rounds: Any, propose: Callable[..., Any]
-) -> Any:
+def _accepted(key: Any, like: Any, dtype: DType, rounds: Any, propose: Callable[..., Any]) -> Any:
     """Numbers that are proposed for two uniform ones each until all are accepted.
 
+    The uniform ones have the type of ``like``, and lie on devices as it does.
     The proposal is made of the first number less a half, of the second one, and of the distance of
     the first from the nearer of 0 and 1; with it comes whether it is accepted.
     """
+    drawn = typeof(like).dtype
 
     def is_unfinished(state: Any) -> Any:
         i, _, accepted, _ = state
@@ -153,12 +154,12 @@ def _accepted(
     def step(state: Any) -> Any:
         i, kept, accepted, key = state
         key, first, second = split_in(key, 3)
-        u = uniform_floats(first, shape, drawn) - 0.5
-        v = uniform_floats(second, shape, drawn)
+        u = uniform_floats(first, shape_of(like), drawn) - 0.5
+        v = uniform_floats(second, shape_of(like), drawn)
         k, accept = propose(u, v, 0.5 - lax.abs(u))
         return i + 1, lax.select(accept, k, kept), accepted | accept, key
 
-    start = np.int32(0), lax.full(shape, -1, drawn), lax.full(shape, False, bool), key
+    start = np.int32(0), lax.full_like(like, -1), lax.full_like(like, False, bool), key
     return lax.convert_element_type(while_loop(is_unfinished, step, start)[1], dtype)
 
 
@@ -198,14 +199,11 @@ def _binomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: DType) -> Any:
     n = lax.floor(n)
     counts = lax.select(
         by_waiting,
-        _binomial_by_waiting(
-            key, lax.select(by_waiting, n, lax.full_like(n, 0)), chance, shape, dtype
-        ),
+        _binomial_by_waiting(key, lax.select(by_waiting, n, lax.full_like(n, 0)), chance, dtype),
         _binomial_by_rejection(
             key,
             lax.select(by_waiting, lax.full_like(n, 10000.0), n),
             lax.select(by_waiting, lax.full_like(chance, 0.5), chance),
-            shape,
             dtype,
         ),
     )
@@ -222,10 +220,10 @@ def _limit(dtype: DType) -> Any:
     return np.int32(min(float(info.max), float(np.iinfo(np.int32).max)))
 
 
-def _binomial_by_waiting(key: Any, n: Any, p: Any, shape: Shape, dtype: DType) -> Any:
+def _binomial_by_waiting(key: Any, n: Any, p: Any, dtype: DType) -> Any:
     """Count successes by the numbers of trials from each to the next."""
     scale = lax.log1p(-p)
-    drawn = typeof(p).dtype
+    none = lax.full_like(n * p, 0)
 
     def is_unfinished(state: Any) -> Any:
         i, _, trials, _ = state
@@ -235,10 +233,11 @@ def _binomial_by_waiting(key: Any, n: Any, p: Any, shape: Shape, dtype: DType) -
         i, count, trials, key = state
         own, key = split_in(key)
         count = lax.select(trials <= n, count + 1, count)
-        more = lax.ceil(lax.log(uniform_floats(own, shape, drawn)) / scale)
+        drawn = uniform_floats(own, shape_of(none), typeof(none).dtype)
+        more = lax.ceil(lax.log(drawn) / scale)
         return i + 1, count, trials + more, key
 
-    start = np.int32(0), lax.full(shape, 0, drawn), lax.full(shape, 0, drawn), key
+    start = np.int32(0), none, none, key
     return lax.convert_element_type(while_loop(is_unfinished, step, start)[1] - 1, dtype)
 
 
@@ -259,15 +258,15 @@ _STIRLING_TAILS = (
 
 def _stirling_tail(k: Any) -> Any:
     """The error of Stirling's formula for the logarithm of k!."""
-    is_small = k <= 9
-    k = lax.clamp(np.zeros((), k.dtype), k, np.array(9).astype(k.dtype))
+    k = lax.max(k, lax.full_like(k, 0))
     square = (k + 1) * (k + 1)
-    series = (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
-    table = lax.convert_element_type(np.array(_STIRLING_TAILS), k.dtype)
-    return lax.select(is_small, table[lax.convert_element_type(lax.floor(k), np.int32)], series)
+    error = (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
+    for i, tail in enumerate(_STIRLING_TAILS):  # not a table, whose indices may be divided
+        error = lax.select(lax.floor(k) == i, lax.full_like(error, tail), error)
+    return error
 
 
-def _binomial_by_rejection(key: Any, n: Any, p: Any, shape: Shape, dtype: DType) -> Any:
+def _binomial_by_rejection(key: Any, n: Any, p: Any, dtype: DType) -> Any:
     """Hörmann's algorithm BTRS."""
     deviation = lax.sqrt(n * p * (1 - p))
     b = 1.15 + 2.53 * deviation
@@ -296,7 +295,7 @@ def _binomial_by_rejection(key: Any, n: Any, p: Any, shape: Shape, dtype: DType)
         v = lax.log(v * alpha / (a / (distance * distance) + b))
         return k, at_once | (~never & (v <= density(k)))
 
-    return _accepted(key, shape, typeof(p).dtype, dtype, _limit(dtype), propose)
+    return _accepted(key, c, dtype, _limit(dtype), propose)
 
 
 def multinomial(
