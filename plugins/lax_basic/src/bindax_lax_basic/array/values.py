@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core.extend import Array, Tracer, as_array, is_extended, is_value, typeof, unwrapped
+from bindax_core.extend import (
+    Array,
+    Tracer,
+    ValueTracer,
+    as_array,
+    is_extended,
+    is_value,
+    typeof,
+    unwrapped,
+)
 from bindax_lax_basic.dtypes import (
     DType,
     default_dtype,
@@ -16,7 +25,7 @@ from bindax_lax_basic.dtypes import (
     result_type,
     settled_dtype,
 )
-from bindax_lax_basic.elementwise.conversion import convert
+from bindax_lax_basic.elementwise.conversion import convert, copy
 from bindax_lax_basic.rules.operands import NUMBERS, scalar_array
 from bindax_lax_basic.shape.concatenate import concatenate
 from bindax_lax_basic.shape.creation import scalar
@@ -81,7 +90,8 @@ def from_value(name: str, value: Any, dtype: DType | None = None) -> Any:
            [0, 0]], dtype=int8)
     """
     if isinstance(value, (Array, Tracer)):
-        return settled(value) if dtype is None else convert(value, dtype, False)
+        made = settled(value) if dtype is None else convert(value, dtype, False)
+        return copy(made) if made is value and _holds_number(made) else made
     if isinstance(value, np.generic) and typeof(value).weak_type:
         return _from_scalar(name, value.item(), dtype)
     if isinstance(value, (np.ndarray, np.generic)):
@@ -101,6 +111,13 @@ def from_value(name: str, value: Any, dtype: DType | None = None) -> Any:
     if host is not None:
         return _from_numpy(host, dtype)
     raise _not_a_number(name, value, "")
+
+
+def _holds_number(x: Any) -> bool:
+    """Tell whether a tracer stands for a Python number, which would be its result outside."""
+    while isinstance(x, ValueTracer):
+        x = x.value
+    return type(x) in PYTHON_SCALARS
 
 
 def _foreign(value: Any) -> np.ndarray[Any, Any] | None:
