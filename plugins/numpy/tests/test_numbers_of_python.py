@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bindax
 import bindax.numpy as jnp
 
 ZERO = np.zeros(1)
@@ -54,3 +55,13 @@ def test_the_digits_are_those_of_numpy(name: str) -> None:
 
     assert got.dtype == "float64"
     np.testing.assert_allclose(got, wanted, rtol=1e-15)
+
+
+@pytest.mark.parametrize("function", [jnp.asarray, jnp.array])
+@pytest.mark.parametrize("is_wide", [False, "explicit"])
+def test_arrays_of_differentiated_numbers_are_arrays(function: Any, is_wide: Any) -> None:
+    with bindax.config.override(enable_x64=is_wide):
+        found = (*bindax.jvp(function, (1.0,), (2.0,)), bindax.linearize(function, 1.0)[0])
+        assert [float(x) for x in found] == [1.0, 2.0, 1.0]
+        assert all(isinstance(x, bindax.Array) for x in found)
+        assert bindax.jvp(lambda x: x, (1.0,), (2.0,)) == (1.0, 2.0)

@@ -391,6 +391,11 @@ def test_an_array_made_of_a_number_is_given_away_alone():
         (lambda: jnp.concatenate({"a": A}), TypeError, r"takes a sequence of arrays, but got \{"),
         (lambda: jnp.stack("ab"), TypeError, "takes a sequence of arrays, but got 'ab'"),
         (lambda: jnp.from_dlpack(None), TypeError, "from_dlpack takes an array with __dlpack__"),
+        (
+            lambda: jnp.asarray(np.ma.array([1])),
+            ValueError,
+            "asarray: (?s:.*) Its mask would be ignored",
+        ),
         (lambda: jnp.ones(2, device="cpu"), TypeError, "ones: device must be one of .*'cpu'"),
         (lambda: jnp.vectorize(abs, signature=["()->()"]), TypeError, r"a text such as"),
         (lambda: jnp.vectorize(jnp.ravel, signature="(n)->(n,m)")(A), ValueError, "1.* axes"),

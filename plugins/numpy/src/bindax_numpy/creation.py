@@ -13,6 +13,7 @@ from bindax_core.extend import (
     is_extended,
     is_value,
     typeof,
+    unknown_type_message,
 )
 from bindax_core.sharding import laid_as
 from bindax_lax_basic import dtypes
@@ -108,7 +109,8 @@ def asarray(
 
     Raises:
         ValueError: when ``copy`` is False, and ``a`` has bytes of its own but is not an array of
-            the dtype already. Numbers and sequences have none.
+            the dtype already; numbers and sequences have none. When it is a masked array, of which
+            ``array`` makes one without the mask.
 
     >>> jnp.asarray(1.0)
     Array(1., dtype=float32, weak_type=True)
@@ -117,6 +119,8 @@ def asarray(
     """
     if out_sharding is not None:
         return decided(asarray, out_sharding, (a, dtype, order), {"copy": copy, "device": device})
+    if hasattr(type(a), "filled"):  # a masked array, as in JAX
+        raise ValueError(f"asarray: {unknown_type_message(a)}")
     made = placed("asarray", array(a, dtype, bool(copy), order), device)
     has_bytes = not isinstance(a, (*_NUMBERS, list, tuple))
     if copy is False and made is not a and has_bytes:
