@@ -56,6 +56,8 @@ def test_types_print_and_are_one_object() -> None:
 
 
 def test_types_that_cannot_be() -> None:
+    with pytest.raises(ValueError, match=r"ShapeDtypeStruct: sharding must be .*, but it is 'cpu'"):
+        bindax.ShapeDtypeStruct((8,), "float32", sharding="cpu")
     with pytest.raises(ValueError, match=r"Length of sharding\.spec must be at most"):
         lying("x", shape=())
     with pytest.raises(ValueError, match="does not evenly divide the dimension size 6 of axis 0"):

@@ -84,7 +84,7 @@ class ShapedArray(AbstractValue):
         key: Any = (shape, dtype, bool(weak_type))
         if sharding is not None or mat is not NO_MANUAL_AXES:
             if sharding is not None:
-                _check_format(sharding)
+                _check_placement(sharding)
                 sharding = sharding_in_type(sharding, shape)
             mat = mat or NO_MANUAL_AXES  # an empty one of somebody else's
             if sharding is not None or mat:
@@ -253,10 +253,18 @@ class ShapedArray(AbstractValue):
         return True  # a type is there, however many elements it speaks of
 
 
-def _check_format(given: Any) -> None:
+def _check_placement(given: Any) -> None:
     from bindax_core.arrays.sharding._layout import concrete_format
+    from bindax_core.arrays.sharding._sharding import Sharding
+    from bindax_core.arrays.sharding._spec import PartitionSpec
 
-    concrete_format(given, "ShapeDtypeStruct: sharding", TypeError)
+    _, sharding = concrete_format(given, "ShapeDtypeStruct: sharding", TypeError)
+    is_device = hasattr(sharding, "platform")
+    if not (sharding is None or is_device or isinstance(sharding, (Sharding, PartitionSpec))):
+        raise ValueError(
+            f"ShapeDtypeStruct: sharding must be a sharding, a PartitionSpec, a Format or one of "
+            f"bindax.devices(), but it is {sharding!r:.80}."
+        )
 
 
 _interned: dict[tuple[Any, ...], ShapedArray] = {}
