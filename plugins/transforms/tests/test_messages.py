@@ -130,6 +130,20 @@ def test_unhashable_static_argument() -> None:
         bt.jit(lambda x, n: x, static_argnums=1)(1.0, [1, 2])
 
 
+def test_incomparable_static_argument() -> None:
+    class Strange:
+        def __hash__(self) -> int:
+            return 1
+
+        def __eq__(self, other: object) -> bool:
+            raise NotImplementedError("no order among these")
+
+    f = bt.jit(lambda x, n: x, static_argnums=1)
+    f(1.0, Strange())
+    with pytest.raises(ValueError, match=r"comparable by ==, but 1, of type Strange, .* among"):
+        f(1.0, Strange())
+
+
 @pytest.mark.parametrize("name", ["jit", "grad", "vmap", "make_jaxpr", "jacfwd"])
 def test_non_array_result(name: str) -> None:
     def g(x: Any) -> Any:

@@ -21,7 +21,7 @@ from bindax_core.extend import (
 from bindax_transforms.compilation._known_calls import KnownCalls
 from bindax_transforms.compilation._references import CarriedReferences
 from bindax_transforms.compilation.recompilation import Compilations
-from bindax_transforms.staging.static_arguments import JitOptions
+from bindax_transforms.staging.static_arguments import JitOptions, refuse_incomparable
 
 entries_lock = threading.RLock()
 if hasattr(os, "register_at_fork"):
@@ -232,6 +232,14 @@ class Shared:
         for table, key in ((self.forms, (form.tree, form.key)), (self.recent, form.key)):
             if table.get(key) is form:
                 del table[key]
+
+    def find(self, key: Any, fun: Callable[..., Any]) -> Entry | None:
+        """The entry of a key, if there is one; the function is that of the message of an error."""
+        try:
+            return self.entries.get(key)
+        except Exception:
+            refuse_incomparable(fun, key[2], [known[2] for known in self.entries])
+            raise
 
     def add(self, entry: Entry) -> None:
         """Store an entry under its key."""

@@ -139,7 +139,7 @@ class JittedFunction(Generic[P, R]):
             args, kwargs, key = self._splits[len(args), *kwargs](args, kwargs)
         try:
             form: Any = self._shared.recent.get((key, *kwargs) if kwargs else key)
-        except TypeError:  # a static value without a hash, which the general way refuses
+        except Exception:  # a static value without hash or ==, which the general way refuses
             return NO_FORM, ()
         leaves: Any = None
         if form is not None:
@@ -229,7 +229,7 @@ class JittedFunction(Generic[P, R]):
                 avals.append(self._operand_aval(x, args, kwargs))
         key = (tree, tuple(avals), statics, config.program_key)
         shared = self._shared
-        entry = shared.entries.get(key)
+        entry = shared.find(key, self._fun)
         if entry is None:
             entry = self._trace(key, args, kwargs, tree, avals)
         else:

@@ -287,6 +287,26 @@ def _refuse_unhashable(fun: Callable[..., Any], statics: Statics, name: str) -> 
             ) from None
 
 
+def refuse_incomparable(fun: Callable[..., Any], statics: Statics, known: Iterable[Any]) -> None:
+    """Raise an error that names the static values that cannot be compared, where there are any.
+
+    Args:
+        fun: the function.
+        statics: the static arguments of a call.
+        known: those of other calls.
+    """
+    for other in known:
+        for which, mine, theirs in zip(*statics[:2], other[1] if other else (), strict=False):
+            try:
+                bool(mine == theirs)
+            except Exception as error:
+                raise ValueError(
+                    f"jit of {describe_function(fun)}: static arguments must be comparable by ==, "
+                    f"but {which!r}, of type {type(mine).__name__}, was compared with that of "
+                    f"another call, which raised {type(error).__name__}: {error}"
+                ) from error
+
+
 def with_static(
     fun: Callable[..., Any], options: JitOptions, args: Any, kwargs: Any
 ) -> Callable[..., Any]:
