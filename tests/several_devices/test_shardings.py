@@ -222,6 +222,17 @@ def test_a_mesh_as_a_decorator(mesh: Any, numbers: Any) -> None:
     assert get_mesh() is None
 
 
+def test_types_of_results_say_what_was_given_to_jit(mesh: Any, on: Any, numbers: Any) -> None:
+    f = bindax.jit(lambda x: (x * 2, {"sum": x.sum()}), out_shardings=(on("x"), None))
+    plain = (bindax.typeof(numbers), {"sum": bindax.typeof(numbers.sum())})
+    wanted = (plain[0].update(sharding=on("x")), plain[1])
+    assert f.eval_shape(numbers) == f.trace(numbers).out_info == f.lower(numbers).out_info == wanted
+    assert f.trace(numbers).out_avals == plain
+    with bindax.set_mesh(mesh):
+        traced = bindax.jit(lambda x: x, out_shardings=P("x")).trace(numbers)
+    assert traced.out_info.sharding == on("x")
+
+
 def test_errors_that_programs_catch(on: Any) -> None:
     with pytest.raises(IndivisibleError, match="should evenly divide the shape"):
         bindax.device_put(np.ones(6), on("x"))

@@ -21,6 +21,7 @@ from bindax_core.extend import (
 from bindax_transforms.compilation._known_calls import KnownCalls
 from bindax_transforms.compilation._references import CarriedReferences
 from bindax_transforms.compilation.recompilation import Compilations
+from bindax_transforms.compilation.sharding_constraint import placements_of_results
 from bindax_transforms.staging.static_arguments import JitOptions, refuse_incomparable
 
 entries_lock = threading.RLock()
@@ -68,6 +69,7 @@ class Entry(CacheEntry):
         self.out_is_leaf: bool = out_tree.num_leaves == out_tree.num_nodes == 1
         self.unflatten: Callable[[Iterable[Any]], Any] = out_tree.unflatten
         self.params = params
+        self.out_placements: list[Any] = placements_of_results(out_tree, shared.shardings)
         self.run: Callable[[Sequence[Any]], Sequence[Any]] | None = None
         self.run_known: KnownRun | None = None
         # No cycle: memory mappings go with the last reference.
@@ -203,10 +205,12 @@ class Shared:
         known: the last calls, for an accelerator.
         hits: how often an entry was found.
         misses: how often the function was traced.
+        shardings: what ``jit`` was given for arguments and results.
         compilations: those of the function, for the warning that there are many.
     """
 
     def __init__(self, options: JitOptions) -> None:
+        self.shardings = options.shardings
         self.compilations: Compilations = Compilations()
         self.entries: dict[Any, Entry] = {}
         self.known: KnownCalls = KnownCalls(options)

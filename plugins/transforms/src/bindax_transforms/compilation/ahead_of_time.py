@@ -145,10 +145,16 @@ class _Stage:
 
     @property
     def out_info(self) -> Any:
+        """The types of the results, in their structure, with what ``out_shardings`` says."""
+        pairs = zip(self._entry.out_avals, self._entry.out_placements, strict=True)
+        return tree_unflatten(
+            self.out_tree, [a if p is None else a.update(sharding=p) for a, p in pairs]
+        )
+
+    @property
+    def out_avals(self) -> Any:
         """The types of the results, in their structure."""
         return tree_unflatten(self.out_tree, self._entry.out_avals)
-
-    out_avals = out_info
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:

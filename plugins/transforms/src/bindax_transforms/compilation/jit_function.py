@@ -29,7 +29,6 @@ from bindax_core.extend import (
     trace_state,
     tree_flatten,
     tree_map,
-    tree_unflatten,
     unknown_type_message,
 )
 from bindax_transforms._callables import Signature, check_function
@@ -334,9 +333,8 @@ class JittedFunction(Generic[P, R]):
         return self.trace(*args, **kwargs).lower()
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        """The types of the results, in their structure."""
-        entry, _, _ = self._lookup(*abstract_arguments(args, kwargs))
-        return tree_unflatten(entry.out_tree, entry.out_avals)
+        """The types of the results, in their structure, with what ``out_shardings`` says."""
+        return self.trace(*args, **kwargs).out_info
 
     def cache_info(self) -> CacheInfo:
         """The number of times that the function was traced."""

@@ -29,6 +29,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_core.sharding import (
+    Format,
     Mesh,
     NamedSharding,
     PartitionSpec,
@@ -289,6 +290,20 @@ def with_shardings(
         return _constrained(outs, targets, what, "out_shardings", "output")
 
     return placed
+
+
+def placements_of_results(
+    out_tree: PyTreeDef, shardings: tuple[tuple[Any, ...], PyTreeDef] | None
+) -> list[Any]:
+    """For each result the sharding or ``Format`` that ``jit`` was given for it, or None."""
+    if shardings is None:
+        return [None] * out_tree.num_leaves
+    leaves, structure = shardings
+    _, results = tree_unflatten(structure, leaves)
+    targets = flatten_prefix(results, out_tree, "out_shardings", full_name="the result")
+    return [
+        x if x is None or isinstance(x, Format) else named(x, "jit: out_shardings") for x in targets
+    ]
 
 
 def _constrained(
