@@ -122,8 +122,16 @@ def test_dialects(product):
     assert lowered.cost_analysis()["transcendentals"] == 3.0
     with pytest.raises(ValueError, match="no program in the dialect 'llvm'"):
         lowered.as_text("llvm")
-    with pytest.raises(BackendError, match=r"lowers for 'cpu' alone.*export"):
-        product.lower(lowering_platforms=("tpu",))
+
+
+def test_lowering_for_a_platform_that_is_not_there(product):
+    lowered = product.lower(lowering_platforms=("tpu",))
+    assert lowered.as_text() == product.lower().as_text()
+    assert lowered.out_info == product.out_info
+    with pytest.raises(BackendError, match=r"lowered for the platform 'tpu'.* are of 'cpu'"):
+        lowered.compile()
+    with pytest.raises(BackendError, match=r"lowers for one platform.*export"):
+        product.lower(lowering_platforms=("tpu", "cpu"))
 
 
 def test_compiler_options(ops, product):

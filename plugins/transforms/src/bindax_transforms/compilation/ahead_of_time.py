@@ -220,12 +220,11 @@ class Traced(_Stage):
         """The program in the backend's language.
 
         Args:
-            lowering_platforms: the platform of the backend, or None. Programs for others are made
-                by ``export``.
+            lowering_platforms: one, that of the backend by default; for another it can be read.
 
         Raises:
             TypeError: when a size of an argument is symbolic.
-            BackendError: when the platform is not that of the backend.
+            BackendError: when there are several platforms, or the backend lowers for its own alone.
         """
         entry, params = self._entry, self._entry.params
         for aval in self._flat_avals():
@@ -236,12 +235,14 @@ class Traced(_Stage):
                     f"bindax.export.export, which compiles for the sizes of each call."
                 )
         backend = find_backend(params["backend"])
+        other: dict[str, str] = {}
         if lowering_platforms is not None and tuple(lowering_platforms) != (backend.platform,):
-            raise BackendError(
-                f"lower: lowering_platforms={lowering_platforms!r}, but the backend "
-                f"{backend.name!r} lowers for {backend.platform!r} alone; a program for other "
-                f"platforms is made by bindax.export.export(..., platforms=...)."
-            )
+            if len(lowering_platforms) != 1 or not hasattr(backend, "exporting"):
+                raise BackendError(
+                    f"lower: {lowering_platforms=}, but the backend {backend.name!r} lowers for "
+                    f"one platform; bindax.export.export(..., platforms=...) does for several."
+                )
+            other["platform"] = lowering_platforms[0]
         lowered = lower_program(
             entry.jaxpr,
             backend,
@@ -249,6 +250,7 @@ class Traced(_Stage):
             donated=params["donated"],
             keep_unused=params["keep_unused"],
             in_shardings=self._made,
+            **other,
         )
         return Lowered(entry, self._function, lowered)
 

@@ -170,12 +170,16 @@ class XlaBackend:
         donated: Sequence[bool] = (),
         keep_unused: bool = False,
         in_shardings: Sequence[Sharding | None] | None = None,
+        platform: str | None = None,
     ) -> Lowered:
-        """Lower a program to StableHLO without compiling it; arguments as for ``compile``."""
+        """Lower a program to StableHLO without compiling it; arguments as for ``compile``.
+
+        It may be for another platform, whose programs are read, not compiled here.
+        """
         from bindax_xla_backend.lowering.program import Lowered
 
         executable = self._executable(jaxpr, name, donated, keep_unused)
-        return Lowered(self, executable.lower(self._placements_for(jaxpr, in_shardings)))
+        return Lowered(self, executable.lower(self._placements_for(jaxpr, in_shardings), platform))
 
     def compile_lowered(
         self, program: LoweredProgram, compiler_options: Mapping[str, Any] | None = None

@@ -90,27 +90,27 @@ class ShardedExecutable:
     def _compiled(self, places: Places) -> Executable:
         return self.backend.compile_lowered(self.lower(places))
 
-    def lower(self, places: Places) -> LoweredProgram:
-        """The program, lowered for operands in places."""
+    def lower(self, places: Places, platform: str | None = None) -> LoweredProgram:
+        """The program, lowered for operands in places; for another platform where one is given."""
         try:
-            return self._lowered(places)
+            return self._lowered(places, platform or self.backend.platform)
         except MissingRuleError as error:
             error.add_note(
                 f"The backend {self.backend.name!r} compiles by lowering.stablehlo rules."
             )
             raise
 
-    def _lowered(self, places: Places) -> LoweredProgram:
+    def _lowered(self, places: Places, platform: str) -> LoweredProgram:
         backend, request = self.backend, self.request
         bound = [None if place is None else place.sharding for place in places]
         layout = layout_of(backend, request.jaxpr, self.name, bound)
         orders = {i: place.layout for i, place in enumerate(places) if place is not None}
         with contextlib.suppress(LoweringError):
-            program = lower_program(request, backend.platform, layout, bound=orders)
+            program = lower_program(request, platform, layout, bound=orders)
             backend.warn_of_unused(program, request.donated)
             return program
         # This raises, and names the rule where it can.
-        return lower_program(request, backend.platform, layout, bound=orders, checks_types=True)
+        return lower_program(request, platform, layout, bound=orders, checks_types=True)
 
 
 class _Specialization(CacheEntry):

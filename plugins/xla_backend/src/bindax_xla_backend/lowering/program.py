@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bindax_core.extend import ClosedJaxpr, Jaxpr, Literal, ShapedArray
+from bindax_core.extend import BackendError, ClosedJaxpr, Jaxpr, Literal, ShapedArray
 from bindax_core.sharding import AutoLayout, NamedSharding, PartitionSpec
 from bindax_xla_backend import _jaxlib
 from bindax_xla_backend._errors import LoweringError, excerpt
@@ -40,6 +40,7 @@ class LoweredProgram:
     """A StableHLO program and what is needed to call it."""
 
     name: str
+    platform: str
     bytecode: bytes
     in_avals: tuple[ShapedArray, ...]
     out_avals: tuple[ShapedArray, ...]
@@ -99,7 +100,18 @@ class Lowered:
         return self._program.bytecode
 
     def compile(self, options: Mapping[str, Any] | None = None) -> Executable:
-        """Compile for the backend's device, with options of XLA by name."""
+        """Compile for the backend's device, with options of XLA by name.
+
+        Raises:
+            BackendError: when the program was lowered for another platform.
+        """
+        made, own = self._program.platform, self._backend.platform
+        if made != own:
+            raise BackendError(
+                f"{self.name} was lowered for the platform {made!r}, and is compiled where that "
+                f"is: the devices here are of {own!r}. A program for other places is kept in a "
+                f"file by bindax.export.export(..., platforms=[{made!r}])."
+            )
         return self._backend.compile_lowered(self._program, options)
 
 
@@ -148,6 +160,7 @@ def lower_program(
         verify(builder.module, name)
         return LoweredProgram(
             name=name,
+            platform=platform,
             bytecode=mlir.to_bytecode(builder.module),
             in_avals=tuple(jaxpr.in_avals),
             out_avals=tuple(jaxpr.out_avals),
