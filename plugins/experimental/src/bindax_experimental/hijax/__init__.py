@@ -24,9 +24,6 @@
 """
 
 from bindax_core.extend import register_internal as _register_internal
-from bindax_experimental.hijax.accumulators import GradAccum as GradAccum
-from bindax_experimental.hijax.accumulators import NullAccum as NullAccum
-from bindax_experimental.hijax.accumulators import ValAccum as ValAccum
 from bindax_experimental.hijax.batches import AxisData as AxisData
 from bindax_experimental.hijax.batches import bdims_at_front as bdims_at_front
 from bindax_experimental.hijax.batches import unmap_avals as unmap_avals
@@ -36,6 +33,9 @@ from bindax_experimental.hijax.derivations import vjp_from_jvp as vjp_from_jvp
 from bindax_experimental.hijax.derivations import vjp_from_lin as vjp_from_lin
 from bindax_experimental.hijax.hi_prim import HiPrim as HiPrim
 from bindax_experimental.hijax.hi_prim import VJPHiPrimitive as VJPHiPrimitive
+from bindax_transforms.extend import GradAccum as GradAccum
+from bindax_transforms.extend import NullAccum as NullAccum
+from bindax_transforms.extend import ValAccum as ValAccum
 from bindax_transforms.zeros import Zero as Zero
 from bindax_transforms.zeros import instantiate_zeros as instantiate_zeros
 

@@ -26,10 +26,10 @@ from bindax_core.extend import (
     tree_unflatten,
     typeof,
 )
-from bindax_experimental.hijax.accumulators import NullAccum, ValAccum
 from bindax_experimental.hijax.batches import AxisData
 from bindax_lax_basic.extend import convert, result_type
 from bindax_transforms import physical_jaxpr, trace_to_jaxpr
+from bindax_transforms.extend import NullAccum, ValAccum
 from bindax_transforms.zeros import Zero, is_undef_primal
 
 if TYPE_CHECKING:

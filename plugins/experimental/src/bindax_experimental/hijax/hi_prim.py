@@ -19,7 +19,6 @@ from bindax_core.extend import (
     tree_unflatten,
 )
 from bindax_core.tree_util import register_static
-from bindax_experimental.hijax.accumulators import GradAccum
 from bindax_experimental.hijax.batches import unmapped
 from bindax_experimental.hijax.definition import (
     adopted,
@@ -31,6 +30,7 @@ from bindax_experimental.hijax.definition import (
     transpose_rule,
 )
 from bindax_transforms import partition, vmap, with_zeros
+from bindax_transforms.extend import GradAccum
 from bindax_transforms.zeros import UndefPrimal, Zero
 
 _RULES = ("jvp", "lin", "vjp_fwd", "vjp_bwd", "transpose", "dce")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,7 @@ from bindax_transforms._flat import (
 )
 from bindax_transforms.autodiff.jvp import check_tangent
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
+from bindax_transforms.staging.backward_logs import are_logs_wanted, logs_go_to
 from bindax_transforms.staging.names import TRANSPOSE, enter_name
 from bindax_transforms.staging.reference import Reference
 from bindax_transforms.zeros import UndefPrimal, add_tangents, instantiate_zeros
@@ -88,8 +90,13 @@ class Pullback(LinearProgram):
     """The result of ``vjp``: a map of cotangents."""
 
     @api_boundary
-    def __call__(self, residuals: Sequence[Any], *cotangents: Any) -> tuple[Any, ...]:
-        """Return the cotangents of the arguments, for one of the structure of the results."""
+    def __call__(
+        self, residuals: Sequence[Any], *cotangents: Any, logs: dict[Any, Any] | None = None
+    ) -> tuple[Any, ...]:
+        """Return the cotangents of the arguments, for one of the structure of the results.
+
+        What backward rules log is added to ``logs``, or dropped.
+        """
         if len(cotangents) != 1:
             raise TypeError(
                 f"the {self.name} takes one cotangent, which has the structure of the output, "
@@ -108,7 +115,7 @@ class Pullback(LinearProgram):
             "cotangent",
             self.kept,
         )
-        found = pull_back(self.jaxpr, residuals, partition(self.nonzeros_out, checked)[1])
+        found = pull_back(self.jaxpr, residuals, partition(self.nonzeros_out, checked)[1], logs)
         args, _ = tree_unflatten(self.in_tree, filled(self.nonzeros_in, found, self.in_avals))
         return args  # type: ignore[no-any-return]
 
@@ -185,6 +192,30 @@ class VJP(Partial[tuple[Any, ...]]):
         return VJP(self.func, tuple(kept))
 
     @api_boundary
+    def with_logs(self, cotangent: Any) -> tuple[tuple[Any, ...], dict[Any, Any]]:
+        """Return the cotangents of the arguments, and what backward rules log on the way.
+
+        Args:
+            cotangent: as for a call.
+
+        Raises:
+            ValueError: when a name is logged twice, or inside of a branch of ``cond`` or a
+                ``shard_map``.
+
+        >>> from bindax_transforms import custom_vjp, vjp
+        >>> identity = custom_vjp(lambda x: x)
+        >>> identity.defvjp_with_logs(
+        ...     lambda x: (x, None), lambda _, ct: ((ct,), {"cotangent": ct})
+        ... )
+        >>> y, f_vjp = vjp(lambda x: 3 * identity(x * x), 2.0)
+        >>> (slope,), logs = f_vjp.with_logs(1.0)
+        >>> float(slope), float(logs["cotangent"])
+        (12.0, 3.0)
+        """
+        logs: dict[Any, Any] = {}
+        return self(cotangent, logs=logs), logs
+
+    @api_boundary
     def with_refs(self, *refs: Any) -> Callable[[Any], tuple[Any, ...]]:
         """Return the derivative as a function that adds cotangents to references.
 
@@ -256,12 +287,19 @@ class Transposed(Pullback):
         return is_integer and bool(typeof(cotangent).strip_weak_type() == aval.strip_weak_type())
 
 
-def pull_back(jaxpr: Jaxpr, residuals: Sequence[Any], cotangents: Sequence[Any]) -> Sequence[Any]:
+def pull_back(
+    jaxpr: Jaxpr,
+    residuals: Sequence[Any],
+    cotangents: Sequence[Any],
+    logs: dict[Any, Any] | None = None,
+) -> Sequence[Any]:
     """The cotangents, or ``Zero``, of a linear jaxpr's arguments, from those of its results."""
     operands = [UndefPrimal(v.aval) for v in jaxpr.invars]
+    is_plain = logs is None and not are_logs_wanted()
     outer = enter_name(TRANSPOSE)
     try:
-        return eval_jaxpr_transposed(jaxpr, residuals, operands, cotangents)
+        with nullcontext() if is_plain else logs_go_to(logs):
+            return eval_jaxpr_transposed(jaxpr, residuals, operands, cotangents)
     finally:
         current_source.info = outer
 

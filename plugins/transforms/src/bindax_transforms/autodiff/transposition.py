@@ -25,6 +25,7 @@ from bindax_transforms._flat import cached_on_jaxpr, merge, partition, split, wi
 from bindax_transforms._rule_checks import check_cotangents
 from bindax_transforms.compilation.laying import laid_on_mesh_of, left_to_compiler
 from bindax_transforms.manual_axes import varying_as
+from bindax_transforms.staging.backward_logs import are_logs_wanted
 from bindax_transforms.staging.staged_program import StagedProgram, stage_with_references
 from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents
 
@@ -134,6 +135,11 @@ def transpose_jaxpr(
       in ( c ) }, [True])
     """
     staged, nonzero_out = transpose_with_references(jaxpr, linear, nonzero_cts)
+    if staged.logs is not None:
+        raise ValueError(
+            "a backward rule logs inside of a branch of cond or a shard_map, where with_logs "
+            "cannot collect. Log outside of it, or call the derivative without with_logs."
+        )
     if staged.references:
         raise ValueError(
             f"the transpose of a program uses a mutable array reference of type "
@@ -149,7 +155,7 @@ def transpose_with_references(
 ) -> tuple[StagedProgram, list[bool]]:
     """The transpose of a jaxpr whose backward rules may use references; see ``transpose_jaxpr``."""
     flags, nonzeros = tuple(linear), tuple(nonzero_cts)
-    key = ("transpose", flags, nonzeros)
+    key = ("transpose", flags, nonzeros, are_logs_wanted())
     return cached_on_jaxpr(jaxpr, key, lambda: _transpose_jaxpr(jaxpr, flags, nonzeros))
 
 

@@ -17,7 +17,9 @@ from bindax_core.extend import (
     MainTrace,
     Primitive,
     Printer,
+    PyTreeDef,
     Rule,
+    as_array,
     bind_flat,
     eval_jaxpr,
     float0,
@@ -27,6 +29,7 @@ from bindax_core.extend import (
     operations_for,
     primitive,
     rules,
+    tree_map,
     typeof,
 )
 from bindax_transforms._flat import partition, with_zeros
@@ -34,9 +37,22 @@ from bindax_transforms.autodiff.jvp import by_direction, jvp_flat
 from bindax_transforms.autodiff.partial_eval import PartialEvalTrace, PartialEvalTracer
 from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
 from bindax_transforms.batching.mapped_types import BatchDim, mapped_aval, unmapped_aval
-from bindax_transforms.batching.vmap import AxisData, BatchTrace, move_batch_axis, vmap
+from bindax_transforms.batching.vmap import (
+    AxisData,
+    BatchTrace,
+    BatchTracer,
+    move_batch_axis,
+    vmap,
+)
 from bindax_transforms.custom._arguments import as_tangents, check_pair, described
 from bindax_transforms.custom._custom_call import Batching, late_rule, resume_trace
+from bindax_transforms.staging.backward_logs import (
+    are_logs_wanted,
+    log,
+    log_last,
+    logging_results,
+    logs_go_to,
+)
 from bindax_transforms.staging.jaxpr_trace import JaxprTracer, trace_to_jaxpr
 from bindax_transforms.zeros import UndefPrimal, Zero, instantiate_zeros
 
@@ -98,12 +114,14 @@ def stage_backward(
     def flat(*cotangents: Any) -> list[Any]:
         return [instantiate_zeros(ct) for ct in partition(flags, backward(*cotangents))[1]]
 
-    closed = trace_to_jaxpr(flat, [typeof(x).cotangent_aval() for x in outs], origin)
+    logs: list[PyTreeDef | None] = []
+    out_avals = [typeof(x).cotangent_aval() for x in outs]
+    closed = trace_to_jaxpr(logging_results(flat, logs), out_avals, origin)
     jaxpr, residuals = closed.jaxpr, closed.consts
 
     def run(residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         found = eval_jaxpr(jaxpr, residuals, *[instantiate_zeros(ct) for ct in cotangents])
-        return with_zeros(flags, found, in_avals)
+        return with_zeros(flags, log_last(logs[0], found), in_avals)
 
     return run, residuals
 
@@ -124,19 +142,31 @@ def batched_backward(
     residual_dims: Sequence[BatchDim],
     out_dim: BatchDim,
 ) -> Backward:
-    """A backward rule on batches; what is the same for all elements gets the sum over them."""
+    """A backward rule on batches; what is the same for all elements gets the sum over them.
+
+    What it logs has the batch axis in front.
+    """
     size = batching.size
 
     def batched(residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        logs: dict[Any, Any] | None = {} if are_logs_wanted() else None
         with resume_trace(batching.main) as trace:
             boxed = batching.boxes(trace, residuals, residual_dims)
             cts = [batching.box(trace, ct, out_dim) for ct in cotangents]
-            outs = [
-                ct if type(ct) is Zero else full_raise(trace, ct) for ct in backward(boxed, cts)
-            ]
+            with logs_go_to(logs):
+                outs = [
+                    ct if type(ct) is Zero else full_raise(trace, ct) for ct in backward(boxed, cts)
+                ]
+            raised = tree_map(partial(full_raise, trace), logs)
+        if raised:
+            log(tree_map(partial(_in_front, size), raised))
         return [_matched(size, ct, d) for ct, d in zip(outs, dims, strict=True)]
 
     return batched
+
+
+def _in_front(size: int, x: BatchTracer) -> Any:
+    return move_batch_axis(size, x.batch_dim, 0, as_array(x.value))
 
 
 def _matched(size: int, cotangent: Any, dim: BatchDim) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from functools import partial
+from typing import Any, ParamSpec, TypeVar, overload
 
 from bindax_core.extend import (
     AbstractValue,
@@ -23,6 +24,7 @@ from bindax_core.extend import (
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, flatten_function, merge, own_value, partition
 from bindax_transforms.custom._arguments import Arguments, FlatCall, check_pair
+from bindax_transforms.custom._backward_rules import without_logs
 from bindax_transforms.custom._custom_call import apply_call
 from bindax_transforms.custom._linear import stage_backward
 from bindax_transforms.custom.custom_vjp import CustomVJPCall
@@ -91,8 +93,16 @@ def closure_convert(
     return converted, consts
 
 
+@overload
+def custom_gradient(
+    fun: Callable[P, tuple[R, Any]], *, with_logs: bool = False
+) -> Callable[P, R]: ...
+@overload
+def custom_gradient(
+    fun: None = None, *, with_logs: bool = False
+) -> Callable[[Callable[P, tuple[R, Any]]], Callable[P, R]]: ...
 @api_boundary
-def custom_gradient(fun: Callable[P, tuple[R, Any]]) -> Callable[P, R]:
+def custom_gradient(fun: Callable[..., Any] | None = None, *, with_logs: bool = False) -> Any:
     """A function that gives its reverse-mode derivative together with its output.
 
     A shorter way to write a ``custom_vjp``: residuals are what the inner function closes over.
@@ -100,9 +110,11 @@ def custom_gradient(fun: Callable[P, tuple[R, Any]]) -> Callable[P, R]:
     Args:
         fun: returns a pair ``(output, vjp_function)``; the second takes a cotangent of the output
             and returns the cotangent of the argument, or a tuple of them when there are several.
+        with_logs: whether ``vjp_function`` returns a pair of these and of what it logs, as for
+            ``custom_vjp.defvjp_with_logs``.
 
     Returns:
-        A function that returns the output alone.
+        A function that returns the output alone; without ``fun`` a decorator.
 
     Raises:
         TypeError: when ``fun`` returns no such pair, or ``vjp_function`` the wrong structure.
@@ -114,17 +126,19 @@ def custom_gradient(fun: Callable[P, tuple[R, Any]]) -> Callable[P, R]:
     >>> float(f(3.0)), float(grad(f)(3.0))
     (9.0, 30.0)
     """
+    if fun is None:
+        return partial(custom_gradient, with_logs=with_logs)
     arguments = Arguments("custom_gradient", fun)
 
     @wraps(fun)
     @api_boundary
-    def wrapped(*args: P.args, **kwargs: P.kwargs) -> Any:
-        return _apply(*FlatCall.of(arguments, args, kwargs))
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return _apply(*FlatCall.of(arguments, args, kwargs), with_logs)
 
     return wrapped
 
 
-def _apply(call: FlatCall, operands: Sequence[Any]) -> Any:
+def _apply(call: FlatCall, operands: Sequence[Any], with_logs: bool) -> Any:
     """One call of a ``custom_gradient`` function."""
     name = f"vjp function of the {call.name}"
 
@@ -151,6 +165,7 @@ def _apply(call: FlatCall, operands: Sequence[Any]) -> Any:
 
         def flat_vjp(*cotangents: Any) -> list[Any]:
             result = vjp_function(tree_unflatten(call.tree, cotangents))
+            result = without_logs(result, name) if with_logs else result
             alone = len(call.in_tree.children()) == 1
             if alone and not (type(result) is tuple and len(result) == 1):
                 result = (result,)

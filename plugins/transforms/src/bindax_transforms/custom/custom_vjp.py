@@ -29,6 +29,7 @@ from bindax_transforms.custom._arguments import (
     described,
     match_leaves,
 )
+from bindax_transforms.custom._backward_rules import RuleWithAccumulators, rule_with_logs
 from bindax_transforms.custom._custom_call import (
     Batching,
     CustomCall,
@@ -79,6 +80,8 @@ class CustomVJPCall(CustomCall):
         if not isinstance(self.rule, partial):
             return ()
         call, fwd, bwd, symbolic_zeros = self.rule.args
+        if isinstance(bwd, RuleWithAccumulators):
+            return ()
         returned: list[Any] = []
 
         def noting(*args: Any) -> Any:
@@ -202,6 +205,60 @@ class custom_vjp(CustomFunction[P, R]):
         self.fwd, self.rem, self.bwd = fwd, None, bwd
         self.symbolic_zeros, self.optimize_remat = symbolic_zeros, optimize_remat
 
+    def defvjp_with_logs(
+        self,
+        fwd: Callable[..., tuple[Any, Any]],
+        bwd: Callable[..., tuple[Any, dict[Any, Any] | None]],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:
+        """Set the rules, of which the backward one also logs.
+
+        What it logs, such as norms of cotangents, comes out of ``with_logs`` of what ``vjp``
+        returns; elsewhere it is dropped. In a loop or a ``vmap`` it has one more axis, in front.
+
+        Args:
+            fwd: as for ``defvjp``.
+            bwd: returns a pair of what it returns for ``defvjp``, and a dict of trees of arrays by
+                names, or None.
+            symbolic_zeros: as for ``defvjp``.
+            optimize_remat: as for ``defvjp``.
+
+        >>> from bindax_transforms import custom_vjp, vjp
+        >>> f = custom_vjp(lambda x: x * x)
+        >>> f.defvjp_with_logs(lambda x: (x * x, x), lambda x, ct: ((2 * x * ct,), {"ct": ct}))
+        >>> float(vjp(f, 3.0)[1].with_logs(0.5)[1]["ct"])
+        0.5
+        """
+        self.defvjp(fwd, bwd, symbolic_zeros, optimize_remat)
+        self.bwd = rule_with_logs(bwd, self._arguments.name)
+
+    def defvjp_with_accums(
+        self,
+        fwd: Callable[..., tuple[Any, Any]],
+        bwd: Callable[..., dict[Any, Any] | None],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:
+        """Set the rules, of which the backward one adds cotangents to accumulators.
+
+        Args:
+            fwd: as for ``defvjp``.
+            bwd: ``(*nondiff_args, residuals, cotangent, *accumulators)``, with a tree of
+                accumulators for each differentiated argument. Their method ``accum`` adds a
+                cotangent. It returns None, or what it logs, as for ``defvjp_with_logs``.
+            symbolic_zeros: as for ``defvjp``.
+            optimize_remat: as for ``defvjp``.
+
+        >>> from bindax_transforms import custom_vjp, grad
+        >>> f = custom_vjp(lambda x: x * x)
+        >>> f.defvjp_with_accums(lambda x: (x * x, x), lambda x, ct, total: total.accum(2 * x * ct))
+        >>> float(grad(f)(3.0))
+        6.0
+        """
+        self.defvjp(fwd, bwd, symbolic_zeros, optimize_remat)
+        self.bwd = RuleWithAccumulators(bwd, self._arguments.name)
+
     @api_boundary
     def defremat(
         self,
@@ -284,11 +341,14 @@ def _apply_forward(
         residuals, partial(argument_names, pair[1], "residuals"), f"the {name} returned at"
     )
     in_avals = [typeof(x) for x in primals]
+    rule: Callable[..., Any] = bwd
+    if isinstance(bwd, RuleWithAccumulators):
+        rule = bwd.returning(call.unflatten(in_avals))
 
     def backward(residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         given = [as_given(ct, symbolic_zeros) for ct in cotangents]
         kept = tree_unflatten(residual_tree, restored(residuals))
-        cts = bwd(*call.restore(()), kept, tree_unflatten(call.tree, given))
+        cts = rule(*call.restore(()), kept, tree_unflatten(call.tree, given))
         return _flat_cotangents(call, describe_function(bwd), cts, in_avals)
 
     return outs, residuals, backward

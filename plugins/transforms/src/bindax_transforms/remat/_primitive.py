@@ -34,6 +34,7 @@ from bindax_transforms.autodiff.partial_eval import SplitProgram, Splitting, par
 from bindax_transforms.autodiff.transposition import transpose_with_references
 from bindax_transforms.compilation.sharding_constraint import sharding_constraint_p
 from bindax_transforms.remat.checkpoint_policies import Offload, Policy, nothing_saveable
+from bindax_transforms.staging.backward_logs import are_logs_wanted
 from bindax_transforms.staging.names import enter_name
 from bindax_transforms.staging.staged_program import StagedProgram, stage_with_references
 
@@ -58,7 +59,7 @@ class _CheckpointRules(ClosedCallRules):
     def transposed(
         self, jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
     ) -> tuple[StagedProgram, list[bool]]:
-        key = ("recompute and transpose", tuple(linear), tuple(nonzero_cts))
+        key = ("recompute and transpose", tuple(linear), tuple(nonzero_cts), are_logs_wanted())
         return cached_on_jaxpr(jaxpr, key, lambda: _recomputed(jaxpr, linear, nonzero_cts))
 
 

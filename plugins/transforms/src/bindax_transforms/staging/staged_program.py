@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from bindax_core.extend import ClosedJaxpr, DebugInfo, Var, eval_jaxpr
+from bindax_core.extend import ClosedJaxpr, DebugInfo, PyTreeDef, Var, eval_jaxpr
 from bindax_transforms._flat import merge, partition
+from bindax_transforms.staging.backward_logs import are_logs_wanted, log_last, logging_results
 from bindax_transforms.staging.jaxpr_trace import JaxprBuilder, stage
 from bindax_transforms.staging.reference import Reference
 
@@ -19,12 +20,14 @@ class StagedProgram(NamedTuple):
     """A jaxpr that carries the values of references.
 
     It takes the values of all ``references`` before its arguments, and returns the values of those
-    that are ``written`` after its results.
+    that are ``written`` after its results. Between the two come the leaves of what backward rules
+    ``logs``, if they do.
     """
 
     program: ClosedJaxpr
     references: tuple[Reference, ...] = ()
     written: tuple[bool, ...] = ()
+    logs: PyTreeDef | None = None
 
     @property
     def reads(self) -> list[Reference]:
@@ -44,7 +47,7 @@ class StagedProgram(NamedTuple):
         """Another jaxpr that carries the same references."""
         if program is self.program:
             return self
-        return StagedProgram(program, self.references, self.written)
+        return self._replace(program=program)
 
     def load(self) -> list[Any]:
         """The values of the references."""
@@ -53,19 +56,19 @@ class StagedProgram(NamedTuple):
         return [reference.load() for reference in self.references]
 
     def store(self, outs: Sequence[Any]) -> Sequence[Any]:
-        """Store what it returned for references; gives its other results."""
-        if not self.references:
-            return outs
-        return store_last(self.targets, outs)
+        """Store what it returned for references, and log; gives its other results."""
+        if self.references:
+            outs = store_last(self.targets, outs)
+        return log_last(self.logs, outs)
 
     def store_first(self, outs: Sequence[Any]) -> Sequence[Any]:
-        """Store what it returned for references where that comes first; gives the other results."""
-        if not self.references:
-            return outs
-        targets = self.targets
-        for reference, value in zip(targets, outs, strict=False):
-            reference.store(value)
-        return outs[len(targets) :]
+        """The same of a program whose results for references come first."""
+        if self.references:
+            targets = self.targets
+            for reference, value in zip(targets, outs, strict=False):
+                reference.store(value)
+            outs = outs[len(targets) :]
+        return log_last(self.logs, outs)
 
     def apply(self, *args: Any) -> Sequence[Any]:
         """Apply the jaxpr to arguments, and store the values of references."""
@@ -126,18 +129,20 @@ def stage_with_references(
     """
     builder = JaxprBuilder()
     builder.carries_references = True
+    logs: list[PyTreeDef | None] = []
+    if are_logs_wanted():
+        function = logging_results(function, logs)
     closed = stage(builder, function, in_avals, origin)
-    references = builder.references
+    references, logged = builder.references, logs[0] if logs else None
     if not references:
-        return StagedProgram(closed)
+        return StagedProgram(closed, logs=logged)
     jaxpr, first = closed.jaxpr, list(references.values())
     cut = len(jaxpr.outvars) - len(first)
     last = jaxpr.outvars[cut:]
     written = tuple(x is not v for x, v in zip(last, first, strict=True))
     outs = [*jaxpr.outvars[:cut], *partition(written, last)[1]]
-    return StagedProgram(
-        ClosedJaxpr(jaxpr.replace(outvars=outs), closed.consts), tuple(references), written
-    )
+    closed = ClosedJaxpr(jaxpr.replace(outvars=outs), closed.consts)
+    return StagedProgram(closed, tuple(references), written, logged)
 
 
 def joined(programs: Sequence[StagedProgram]) -> list[StagedProgram]:
@@ -164,7 +169,7 @@ def _widened(
         invars=[*first, *jaxpr.invars[count:]], outvars=[*jaxpr.outvars[:cut], *last]
     )
     closed = ClosedJaxpr(jaxpr, staged.program.consts)
-    return StagedProgram(closed, tuple(references), written)
+    return StagedProgram(closed, tuple(references), written, staged.logs)
 
 
 def with_constants(program: ClosedJaxpr, values: Sequence[Any]) -> ClosedJaxpr:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.extend import add_tangents
-from bindax_transforms.zeros import Zero
+from bindax_core.extend import is_differentiable, operations_for, typeof
+from bindax_transforms.zeros import Zero, add_tangents
 
 
 class GradAccum:
-    """The cotangent of one leaf of an argument, as ``vjp_bwd`` and ``transpose`` get it.
+    """The cotangent of one leaf of an argument, as backward rules get it that add to it.
 
     Attributes:
         aval: the type of the cotangent.
@@ -26,11 +26,11 @@ class GradAccum:
 class ValAccum(GradAccum):
     """An accumulator that holds the sum of what was added.
 
-    >>> import bindax_numpy as jnp
+    >>> import numpy as np
     >>> from bindax_core.extend import typeof
-    >>> total = ValAccum(typeof(jnp.float32(0)))
-    >>> total.accum(jnp.float32(1.5))
-    >>> total.accum(jnp.float32(2.0))
+    >>> total = ValAccum(typeof(np.float32(0)))
+    >>> total.accum(np.float32(1.5))
+    >>> total.accum(np.float32(2.0))
     >>> float(total.freeze())
     3.5
     """
@@ -40,9 +40,13 @@ class ValAccum(GradAccum):
         self.val: Any = Zero(aval)
 
     def accum(self, x: Any) -> None:
-        """Add a cotangent; None and symbolic zeros add nothing."""
-        if x is not None:
-            self.val = add_tangents(self.val, x)
+        """Add a cotangent, in the dtype of the sum; None and symbolic zeros add nothing."""
+        if x is None or type(x) is Zero:
+            return
+        if is_differentiable(self.aval.dtype) and typeof(x).dtype != self.aval.dtype:
+            operations = operations_for(self.aval)
+            x = operations.convert(x, self.aval.dtype, self.aval.weak_type)
+        self.val = add_tangents(self.val, x)
 
     def freeze(self) -> Any:
         """The sum, or a symbolic zero where nothing was added."""
