@@ -57,6 +57,8 @@ _WITHOUT_EFFECT: dict[str, Any] = {
     "jax_enable_compilation_cache": True,
     "jax_transfer_guard": "allow",
     "jax_custom_vjp_disable_shape_check": False,
+    "jax_disable_bwd_checks": False,
+    "jax_allow_f16_reductions": True,
     "jax_mutable_array_checks": True,
     "jax_vjp3": True,
     "jax_scan3": False,

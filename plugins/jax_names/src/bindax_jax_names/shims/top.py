@@ -25,6 +25,7 @@ from bindax_jax_names.shims.staging import make_jaxpr
 __all__ = [
     "CompilerEffortLevel",
     "Inline",
+    "allow_f16_reductions",
     "checking_leaks",
     "checkpoint",
     "config",
@@ -57,6 +58,11 @@ __all__ = [
 follow_environment()
 config: Final = JaxConfig()
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
+
+
+def allow_f16_reductions(new_val: bool = True) -> AbstractContextManager[None]:
+    """Do nothing: sums of 16-bit floats are made in 32 bits, so that there is none to refuse."""
+    return config.override("jax_allow_f16_reductions", new_val)
 
 
 def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
