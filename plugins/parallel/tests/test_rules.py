@@ -147,6 +147,27 @@ def test_gradient_of_scan_inside_and_outside() -> None:
     same(bindax.jit(named(bindax.grad(loss)))(x), outside)
 
 
+@pytest.mark.parametrize("kind", ["custom_vjp", "custom_jvp"])
+@pytest.mark.parametrize("wrap", [lambda f: f, bindax.jit, bindax.checkpoint])
+def test_a_function_with_rules_gives_one_sum_for_all_elements(kind: str, wrap: Any) -> None:
+    shared: Any = getattr(bindax, kind)(lambda x: lax.psum(x, "i"))
+    if kind == "custom_vjp":
+        shared.defvjp(lambda x: (lax.psum(x, "i"), None), lambda _, ct: (lax.psum(ct, "i"),))
+    else:
+        shared.defjvp(lambda xs, ts: (lax.psum(xs[0], "i"), lax.psum(ts[0], "i")))
+
+    def of_elements(function: Any, out_axes: Any) -> Any:
+        mapped = bindax.vmap(
+            lambda _, x: function(x), in_axes=(0, None), out_axes=out_axes, axis_name="i"
+        )
+        return mapped(np.zeros(4), 2.0)
+
+    assert float(of_elements(wrap(shared), None)) == 8.0
+    assert float(of_elements(bindax.grad(wrap(shared)), None)) == 4.0
+    scaled = wrap(lambda x: shared(x) * lax.axis_index("i"))
+    np.testing.assert_array_equal(of_elements(scaled, 0), [0.0, 8.0, 16.0, 24.0])
+
+
 @pytest.mark.parametrize("inside", ["call", "jit", "scan", "cond", "checkpoint"])
 @pytest.mark.parametrize("kind", ["custom_vjp", "custom_jvp"])
 def test_rules_that_run_late_find_the_axis(kind: str, inside: str) -> None:

@@ -90,7 +90,7 @@ class CustomCall:
         self, main: MainTrace, operands: Sequence[Any], dims: Sequence[BatchDim]
     ) -> tuple[Sequence[Any], Sequence[BatchDim]]:
         """Results and their batch axes."""
-        batching = Batching(main, dims)
+        batching = Batching(main, dims, self.num_consts)
         rule = self.batched_rule(batching, dims[self.num_consts :])
         function = batching.function(self.function)
         batched = replace(self, function=function, rule=rule, user_rule=self.first_rule)
@@ -194,14 +194,15 @@ class Batching:
     """The batched form of a call's functions.
 
     All results get a batch axis in front, or none does, so that the function and its rules, which
-    run at different times or not at all, agree.
+    run at different times or not at all, agree. None does where arguments have none, and results do
+    not get one from closed-over values, such as the index along the axis.
     """
 
-    def __init__(self, main: MainTrace, dims: Sequence[BatchDim]) -> None:
+    def __init__(self, main: MainTrace, dims: Sequence[BatchDim], num_consts: int = 0) -> None:
         self.main = main
         self.size: int = main.global_data.size
         self.dims: tuple[BatchDim, ...] = tuple(dims)
-        self.is_batched: bool = any(d is not None for d in dims)
+        self.is_batched: bool = any(d is not None for d in dims[num_consts:])
 
     def box(self, trace: Any, x: Any, dim: BatchDim) -> Any:
         """A value, or ``Zero``, as one element sees it."""
