@@ -33,12 +33,28 @@ def loop(function: Any) -> Any:
     return lambda x, y: lax.scan(lambda c, _: (function(c, y), None), x, None, length=1)[0]
 
 
+def remat_sin() -> Any:
+    """The same, of which ``checkpoint`` computes residuals again."""
+    function = custom_vjp(lambda x, y: jnp.sin(x) * y)
+    function.defremat_with_logs(
+        lambda x, y: (jnp.sin(x) * y, None),
+        lambda _, x, y: (jnp.sin(x) * y, (x, y)),
+        lambda residuals, ct: (
+            (jnp.cos(residuals[0]) * ct * residuals[1], jnp.sin(residuals[0]) * ct),
+            {"sin": {"ct": ct, "y": residuals[1]}},
+        ),
+    )
+    return function
+
+
 WRAPPED = {
     "alone": lambda f: f,
     "jit": bindax.jit,
     "jit twice": lambda f: bindax.jit(lambda x, y: bindax.jit(f)(x, y)),
     "checkpoint": bindax.checkpoint,
     "checkpoint of jit": lambda f: bindax.checkpoint(bindax.jit(f)),
+    "defremat": lambda _: remat_sin(),
+    "checkpoint of defremat": lambda _: bindax.checkpoint(remat_sin()),
     "scan": loop,
     "checkpoint of scan": lambda f: bindax.checkpoint(loop(f)),
     "custom_gradient": lambda f: custom_gradient(

@@ -184,6 +184,7 @@ class custom_vjp(CustomFunction[P, R]):
         bwd: Callable[..., Any],
         symbolic_zeros: bool = False,
         optimize_remat: bool = False,
+        generic_batching: bool = False,
     ) -> None:
         """Set the rules.
 
@@ -198,6 +199,8 @@ class custom_vjp(CustomFunction[P, R]):
             optimize_remat: accepted for programs written for JAX. What it asks for, that a
                 rematerialized ``fwd`` computes no residuals that nothing uses, dead code
                 elimination does here for every rule that is made of bindax operations.
+            generic_batching: accepted likewise. Outputs that all elements of a ``vmap`` share
+                need nothing to be asked for.
         """
         name = f"defvjp of the {self._arguments.name}"
         check_function(name, "fwd", fwd)
@@ -211,6 +214,7 @@ class custom_vjp(CustomFunction[P, R]):
         bwd: Callable[..., tuple[Any, dict[Any, Any] | None]],
         symbolic_zeros: bool = False,
         optimize_remat: bool = False,
+        generic_batching: bool = False,
     ) -> None:
         """Set the rules, of which the backward one also logs.
 
@@ -223,6 +227,7 @@ class custom_vjp(CustomFunction[P, R]):
                 names, or None.
             symbolic_zeros: as for ``defvjp``.
             optimize_remat: as for ``defvjp``.
+            generic_batching: as for ``defvjp``.
 
         >>> from bindax_transforms import custom_vjp, vjp
         >>> f = custom_vjp(lambda x: x * x)
@@ -239,6 +244,7 @@ class custom_vjp(CustomFunction[P, R]):
         bwd: Callable[..., dict[Any, Any] | None],
         symbolic_zeros: bool = False,
         optimize_remat: bool = False,
+        generic_batching: bool = False,
     ) -> None:
         """Set the rules, of which the backward one adds cotangents to accumulators.
 
@@ -249,6 +255,7 @@ class custom_vjp(CustomFunction[P, R]):
                 cotangent. It returns None, or what it logs, as for ``defvjp_with_logs``.
             symbolic_zeros: as for ``defvjp``.
             optimize_remat: as for ``defvjp``.
+            generic_batching: as for ``defvjp``.
 
         >>> from bindax_transforms import custom_vjp, grad
         >>> f = custom_vjp(lambda x: x * x)
@@ -265,6 +272,7 @@ class custom_vjp(CustomFunction[P, R]):
         fwd: Callable[..., tuple[Any, Any]],
         rem: Callable[..., tuple[Any, Any]],
         bwd: Callable[..., Any],
+        generic_batching: bool = False,
     ) -> None:
         """Set the rules, with one for what ``checkpoint`` computes again.
 
@@ -277,6 +285,7 @@ class custom_vjp(CustomFunction[P, R]):
             rem: takes what is saved, and the arguments; returns a pair of the function's output
                 and the residuals of ``bwd``.
             bwd: as for ``defvjp``.
+            generic_batching: as for ``defvjp``.
 
         Raises:
             TypeError: when ``rem``, as it is applied, returns another output than ``fwd``.
@@ -296,6 +305,34 @@ class custom_vjp(CustomFunction[P, R]):
             check_function(name, role, rule)
         self.fwd, self.rem, self.bwd = fwd, rem, bwd
         self.symbolic_zeros = self.optimize_remat = False
+
+    def defremat_with_logs(
+        self,
+        fwd: Callable[..., tuple[Any, Any]],
+        rem: Callable[..., tuple[Any, Any]],
+        bwd: Callable[..., tuple[Any, dict[Any, Any] | None]],
+        generic_batching: bool = False,
+    ) -> None:
+        """Set the rules as ``defremat`` does, of which the backward one also logs.
+
+        Args:
+            fwd: as for ``defremat``.
+            rem: as for ``defremat``.
+            bwd: as for ``defvjp_with_logs``.
+            generic_batching: as for ``defvjp``.
+
+        >>> from bindax_transforms import checkpoint, custom_vjp, vjp
+        >>> f = custom_vjp(lambda x: x * x)
+        >>> f.defremat_with_logs(
+        ...     lambda x: (x * x, None),
+        ...     lambda saved, x: (x * x, x),
+        ...     lambda x, ct: ((2 * x * ct,), {"x": x}),
+        ... )
+        >>> float(vjp(checkpoint(f), 3.0)[1].with_logs(1.0)[1]["x"])
+        3.0
+        """
+        self.defremat(fwd, rem, bwd)
+        self.bwd = rule_with_logs(bwd, self._arguments.name)
 
     @api_boundary
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
