@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,7 @@ def test_they_have_a_length() -> None:
     assert len(STRUCT.update(shape=(0,))) == 0
     assert STRUCT.update(shape=(0,))  # it is there all the same
     assert STRUCT.update(shape=())
-    with pytest.raises(TypeError, match=r"len\(\) of float32\[\], which has no axes"):
+    with pytest.raises(TypeError, match=r"len\(\) of unsized object: float32\[\] has"):
         len(STRUCT.update(shape=()))
 
 
@@ -63,3 +65,19 @@ def test_shapes_are_sequences_of_integers() -> None:
     assert bx.ShapeDtypeStruct([4, np.int8(1)], np.float32) is STRUCT
     with pytest.raises(TypeError, match="float"):
         bx.ShapeDtypeStruct((4.5, 1), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("convert", "error", "message"),
+    [
+        (int, TypeError, r"Only scalar arrays can .* int32\[3\]"),
+        (float, TypeError, r"Only scalar arrays can .* int32\[3\]"),
+        (range, TypeError, r"Only integer scalar arrays can .* int32\[3\]"),
+        (bool, ValueError, "an array with more than one element is ambiguous"),
+    ],
+)
+def test_arrays_with_axes_are_no_numbers(convert: Any, error: Any, message: str) -> None:
+    x = np.arange(3, dtype=np.int32)
+    for convert_one in (lambda: convert(bx.device_put(x)), lambda: bt.jit(convert)(x)):
+        with pytest.raises(error, match=message):
+            convert_one()

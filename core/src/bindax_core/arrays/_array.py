@@ -349,21 +349,19 @@ class Array(ShardedArray, ArrayOperators):
         return bool(self._plain())
 
     def __int__(self) -> int:
+        self._require_scalar()
         return int(self._plain())
 
     def __float__(self) -> float:
+        self._require_scalar()
         return float(self._plain())
 
     def __complex__(self) -> complex:
+        self._require_scalar()
         return complex(self._plain())
 
     def __index__(self) -> int:
-        if self.aval.shape or self.aval.dtype.kind not in "iu":
-            raise TypeError(
-                f"an array of type {self.aval.str_short()} cannot stand for one integer, such as "
-                f"an index or a number of repetitions: only a scalar of an integer dtype can. A "
-                f"list becomes an array with bindax.numpy.asarray."
-            )
+        self._require_index()
         return self._plain().__index__()
 
     def __len__(self) -> int:

@@ -46,6 +46,13 @@ class ArrayTracer(ArrayOperators, Tracer):
         return value
 
     def __bool__(self) -> bool:
+        size = self.aval.size
+        if type(size) is int and size != 1:
+            many = "an array with more than one element" if size else "an empty array"
+            raise ValueError(
+                f"The truth value of {many} is ambiguous: {self._described()}. Use x.any(), "
+                f"x.all() or x.size, or choose element by element with bindax.numpy.where."
+            )
         value = self._require_concrete(
             TracerBoolConversionError,
             "Attempted boolean conversion of a traced value (by if, while, and, or, not)",
@@ -64,18 +71,22 @@ class ArrayTracer(ArrayOperators, Tracer):
         return complex(self._number("complex"))
 
     def _number(self, name: str) -> Any:
+        self._require_scalar()
+        return self._value_for(name, f"To change the dtype, try using `x.astype({name})`")
+
+    def _value_for(self, name: str, remedy: str) -> Any:
         return self._require_concrete(
             ConcretizationTypeError,
             f"Abstract tracer value encountered where concrete value is expected, by {name}()",
-            "Use .astype to change the dtype inside a traced function, or make the argument "
-            "static with static_argnums.",
+            f"{remedy}, or make the argument static with static_argnums.",
         )
 
     def item(self, *index: int) -> Any:
         """One element as a Python scalar; possible only while the value is concrete."""
-        return self._number("item").item(*index)
+        return self._value_for("item", "Index the array").item(*index)
 
     def __index__(self) -> int:
+        self._require_index()
         value = self._require_concrete(
             TracerIntegerConversionError,
             "The __index__() method was called on traced array, for an index, a size or an axis",

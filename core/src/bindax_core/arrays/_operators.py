@@ -64,6 +64,23 @@ class ArrayOperators(ArrayInterface):
             f"supplied by an installed plugin.{advice}"
         )
 
+    def _require_scalar(self) -> None:
+        """Raise unless the array can be one Python number."""
+        if self.aval.shape:
+            raise TypeError(
+                f"Only scalar arrays can be converted to Python scalars, but this one is "
+                f"{self.aval.str_short()}. Take one element, as x[0], or all of them by x.tolist()."
+            )
+
+    def _require_index(self) -> None:
+        """Raise unless the array can be one Python integer."""
+        if self.aval.shape or self.aval.dtype.kind not in "iu":
+            raise TypeError(
+                f"Only integer scalar arrays can be converted to a scalar index, but this one is "
+                f"{self.aval.str_short()}, which cannot stand for one integer, such as an index or "
+                f"a number of repetitions. A list becomes an array with bindax.numpy.asarray."
+            )
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes of the axes."""

@@ -246,7 +246,7 @@ class ShapedArray(AbstractValue):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError(f"len() of {self.str_short()}, which has no axes.")
+            raise TypeError(f"len() of unsized object: {self.str_short()} has no axes.")
         return self.shape[0]
 
     def __bool__(self) -> bool:
