@@ -198,7 +198,7 @@ def test_types_of_arrays_are_of_one_class():
         "try:\n"
         "    jax.ShapeDtypeStruct((2,), None)\n"
         "except ValueError as error:\n"
-        "    assert 'dtype must not be None' in str(error)\n"
+        "    assert 'dtype must be specified' in str(error)\n"
         "assert jax.lib.__version__ == jax.__version__\n"
         "import io\n"
         "file = io.BytesIO()\n"

@@ -265,7 +265,7 @@ def test_inconsistent_batch_sizes() -> None:
 @pytest.mark.parametrize("what", ["in_axes", "out_axes"])
 def test_axes_that_are_no_integers_are_refused_before_the_call(what: str, wrong: Any) -> None:
     for axes in (wrong, (wrong,), [{"a": wrong}]):
-        with pytest.raises(TypeError, match=rf"{what} of vmap must be an int, None or a tree of"):
+        with pytest.raises(TypeError, match=rf"vmap {what} must be an int, None, or a tree of"):
             bt.vmap(lambda x: x, **{what: axes})
 
 

@@ -18,7 +18,7 @@ def _new(
 ) -> Any:
     """A type with the arguments that JAX knows; those that say nothing here are taken."""
     if dtype is None:
-        raise ValueError("ShapeDtypeStruct: dtype must not be None.")
+        raise ValueError("ShapeDtypeStruct: dtype must be specified, but it is None.")
     own = {name: value for name, value in more.items() if name == "mat"}
     return _plain_new(cls, tuple(shape), dtype, weak_type, sharding=sharding, **own)
 

@@ -264,8 +264,8 @@ def split_aux(fun: Callable[..., Any], aux: list[Any], name: str) -> Callable[..
         result = fun(*args, **kwargs)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             raise TypeError(
-                f"{name} with has_aux=True needs a function that returns a pair (output, aux), but "
-                f"it returned {type(result).__name__}."
+                f"{name} with has_aux=True needs a function that returns a pair (output, aux), a "
+                f"two-element tuple, but it returned {type(result).__name__}."
             )
         out, kept = result
         aux.append(kept)

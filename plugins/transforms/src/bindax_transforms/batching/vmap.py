@@ -270,7 +270,7 @@ def _checked_axes(axes: Any, what: str) -> Any:
     is_entry = what == "out_axes" or isinstance(axes, (tuple, list)) or tree.num_nodes == 1
     if not is_entry:
         raise TypeError(
-            f"in_axes of vmap must be an int, None or a tuple with an entry for each positional "
+            f"vmap in_axes must be an int, None, or a tuple with an entry for each positional "
             f"argument, but it is {axes!r:.80}."
         )
     checked = tree_unflatten(tree, [_axis(leaf, what) for leaf in leaves])
@@ -284,7 +284,7 @@ def _axis(leaf: Any, what: str) -> int:
     except TypeError:
         pass
     raise TypeError(
-        f"{what} of vmap must be an int, None or a tree of these, but it holds {leaf!r:.80} of "
+        f"vmap {what} must be an int, None, or a tree of these, but it holds {leaf!r:.80} of "
         f"type {type(leaf).__name__}."
     )
 

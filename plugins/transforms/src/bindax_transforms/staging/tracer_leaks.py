@@ -60,7 +60,8 @@ def leak(what: str, x: Any) -> UnexpectedTracerError:
     return UnexpectedTracerError(
         f"{what} {x.aval.str_short()} in {main.origin}"
         f"{'; ' + history if history else ''}.{keeper_of(main)} Return it "
-        f"from the function instead of keeping it in a variable, attribute or container outside."
+        f"from the function instead of keeping it in global state, such as a variable, an "
+        f"attribute or a container outside."
     )
 
 
