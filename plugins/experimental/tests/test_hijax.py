@@ -553,7 +553,7 @@ def test_messages() -> None:
     wrong(pair, "vjp_fwd", lambda self, nzs, x: x, reverse)
     structured = "vjp_fwd of Wrong[exponent=2] returned structured residuals, a fourth part"
     wrong(structured, "vjp_fwd", lambda self, nzs, x: (x, x, True, x), reverse)
-    returned = "and returns None, but it returned tuple. A rule that returns them is vjp_bwd_retval"
+    returned = "but it returned tuple. A rule that returns cotangents is vjp_bwd_retval"
     wrong(returned, "vjp_bwd", lambda self, res, ct, accum: (ct,), reverse)
     backward = "reverse mode needs the method vjp_bwd_retval or vjp_bwd"
     wrong(backward, "vjp_bwd_retval", HiPrim.vjp_bwd_retval, reverse)
@@ -592,3 +592,27 @@ def test_a_class_without_rules() -> None:
     with pytest.raises(NotImplementedError, match="the class defines neither jvp nor lin"):
         bindax.grad(cube_of(PowerBase))(X)
     np.testing.assert_allclose(bindax.jit(elements(cube_of(PowerBase)))(XS), XS**3, rtol=1e-6)
+
+
+class Logged(PowerBase):
+    """A square whose backward rule logs its residual."""
+
+    def vjp_fwd(self, nzs_in: Any, /, *args: Any) -> Any:
+        return self(*args), args[0]
+
+    def vjp_bwd(self, res: Any, outgrad: Any, /, *arg_accums: Any) -> Any:
+        arg_accums[0].accum(outgrad * 2.0 * res)
+        return {"x": res}
+
+
+def test_backward_rules_log() -> None:
+    def square(x: Any) -> Any:
+        return Logged(typeof(x), exponent=2)(x)
+
+    wrapped = (square, bindax.jit(square), bindax.checkpoint(square), elements(square))
+    for function, x in ((f, X) if f is not wrapped[3] else (f, XS) for f in wrapped):
+        y, pullback = bindax.vjp(function, x)
+        (ct,), logs = pullback.with_logs(jnp.ones_like(y))
+        np.testing.assert_allclose(ct, 2 * x, rtol=1e-6)
+        np.testing.assert_allclose(logs["x"], x)
+        np.testing.assert_allclose(pullback(jnp.ones_like(y))[0], 2 * x, rtol=1e-6)

@@ -19,6 +19,7 @@ from bindax_transforms.manual_axes import varying_beyond as varying_beyond
 from bindax_transforms.manual_axes import varying_of as varying_of
 from bindax_transforms.manual_axes import with_varying as with_varying
 from bindax_transforms.manual_axes import without_varying as without_varying
+from bindax_transforms.staging.backward_logs import log as log
 from bindax_transforms.staging.reference import Reference as Reference
 from bindax_transforms.staging.reference import argument_error as argument_error
 from bindax_transforms.staging.reference import check_distinct as check_distinct

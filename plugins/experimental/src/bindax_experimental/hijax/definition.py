@@ -29,7 +29,7 @@ from bindax_core.extend import (
 from bindax_experimental.hijax.batches import AxisData
 from bindax_lax_basic.extend import convert, result_type
 from bindax_transforms import physical_jaxpr, trace_to_jaxpr
-from bindax_transforms.extend import NullAccum, ValAccum
+from bindax_transforms.extend import NullAccum, ValAccum, log
 from bindax_transforms.zeros import Zero, is_undef_primal
 
 if TYPE_CHECKING:
@@ -210,7 +210,9 @@ def backward_rule(
     def backward(*cotangents: Any) -> list[Any]:
         triples = zip(cotangents, nonzeros, prim.out_avals_flat, strict=True)
         cts = [ct if nonzero else Zero(aval.tangent_aval()) for ct, nonzero, aval in triples]
-        return cotangents_of(prim, kept, cts, perturbed)
+        found, logs = cotangents_of(prim, kept, cts, perturbed)
+        log(logs)
+        return found
 
     return outs, backward
 
@@ -224,8 +226,11 @@ def _flags(prim: HiPrim, nonzeros: Any) -> list[bool]:
 
 def cotangents_of(
     prim: HiPrim, kept: Sequence[Any], cotangents: Sequence[Any], perturbed: Sequence[bool]
-) -> list[Any]:
-    """The cotangents of the operands; None for zeros, and for what is not differentiated."""
+) -> tuple[list[Any], dict[Any, Any]]:
+    """The cotangents of the operands, with None for zeros and where nothing is differentiated.
+
+    With them comes what the rule logs, by names.
+    """
     pairs = zip(prim.in_avals_flat, perturbed, strict=True)
     accums = [(ValAccum if flag else NullAccum)(aval.tangent_aval()) for aval, flag in pairs]
     given = tree_unflatten(prim.in_tree, accums)
@@ -233,10 +238,10 @@ def cotangents_of(
     if logs is not None and not isinstance(logs, dict):
         raise TypeError(
             f"vjp_bwd of {prim!r} adds cotangents to the accumulators that it is given, and "
-            f"returns None, but it returned {type(logs).__name__}. A rule that returns them is "
-            f"vjp_bwd_retval."
+            f"returns None, or a dict of what it logs, but it returned {type(logs).__name__}. A "
+            f"rule that returns cotangents is vjp_bwd_retval."
         )
-    return [_sum_in(x) for x in accums]
+    return [_sum_in(x) for x in accums], logs or {}
 
 
 def _sum_in(x: Any) -> Any:

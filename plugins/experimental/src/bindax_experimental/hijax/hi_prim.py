@@ -51,7 +51,8 @@ class HiPrim:
       result tells which leaves of the result are; a fourth holds further residuals.
     - ``vjp_bwd_retval(res, ct)``: the cotangents of the arguments, a tuple of them.
     - ``vjp_bwd(res, ct, *accums)``: the same by ``accum`` of an accumulator for each leaf; it
-      gets the fourth part of what ``vjp_fwd`` returned after ``res``, if there is one.
+      gets the fourth part of what ``vjp_fwd`` returned after ``res``, if there is one. What it
+      returns, a dict or None, is logged, for ``with_logs`` of what ``vjp`` returns.
     - ``jvp(primals, tangents)``: for forward mode, the result and its tangent. Tangents may be
       symbolic zeros, ``Zero``.
     - ``lin(nzs_in, *args)`` and ``linearized(res, *tangents)``: the same in two steps, the result
@@ -314,8 +315,8 @@ class Batched(HiPrim):
         out = tree_unflatten(self.out_tree, outs)
         return out, (leaves, _Structure(tree, perturbed)), flags
 
-    def vjp_bwd(self, res: Any, outgrad: Any, /, *arg_accums: Any) -> None:
-        """Add the cotangents that the backward rule gives for each element."""
+    def vjp_bwd(self, res: Any, outgrad: Any, /, *arg_accums: Any) -> dict[Any, Any]:
+        """Add the cotangents that the backward rule gives for each element; gives its logs."""
         leaves, structure = res
         prim, perturbed = self.prim, structure.perturbed
         given = self.out_tree.flatten_up_to(outgrad)
@@ -325,18 +326,20 @@ class Batched(HiPrim):
         def element(values: Any) -> Any:
             kept = tree_unflatten(structure.tree, values[: len(leaves)])
             cts = with_zeros(nonzeros, values[len(leaves) :], prim.out_avals_flat)
-            found = partition(perturbed, cotangents_of(prim, kept, cts, perturbed))[1]
-            return tuple(_instantiated(ct, aval) for ct, aval in zip(found, types, strict=True))
+            all_cts, logs = cotangents_of(prim, kept, cts, perturbed)
+            pairs = zip(partition(perturbed, all_cts)[1], types, strict=True)
+            return tuple(_instantiated(ct, aval) for ct, aval in pairs), logs
 
-        found = self._map(
+        found, logs = self._map(
             element,
             [*[0] * len(leaves), *partition(nonzeros, self.out_dims)[1]],
-            self._axes_of(perturbed),
+            (self._axes_of(perturbed), 0),
             [*leaves, *partition(nonzeros, given)[1]],
         )
         accums = partition(perturbed, self.in_tree.flatten_up_to(arg_accums))[1]
         for accumulator, ct in zip(accums, self._leaf_sums(perturbed, found), strict=True):
             accumulator.accum(ct)
+        return logs  # type: ignore[no-any-return]
 
     def transpose(self, out_ct: Any, *maybe_accums: Any) -> None:
         """Add the cotangents that the transpose gives for each element."""
