@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from enum import Enum
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 import numpy as np
@@ -209,6 +210,13 @@ def default_backend() -> str:
     return platform_of(bindax.devices()[0])
 
 
+def _jaxlib_release() -> str:
+    try:
+        return version("jaxlib")
+    except PackageNotFoundError:
+        return "none is installed, so that programs are interpreted"
+
+
 def print_environment_info(return_string: bool = False) -> str | None:
     """Print what reports of mistakes are asked for: versions, devices and the platform.
 
@@ -219,7 +227,7 @@ def print_environment_info(return_string: bool = False) -> str | None:
     text = "\n".join(
         (
             f"jax:    {release} (the name; bindax {bindax.__version__})",
-            f"jaxlib: {release} (the name)",
+            f"jaxlib: {_jaxlib_release()}",
             f"numpy:  {np.__version__}",
             f"python: {sys.version}",
             f"device info: {len(devices)} of {platform_of(devices[0])}",
