@@ -19,7 +19,7 @@ def test_devices_by_name(device: Any) -> None:
         ("device_put", lambda: bindax.device_put(1.0, device)),
         ("zeros", lambda: bnp.zeros(3, device=device)),
     ):
-        with pytest.raises(TypeError, match=rf"{name}: device must be one of bindax.devices\(\)"):
+        with pytest.raises(ValueError, match=rf"{name}: device must be one of bindax.devices\(\)"):
             call()
 
 

@@ -78,7 +78,7 @@ def test_default_device(numbers: Any) -> None:
     assert double(y).device is bindax.devices()[0]
     np.testing.assert_array_equal(double(y), numbers * 4)
     with pytest.raises(
-        TypeError, match=r"default_device: device must be one of bindax.devices\(\)"
+        ValueError, match=r"default_device: device must be one of bindax.devices\(\)"
     ):
         bindax.default_device("cpu")
 

@@ -100,9 +100,9 @@ def device_put(
         may_alias: False to have new memory also where an array is there already.
 
     Raises:
-        TypeError: when the device is a name or a number.
-        ValueError: when an array cannot be divided as its sharding says, or its axes cannot be
-            ordered as its layout says; when an array that is donated may be the result.
+        ValueError: when the device is a name or a number; when an array cannot be divided as its
+            sharding says, or its axes cannot be ordered as its layout says; when an array that is
+            donated may be the result.
         BackendError: when the backend has not these devices.
 
     >>> import numpy as np
@@ -179,7 +179,7 @@ def _put(leaf: Any, target: Any, may_alias: bool, donate: bool) -> Any:
 
 def _sharding_of(given: Any, what: str) -> Any:
     """A sharding from what users give for one; None stays None."""
-    return None if given is None else named(given, what)
+    return None if given is None else named(given, what, ValueError)
 
 
 def check_layout(made: Any, layout: Any, what: str) -> None:
@@ -273,7 +273,7 @@ def default_device(device: Any) -> AbstractContextManager[None]:
             ``config.default_device`` inside the block.
 
     Raises:
-        TypeError: when it is no device.
+        ValueError: when it is no device.
 
     >>> from bindax_core import default_device, device_put, devices
     >>> with default_device(devices()[-1]):
@@ -281,7 +281,7 @@ def default_device(device: Any) -> AbstractContextManager[None]:
     True
     """
     if device is not None and not (hasattr(device, "platform") and hasattr(device, "id")):
-        raise TypeError(
+        raise ValueError(
             f"default_device: device must be one of bindax.devices() or None, but it is {device!r}."
         )
     return config.override(default_device=device)

@@ -78,7 +78,7 @@ def placed(name: str, x: Any, device: Any) -> Any:
     if device is None:
         return x
     if isinstance(device, (str, bytes, int, float)):
-        raise TypeError(
+        raise ValueError(
             f"{name}: device must be one of bindax.devices(), but it is {device!r}; for the first "
             f"one give bindax.devices()[0]."
         )

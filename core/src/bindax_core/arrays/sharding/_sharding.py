@@ -380,17 +380,17 @@ def _shown(memory: str | None) -> str:
     return "" if memory is None else f", memory_kind={memory!r}"
 
 
-def named(given: Any, what: str) -> Any:
+def named(given: Any, what: str, error: type[Exception] = TypeError) -> Any:
     """A sharding from what users give for one: a sharding, a spec on the current mesh, a device.
 
     Args:
         given: a ``Sharding``, a ``PartitionSpec``, or a device. A sharding on an abstract mesh is
             taken on the current mesh, if that has the same axes.
         what: the argument, for the message.
+        error: the class of the error for anything else.
 
     Raises:
         MissingMeshError: for a spec, when no mesh is set.
-        TypeError: for anything else.
     """
     if isinstance(given, NamedSharding) and type(given.mesh) is AbstractMesh:
         present = get_mesh()
@@ -411,7 +411,7 @@ def named(given: Any, what: str) -> Any:
         return NamedSharding(mesh, given)
     if hasattr(given, "platform") and hasattr(given, "id"):
         return SingleDeviceSharding(given)
-    raise TypeError(
+    raise error(
         f"{what} must be one of bindax.devices(), a sharding or a PartitionSpec, but it is "
         f"{given!r:.80}."
     )
