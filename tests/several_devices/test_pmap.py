@@ -35,6 +35,8 @@ def test_axes_static_and_keyword_arguments() -> None:
     np.testing.assert_allclose(moved, x * 3 + shift, rtol=1e-5)
     np.testing.assert_allclose(total, x.sum(), rtol=1e-5)
     assert len(moved.devices()) == 4
+    with pytest.raises(ValueError, match=r"static_broadcasted_argnums=\(1,\), but it was called w"):
+        bindax.pmap(lambda x, y: x * y, static_broadcasted_argnums=1)(ROWS, y=2)
 
 
 def test_devices_and_what_was_put_elsewhere() -> None:

@@ -89,6 +89,11 @@ def pmap(
 
 def _with_axes(args: Any, kwargs: Any, in_axes: Any, static: set[int]) -> tuple[Any, list[Any]]:
     """The arguments that are not static, and the axis of each leaf."""
+    if static and max(static) >= len(args):
+        raise ValueError(
+            f"pmap: static_broadcasted_argnums={tuple(static)}, but it was called with {len(args)} "
+            f"positional arguments; pass static ones by position."
+        )
     dynamic = tuple(x for i, x in enumerate(args) if i not in static)
     axes = tuple(in_axes) if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
     if len(axes) not in (len(args), len(dynamic)):
