@@ -192,6 +192,6 @@ def escaped_message(x: Any, stack: Any) -> str:
         how = "escaped from it and is used after it ended"
     return (
         f"Encountered an unexpected tracer, {x.aval.str_short()}, made in {main.origin}{made}, "
-        f"{how}.{keeper} Return it from the function instead of keeping it in a variable, "
-        f"attribute or container outside."
+        f"{how}.{keeper} Return it from the function instead of keeping it in global state, such "
+        f"as a variable, an attribute or a container outside."
     )
