@@ -125,6 +125,15 @@ def test_non_array_argument_of_jit() -> None:
     assert "static_argnames" in text
 
 
+def test_integer_that_is_too_large_for_the_dtype_of_an_argument() -> None:
+    f = bt.jit(lambda x, d: (x, d["n"]))
+    with bx.config.override(enable_x64=False):
+        for _ in range(2):
+            with pytest.raises(OverflowError, match=r"jit of .*: argument d\['n'\]: .* 21474836"):
+                f(1.0, {"n": 2**31})
+            f(1.0, {"n": 1})
+
+
 def test_unhashable_static_argument() -> None:
     with pytest.raises(ValueError, match=r"Non-hashable static .*: 1 is \[1, 2\] .* pass a tuple"):
         bt.jit(lambda x, n: x, static_argnums=1)(1.0, [1, 2])

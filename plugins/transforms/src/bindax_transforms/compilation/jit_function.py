@@ -128,6 +128,8 @@ class JittedFunction(Generic[P, R]):
                         return outs[0] if entry.out_is_leaf else entry.unflatten(outs)  # type: ignore[no-any-return]
             return self._call(args, kwargs)
         except Exception as error:
+            if type(error) is OverflowError:
+                arguments.name_overflow(error, self._fun, args, kwargs)
             hide_internal_frames(error)
             raise
 

@@ -7,7 +7,13 @@ from functools import lru_cache
 from operator import index
 from typing import Any, NamedTuple, TypeAlias
 
-from bindax_core.extend import Tracer, describe_function, tree_flatten, tree_flatten_with_path
+from bindax_core.extend import (
+    Tracer,
+    as_array,
+    describe_function,
+    tree_flatten,
+    tree_flatten_with_path,
+)
 from bindax_transforms._flat import parameter_names, parameters_of
 
 STATIC = "To pass it as static, name it in static_argnames or give its position in static_argnums."
@@ -41,6 +47,16 @@ def argument_paths(fun: Callable[..., Any], args: Any, kwargs: Any) -> list[tupl
     """Each leaf of a call's arguments with its path, beginning with the parameter's name."""
     leaves, _ = tree_flatten((args, kwargs))
     return list(zip(parameter_names(fun, args, kwargs), leaves, strict=True))
+
+
+def name_overflow(error: OverflowError, fun: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    """Say in an error of a call which argument is an integer that its dtype does not hold."""
+    for path, x in argument_paths(fun, args, kwargs):
+        if type(x) is int:
+            try:
+                as_array(x)
+            except OverflowError as own:
+                error.args = (f"jit of {describe_function(fun)}: argument {path}: {own}",)
 
 
 def positions(
