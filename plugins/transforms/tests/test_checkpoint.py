@@ -249,6 +249,16 @@ def test_trees_keywords_and_static_arguments() -> None:
     assert last.__name__ == "last"
     assert float(checkpoint(lambda x, n: x * float(n), static_argnums=1)(2.0, 3)) == 6.0
 
+    @checkpoint(static_argnames="kind")
+    def named(x: Any, kind: str = "plain") -> Any:
+        return toy.sin(x) if kind == "sine" else x
+
+    assert float(named(2.0)) == float(named(2.0, kind="plain")) == 2.0
+    for slope in (bt.grad(named)(0.0, "sine"), bt.grad(lambda x: named(x, kind="sine"))(0.0)):
+        assert float(slope) == 1.0
+    with pytest.raises(ValueError, match="static_argnames of checkpoint names 'sort', but the par"):
+        checkpoint(named, static_argnames="sort")
+
 
 class Factor:
     """A static argument that says of itself that it is equal to all others, and can be changed."""

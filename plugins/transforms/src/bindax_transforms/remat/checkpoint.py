@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, overload
@@ -86,7 +86,7 @@ class _Checkpointed:
             return typeof(x)
         paths = arguments.argument_paths(self.fun, args, kwargs)
         place = next(path for path, leaf in paths if leaf is x)
-        hint = "To pass it as static, give its position in static_argnums."
+        hint = arguments.STATIC
         raise TypeError(
             f"checkpoint of {describe_function(self.fun)}: argument {place} is not an array: "
             f"{unknown_type_message(x, hint)}"
@@ -140,6 +140,7 @@ def checkpoint(
     prevent_cse: bool = True,
     policy: Policy | None = None,
     static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Iterable[str] = (),
 ) -> Callable[P, R]: ...
 @overload
 def checkpoint(
@@ -148,6 +149,7 @@ def checkpoint(
     prevent_cse: bool = True,
     policy: Policy | None = None,
     static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Iterable[str] = (),
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 @api_boundary
 def checkpoint(
@@ -156,6 +158,7 @@ def checkpoint(
     prevent_cse: bool = True,
     policy: Policy | None = None,
     static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Iterable[str] = (),
 ) -> Any:
     """The same function, whose derivative saves little and computes the rest again.
 
@@ -173,6 +176,7 @@ def checkpoint(
         policy: which intermediate values are saved, one of ``checkpoint_policies`` or a hashable
             function ``(primitive, *avals, **params) -> bool``; None saves none.
         static_argnums: positions of arguments that are no arrays: any Python values.
+        static_argnames: the names of such arguments.
 
     Returns:
         A function with the arguments and results of ``fun``; without ``fun``, a decorator.
@@ -191,14 +195,15 @@ def checkpoint(
     """
     if fun is None:
         return partial(
-            checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
+            checkpoint,
+            prevent_cse=prevent_cse,
+            policy=policy,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
         )
     check_function("checkpoint", "fun", fun)
     _check_policy(policy)
-    static = arguments.positions(static_argnums)
-    arguments.check_positions(fun, static, transformation="checkpoint")
-    argnums, argnames = arguments.complete(fun, static, ())
-    options = JitOptions(static_argnums=argnums, static_argnames=argnames)
+    options = _static_options(fun, static_argnums, arguments.words(static_argnames))
     checkpointed = _Checkpointed(fun, bool(prevent_cse), policy, options)
 
     @wraps(fun)
@@ -207,6 +212,12 @@ def checkpoint(
         return checkpointed.call(args, kwargs)
 
     return call
+
+
+def _static_options(fun: Callable[..., Any], argnums: Any, names: tuple[str, ...]) -> JitOptions:
+    positions = arguments.positions(argnums)
+    arguments.check_positions(fun, positions, transformation="checkpoint")
+    return JitOptions(*arguments.complete(fun, positions, names, transformation="checkpoint"))
 
 
 def _check_policy(policy: Any) -> None:

@@ -104,6 +104,7 @@ def complete(
     given: tuple[int, ...],
     names: tuple[str, ...],
     parameter: str = "static_argnames",
+    transformation: str = "jit",
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Positions for names and names for positions, so that either way of passing works.
 
@@ -112,6 +113,7 @@ def complete(
         given: positions of its arguments.
         names: names of its arguments.
         parameter: what the names were given as.
+        transformation: whose arguments these are, for the message.
 
     Raises:
         ValueError: when no argument can be passed by a name, or the names of parameters are not
@@ -135,12 +137,13 @@ def complete(
     for name in names:
         if name in unnamed:
             raise ValueError(
-                f"{parameter} of jit names {name!r}, but {describe_function(fun)} takes it by "
-                f"position alone; give its position in {parameter.replace('names', 'nums')}."
+                f"{parameter} of {transformation} names {name!r}, but {describe_function(fun)} "
+                f"takes it by position alone; give its position in "
+                f"{parameter.replace('names', 'nums')}."
             )
         if name not in known and not takes_any:
             raise ValueError(
-                f"{parameter} of jit names {name!r}, but the parameters of "
+                f"{parameter} of {transformation} names {name!r}, but the parameters of "
                 f"{describe_function(fun)} are {', '.join(sorted(known))}."
             )
     more = tuple(ordered.index(n) for n in names if n in ordered)
