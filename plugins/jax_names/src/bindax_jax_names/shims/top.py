@@ -27,6 +27,7 @@ __all__ = [
     "CompilerEffortLevel",
     "Inline",
     "allow_f16_reductions",
+    "array_garbage_collection_guard",
     "checking_leaks",
     "checkpoint",
     "config",
@@ -35,12 +36,14 @@ __all__ = [
     "default_device",
     "device_put",
     "devices",
+    "enable_checks",
     "enable_custom_prng",
     "fwd_and_bwd",
     "get_abstract_mesh",
     "get_mesh",
     "grad",
     "jit",
+    "legacy_prng_key",
     "linear_transpose",
     "linearize",
     "make_jaxpr",
@@ -49,6 +52,7 @@ __all__ = [
     "pmap",
     "print_environment_info",
     "remat",
+    "softmax_custom_jvp",
     "typeof",
     "use_abstract_mesh",
     "value_and_grad",
@@ -61,19 +65,22 @@ config: Final = JaxConfig()
 _PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
 
-def allow_f16_reductions(new_val: bool = True) -> AbstractContextManager[None]:
-    """Do nothing: sums of 16-bit floats are made in 32 bits, so that there is none to refuse."""
-    return config.override("jax_allow_f16_reductions", new_val)
+def _within(name: str) -> Callable[..., AbstractContextManager[None]]:
+    """The function that changes a setting inside a ``with`` block."""
+
+    def within(new_val: Any = True) -> AbstractContextManager[None]:
+        return config.override(name, new_val)
+
+    return within
 
 
-def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
-    """Have ``PRNGKey`` make keys with a dtype of their own inside a ``with`` block."""
-    return config.override("jax_enable_custom_prng", new_val)
-
-
-def checking_leaks() -> AbstractContextManager[None]:
-    """Look for values that outlive their traces, at the end of each, inside a ``with`` block."""
-    return config.override("jax_check_tracer_leaks", True)
+allow_f16_reductions: Final = _within("jax_allow_f16_reductions")  # they are made in 32 bits
+array_garbage_collection_guard: Final = _within("jax_array_garbage_collection_guard")
+checking_leaks: Final = _within("jax_check_tracer_leaks")
+enable_checks: Final = _within("jax_enable_checks")
+enable_custom_prng: Final = _within("jax_enable_custom_prng")
+legacy_prng_key: Final = _within("jax_legacy_prng_key")
+softmax_custom_jvp: Final = _within("jax_softmax_custom_jvp")
 
 
 def typeof(x: Any) -> Any:
