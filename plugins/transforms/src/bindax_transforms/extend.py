@@ -1,6 +1,10 @@
 """Names for packages that trace functions of users, and carry references through the programs."""
 
 from bindax_core.extend import public_names as _public_names
+from bindax_transforms.autodiff.asked_cotangents import DidntWant as DidntWant
+from bindax_transforms.autodiff.asked_cotangents import DontWant as DontWant
+from bindax_transforms.autodiff.asked_cotangents import GradRef as GradRef
+from bindax_transforms.autodiff.asked_cotangents import GradValue as GradValue
 from bindax_transforms.autodiff.partial_eval import SplitProgram as SplitProgram
 from bindax_transforms.autodiff.transposition import (
     transpose_with_references as transpose_with_references,

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from enum import Enum
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from types import SimpleNamespace
 from typing import Any, Final
 
 import numpy as np
@@ -22,10 +23,12 @@ from bindax_jax_names.shims.ref import AbstractRef
 from bindax_jax_names.shims.sharding import get_abstract_mesh, use_abstract_mesh
 from bindax_jax_names.shims.some_arguments import fwd_and_bwd, linearize, vjp
 from bindax_jax_names.shims.staging import make_jaxpr
+from bindax_transforms.extend import DidntWant, DontWant, GradRef, GradValue
 
 __all__ = [
     "CompilerEffortLevel",
     "Inline",
+    "ad",
     "allow_f16_reductions",
     "array_garbage_collection_guard",
     "checking_leaks",
@@ -74,6 +77,9 @@ def _within(name: str) -> Callable[..., AbstractContextManager[None]]:
     return within
 
 
+ad: Final = SimpleNamespace(
+    DontWant=DontWant, DidntWant=DidntWant, GradRef=GradRef, GradValue=GradValue
+)
 allow_f16_reductions: Final = _within("jax_allow_f16_reductions")  # they are made in 32 bits
 array_garbage_collection_guard: Final = _within("jax_array_garbage_collection_guard")
 checking_leaks: Final = _within("jax_check_tracer_leaks")

@@ -9,6 +9,7 @@ from typing import Any
 
 from bindax_core.errors import ShapeError
 from bindax_core.extend import (
+    ClosedJaxpr,
     Jaxpr,
     NodeDefinition,
     Partial,
@@ -29,12 +30,17 @@ from bindax_transforms._flat import (
     partition,
     with_zeros,
 )
+from bindax_transforms.autodiff.asked_cotangents import DidntWant, DontWant, GradRef
 from bindax_transforms.autodiff.jvp import check_tangent
-from bindax_transforms.autodiff.transposition import eval_jaxpr_transposed
+from bindax_transforms.autodiff.partial_eval import dce_jaxpr
+from bindax_transforms.autodiff.transposition import (
+    eval_jaxpr_transposed,
+    transpose_with_references,
+)
 from bindax_transforms.staging.backward_logs import are_logs_wanted, logs_go_to
 from bindax_transforms.staging.names import TRANSPOSE, enter_name
 from bindax_transforms.staging.reference import Reference
-from bindax_transforms.zeros import UndefPrimal, add_tangents, instantiate_zeros
+from bindax_transforms.zeros import UndefPrimal, Zero, add_tangents, instantiate_zeros
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -91,11 +97,16 @@ class Pullback(LinearProgram):
 
     @api_boundary
     def __call__(
-        self, residuals: Sequence[Any], *cotangents: Any, logs: dict[Any, Any] | None = None
+        self,
+        residuals: Sequence[Any],
+        *cotangents: Any,
+        logs: dict[Any, Any] | None = None,
+        wanted: Sequence[bool] | None = None,
     ) -> tuple[Any, ...]:
         """Return the cotangents of the arguments, for one of the structure of the results.
 
-        What backward rules log is added to ``logs``, or dropped.
+        What backward rules log is added to ``logs``, or dropped. With ``wanted``, flags for the
+        leaves of the arguments, the others are not computed, and have None.
         """
         if len(cotangents) != 1:
             raise TypeError(
@@ -115,8 +126,16 @@ class Pullback(LinearProgram):
             "cotangent",
             self.kept,
         )
-        found = pull_back(self.jaxpr, residuals, partition(self.nonzeros_out, checked)[1], logs)
-        args, _ = tree_unflatten(self.in_tree, filled(self.nonzeros_in, found, self.in_avals))
+        given = partition(self.nonzeros_out, checked)[1]
+        if wanted is None:
+            found = pull_back(self.jaxpr, residuals, given, logs)
+            full = filled(self.nonzeros_in, found, self.in_avals)
+        else:
+            among = partition(self.nonzeros_in, wanted)[1]
+            found = _pull_back_some(self.jaxpr, residuals, given, among)
+            pairs = zip(wanted, with_zeros(self.nonzeros_in, found, self.in_avals), strict=True)
+            full = [own_value(instantiate_zeros(x)) if is_asked else None for is_asked, x in pairs]
+        args, _ = tree_unflatten(self.in_tree, full)
         return args  # type: ignore[no-any-return]
 
     @staticmethod
@@ -220,12 +239,13 @@ class VJP(Partial[tuple[Any, ...]]):
         """Return the derivative as a function that adds cotangents to references.
 
         Args:
-            refs: in the structure of the arguments, references that hold values of their types;
-                anything else stands for an argument whose cotangent is returned.
+            refs: in the structure of the arguments, references that hold values of their types,
+                or ``DontWant()`` for what is not computed; anything else stands for an argument
+                whose cotangent is returned.
 
         Returns:
-            A function from a cotangent to the tuple of cotangents, with None where one was added
-            to a reference.
+            A function from a cotangent to the tuple of cotangents, with ``GradRef()`` where one was
+            added to a reference, and ``DidntWant()`` where none was wanted.
 
         Raises:
             ValueError: when the structure or a type is another one.
@@ -236,7 +256,7 @@ class VJP(Partial[tuple[Any, ...]]):
         >>> y, f_vjp = vjp(lambda x, w: x * w, 2.0, 3.0)
         >>> slope_of_x, of_w = f_vjp.with_refs("value", total)(1.0)
         >>> float(slope_of_x), of_w, float(total.load())
-        (3.0, None, 3.0)
+        (3.0, GradRef(), 3.0)
         """
         program = self._program
         given, tree = tree_flatten((refs, {}))
@@ -255,12 +275,17 @@ class VJP(Partial[tuple[Any, ...]]):
                     f"with new_ref of zeros of that type."
                 )
 
+        wanted = [not isinstance(x, DontWant) for x in given]
+
         def accumulate(cotangent: Any) -> tuple[Any, ...]:
-            found = list(tree_flatten((self(cotangent), {}))[0])
+            some = None if all(wanted) else wanted
+            found = program.in_tree.flatten_up_to((self(cotangent, wanted=some), {}))
             for i, x in enumerate(given):
                 if isinstance(x, Reference):
                     x.store(add_tangents(x.load(), found[i]))
-                    found[i] = None
+                    found[i] = GradRef()
+                elif not wanted[i]:
+                    found[i] = DidntWant()
             args, _ = tree_unflatten(program.in_tree, found)
             return args  # type: ignore[no-any-return]
 
@@ -302,6 +327,24 @@ def pull_back(
             return eval_jaxpr_transposed(jaxpr, residuals, operands, cotangents)
     finally:
         current_source.info = outer
+
+
+def _pull_back_some(
+    jaxpr: Jaxpr, residuals: Sequence[Any], cotangents: Sequence[Any], wanted: Sequence[bool]
+) -> Sequence[Any]:
+    """The same of the arguments that are wanted; ``Zero`` for the others."""
+    closed = ClosedJaxpr(jaxpr.replace(constvars=[], invars=[*jaxpr.constvars, *jaxpr.invars]))
+    linear = [False] * len(jaxpr.constvars) + [True] * len(jaxpr.invars)
+    staged, nonzeros = transpose_with_references(closed, linear, [True] * len(cotangents))
+    if staged.references:  # whose values are to be written
+        return pull_back(jaxpr, residuals, cotangents)
+    used = partition(nonzeros, wanted)[1]
+    program, _ = dce_jaxpr(staged.program.jaxpr, used)
+    given = [instantiate_zeros(ct) for ct in cotangents]
+    found = iter(eval_jaxpr(program, staged.program.consts, *residuals, *given))
+    zeros = [Zero(v.aval.cotangent_aval()) for v in jaxpr.invars]
+    pairs = zip(nonzeros, wanted, zeros, strict=True)
+    return [next(found) if nonzero and is_asked else zero for nonzero, is_asked, zero in pairs]
 
 
 def filled(flags: Sequence[bool], found: Sequence[Any], avals: Sequence[Any]) -> list[Any]:
