@@ -185,11 +185,11 @@ SAMPLES: dict[str, tuple[str, str]] = {
 ``NAME_test.py``; programs of ours are ``ours:`` in the folder of that name."""
 
 SIZES: dict[str, int] = {
-    "distrax": 24,
+    "distrax": 40,
     "rlax": 60,
-    "dm-pix": 20,
+    "dm-pix": 40,
     "coordax": 80,
-    "surjectors": 25,
+    "surjectors": 30,
     "flashbax": 12,
     "penzai": 60,
     "tinygp": 16,
