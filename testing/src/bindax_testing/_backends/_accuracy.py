@@ -77,7 +77,8 @@ def _is_chosen(operands: Sequence[Any], results: Sequence[Any]) -> bool:
         return False  # whose parts are computed apart
     known = [wide(part).ravel() for x in map(host_parts, operands) for part in _parts(x)]
     elements = np.abs(np.concatenate([*known, []]))
-    return all(bool(np.isin(np.abs(wide(x)), elements).all()) for x in results)
+    sizes = [np.abs(wide(x)) for x in results]
+    return all(bool((np.isin(x, elements) | np.isnan(x)).all()) for x in sizes)
 
 
 def _parts(x: Any) -> list[Any]:

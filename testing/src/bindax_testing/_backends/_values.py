@@ -23,6 +23,7 @@ from bindax_core.extend import (
 )
 from bindax_testing._backends._accuracy import (
     ELEMENTWISE,
+    EXACT,
     Distance,
     Measurement,
     allowed_units,
@@ -101,6 +102,8 @@ class Values:
         self._require_stated(case, "compiled")
         self._require_stated(case, "compiled special values")
         made, kind = special_case(case), kind_of(case)
+        if kind == EXACT:  # as sums are of one number that is much greater than the others
+            kind = kind_of(made)
         compiled = compiled_by(self.backend, made.fresh())
         for row in made.draws:
             self._compare(made, compiled, kind, row, " for special values", measure=False)
