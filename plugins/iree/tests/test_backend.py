@@ -7,6 +7,7 @@ import gc
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -108,6 +109,17 @@ def test_indices_out_of_bounds_are_moved_into_bounds(dtype: type) -> None:
     x, at = np.arange(5.0), np.array([-2, -100, 0, 4, 5, 100]).astype(dtype)
     cut = bindax.vmap(lambda i: bindax.lax.dynamic_slice(x, (i,), (1,))[0])
     np.testing.assert_array_equal(on_iree(cut)(at), bindax.jit(cut, backend="numpy")(at))
+
+
+def test_single_elements_are_read_by_several_indices() -> None:
+    rows, columns = np.array([[0, 1], [2, 2]]), np.array([[1, 1], [3, 4]])
+
+    def squares(x: Any) -> Any:
+        return (x[rows, columns] ** 2).sum()
+
+    x = np.arange(36.0).reshape(6, 6)
+    slopes = bindax.grad(squares)
+    np.testing.assert_array_equal(on_iree(slopes)(x), bindax.jit(slopes, backend="numpy")(x))
 
 
 def test_pairs_of_indices_out_of_bounds_are_moved_into_bounds() -> None:

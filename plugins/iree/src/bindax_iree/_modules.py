@@ -196,8 +196,12 @@ def _tensor(kind: Any) -> Tensor:
 
 
 def _numbers(operation: Any, attribute: str) -> list[int]:
-    found = re.search(r"dense<(.*?)>", str(operation.attributes[attribute]))
-    return [int(n) for n in re.findall(r"\d+", found[1] if found else "")]
+    """The integers of an attribute; MLIR writes those that are equal once, as ``dense<1>``."""
+    found = re.search(r"dense<(.*?)> : tensor<(\d*)", str(operation.attributes[attribute]))
+    if found is None:
+        return []
+    numbers = [int(n) for n in re.findall(r"\d+", found[1])]
+    return numbers * int(found[2] or 1) if "[" not in found[1] else numbers
 
 
 def _reshape(operation: Any) -> str:
