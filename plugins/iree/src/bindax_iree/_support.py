@@ -64,6 +64,7 @@ _SPECIAL: dict[str, tuple[str, ...]] = {
 DIFFERENCES: dict[str, str] = {
     "platform_index int32": "the platform is iree, wherever it runs",
     "cond int32": "the platform is iree, where branches are for platforms",
+    "cond int32: special values": "the platform is iree, where branches are for platforms",
     **{f"{one}: special values": how for how, some in _SPECIAL.items() for one in some},
 }
 """The results that are others than those of evaluation, as ``check_backend`` reads them."""
