@@ -172,10 +172,45 @@ SAMPLES: dict[str, tuple[str, str]] = {
         "coordinate_systems fields jax_datetime_integration named_axes xarray",
     ),
     "surjectors": ("surjectors", "_src util"),
-    "flashbax": ("flashbax/buffers", ""),
+    "flashbax": (
+        "flashbax",
+        (
+            "utils vault/vault_test.py::test_write_to_vault "
+            "vault/vault_test.py::test_read_from_vault vault/vault_test.py::test_reload_vault "
+            "buffers/sum_tree buffers/trajectory_queue buffers/item_buffer "
+            "buffers/prioritised_item_buffer buffers/flat_buffer buffers/prioritised_flat_buffer "
+            "buffers/mixer"
+        ),
+    ),
     "treescope": ("sdist:treescope/tests", ""),
     "penzai": ("sdist:penzai/tests", "core models"),
     "tinygp": ("sdist:tinygp/tests", ""),
+    "jaxlie": ("sdist:jaxlie/tests", ""),
+    "evosax": (
+        "sdist:evosax/tests",
+        (
+            "test_algorithms/test_distribution_based test_algorithms/test_population_based "
+            "test_core/test_fitness_shaping test_core/test_kernel test_core/test_optimizer "
+            "test_core/test_restart test_core/test_restart_controllers "
+            "test_learned_evolution/test_learned_fitness_shaping "
+            "test_learned_evolution/test_les_tools test_problems/test_bbob "
+            "test_problems/test_networks"
+        ),
+    ),
+    "gymnax": (
+        "sdist:gymnax/tests",
+        (
+            "classic_control misc minatar test_visualizer wrappers/test_dm_env wrappers/test_gym "
+            "wrappers/test_evaluator"
+        ),
+    ),
+    "flowjax": (
+        "sdist:flowjax/tests",
+        (
+            "test_distributions test_flows test_masks test_root_finding test_utils "
+            "test_bijections test_train"
+        ),
+    ),
     "jaxtyping": (
         "sdist:jaxtyping/test",
         "test_array test_decorator test_generators test_messages test_pytree test_serialisation",
@@ -190,7 +225,10 @@ SIZES: dict[str, int] = {
     "dm-pix": 40,
     "coordax": 80,
     "surjectors": 30,
-    "flashbax": 12,
+    "flashbax": 39,
+    "jaxlie": 24,
+    "evosax": 40,
+    "flowjax": 40,
     "penzai": 60,
     "tinygp": 16,
 }
@@ -201,6 +239,8 @@ REPOSITORIES: dict[str, str] = {
     "jaxtyping": "`patrick-kidger/jaxtyping`, its tag v0.3.11, in the folder `test`",
     "penzai": "`google-deepmind/penzai`, its tag v0.2.5",
     "tinygp": "`dfm/tinygp`, its tag v0.3.1",
+    "evosax": "`RobertTLange/evosax`, commit d4b4127 of 0.3.1",
+    "gymnax": "`RobertTLange/gymnax`, its tag v0.0.9",
     "treescope": "`google-deepmind/treescope`, commit ffbea75 of 0.1.10",
     "equinox": (
         "`patrick-kidger/equinox`, its main branch at the time of 0.13.8, such as "
