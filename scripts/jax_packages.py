@@ -226,9 +226,9 @@ SIZES: dict[str, int] = {
     "coordax": 80,
     "surjectors": 30,
     "flashbax": 39,
-    "jaxlie": 24,
-    "evosax": 40,
-    "flowjax": 40,
+    "jaxlie": 20,
+    "evosax": 30,
+    "flowjax": 30,
     "penzai": 60,
     "tinygp": 16,
 }
