@@ -236,3 +236,13 @@ def test_what_has_no_bytes_needs_no_copy() -> None:
     for other in (np.arange(2), memoryview(b"ab")):
         with pytest.raises(ValueError, match="needs a copy"):
             jnp.asarray(other, copy=False)
+
+
+def test_the_step_of_no_interval_is_one_nan() -> None:
+    for num, endpoint in ((1, True), (0, True), (0, False)):
+        step = jnp.linspace(np.zeros(2), 1, num, endpoint, retstep=True)[1]
+        assert step.shape == ()
+        assert np.isnan(step)
+    assert_equal(jnp.linspace(np.zeros(2), 1.0, 1, False, retstep=True)[1], np.ones(2))
+    assert jnp.issubdtype(None, jnp.floating)
+    assert not jnp.issubdtype(None, jnp.complexfloating)

@@ -214,13 +214,14 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     """Tell whether a dtype is another one, or belongs to an abstract one such as ``floating``.
 
     Args:
-        arg1: a dtype, or what names one.
+        arg1: a dtype, or what names one; None is the default float.
         arg2: a dtype, or an abstract type: generic, number, integer, signedinteger,
             unsignedinteger, inexact, floating or complexfloating.
 
     >>> jnp.issubdtype(jnp.bfloat16, jnp.floating), jnp.issubdtype(jnp.int32, jnp.inexact)
     (True, False)
     """
+    arg1 = float if arg1 is None else arg1
     if not _is_abstract(arg2):
         if _is_abstract(arg1):
             return False

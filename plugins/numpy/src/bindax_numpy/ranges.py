@@ -185,7 +185,7 @@ def linspace(
     shape = lax.broadcast_shapes(typeof(start).shape, typeof(stop).shape)
     first, last = (lax_broadcast_to(convert(x, computed, False), shape) for x in (start, stop))
     intervals = count - 1 if endpoint else count
-    step = (last - first) / intervals if intervals > 0 else first * math.nan
+    step = (last - first) / intervals if intervals > 0 else array(math.nan, computed)
     fraction = lax.iota(dtypes.real_dtype(computed), count) / max(intervals, 1)
     column = lax.reshape(convert(fraction, computed, False), (count, *(1 for _ in shape)))
     out = lax.expand_dims(first, (0,)) * (1 - column) + lax.expand_dims(last, (0,)) * column
