@@ -263,4 +263,6 @@ def test_vectorize_broadcasts_as_the_setting_of_ranks_says():
         with pytest.raises(ValueError, match="different ranks"):
             add(X, X[0])
         assert_equal(add(X, 1), X + 1)
+        for outer in (jnp.add.outer, jnp.frompyfunc(lambda x, y: x + y, 2, 1).outer):
+            assert_equal(outer(X, X[0]), np.add.outer(X, X[0]))
         assert_equal(jnp.vectorize(jnp.add, signature="(n),()->(n)")(X, X[:, 0]), X + X[:, :1])

@@ -316,8 +316,9 @@ class ufunc:
         """
         name = self._binary("outer")
         x, y = array_operand(name, A), array_operand(name, B)
-        more = tuple(range(typeof(x).ndim, typeof(x).ndim + typeof(y).ndim))
-        return self(lax.expand_dims(x, more), y)
+        ndim = typeof(x).ndim + typeof(y).ndim
+        x = lax.expand_dims(x, tuple(range(typeof(x).ndim, ndim)))
+        return self(x, lax.broadcast_to_rank(y, ndim))
 
 
 def _operand(name: str, a: Any, dtype: Any) -> Any:
