@@ -111,6 +111,13 @@ def test_indices_out_of_bounds_are_moved_into_bounds(dtype: type) -> None:
     np.testing.assert_array_equal(on_iree(cut)(at), bindax.jit(cut, backend="numpy")(at))
 
 
+def test_no_index_changes_nothing() -> None:
+    changed = on_iree(lambda x, at: [x.at[at].set(0), x.at[at].multiply(2), x[at]])
+    one, other, none = changed(np.arange(3), np.zeros(0, int))
+    np.testing.assert_array_equal([one, other], [np.arange(3)] * 2)
+    assert none.shape == (0,)
+
+
 def test_single_elements_are_read_by_several_indices() -> None:
     rows, columns = np.array([[0, 1], [2, 2]]), np.array([[1, 1], [3, 4]])
 

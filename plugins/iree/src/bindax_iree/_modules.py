@@ -147,6 +147,10 @@ def _drop_beyond(ir: Any, operation: Any, call: Callable[..., Any]) -> None:
     It goes to elements behind the others, which are cut off; not where sizes are open.
     """
     x, indices, updates = (_tensor(value.type) for value in operation.operands)
+    if "0" in updates.sizes:  # IREE's compiler divides by it
+        operation.results[0].replace_all_uses_with(operation.operands[0])
+        operation.erase()
+        return
     axes = _numbers(operation, "scatter_dims_to_operand_dims")
     if not axes or "?" in [x.sizes[axis] for axis in axes]:
         return
