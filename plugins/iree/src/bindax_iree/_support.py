@@ -31,9 +31,9 @@ UNSUPPORTED: frozenset[str] = frozenset(
 """The primitives that the backend refuses, with all or some types, and the dtypes."""
 
 UNITS: dict[str, float] = {
-    "atan float32": 24.0,
-    "atan2 float32": 32.0,
-    "atan2 complex64": 32.0,
+    "atan float32": 48.0,
+    "atan2 float32": 48.0,
+    "atan2 complex64": 48.0,
     "cbrt float32": 12.0,
     "lgamma float32": 32.0,
 }
