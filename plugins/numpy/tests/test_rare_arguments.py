@@ -246,3 +246,21 @@ def test_the_step_of_no_interval_is_one_nan() -> None:
     assert_equal(jnp.linspace(np.zeros(2), 1.0, 1, False, retstep=True)[1], np.ones(2))
     assert jnp.issubdtype(None, jnp.floating)
     assert not jnp.issubdtype(None, jnp.complexfloating)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint32", "int64", "bfloat16", "float64", "complex64"])
+def test_a_known_exponent_is_fixed(dtype: str) -> None:
+    for exponent in (jnp.array(2, "int8"), jnp.array(3, "uint32")):
+        for base in (jnp.array([2, 3], dtype), 2, 2.5):
+            found, traced = jnp.power(base, exponent), bt.jit(jnp.power)(base, exponent)
+            assert (found.dtype, found.weak_type) == (traced.dtype, traced.weak_type)
+            np.testing.assert_allclose(
+                np.asarray(found).astype(complex), np.asarray(traced).astype(complex), rtol=1e-2
+            )
+    jaxpr = bt.make_jaxpr(lambda x: x ** jnp.array(2, "int8"))(jnp.array(1, dtype))
+    assert "integer_pow" in [eqn.primitive.name for eqn in jaxpr.eqns]
+
+
+def test_a_negative_exponent_that_is_known() -> None:
+    exponent = jnp.array(-1, "int32")
+    assert_equal(jnp.array([2.0], "float32") ** exponent, np.array([0.5], np.float32))

@@ -10,6 +10,7 @@ from ml_dtypes import finfo
 
 from bindax_core.errors import ShapeError
 from bindax_core.extend import (
+    Array,
     Primitive,
     config,
     hide_internal_frames,
@@ -224,7 +225,7 @@ def divide_with_remainder(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def power(x: Any, y: Any) -> Any:
-    """``x ** y``; an integer of Python or NumPy is a fixed exponent, with exact derivatives."""
+    """``x ** y``; an integer that the host knows is a fixed exponent, with exact derivatives."""
     if isinstance(y, np.integer):
         y = int(y)
     if type(y) is int and typeof(x).dtype.kind != "b":
@@ -236,6 +237,17 @@ def power(x: Any, y: Any) -> Any:
         )
     base, exponent = typeof(x), typeof(y)
     integral = dtypes.is_integer(exponent.dtype) and not exponent.weak_type
+    if (
+        integral
+        and type(y) is Array
+        and not exponent.shape
+        and y.on_host
+        and base.dtype.kind != "b"
+    ):
+        dtype, _ = promoted_type(config.promotion, base, exponent)
+        if int(y) >= 0 or dtypes.is_inexact(dtype):
+            weak = base.weak_type and dtypes.is_inexact(dtype)
+            return integer_pow_p.bind(convert(x, dtype, weak), y=int(y))
     if integral and dtypes.is_inexact(base.dtype):
         # The exponent decides how wide a Python number is, and never that the result is strong.
         dtype, _ = promoted_type(config.promotion, base, exponent)
