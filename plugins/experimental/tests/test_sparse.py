@@ -229,7 +229,7 @@ def test_arguments_that_derivatives_do_not_take() -> None:
 
 @pytest.mark.parametrize("name", ["grad", "value_and_grad", "jacfwd", "jacrev"])
 def test_an_error_of_the_function_names_the_derivative(name: str) -> None:
-    with pytest.raises(TypeError, match=f"^{name}: only (0-dim|length-1)"):
+    with pytest.raises(TypeError, match=f"^{name}: Only scalar arrays"):
         getattr(sparse, name)(int)(jnp.ones(3))
 
 
