@@ -251,6 +251,26 @@ def test_quotients_of_complex_numbers_cancel_to_rounding() -> None:
     assert failure.reason.startswith("div alone is wrong")
 
 
+class OtherSums(exam.Plain):
+    """Sums are added up from the other end."""
+
+    def apply(self, primitive: Any, operands: Any, params: Any) -> list[Any]:
+        outs = super().apply(primitive, operands, params)
+        if primitive.name != "reduce_sum" or typeof(outs[0]).dtype != np.float32:
+            return outs
+        backwards = [slice(None, None, -1)] * typeof(operands[0]).ndim
+        x = np.asarray(operands[0])[tuple(backwards)]
+        for axis in sorted(params["axes"], reverse=True):
+            x = np.add.accumulate(x, axis).take(-1, axis)
+        return [as_array(x[tuple(backwards[: x.ndim])])]
+
+
+def test_sums_that_cancel_are_compared_with_what_they_add_up() -> None:
+    options: dict[str, Any] = {"primitives": ["reduce_sum"], "checks": ["generated programs"]}
+    report = checked(OtherSums(), programs=range(4), seed=1, **options)
+    assert report.ok, str(report)
+
+
 class RoundedSums(exam.Plain):
     """Sums of exponentials are rounded in another way."""
 

@@ -12,7 +12,7 @@ from bindax_core import effects_barrier
 from bindax_core.extend import Primitive, is_differentiable, typeof
 from bindax_testing._backends._accuracy import ACCUMULATED, allowed_units
 from bindax_testing._backends._execution import BackendCall, Refused, by_reference, on_backend
-from bindax_testing._backends._generated import Generated, generated
+from bindax_testing._backends._generated import Generated, generated, rounded
 from bindax_testing._backends._values import require_types
 from bindax_testing._cases import Call, Case
 from bindax_testing._compare import Mismatch, NotApplicable, host_parts, require_same, wide
@@ -173,11 +173,15 @@ def _problem(backend: str, program: Generated) -> str | None:
 
 
 def _nearby(program: Generated, samples: int) -> list[list[Any]]:
-    """The results of the reference with the results of steps rounded in other ways."""
+    """The results of the reference with those of steps rounded in other ways.
+
+    Of each second one the operands are rounded, too: what a sum that cancels rounds shows there.
+    """
     found = []
     for number in range(samples):
         rng = np.random.default_rng(number)
-        found.append(by_reference(program.results(rng), *program.operands))
+        operands = [rounded(x, rng) if number % 2 else x for x in program.operands]
+        found.append(by_reference(program.results(rng), *operands))
     return found
 
 
