@@ -1,6 +1,7 @@
 """What needs no reference but NumPy: any shapes, transformations, errors, dtypes by name."""
 
 import itertools
+from typing import Any
 
 import hypothesis
 import hypothesis.extra.numpy as arrays
@@ -81,6 +82,18 @@ def test_rearrangements(shape, data):
         assert_close(getattr(jnp, name)(x, *args), getattr(np, name)(x, *args))
     assert_close(jnp.stack([x, x], axis), np.stack([x, x], axis))
     assert_close(jnp.concatenate([x, x], axis), np.concatenate([x, x], axis))
+
+
+class _Indexed:
+    """Parts that are indexed by numbers, with no method that iterates."""
+
+    def __getitem__(self, index: int) -> Any:
+        return np.array([[1.0], [2.0]])[index]
+
+
+@pytest.mark.parametrize("name", ["concatenate", "stack", "hstack", "vstack", "dstack"])
+def test_join_what_is_indexed(name: str) -> None:
+    assert_close(getattr(jnp, name)(_Indexed()), getattr(np, name)([[1.0], [2.0]]))
 
 
 @SETTINGS

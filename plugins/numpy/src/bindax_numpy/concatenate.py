@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -43,7 +43,7 @@ def _arrays(name: str, arrays: Any, dtype: Any = None) -> list[Any]:
                 f"put them into a list."
             )
         arrays = array_operand(name, arrays)
-    elif isinstance(arrays, (Mapping, str)) or not isinstance(arrays, Iterable):
+    elif isinstance(arrays, (Mapping, str)) or not np.iterable(arrays):
         raise TypeError(f"{name} takes a sequence of arrays, but got {arrays!r:.60}.")
     operands = list(arrays)
     if not operands:
