@@ -215,7 +215,6 @@ OURS = {
     "tree.transpose: structures": "ValueError",
     "random.uniform: a shape": "ValueError",
     "random.split: a number": "ValueError",
-    "device_put: a device": "TypeError",
 }
 
 
