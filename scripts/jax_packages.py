@@ -211,6 +211,13 @@ SAMPLES: dict[str, tuple[str, str]] = {
             "test_bijections test_train"
         ),
     ),
+    "jax-cfd": (
+        "jax_cfd/base",
+        (
+            "array_utils boundaries fast_diagonalization finite_differences funcutils grids "
+            "interpolation resize"
+        ),
+    ),
     "jaxtyping": (
         "sdist:jaxtyping/test",
         "test_array test_decorator test_generators test_messages test_pytree test_serialisation",
@@ -231,6 +238,7 @@ SIZES: dict[str, int] = {
     "flowjax": 30,
     "penzai": 60,
     "tinygp": 16,
+    "jax-cfd": 30,
 }
 """By distribution, how many tests of these files run, where not all."""
 
