@@ -184,6 +184,9 @@ def test_devices_and_membership():
         x.to_device("cpu")
     assert 2.5 in x
     assert 9 not in x
+    for item in ("a", None, object()):
+        with pytest.raises(TypeError, match="not a legal operand"):
+            item in x  # noqa: B015
     assert x.tolist() == V.tolist()
     np.testing.assert_array_equal(np.asarray(jnp.ones(2, device=x.device)), [1, 1])
 

@@ -76,6 +76,7 @@ def _clip(self: Any, min: Any = None, max: Any = None, out: None = None) -> Any:
 
 def _contains(self: Any, item: Any) -> bool:
     """Tell whether any element equals a value."""
+    typeof(item)  # refuses what is no operand, with which == would be False, not an array
     return bool((self == item).any())
 
 
