@@ -312,3 +312,21 @@ def test_programs_for_several_devices():
         ok=False,
     )
     assert "use_abstract_mesh cannot change the size of the mesh at work" in out
+
+
+def test_flags_of_absl_are_parsed_once() -> None:
+    out = run(
+        "import sys, types\n"
+        "class Flags:\n"
+        "    parsed = 0\n"
+        "    def is_parsed(self): return self.parsed > 0\n"
+        "    def __call__(self, argv, known_only): self.parsed += known_only\n"
+        "flags = sys.modules['absl.flags'] = types.ModuleType('absl.flags')\n"
+        "flags.FLAGS = Flags()\n"
+        "import jax\n"
+        "jax.config.config_with_absl()\n"
+        "print(flags.FLAGS.parsed)\n"
+        "jax.config.parse_flags_with_absl(), jax.config.parse_flags_with_absl()\n"
+        "print(flags.FLAGS.parsed)\n"
+    )
+    assert out.split() == ["0", "1"]

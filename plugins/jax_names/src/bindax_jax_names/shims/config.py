@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from itertools import count
 from typing import Any
 
@@ -180,9 +182,13 @@ class JaxConfig:
         return {name: self.read(name) for name in (*_SAME, *self._kept, "jax_enable_x64")}
 
     def parse_flags_with_absl(self) -> None:
-        """Do nothing: settings are not read from the command line."""
+        """Let absl parse the flags of programs; settings are not read from the command line."""
+        flags = import_module("absl.flags").FLAGS
+        if not flags.is_parsed():
+            flags(sys.argv, known_only=True)
 
-    config_with_absl = parse_flags_with_absl
+    def config_with_absl(self) -> None:
+        """Do nothing: settings are no flags."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("jax_"):
