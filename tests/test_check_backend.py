@@ -271,6 +271,21 @@ def test_sums_that_cancel_are_compared_with_what_they_add_up() -> None:
     assert report.ok, str(report)
 
 
+class WrongTogether(exam.Plain):
+    """Operations are right, and programs of several are not."""
+
+    def evaluate(self, closed: Any, operands: Any) -> list[Any]:
+        outs = super().evaluate(closed, operands)
+        return outs if len(closed.jaxpr.eqns) < 4 else [as_array(np.asarray(x) + 1) for x in outs]
+
+
+def test_programs_are_wrong_of_which_no_step_is() -> None:
+    # One of these has no operand that vmap maps, which is around the program.
+    some = ["neg", "population_count"]
+    report = checked(WrongTogether(), primitives=some, checks=["generated programs"], programs=[12])
+    assert "No step alone is wrong, of " in str(report)
+
+
 class RoundedSums(exam.Plain):
     """Sums of exponentials are rounded in another way."""
 

@@ -76,11 +76,11 @@ class Generated:
         return _transformed(run, self.around, self.operands)
 
     def alone(self, k: int, around: str) -> Generated:
-        """One step as a program, with a transformation around it."""
+        """One step as a program, with a transformation around it if it has operands for one."""
         step = self.steps[k]
         places = tuple((-1, i) for i in range(len(step.given)))
         made = Generated((Step(step.case, places, step.given),), step.given)
-        return made.with_transformation(around)
+        return made.with_transformation(around if any(map(_has_tangent, step.given)) else "")
 
     def with_transformation(self, around: str) -> Generated:
         """The program with a transformation around it; for ``vmap`` its operands get an axis."""
