@@ -222,6 +222,14 @@ SAMPLES: dict[str, tuple[str, str]] = {
         "sdist:jaxtyping/test",
         "test_array test_decorator test_generators test_messages test_pytree test_serialisation",
     ),
+    "gpjax": (
+        "sdist:gpjax/tests",
+        (
+            "test_dataset test_gaussian_distribution test_kernels/test_base "
+            "test_kernels/test_stationary test_likelihoods test_linalg test_mean_functions "
+            "test_parameters"
+        ),
+    ),
 }
 """By distribution, or part of one: the folder of its tests, and the files of the sample, as in
 ``NAME_test.py``; programs of ours are ``ours:`` in the folder of that name."""
@@ -239,6 +247,7 @@ SIZES: dict[str, int] = {
     "penzai": 60,
     "tinygp": 16,
     "jax-cfd": 30,
+    "gpjax": 25,
 }
 """By distribution, how many tests of these files run, where not all."""
 
@@ -266,6 +275,7 @@ REPOSITORIES: dict[str, str] = {
         "`patrick-kidger/diffrax`, its main branch near 0.7.2, such as `test_adjoint` of commit "
         "03e5b92 or `test_term` of 0b73d34, in the folder `test`"
     ),
+    "gpjax": "`JaxGaussianProcesses/GPJax`, commit 046d07a of its main branch",
 }
 """Where the tests are from of packages whose distributions have none, and their version."""
 
