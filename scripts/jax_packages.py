@@ -230,6 +230,13 @@ SAMPLES: dict[str, tuple[str, str]] = {
             "test_parameters"
         ),
     ),
+    "pgx": (
+        "sdist:pgx/tests",
+        (
+            "test_animal_shogi test_breakout test_connect_four test_hex test_kuhn_poker "
+            "test_leduc_holdem test_othello test_play2048 test_tic_tac_toe"
+        ),
+    ),
 }
 """By distribution, or part of one: the folder of its tests, and the files of the sample, as in
 ``NAME_test.py``; programs of ours are ``ours:`` in the folder of that name."""
@@ -248,6 +255,7 @@ SIZES: dict[str, int] = {
     "tinygp": 16,
     "jax-cfd": 30,
     "gpjax": 25,
+    "pgx": 20,
 }
 """By distribution, how many tests of these files run, where not all."""
 
@@ -276,6 +284,7 @@ REPOSITORIES: dict[str, str] = {
         "03e5b92 or `test_term` of 0b73d34, in the folder `test`"
     ),
     "gpjax": "`JaxGaussianProcesses/GPJax`, commit 046d07a of its main branch",
+    "pgx": "`sotetsuk/pgx`, commit 079b2d7 of its main branch",
 }
 """Where the tests are from of packages whose distributions have none, and their version."""
 
