@@ -237,6 +237,15 @@ SAMPLES: dict[str, tuple[str, str]] = {
             "test_leduc_holdem test_othello test_play2048 test_tic_tac_toe"
         ),
     ),
+    "ott-jax": (
+        "sdist:ott_jax/tests",
+        (
+            "geometry/geometry geometry/lr_kernel math/legendre math/lse math/math_utils "
+            "math/matrix_square_root tools/gaussian_mixture/gaussian "
+            "tools/gaussian_mixture/linalg tools/gaussian_mixture/probabilities "
+            "tools/gaussian_mixture/scale_tril tools/sliced tools/unreg"
+        ),
+    ),
 }
 """By distribution, or part of one: the folder of its tests, and the files of the sample, as in
 ``NAME_test.py``; programs of ours are ``ours:`` in the folder of that name."""
@@ -256,6 +265,7 @@ SIZES: dict[str, int] = {
     "jax-cfd": 30,
     "gpjax": 25,
     "pgx": 20,
+    "ott-jax": 20,
 }
 """By distribution, how many tests of these files run, where not all."""
 
@@ -285,6 +295,7 @@ REPOSITORIES: dict[str, str] = {
     ),
     "gpjax": "`JaxGaussianProcesses/GPJax`, commit 046d07a of its main branch",
     "pgx": "`sotetsuk/pgx`, commit 079b2d7 of its main branch",
+    "ott-jax": "`ott-jax/ott`, its tag 0.6.0",
 }
 """Where the tests are from of packages whose distributions have none, and their version."""
 
@@ -298,6 +309,9 @@ KNOWN: dict[str, str] = {
         "program takes them; two count the equations of a program, which here says what it "
         "broadcasts; two count the lowerings of a function that here is evaluated on the host; one "
         "expects the compiler's error where here the callback's own is raised."
+    ),
+    "ott-jax": (
+        "The test expects nan as the gradient of `numpy.linalg.norm` at zero, which here is zero."
     ),
 }
 """Reasons beyond the messages of the tests."""
