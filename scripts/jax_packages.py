@@ -222,6 +222,14 @@ SAMPLES: dict[str, tuple[str, str]] = {
         "sdist:jaxtyping/test",
         "test_array test_decorator test_generators test_messages test_pytree test_serialisation",
     ),
+    "scico": (
+        "sdist:scico/scico/test",
+        (
+            "functional/test_core functional/test_norm linop/test_convolve linop/test_diag "
+            "linop/test_diff linop/test_linop linop/test_matrix numpy/test_numpy_util "
+            "operator/test_operator optimize/test_pgm test_function test_metric test_solver"
+        ),
+    ),
     "gpjax": (
         "sdist:gpjax/tests",
         (
@@ -263,6 +271,7 @@ SIZES: dict[str, int] = {
     "penzai": 60,
     "tinygp": 16,
     "jax-cfd": 30,
+    "scico": 40,
     "gpjax": 25,
     "pgx": 20,
     "ott-jax": 20,
@@ -293,6 +302,7 @@ REPOSITORIES: dict[str, str] = {
         "`patrick-kidger/diffrax`, its main branch near 0.7.2, such as `test_adjoint` of commit "
         "03e5b92 or `test_term` of 0b73d34, in the folder `test`"
     ),
+    "scico": "`lanl/scico`, its tag v0.0.7",
     "gpjax": "`JaxGaussianProcesses/GPJax`, commit 046d07a of its main branch",
     "pgx": "`sotetsuk/pgx`, commit 079b2d7 of its main branch",
     "ott-jax": "`ott-jax/ott`, its tag 0.6.0",
@@ -309,6 +319,10 @@ KNOWN: dict[str, str] = {
         "program takes them; two count the equations of a program, which here says what it "
         "broadcasts; two count the lowerings of a function that here is evaluated on the host; one "
         "expects the compiler's error where here the callback's own is raised."
+    ),
+    "scico": (
+        "It copies the methods of arrays from their type when it is imported; here the type has "
+        "`conj` and others of them once they are first asked for."
     ),
     "ott-jax": (
         "The test expects nan as the gradient of `numpy.linalg.norm` at zero, which here is zero."
