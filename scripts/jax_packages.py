@@ -254,6 +254,15 @@ SAMPLES: dict[str, tuple[str, str]] = {
             "tools/gaussian_mixture/scale_tril tools/sliced tools/unreg"
         ),
     ),
+    "orbax-checkpoint": (
+        "sdist:orbax_checkpoint/tests",
+        (
+            "_src/arrays/abstract_arrays _src/arrays/numpy_utils _src/composite "
+            "_src/handlers/array_checkpoint_handler _src/handlers/json_checkpoint_handler "
+            "_src/handlers/pytree_metadata _src/handlers/standard_checkpoint_handler "
+            "_src/metadata/tree _src/tree/utils transform_utils"
+        ),
+    ),
 }
 """By distribution, or part of one: the folder of its tests, and the files of the sample, as in
 ``NAME_test.py``; programs of ours are ``ours:`` in the folder of that name."""
@@ -275,6 +284,7 @@ SIZES: dict[str, int] = {
     "gpjax": 25,
     "pgx": 20,
     "ott-jax": 20,
+    "orbax-checkpoint": 25,
 }
 """By distribution, how many tests of these files run, where not all."""
 
@@ -306,6 +316,7 @@ REPOSITORIES: dict[str, str] = {
     "gpjax": "`JaxGaussianProcesses/GPJax`, commit 046d07a of its main branch",
     "pgx": "`sotetsuk/pgx`, commit 079b2d7 of its main branch",
     "ott-jax": "`ott-jax/ott`, its tag 0.6.0",
+    "orbax-checkpoint": "`google/orbax`, its tag v0.12.3, of `checkpoint/orbax/checkpoint`",
 }
 """Where the tests are from of packages whose distributions have none, and their version."""
 
