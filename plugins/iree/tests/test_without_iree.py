@@ -112,6 +112,9 @@ def test_the_error_names_the_primitive_that_is_behind_a_diagnostic() -> None:
     assert f"compile f for cuda: {ending}" in str(crashed)
     of_two = compilation_error("f", "cuda", "error: undefined symbol: sin", ["mul", "sin"])
     assert "compile f, which is made of mul, sin, for cuda: undefined symbol: sin." in str(of_two)
+    many = [*(f"p{i}" for i in range(20)), "scan", "fft"]
+    of_many = compilation_error("f", "cuda", "error: no i128", many)
+    assert "compile f, which is made of scan, fft, others, for cuda: no i128." in str(of_many)
 
 
 def test_functions_for_unknown_sizes() -> None:

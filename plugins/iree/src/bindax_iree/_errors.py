@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from bindax_core.errors import clause
 from bindax_core.extend import BackendError
+from bindax_iree._support import UNSUPPORTED
 
 
 class InstallationError(BackendError, ImportError):
@@ -31,7 +32,7 @@ def compilation_error(
 ) -> CompilationError:
     """The error for a program that IREE rejected, from the text that its compiler printed.
 
-    Where the text does not name the primitive, those of the program are named if they are few.
+    Where the text does not name the primitive, those of the program are named.
     """
     lines = [match["text"] for match in _ERROR.finditer(diagnostics)]
     found = next(filter(None, map(_PRIMITIVE.search, lines)), None)
@@ -56,9 +57,13 @@ def dtype_error(name: str, dtype: str, primitives: Sequence[str]) -> Compilation
 
 
 def _made_of(name: str, primitives: Sequence[str]) -> str:
-    """The name of a program, with those of its primitives if they are few."""
-    listed = f"{name}, which is made of {', '.join(primitives)},"
-    return listed if 0 < len(primitives) <= _FEW else name
+    """The name of a program, with those of its primitives.
+
+    Of many primitives those are named that are not supported with all types.
+    """
+    if len(primitives) > _FEW:
+        primitives = [*[one for one in primitives if one in UNSUPPORTED][:_FEW], "others"]
+    return f"{name}, which is made of {', '.join(primitives)}," if primitives else name
 
 
 def _ending(diagnostics: str) -> str:
