@@ -118,6 +118,12 @@ def test_no_index_changes_nothing() -> None:
     assert none.shape == (0,)
 
 
+def test_products_of_nothing_are_zero() -> None:
+    product = on_iree(lambda x, y: x @ y)
+    x, y = np.ones((2, 0), np.float32), np.ones((0, 3), np.float32)
+    np.testing.assert_array_equal(product(x, y), np.zeros((2, 3)))
+
+
 def test_single_elements_are_read_by_several_indices() -> None:
     rows, columns = np.array([[0, 1], [2, 2]]), np.array([[1, 1], [3, 4]])
 

@@ -221,7 +221,7 @@ def _broadcast(operation: Any) -> str:
 
 def _dot_general(operation: Any) -> str | None:
     x, y = (_tensor(x.type) for x in operation.operands)
-    if "?" not in (*x.sizes, *y.sizes):
+    if not {"?", "0"} & {*x.sizes, *y.sizes}:
         return None
     left, right = (
         [_numbers(operation, f"{side}_{kind}_dimensions") for kind in ("batching", "contracting")]
