@@ -139,6 +139,7 @@ CALLS: dict[str, tuple[Callable[[], Any], Any]] = {
     "bincount of no booleans": (lambda: jnp.bincount(np.array([], bool), minlength=1), [0]),
     "put of nothing": (lambda: jnp.put(jnp.arange(3), jnp.array([1]), jnp.zeros(0)), [0, 1, 2]),
     "round to many digits": (lambda: jnp.round(jnp.array([1.25, -0.5]), 1000), [1.25, -0.5]),
+    "round to 2**70 digits": (lambda: jnp.round(jnp.array([1.25]), 2**70), [1.25]),
     "round to 100 digits": (lambda: jnp.round(jnp.array([1.25], "float16"), 100), [1.25]),
     "round before the point": (lambda: jnp.round(jnp.array([1.25, -3.0]), -1000), [0, 0]),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -365,7 +366,7 @@ def rounded(x: Any, ndigits: int | None = None) -> Any:
         return round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
     # A narrow dtype would overflow at the scaled numbers.
     wide = convert(x, dtypes.float32, own.weak_type) if own.dtype.itemsize < 4 else x
-    if 10 ** abs(digits) > float(finfo(typeof(wide).dtype).max):  # type: ignore[no-untyped-call]
+    if abs(digits) > math.log10(float(finfo(typeof(wide).dtype).max)):  # type: ignore[no-untyped-call]
         return x if digits > 0 else mul_p.bind(x, scalar_array(0, own.dtype))
     factor = scalar_array(10.0 ** abs(digits), typeof(wide).dtype)
     up, down = (mul_p, div_p) if digits > 0 else (div_p, mul_p)
