@@ -8,7 +8,6 @@ import numpy as np
 
 from bindax_core import AnyArray
 from bindax_core.extend import Array, is_extended
-from bindax_random import find_prng, key_impl
 from bindax_transforms.autodiff.jvp import JVPTracer
 from bindax_transforms.autodiff.partial_eval import PartialEvalTracer
 from bindax_transforms.batching.vmap import BatchTracer
@@ -41,6 +40,8 @@ def _generator(keys: Array) -> Any:
     """The generator of an array of random keys."""
     if not is_extended(keys.dtype):
         raise AttributeError(f"{keys.aval.str_short()} has no _impl; random keys have.")
+    from bindax_random import find_prng, key_impl
+
     return find_prng(key_impl(keys))
 
 
