@@ -34,6 +34,13 @@ def scale_p() -> Primitive:
     return scale
 
 
+def test_accumulators_to_which_nothing_was_added_are_zeros():
+    first = bindax.custom_vjp(lambda x, y: x * 2.0)
+    first.defvjp_with_accums(lambda x, y: (x * 2.0, None), lambda _, ct, x, y: x.accum(2.0 * ct))
+    slopes = bindax.grad(first, (0, 1))(1.0, 5.0)
+    assert tuple(map(float, slopes)) == (2.0, 0.0)
+
+
 @pytest.mark.smoke
 def test_a_primitive_through_every_transformation(scale_p):
     def f(x):
