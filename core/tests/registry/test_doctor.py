@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from typing import Any
@@ -12,10 +13,8 @@ import numpy as np
 import pytest
 
 from bindax_core.registry._loader import AVAILABLE, LOADED, QUARANTINED
-from bindax_core.registry._manifest import Manifest
 from bindax_core.registry._plugin_settings import configured
 from bindax_diagnosis import _doctor
-from bindax_diagnosis._replaced import replaced_functions
 
 PRIMITIVES = "[bindax.v1.primitives]\nmine.p = mine:p\n"
 HOOK = "\np = 1\n@hookimpl\ndef bindax_primitives():\n    return ['mine.p']\n"
@@ -221,7 +220,13 @@ def test_plugin_that_replaces_functions_of_others(
 
 
 def test_no_installed_plugin_replaces_anything() -> None:
-    import bindax_core
-
-    bindax_core.load_plugins()
-    assert replaced_functions(Manifest(sys.path)) == []
+    # In a process of its own: in this one, tests may have had a package replace something.
+    code = (
+        "import bindax_core, sys\n"
+        "from bindax_core.registry._manifest import Manifest\n"
+        "from bindax_diagnosis._replaced import replaced_functions\n"
+        "bindax_core.load_plugins()\n"
+        "print(replaced_functions(Manifest(sys.path)))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
