@@ -36,9 +36,8 @@ def values(folder):
     assert x.shape == whole.shape
     assert not x.is_fully_addressable
     assert [s.data.device for s in x.addressable_shards] == bindax.local_devices()
-    for look in (np.asarray, float):
-        with pytest.raises(bindax.errors.BackendError, match="parts on devices of other processes"):
-            look(x.sum(1, keepdims=True)[:, 0] if look is float else x)
+    with pytest.raises(bindax.errors.BackendError, match="parts on devices of other processes"):
+        np.asarray(x)
     assert "float64" in repr(x)  # its type, and no values
     one = bindax.make_array_from_process_local_data(rows, np.ones((2, 1)))[:1, 0]
     assert float(one.sum()) == 1.0  # each process has all of it
