@@ -79,7 +79,7 @@ if night:
 for name, make in MAKERS.items():
     for mode in (True, False) if name == "adam" else (True,):
         how = search if "search" in name else step
-        compiled = night or name in ("adam", "search")
+        compiled = night or name in ("adam", "chain", "search")
         found, expected = (trained(make(o), how, mode, compiled) for o in (optax, optimizers))
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5, err_msg=name)
 """
