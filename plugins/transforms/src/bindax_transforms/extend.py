@@ -14,6 +14,7 @@ from bindax_transforms.compilation.explicit_shardings import reshard as reshard
 from bindax_transforms.custom.accumulators import GradAccum as GradAccum
 from bindax_transforms.custom.accumulators import NullAccum as NullAccum
 from bindax_transforms.custom.accumulators import ValAccum as ValAccum
+from bindax_transforms.custom.accumulators import sum_in as sum_in
 from bindax_transforms.manual_axes import register_cast as register_cast
 from bindax_transforms.manual_axes import same_on_devices as same_on_devices
 from bindax_transforms.manual_axes import same_sums as same_sums

@@ -29,7 +29,7 @@ from bindax_core.extend import (
 from bindax_experimental.hijax.batches import AxisData
 from bindax_lax_basic.extend import convert, result_type
 from bindax_transforms import physical_jaxpr, trace_to_jaxpr
-from bindax_transforms.extend import NullAccum, ValAccum, log
+from bindax_transforms.extend import NullAccum, ValAccum, log, sum_in
 from bindax_transforms.zeros import Zero, is_undef_primal
 
 if TYPE_CHECKING:
@@ -241,20 +241,14 @@ def cotangents_of(
             f"returns None, or a dict of what it logs, but it returned {type(logs).__name__}. A "
             f"rule that returns cotangents is vjp_bwd_retval."
         )
-    return [_sum_in(x) for x in accums], logs or {}
-
-
-def _sum_in(x: Any) -> Any:
-    """The sum in an accumulator; None for nothing."""
-    held = x.freeze() if isinstance(x, ValAccum) else None
-    return None if type(held) is Zero else held
+    return [sum_in(x) for x in accums], logs or {}
 
 
 def transpose_rule(cotangents: Sequence[Any], *operands: Any, prim: HiPrim) -> list[Any]:
     """The cotangents of the operands that the operation is linear in."""
     given = [ValAccum(x.aval) if is_undef_primal(x) else x for x in operands]
     prim.transpose(tree_unflatten(prim.out_tree, cotangents), *tree_unflatten(prim.in_tree, given))
-    return [_sum_in(x) for x in given]
+    return [sum_in(x) for x in given]
 
 
 def _dce(used_outputs: Sequence[bool], eqn: JaxprEqn) -> JaxprEqn:

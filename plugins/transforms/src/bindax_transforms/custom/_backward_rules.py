@@ -8,9 +8,8 @@ from typing import Any
 
 from bindax_core.extend import describe_function, tree_map
 from bindax_transforms.custom._arguments import check_pair
-from bindax_transforms.custom.accumulators import ValAccum
+from bindax_transforms.custom.accumulators import ValAccum, sum_in
 from bindax_transforms.staging.backward_logs import log
-from bindax_transforms.zeros import Zero
 
 
 def rule_with_logs(bwd: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -43,8 +42,7 @@ class RuleWithAccumulators:
         def rule(*args: Any) -> Any:
             sums = tree_map(lambda aval: ValAccum(aval.cotangent_aval()), primals)
             _log(self._bwd(*args, *sums), self._role)
-            # A symbolic zero may be a node of trees, which packages make of it.
-            return tree_map(lambda x: None if type(x.val) is Zero else x.val, sums)
+            return tree_map(sum_in, sums)
 
         return rule
 

@@ -62,3 +62,16 @@ class NullAccum(GradAccum):
 
     def accum(self, x: Any) -> None:
         """Do nothing."""
+
+
+def sum_in(accumulator: Any) -> Any:
+    """The sum in an accumulator; None where nothing was added, and for another value.
+
+    A symbolic zero would not do: packages may make it a node of trees.
+
+    >>> from bindax_core.extend import typeof
+    >>> print(sum_in(ValAccum(typeof(1.0))))
+    None
+    """
+    held = accumulator.freeze() if isinstance(accumulator, ValAccum) else None
+    return None if type(held) is Zero else held

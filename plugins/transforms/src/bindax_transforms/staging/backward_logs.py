@@ -1,7 +1,7 @@
 """Logs of backward rules: values that leave a derivative beside its cotangents.
 
 Rules run one after the other, some of them while a transposed program is staged. What they log then
-are results of that program, and is logged again, as values, by whoever applies it.
+are results of that program, and what applies it logs them again, as values.
 """
 
 from __future__ import annotations
