@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from planted import declare
 from bindax_core.extend import abstract_eval, impl, jvp, lowering, primitive, transpose, vmap
 from bindax_core.tree_util import register_pytree_node
 from bindax_testing import array, check_pytree, check_rules, elementwise, sample
+from bindax_testing._blame import codes_called
 
 pytestmark = pytest.mark.usefixtures("toy_operations")
 
@@ -117,3 +119,17 @@ def test_an_impl_that_reads_memory_in_its_order_is_blamed() -> None:
 
     assert causes(report) == {"impl"}
     assert any("lie by columns in memory" in one.reason for one in report.failures)
+
+
+def test_a_profiler_of_the_caller_goes_on_after_calls_are_followed() -> None:
+    profiler = cProfile.Profile()
+
+    def of_the_user() -> None:
+        pass
+
+    with profiler:
+        followed = codes_called(of_the_user)
+        of_the_user()
+
+    assert of_the_user.__code__ in followed
+    assert of_the_user.__code__ in {one.code for one in profiler.getstats()}

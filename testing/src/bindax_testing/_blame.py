@@ -87,5 +87,13 @@ def codes_called(call: Callable[[], Any]) -> set[CodeType]:
     try:
         call()
     finally:
-        sys.setprofile(before)
+        _profile_again(before)
     return found
+
+
+def _profile_again(profiler: Any) -> None:
+    """Give a thread its profiler back, which is no function if it is of ``cProfile``."""
+    if hasattr(profiler, "enable"):
+        profiler.enable()
+    else:
+        sys.setprofile(profiler)
