@@ -146,10 +146,13 @@ def section(found: Subject, report: RuleReport) -> str:
             else ""
             for kind in KINDS
         ]
-        rows.append(f"| `{primitive.name}` | {' | '.join(cells)} |")
+        if any(cells):
+            rows.append(f"| `{primitive.name}` | {' | '.join(cells)} |")
     head = ["primitive", *(f"`{kind}`" for kind in KINDS)]
     table = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *rows]
-    text = f"{title}\n{total(found, report)}\n\n" + "\n".join(table) + "\n"
+    others = len(found.primitives) - len(rows)
+    left = f" For {others} it has rules of kinds that have no columns." if others else ""
+    text = f"{title}\n{total(found, report)}{left}\n\n" + "\n".join(table) + "\n"
     return f"{text}\n{reasons}\n" if reasons.texts else text
 
 
