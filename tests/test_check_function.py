@@ -179,6 +179,23 @@ def test_checks_that_are_left_out() -> None:
     assert "skipped: jvp: not today" in str(report)
 
 
+def test_a_wrong_first_derivative_comes_before_second_ones() -> None:
+    @bindax.custom_vjp
+    def cube(x: Any) -> Any:
+        return x**3
+
+    def forward(x: Any) -> Any:
+        return cube(x), (x, cube(x))  # whose derivative is taken by the wrong rule again
+
+    cube.defvjp(forward, lambda kept, ct: (2 * ct * kept[1] / kept[0],))
+
+    report = check_function(cube, 2.0, checks=["second order in reverse mode", "reverse"])
+
+    first, second = sorted(report.failures, key=lambda one: bool(one.follows))
+    assert (first.check, second.check) == ("reverse", "second order in reverse mode")
+    assert second.follows.startswith("cube, reverse: ")
+
+
 def test_arguments_from_strategies() -> None:
     from hypothesis import strategies as st
 

@@ -137,7 +137,12 @@ class FunctionPlan(Plan):
         """Say that what fails because of the same rule follows from the most basic failure."""
         failed = [one for one in groups if one.result.status == FAILED]
         place = failed[0].primitive.place if failed else ""
-        failed.sort(key=lambda one: (one.result.rule.startswith(place), one.check.rank))
+
+        def order(group: Any) -> tuple[bool, int, bool]:
+            own = group.result.rule.startswith(place)
+            return own, group.check.rank, group.check.name in SECOND
+
+        failed.sort(key=order)
         causes: list[Any] = []
         for group in failed:
             own = group.result.rule.startswith(place)
