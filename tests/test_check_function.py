@@ -196,6 +196,44 @@ def test_a_wrong_first_derivative_comes_before_second_ones() -> None:
     assert second.follows.startswith("cube, reverse: ")
 
 
+@pytest.mark.parametrize(
+    ("function", "x"),
+    [
+        (bnp.sort, np.ones(3)),
+        (bnp.median, np.ones(4)),
+        (lambda x: bnp.linalg.eigvalsh(x + x.T), np.eye(3)),
+        (lambda x: bnp.sum(x) ** bnp.sum(1 - x), np.zeros(2)),
+        (bnp.sqrt, np.zeros(2)),
+    ],
+    ids=["sort", "median", "eigvalsh", "power", "sqrt"],
+)
+def test_functions_pass_where_they_have_no_derivative(function: Any, x: Any) -> None:
+    names = ["jvp", "second order", "second order in reverse mode", "symmetry", "inside scan"]
+
+    assert check_function(function, x, checks=names).ok
+
+
+def test_no_derivative_is_compared_with_values_through_stop_gradient() -> None:
+    report = check_function(lambda x: bindax.lax.stop_gradient(x) * x, 2.0)
+
+    assert report.ok
+    reasons = {one.check: one.reason for one in report.results if one.status == "skipped"}
+    assert "stop_gradient" in reasons["jvp"]
+    assert "stop_gradient" in reasons["complex step"]
+
+
+def test_a_wrong_rule_is_found_beside_a_kink() -> None:
+    @bindax.custom_vjp
+    def absolute(x: Any) -> Any:
+        return bnp.abs(x)
+
+    absolute.defvjp(lambda x: (absolute(x), x), lambda _, ct: (ct,))
+
+    (failure,) = check_function(absolute, np.zeros(3), checks=["reverse"]).failures
+
+    assert "That is a little off the operands" in failure.reason
+
+
 def test_arguments_from_strategies() -> None:
     from hypothesis import strategies as st
 

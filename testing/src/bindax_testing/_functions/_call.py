@@ -24,7 +24,7 @@ from bindax_core.extend import (
     typeof,
 )
 from bindax_testing._cases import DRAWS, Call, read_only
-from bindax_testing._compare import Mismatch, host
+from bindax_testing._compare import Mismatch, host, wide
 
 
 def _inner(function: Any) -> Any:
@@ -127,6 +127,21 @@ class FunctionCall(Call):
     def call(self, *operands: Any) -> list[Any]:
         """Call the function with other operands; gives the list of its results."""
         return self.function(*operands)
+
+    def nearby(self) -> FunctionCall | None:
+        """The call with floating-point operands a little off these; None for drawn ones."""
+        if self.is_drawn or not self.positions:
+            return None
+        return self.with_draws([self._moved(row) for row in self.draws])
+
+    def _moved(self, row: Sequence[Any]) -> list[Any]:
+        rng = self.rng()
+        return [
+            np.asarray(wide(x) + 0.05 * rng.uniform(-1, 1, aval.shape)).astype(aval.dtype)
+            if i in self.positions
+            else x
+            for i, (x, aval) in enumerate(zip(row, self.avals, strict=True))
+        ]
 
     @property
     def description(self) -> str:

@@ -14,7 +14,7 @@ from bindax_core.errors import MissingRuleError
 from bindax_core.extend import Rule, find_backend
 from bindax_testing._blame import EVALUATION, Culprit
 from bindax_testing._checks import Check
-from bindax_testing._checks._derivatives import tangents_of, widened
+from bindax_testing._checks._derivatives import is_smooth, tangents_of, widened
 from bindax_testing._compare import Mismatch, NotApplicable
 from bindax_testing._functions._blame import is_refusal, place_of
 from bindax_testing._functions._call import Function, FunctionCall
@@ -73,7 +73,7 @@ class FunctionPlan(Plan):
     def checks_of(self, primitive: Any) -> list[Check]:
         """The checks of functions, those of packages included."""
         made = [_made_check(one) for one in self.own]
-        found = [attrs.evolve(one, run=_unless_stopped(one)) for one in (*function_checks(), *made)]
+        found = [attrs.evolve(one, run=_or_nearby(one)) for one in (*function_checks(), *made)]
         return [one for one in found if self.wanted is None or one.name in self.wanted]
 
     def cases_for(self, primitive: Any, check: Check) -> Sequence[Any]:
@@ -160,24 +160,53 @@ def _made_check(one: FunctionCheck) -> Check:
     return attrs.evolve(made_check(RuleCheck(FUNCTION, one.name, run)), rank=4)
 
 
-_BY_DIFFERENCES = (*FORWARD, *REVERSE)
-"""Checks that compare derivatives with differences of values."""
+_SECOND_BY_DIFFERENCES = ("second order", "second order in reverse mode", "symmetry")
+_BY_DIFFERENCES = ("jvp", "reverse", *_SECOND_BY_DIFFERENCES)
+"""Checks that say nothing where a function has no derivative."""
+_BY_VALUES = (*FORWARD, *REVERSE, "complex step")
+"""Checks that compare derivatives with what values say of them."""
+
+
+def _or_nearby(check: Check) -> Callable[[Any, str | None], None]:
+    """A check that looks at operands nearby where it says nothing of those given, as at a kink."""
+    run = _unless_stopped(check)
+    if check.name not in _BY_DIFFERENCES:
+        return run
+
+    def either(call: FunctionCall, compiler: str | None) -> None:
+        try:
+            run(call, compiler)
+        except NotApplicable as reason:
+            near = call.nearby()
+            if near is None:
+                raise
+            try:
+                run(near, compiler)
+            except Mismatch as error:
+                text = f"{error} That is a little off the operands, where the check can compare."
+                raise Mismatch(text, error.kind) from error.__cause__
+            except Exception:  # the function may not take such operands
+                raise reason from None
+
+    return either
 
 
 def _unless_stopped(check: Check) -> Callable[[Any, str | None], None]:
     """A check that says nothing where derivatives are not those of the values on purpose.
 
     These are derivatives through ``stop_gradient``, and second ones for which a rule of bindax has
-    no formula.
+    no formula, or where there is not even a first one, as at equal eigenvalues.
     """
 
     def run(call: Any, compiler: str | None) -> None:
         try:
             check.run(call, compiler)
         except Mismatch:
-            stopped = check.name in _BY_DIFFERENCES and _stops(call)
+            stopped = check.name in _BY_VALUES and _stops(call)
             if stopped:
                 raise NotApplicable(f"its values go through stop_gradient, at {stopped}") from None
+            if check.name in _SECOND_BY_DIFFERENCES and not is_smooth(call):
+                raise NotApplicable("it has no derivative at these operands") from None
             raise
         except TypeError as error:
             if check.name in SECOND and is_refusal(error):
