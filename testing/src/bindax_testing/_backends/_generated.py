@@ -16,6 +16,7 @@ from bindax_core.errors import BindaxError
 from bindax_core.extend import as_array, is_differentiable, typeof
 from bindax_testing._cases import Case
 from bindax_testing._compare import host, host_parts, wide
+from bindax_testing._units import spacing
 from bindax_transforms import custom_jvp, jit, jvp, vjp, vmap
 
 Operand = tuple[int, int]
@@ -124,8 +125,7 @@ def with_rounded_tangent(x: Any, rng: Any) -> Any:
 
 
 def _is_rounded(x: Any) -> bool:
-    aval = typeof(x)
-    return _has_tangent(x) and is_differentiable(aval.dtype) and not aval.weak_type
+    return _has_tangent(x) and not typeof(x).weak_type
 
 
 def _near_one(aval: Any, rng: Any) -> Any:
@@ -138,7 +138,7 @@ def _near_one(aval: Any, rng: Any) -> Any:
     off = rng.choice([-_UNITS, _UNITS], aval.shape)
     if aval.dtype.kind == "c":
         off = off + 1j * rng.choice([-_UNITS, _UNITS], aval.shape)
-    return np.asarray(1.0 + off * np.finfo(aval.dtype).eps).astype(aval.dtype)
+    return np.asarray(1.0 + off * spacing(np.float64(1.0), aval.dtype)).astype(aval.dtype)
 
 
 def _transformed(
@@ -179,7 +179,7 @@ def _transformed(
 
 
 def _has_tangent(x: Any) -> bool:
-    return typeof(x).dtype.kind in "fc"
+    return is_differentiable(typeof(x).dtype)
 
 
 def generated(pool: Sequence[Case], seed: Sequence[int]) -> Generated:
