@@ -157,7 +157,9 @@ def _spectra() -> Iterator[Sample]:
         found: dict[str, Any] = {"compute_schur_vectors": vectors}
         skip = {**fixed, "compiled": _NOT_UNIQUE}
         yield from _case("schur", separate, ((2, 3, 3),), skip=skip, **found)
-        yield from _case("schur", triangular, ((2, 3, 3),), skip=fixed, **found)
+        # In programs it gets matrices that are not triangular.
+        skip = {**fixed, "generated programs": _NOT_UNIQUE}
+        yield from _case("schur", triangular, ((2, 3, 3),), skip=skip, **found)
     for prepare in (_same, with_zeros):
         yield from _case("hessenberg", prepare, ((2, 4, 4),), skip=fixed)
     for lower in (True, False):
