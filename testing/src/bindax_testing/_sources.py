@@ -11,7 +11,7 @@ import linecache
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -79,27 +79,54 @@ def definition_of(value: Any) -> tuple[str, str] | None:
     None where it has no name there, or the text of the program is not to be had.
     """
     main = sys.modules.get("__main__")
-    name = None if main is None else _name_in(main, value)
-    if name is None or not name.isidentifier():
+    if main is None:
         return None
-    statements = list(_statements(_texts(main)))
-    kept = _needed(statements, name)
-    if not any(name in _bound(node) for node in kept):
+    name = _name_in(main, value)
+    texts = dict(_texts(main))
+    statements = list(_statements(texts.values()))
+    # A loop runs the checks again, and its variable has another value in the end.
+    lasting = [node for node in statements if not isinstance(node, ast.For | ast.While)]
+    if name is not None and name.isidentifier() and any(name in _bound(one) for one in lasting):
+        return _joined(_needed(statements, {name})), name
+    made = _lambda_of(value, texts)
+    if made is None:
         return None
-    return "\n".join(ast.unparse(node) for node in kept) + "\n", name
+    name = "function"
+    assignment = ast.parse(f"{name} = {ast.unparse(made)}").body
+    return _joined([*_needed(lasting, _names(made)), *assignment]), name
 
 
-def _texts(main: Any) -> Iterator[str]:
-    """The text of the program that was run: of its file, of cells, or of the command line."""
+def _joined(statements: Iterable[ast.stmt]) -> str:
+    return "\n".join(ast.unparse(node) for node in statements) + "\n"
+
+
+def _lambda_of(value: Any, texts: Mapping[str, str]) -> ast.Lambda | None:
+    """The expression of a function without a name; None where it needs variables of another."""
+    code = getattr(value, "__code__", None)
+    if code is None or code.co_name != "<lambda>" or code.co_freevars:
+        return None
+    if code.co_filename not in texts or value.__defaults__ or value.__kwdefaults__:
+        return None  # the values of defaults are not in the text
+    places = [(one[0], one[2]) for one in code.co_positions() if one[2] is not None and one[3]]
+    start = min(places, default=None)
+    lambdas = (x for x in ast.walk(ast.parse(texts[code.co_filename])) if isinstance(x, ast.Lambda))
+    return next((x for x in lambdas if (x.body.lineno, x.body.col_offset) == start), None)
+
+
+def _texts(main: Any) -> Iterator[tuple[str, str]]:
+    """The texts of the program that was run, with their names for Python.
+
+    They are that of its file, of cells, or of the command line.
+    """
     file = getattr(main, "__file__", None)
     if file is not None and Path(file).is_file():
-        yield Path(file).read_text(encoding="utf-8")
+        yield file, Path(file).read_text(encoding="utf-8")
         return
     for name in sorted(linecache.cache, key=_number):
         if _CELL.fullmatch(name):
-            yield "".join(linecache.getlines(name))
+            yield name, "".join(linecache.getlines(name))
     if "-c" in sys.orig_argv[:-1]:
-        yield sys.orig_argv[sys.orig_argv.index("-c") + 1]
+        yield "<string>", sys.orig_argv[sys.orig_argv.index("-c") + 1]
 
 
 def _number(name: str) -> list[int]:
@@ -129,12 +156,19 @@ def _bound(node: ast.stmt) -> set[str]:
 
 
 def _changed(node: ast.stmt) -> set[str]:
-    """The names whose values a statement completes, as ``f.defvjp(...)`` does."""
+    """The names whose values a statement completes, as ``f.defvjp(...)`` or ``f[0] = ...`` does."""
     calls: list[ast.expr] = []
     if isinstance(node, ast.FunctionDef):
         calls = list(node.decorator_list)
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         calls = [node.value.func]
+    elif isinstance(node, ast.Assign):
+        parts = (ast.Attribute, ast.Subscript)
+        return {
+            x.value.id
+            for x in node.targets
+            if isinstance(x, parts) and isinstance(x.value, ast.Name)
+        }
     found = set()
     for call in calls:
         inner = call.func if isinstance(call, ast.Call) else call
@@ -154,13 +188,14 @@ def _registers(node: ast.stmt) -> bool:
     return name.startswith("register")
 
 
-def _used(node: ast.stmt) -> set[str]:
+def _names(node: ast.AST) -> set[str]:
+    """The names whose values are read."""
     return {x.id for x in ast.walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
 
 
-def _needed(statements: list[ast.stmt], name: str) -> list[ast.stmt]:
-    """The statements that a name needs, in order; of several that bind one, all."""
-    wanted, kept = {name}, set[int]()
+def _needed(statements: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
+    """The statements that names need, in order; of several that bind one, all."""
+    wanted, kept = set(names), set[int]()
     grew = True
     while grew:
         grew = False
@@ -171,6 +206,6 @@ def _needed(statements: list[ast.stmt], name: str) -> list[ast.stmt]:
             concerns = (_bound(node) | (_changed(node) - modules)) & wanted
             if concerns or _registers(node):
                 kept.add(i)
-                wanted |= _used(node)
+                wanted |= _names(node)
                 grew = True
     return [statements[i] for i in sorted(kept)]
