@@ -68,7 +68,7 @@ def test_kinks_in_rules_are_reported(kind: str) -> None:
     order = "first" if kind == "first derivative" else "second"
     text = str(failures["special points"])
     assert f"the {order} derivative of element 0 of the results is " in text
-    assert "so its jvp rule must not go through one (abs, max, sign, where)" in text
+    assert "so its derivative must not go through one (abs, max, sign, where)" in text
 
 
 def test_a_rule_that_raises_at_a_special_point_is_reported() -> None:
