@@ -211,6 +211,13 @@ SAMPLES: dict[str, tuple[str, str]] = {
             "_src/metadata/tree _src/tree/utils transform_utils"
         ),
     ),
+    "s2fft": (
+        "sdist:s2fft/tests",
+        (
+            "test_healpix_ffts test_quadrature test_resampling test_samples "
+            "test_spherical_transform test_utils test_wigner_recursions"
+        ),
+    ),
 }
 """By distribution, or part of one: the folder of its tests, and the files of the sample, as in
 ``NAME_test.py``; programs of ours are ``ours:`` in the folder of that name."""
@@ -233,6 +240,7 @@ SIZES: dict[str, int] = {
     "pgx": 20,
     "ott-jax": 20,
     "orbax-checkpoint": 25,
+    "s2fft": 20,
 }
 """By distribution, how many tests of these files run, where not all."""
 
@@ -265,6 +273,7 @@ REPOSITORIES: dict[str, str] = {
     "pgx": "`sotetsuk/pgx`, commit 079b2d7 of its main branch",
     "ott-jax": "`ott-jax/ott`, its tag 0.6.0",
     "orbax-checkpoint": "`google/orbax`, its tag v0.12.3, of `checkpoint/orbax/checkpoint`",
+    "s2fft": "`astro-informatics/s2fft`, commit 5e6a082 of its main branch",
 }
 """Where the tests are from of packages whose distributions have none, and their version."""
 
