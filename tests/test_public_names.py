@@ -131,6 +131,23 @@ def test_arrays_of_the_facade_are_traced_ones_too() -> None:
         bindax.Array(1.0)
 
 
+def test_an_array_and_its_class_list_all_methods_before_any_is_used() -> None:
+    code = """
+import bindax.numpy as jnp
+x = jnp.asarray([1.0])
+cls = type(x)
+{use}
+"""
+    uses = (
+        "assert {'sum', 'conj', 'T', 'tolist'} <= set(dir(x))",
+        "assert {'sum', 'conj', 'T', 'tolist'} <= set(dir(cls))",
+        "assert cls.conj(x).tolist() == [1.0] and isinstance(cls.T, property)",
+        "assert not hasattr(cls, 'colour') and not hasattr(cls, '__colour__')",
+    )
+    for use in uses:
+        subprocess.run([sys.executable, "-c", code.format(use=use)], check=True)
+
+
 def test_names_do_not_depend_on_what_was_imported() -> None:
     command = (
         "import bindax; a = bindax.__all__; import bindax.jax_names; print(a == bindax.__all__)"

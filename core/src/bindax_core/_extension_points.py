@@ -47,7 +47,7 @@ class Plugins:
         return False
 
     def load_for_operations(self, attribute: str | None = None) -> bool:
-        """Load the plugins that offer array operations, or an array attribute."""
+        """Load the plugins that offer array operations, or an array attribute (``*``: any)."""
         return False
 
     def load_backends(self, name: str | None = None) -> Any:

@@ -19,7 +19,7 @@ from bindax_core.arrays._extended_dtypes import (
     physical_array,
 )
 from bindax_core.arrays._numbers import canonicalize_array
-from bindax_core.arrays._operators import ArrayOperators
+from bindax_core.arrays._operators import ArrayOperators, OperatorsType
 from bindax_core.arrays._origins import LARGE, note_origin
 from bindax_core.arrays._placement import (
     DefaultPlacement,
@@ -41,7 +41,7 @@ _MOST_FETCHED = 1 << 28
 """The bytes that are brought to the host to be printed, at most."""
 
 
-class Array(ShardedArray, ArrayOperators):
+class Array(ShardedArray, ArrayOperators, metaclass=OperatorsType):
     """An immutable array; what bindax's operations return.
 
     The bytes move between host and device only when somebody looks; on the CPU without a copy.

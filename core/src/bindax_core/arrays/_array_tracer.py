@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from bindax_core._extension_points import runtime
 from bindax_core.arrays._array import Array
 from bindax_core.arrays._operators import ArrayOperators
 from bindax_core.arrays.sharding._types import ManualAxisType
@@ -157,10 +156,7 @@ class _ArrayType(type):
         return issubclass(subclass, (Array, Tracer)) or super().__subclasscheck__(subclass)
 
     def __getattr__(cls, name: str) -> Any:
-        # Methods of arrays, as functions of an array; plugins supply them.
-        if not name.startswith("__") and not hasattr(Array, name):
-            runtime.plugins.load_for_operations(name)
-        return getattr(Array, name)
+        return getattr(Array, name)  # methods of arrays, as functions of an array
 
 
 class AnyArray(metaclass=_ArrayType):

@@ -10,7 +10,7 @@ adding two cotangents and making zeros: interpreters use them without knowing an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from bindax_core._extension_points import runtime
@@ -42,6 +42,19 @@ OPERATOR_NAMES: tuple[str, ...] = (
 )
 
 
+class OperatorsType(type):
+    """The type of ``Array``: the class has what plugins supply, as its instances have it."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if not name.startswith("__"):
+            runtime.plugins.load_for_operations(name)
+        return super().__getattribute__(name)
+
+    def __dir__(cls) -> Iterable[str]:
+        runtime.plugins.load_for_operations("*")
+        return super().__dir__()
+
+
 class ArrayOperators(ArrayInterface):
     """Base of the values that have array operators: ``Array`` and every tracer."""
 
@@ -63,6 +76,10 @@ class ArrayOperators(ArrayInterface):
             f"{type(self).__name__} has no attribute {name!r}; it is neither built in nor "
             f"supplied by an installed plugin.{advice}"
         )
+
+    def __dir__(self) -> Iterable[str]:
+        runtime.plugins.load_for_operations("*")
+        return super().__dir__()
 
     def _require_scalar(self) -> None:
         """Raise unless the array can be one Python number."""

@@ -127,7 +127,7 @@ class Resolver(Plugins):
         """Load the plugins that offer array operations; whether looking again makes sense.
 
         An entry named ``array`` offers operations and operators; the others offer further
-        attributes, and are loaded when ``attribute`` is wanted and not there yet.
+        attributes, and are loaded when ``attribute`` is wanted and not there yet; ``*`` wants all.
         """
         current, registrations = self.loader.manifest(), self.loader.registrations
         entries = current.find("operations", "array")
