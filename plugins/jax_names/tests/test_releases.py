@@ -143,7 +143,8 @@ assert "jax.interpreters.xla" in sys.modules and "jax.core" in sys.modules
 assert {"sin", "linalg", "ndarray"} <= set(vars(jnp))
 x = jnp.ones(2)
 assert type(x).__module__.startswith("jax") and jax.Array.__module__ == "jax"
-assert jax.Array.__name__ == "Array"
+assert jax.Array.__name__ == "Array" and jax.ShapeDtypeStruct.__name__ == "ShapeDtypeStruct"
+assert pickle.loads(pickle.dumps(jax.typeof(x))) == jax.typeof(x)
 seen = []
 def f(x):
     seen.append(type(x).__module__)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bindax_core import AnyArray
+from bindax_core import AnyArray, ShapedArray
 from bindax_core.extend import Array, is_extended
 from bindax_transforms.autodiff.jvp import JVPTracer
 from bindax_transforms.autodiff.partial_eval import PartialEvalTracer
@@ -53,3 +53,4 @@ def name_types() -> None:
     Array._base_array = property(_words)  # type: ignore[attr-defined]
     Array._impl = property(_generator)  # type: ignore[attr-defined]
     AnyArray.__name__ = AnyArray.__qualname__ = "Array"
+    ShapedArray.__name__ = "ShapeDtypeStruct"  # pickles go by the other name
