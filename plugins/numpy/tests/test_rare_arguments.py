@@ -245,8 +245,17 @@ def test_the_step_of_no_interval_is_one_nan() -> None:
         assert step.shape == ()
         assert np.isnan(step)
     assert_equal(jnp.linspace(np.zeros(2), 1.0, 1, False, retstep=True)[1], np.ones(2))
+
+
+def test_where_a_dtype_is_asked_for_none_is_the_default_float() -> None:
     assert jnp.issubdtype(None, jnp.floating)
     assert not jnp.issubdtype(None, jnp.complexfloating)
+    assert jnp.dtype(None) == jnp.float32
+    assert jnp.isdtype(None, "real floating")
+    assert jnp.promote_types(complex, None) == jnp.complex64
+    assert jnp.promote_types(None, "int8") == jnp.result_type(None, np.int8(1)) == jnp.float32
+    with bx.config.override(enable_x64=True):
+        assert jnp.promote_types(complex, None) == jnp.complex128
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint32", "int64", "bfloat16", "float64", "complex64"])

@@ -383,7 +383,8 @@ def promote_types(a: Any, b: Any) -> DType:
     """The dtype to which values of two dtypes promote.
 
     Args:
-        a: a dtype or what names one; Python's ``int``, ``float`` and ``complex`` are weak.
+        a: a dtype or what names one; Python's ``int``, ``float`` and ``complex`` are weak, None is
+            the default float.
         b: likewise.
 
     Raises:
@@ -401,7 +402,8 @@ def result_type(*operands: Any) -> DType:
     """The dtype that an operation on arrays, scalars and dtypes promotes to.
 
     Args:
-        *operands: arrays, scalars, dtypes, or what has a shape and a dtype; at least one.
+        *operands: arrays, scalars, dtypes, or what has a shape and a dtype; at least one. None is
+            the default float.
 
     Raises:
         TypeError: when there is no common dtype.
@@ -428,6 +430,8 @@ def joined_dtype(*found: DType) -> DType:
 
 
 def _dtype_operand(x: Any) -> tuple[DType, bool]:
+    if x is None:
+        return default_dtype("float"), False
     if isinstance(x, (str, np.dtype)):
         return named_dtype(x), False
     if isinstance(x, type):

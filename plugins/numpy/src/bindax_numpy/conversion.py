@@ -137,14 +137,14 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     """Tell whether a dtype is of a kind.
 
     Args:
-        dtype: the dtype, or what names it.
+        dtype: the dtype, or what names it; None is the default float.
         kind: a dtype, "bool", "signed integer", "unsigned integer", "integral", "real floating",
             "complex floating" or "numeric", or a tuple of any of these.
 
     >>> jnp.isdtype(jnp.float32, ("bool", "real floating"))
     True
     """
-    own = named_dtype(dtype)
+    own = named_dtype(float if dtype is None else dtype)
     kinds = kind if isinstance(kind, tuple) else (kind,)
     return any(
         dtypes.kind_of(own) in _KINDS[k]

@@ -195,7 +195,7 @@ class _DTypeClass(type):
 
 
 class dtype(metaclass=_DTypeClass):
-    """The NumPy dtype that something names; Python's types name the default dtypes.
+    """The NumPy dtype that something names; Python's types name the default dtypes, None a float.
 
     Every dtype is an instance of it.
 
@@ -207,7 +207,7 @@ class dtype(metaclass=_DTypeClass):
 
     def __new__(cls, obj: Any = float, align: bool = False, copy: bool = False) -> Any:
         """The dtype; other arguments are accepted for compatibility."""
-        return named_dtype(obj)
+        return named_dtype(float if obj is None else obj)
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
