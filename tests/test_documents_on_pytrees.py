@@ -426,6 +426,36 @@ def test_metadata_that_compares_but_has_no_hash_is_compared_with_a_notice(made: 
     assert float(f({"k": made(["m"])})) == 1.0
 
 
+@with_metadata
+@pytest.mark.filterwarnings("ignore::bindax.errors.UnhashableMetadataNotice")
+def test_arrays_without_axes_in_metadata_are_compared_by_value(made: Any) -> None:
+    traced = []
+
+    @bindax.jit
+    def f(tree: Any) -> Any:
+        traced.append(1)
+        return tree_leaves(tree)[0]
+
+    for value in (1.5, 1.5, 2.5):
+        f(made(("m", jnp.asarray(value))))
+    assert len(traced) == 2
+    assert tree_structure(made(jnp.asarray(1.5))) == tree_structure(made(np.asarray(1.5)))
+
+
+@with_metadata
+@pytest.mark.filterwarnings("ignore::bindax.errors.UnhashableMetadataNotice")
+def test_the_same_array_in_metadata_is_equal_with_the_conventions_of_jax(made: Any) -> None:
+    f = bindax.jit(lambda tree: tree_leaves(tree)[0])
+    table = jnp.arange(3.0)
+    with bindax.config.override(conventions="jax"):
+        assert float(f(made(("a", 1.5)))) == float(f(made(("a", [1.5])))) == 1.0
+        assert float(f(made(("m", table)))) == float(f(made(("m", table)))) == 1.0
+        with pytest.raises(TreeError, match="instead of a bool"):
+            f(made(("m", jnp.arange(3.0))))
+    with pytest.raises(TreeError, match="cannot be hashed"):
+        f(made(("m", table)))
+
+
 def test_a_leaf_that_is_no_array_is_an_error_that_names_its_path() -> None:
     @bindax.jit
     def f(x: Any) -> Any:

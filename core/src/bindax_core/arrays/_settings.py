@@ -106,7 +106,8 @@ conventions = Setting(
     """``"jax"`` decides as JAX where bindax decides otherwise on purpose: a static index out of
     bounds is taken to the nearest end, the derivative of the absolute value at zero is 1, tangents
     have the dtype of their primals, functions with rules of their own return Python numbers as they
-    are, and Python integers are taken modulo the range of the dtype of the array that they meet""",
+    are, an array in the metadata of a container equals itself, and Python integers are taken modulo
+    the range of the dtype of the array that they meet""",
     choices=("bindax", "jax"),
     traced=True,
 )

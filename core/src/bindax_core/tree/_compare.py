@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from bindax_core._config import config
 from bindax_core.errors import BindaxError, TreeError, UnhashableMetadataNotice
 from bindax_core.tree._keys import position
 from bindax_core.tree._node_definition import NodeDefinition, short, type_name
@@ -15,7 +16,6 @@ from bindax_core.tree._paths import path_of_node, postorder
 if TYPE_CHECKING:
     from bindax_core.tree._treedef import PyTreeDef
 
-_BOOLEANS = ("bool", "bool_")
 _LEAF_HASH = hash("bindax.leaf")
 
 
@@ -113,7 +113,7 @@ def _equal(root: PyTreeDef, node: PyTreeDef, ours: Any, theirs: Any) -> bool:
     except Exception as error:
         reason = f"cannot be compared ({type(error).__name__}: {error})"
         raise _unusable(root, node, reason) from error
-    if type(result).__name__ in _BOOLEANS:
+    if isinstance(result, bool) or getattr(result, "shape", None) == ():
         return bool(result)
     reason = f"has an == that returns {type_name(type(result))} instead of a bool"
     raise _unusable(root, node, reason)
@@ -123,19 +123,22 @@ def _equal_without_identity(root: PyTreeDef, node: PyTreeDef, ours: Any, theirs:
     """Compare as ``==`` does, but never take two objects for equal because they are the same one.
 
     Containers do that with their elements, so that a tuple which holds an array compares equal to
-    itself, and raises only when it meets another one.
+    itself, and raises only when it meets another one. JAX leaves it at that.
     """
+    identity_counts = config.conventions == "jax"
     stack = [(ours, theirs)]
     while stack:
         x, y = stack.pop()
+        if identity_counts and x is y:
+            continue
         if type(x) is type(y) and type(x) in (tuple, list):
             if len(x) != len(y):
                 return False
-            stack.extend(zip(x, y, strict=True))
+            stack.extend(reversed([*zip(x, y, strict=True)]))  # the first decides
         elif type(x) is type(y) is dict:
             if x.keys() != y.keys():
                 return False
-            stack.extend((x[key], y[key]) for key in x)
+            stack.extend((x[key], y[key]) for key in reversed(x))
         elif not _equal(root, node, x, y):
             return False
     return True
