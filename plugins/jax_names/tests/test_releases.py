@@ -145,6 +145,7 @@ x = jnp.ones(2)
 assert type(x).__module__.startswith("jax") and jax.Array.__module__ == "jax"
 assert jax.Array.__name__ == "Array" and jax.ShapeDtypeStruct.__name__ == "ShapeDtypeStruct"
 assert pickle.loads(pickle.dumps(jax.typeof(x))) == jax.typeof(x)
+assert b"jax" not in pickle.dumps(jax.typeof(x)) and jax.ShapeDtypeStruct.__module__ == "jax"
 seen = []
 def f(x):
     seen.append(type(x).__module__)

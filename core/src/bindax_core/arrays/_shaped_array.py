@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache, partial
+from functools import cache
 from operator import index
 from typing import Any, Final
 
@@ -109,8 +109,7 @@ class ShapedArray(AbstractValue):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        make = partial(ShapedArray, sharding=self.placement, mat=self.mat)
-        return make, (self.shape, self.dtype, self.weak_type)
+        return _restored, (self.shape, self.dtype, self.weak_type, self.placement, self.mat)
 
     @property
     def sharding(self) -> Any:
@@ -251,6 +250,13 @@ class ShapedArray(AbstractValue):
 
     def __bool__(self) -> bool:
         return True  # a type is there, however many elements it speaks of
+
+
+def _restored(
+    shape: tuple[int, ...], dtype: Any, weak_type: bool, placement: Any, mat: ManualAxisType
+) -> ShapedArray:
+    # What pickles name: the class may have another name, such as that of JAX.
+    return ShapedArray(shape, dtype, weak_type, sharding=placement, mat=mat)
 
 
 def _check_placement(given: Any) -> None:

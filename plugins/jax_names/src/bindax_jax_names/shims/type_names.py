@@ -16,6 +16,7 @@ from bindax_transforms.staging.jaxpr_trace import JaxprTracer
 _STAGING = "jax._src.interpreters.partial_eval"
 _MODULES: dict[Any, str] = {
     AnyArray: "jax",
+    ShapedArray: "jax",
     Array: "jaxlib._jax",
     JaxprTracer: _STAGING,
     PartialEvalTracer: _STAGING,
@@ -53,4 +54,4 @@ def name_types() -> None:
     Array._base_array = property(_words)  # type: ignore[attr-defined]
     Array._impl = property(_generator)  # type: ignore[attr-defined]
     AnyArray.__name__ = AnyArray.__qualname__ = "Array"
-    ShapedArray.__name__ = "ShapeDtypeStruct"  # pickles go by the other name
+    ShapedArray.__name__ = ShapedArray.__qualname__ = "ShapeDtypeStruct"
