@@ -285,18 +285,14 @@ REPOSITORIES: dict[str, str] = {
 
 KNOWN: dict[str, str] = {
     "treescope": (
-        "Types of arrays here have one class, whose name is `ShapedArray`; NumPy takes the dtypes "
-        "of keys here and names them `void64`, where JAX's are none of NumPy's."
+        "NumPy takes the dtypes of keys here and names them `void64`, where JAX's are none of "
+        "NumPy's."
     ),
     "equinox": (
         "Three tests compare addresses of donated arrays, which are on the host here until a "
         "program takes them; two count the equations of a program, which here says what it "
         "broadcasts; two count the lowerings of a function that here is evaluated on the host; one "
         "expects the compiler's error where here the callback's own is raised."
-    ),
-    "scico": (
-        "It copies the methods of arrays from their type when it is imported; here the type has "
-        "`conj` and others of them once they are first asked for."
     ),
     "ott-jax": (
         "The test expects nan as the gradient of `numpy.linalg.norm` at zero, which here is zero."
