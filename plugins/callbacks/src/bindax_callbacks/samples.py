@@ -57,6 +57,12 @@ def _summed(x: Any) -> Any:
     return pure_callback(lambda x: np.sum(x), kind, x, vmap_method="sequential")
 
 
+def _scalar(x: Any) -> Any:
+    """A function that gives a scalar of Python, of more digits than are announced."""
+    kind = ShapeDtypeStruct((), x.dtype)
+    return pure_callback(lambda x: float(np.sum(x)), kind, x, vmap_method="sequential")
+
+
 def _io(x: Any) -> Any:
     kind = ShapeDtypeStruct(x.shape, x.dtype)
     return io_callback(lambda x: np.negative(x), kind, x)
@@ -93,6 +99,7 @@ def conformance_samples() -> Iterator[Sample | EquivalentMutant]:
             skip = _NO_DERIVATIVE if dtype == "float64" else {}
             yield sample(_pure(method), operand, operand, skip=skip)
     yield sample(_summed, array((3,), "float64"), skip=_NO_DERIVATIVE)
+    yield sample(_scalar, array((3,), "float32"), skip=_NO_DERIVATIVE)
     yield sample(_io, array((3,), "int32"))
     yield sample(_io, array((), "float32"), skip=_NO_DERIVATIVE)
 
