@@ -21,10 +21,13 @@ _NO_DERIVATIVE = {"vmap of others": "the reverse derivative belongs to Exported.
 def samples() -> Iterator[Sample]:
     """Calls of programs for all sizes, for fixed ones with two results, and for two platforms."""
     any_size = ShapedArray(symbolic_shape("b, 2"), np.dtype(np.float64))
+    odd_size = ShapedArray(symbolic_shape("2*b + 3"), any_size.dtype)
     fixed = ShapedArray((2, 3), np.dtype(np.float32))
     several = ("cpu", "tpu")
     for label, function, aval, shape, platforms in (
         ("any-size", lambda x: lax.sin(x) * 2.0, any_size, (3, 2), None),
+        ("least-size", lambda x: lax.cos(x), any_size, (1, 2), None),
+        ("odd-size", lambda x: lax.broadcast(x, ((x.shape[0] - 3) // 2,)), odd_size, (7,), None),
         ("fixed", lambda x: (lax.transpose(x, (1, 0)), x + 1), fixed, (2, 3), None),
         ("platforms", lambda x: lax.cos(x), ShapedArray((2,), fixed.dtype), (2,), several),
     ):
