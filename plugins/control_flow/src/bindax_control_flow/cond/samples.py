@@ -15,6 +15,7 @@ from bindax_transforms import custom_jvp
 
 INDEX = array((), "int32", between(0, 2))
 PRED = array((), "bool")
+_FORWARD = {"reverse": "what a tangent chooses has no transpose"}
 _TRANSPOSES = {"transpose": "the branch is linear at these values, the others are not"}
 
 
@@ -83,6 +84,26 @@ def _squared_jvp(primals: Any, tangents: Any) -> Any:
     return _squared(*primals), lax.mul(tangents[0], slope)
 
 
+@custom_jvp
+def _by_sign(x: Any) -> Any:
+    return lax.mul(x, x)
+
+
+@_by_sign.defjvp
+def _by_sign_jvp(primals: Any, tangents: Any) -> Any:
+    """A rule that chooses by the sign of the tangent, which linearization does not know."""
+    (x,), (t,) = primals, tangents
+    is_positive = lax.gt(lax.reduce_sum(t), np.zeros((), t.dtype))
+    slope = lax.add(x, x)
+    return _by_sign(x), cond(
+        is_positive, lambda t: lax.mul(slope, t), lambda t: lax.mul(t, slope), t
+    )
+
+
+def _chosen_by_tangents(pred: Any, x: Any) -> Any:
+    return cond(pred, _by_sign, lambda x: lax.sin(_by_sign(x)), x)
+
+
 def _with_constants_in_rules(index: Any, x: Any) -> Any:
     return switch(index, (_squared, lax.neg, lambda x: _squared(lax.sin(x))), x)
 
@@ -102,5 +123,6 @@ def cond_samples() -> Iterator[Sample]:
     yield sample(_reduced, PRED, array((2, 3), "float64"), skip=_TRANSPOSES)
     yield sample(_nested, PRED, PRED, x, skip=_TRANSPOSES)
     yield sample(_with_constants_in_rules, INDEX, x, skip=_TRANSPOSES)
+    yield sample(_chosen_by_tangents, PRED, x, skip=_FORWARD)
     yield sample(_per_platform, array((2,), "float64"))
     yield sample(_for_all_platforms, array((2,), "float64"))
