@@ -47,3 +47,27 @@ def samples() -> Iterator[Sample]:
         lambda x, w: (x + w, parallel.pmean(x, "i")), mesh=_GRID, in_specs=specs, out_specs=specs
     )
     yield sample(total, array((2, 4), "float32"), array((1, 4), "float32"), label="shard_map-two")
+    jointly = parallel.shard_map(
+        lambda x: parallel.ppermute(x * x, ("i", "j"), [(0, 3), (3, 1)]),
+        mesh=_GRID,
+        in_specs=specs[0],
+        out_specs=specs[0],
+    )
+    yield sample(jointly, array((2, 4), "float64"), label="shard_map-jointly")
+    in_common = P("i"), P()
+    operands = array((4, 2), "float64"), array((2, 2), "float64")
+    passed = parallel.shard_map(
+        lambda x, w: x * parallel.ppermute(w, "i", _PAIRS),
+        mesh=_MESH,
+        in_specs=in_common,
+        out_specs=P("i"),
+    )
+    yield sample(passed, *operands, label="shard_map-common")
+    untyped = parallel.shard_map(
+        lambda x, w: parallel.psum(x * w, "i"),
+        mesh=_MESH,
+        in_specs=in_common,
+        out_specs=P(),
+        check_vma=False,
+    )
+    yield sample(untyped, *operands, label="shard_map-untyped")
