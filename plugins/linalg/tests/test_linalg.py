@@ -146,6 +146,8 @@ def test_triangular_solve_in_blocks_and_for_vectors():
     a, b = np.tril(matrix(np.float64, 70, 70)) / 9 + 3 * np.eye(70), matrix(np.float64, 70)
     x = linalg.triangular_solve(a, b, left_side=True, lower=True)
     assert_close(a @ np.asarray(x), b)
+    x = linalg.triangular_solve(a, b, lower=True)
+    assert_close(np.asarray(x) @ a, b)
 
 
 def test_lu_in_blocks():
