@@ -11,6 +11,8 @@ import pytest
 import bindax_transforms as bt
 from bindax_core import Array
 from bindax_core.errors import BindaxError, ShapeError
+from bindax_core.extend import typeof
+from bindax_lax_basic import dynamic_update_slice
 from bindax_lax_basic.extend import ds
 
 X = np.arange(24, dtype=np.float32).reshape(4, 6)
@@ -95,3 +97,9 @@ def test_short_forms() -> None:
 def test_refused(call: Callable[[], Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         call()
+
+
+def test_updates_are_weakly_typed_where_both_arrays_are() -> None:
+    strong, weak = (Array.from_numpy(X[0], typeof(X[0]).update(weak_type=w)) for w in (False, True))
+    for x, update, wanted in ((strong, weak, False), (weak, strong, False), (weak, weak, True)):
+        assert typeof(dynamic_update_slice(x, update[:2], (0,))).weak_type is wanted
