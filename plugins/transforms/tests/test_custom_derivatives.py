@@ -308,6 +308,20 @@ def test_values_closed_over_that_are_mapped() -> None:
             np.testing.assert_allclose(bt.vmap(transformed)(XS), 10.0 * XS)
 
 
+def test_values_closed_over_stand_before_several_arguments() -> None:
+    def scaled(c: Any) -> Any:
+        f = bt.custom_jvp(lambda x, y: x * y * c)
+        f.defjvp(lambda primals, ts: (f(*primals), c * (ts[0] * primals[1] + 10.0 * ts[1])))
+        return f
+
+    for wrap in (lambda f: f, bt.jit):
+        slopes = lambda x, y, c, wrap=wrap: bt.grad(wrap(scaled(c)), (0, 1))(x, y)  # noqa: E731
+        for staged in (slopes, bt.jit(slopes)):
+            equal(staged(2.0, 3.0, 5.0), (15.0, 50.0))
+            mapped = bt.vmap(staged, (None, None, 0))(2.0, 3.0, XS)
+            np.testing.assert_allclose(mapped, (3.0 * XS, 10.0 * XS))
+
+
 def test_linear_functions_are_transposed_by_their_operations() -> None:
     f = bt.custom_jvp(lambda x: 3.0 * x)
     f.defjvp(lambda primals, tangents: (f(*primals), f(*tangents)))
