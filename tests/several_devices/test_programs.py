@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import bindax
+from bindax import P, lax
 
 from ._programs import collectives, placed, programs
 
@@ -79,6 +80,17 @@ def test_bindax_before_jax() -> None:
     pytest.importorskip("jax")
     lines = run_beside_jax("bindax", "blocks")
     assert lines == ["blocks: {'all-gather': 1, 'all-reduce': 1}", "done"]
+
+
+def test_exchanges_along_two_axes_are_one_where_they_are_of_a_kind(mesh: Any, numbers: Any) -> None:
+    def part(x: Any) -> Any:
+        return lax.pmax(lax.psum(x, "x"), "y"), lax.psum(x, ("x", "y"))
+
+    mapped = bindax.jit(bindax.shard_map(part, mesh=mesh, in_specs=P("x", "y"), out_specs=P()))
+    sums = numbers.reshape(4, 2, 2, 4).sum(0)
+    for found, wanted in zip(mapped(numbers), (sums.max(1), sums.sum(1)), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    assert mapped.lower(numbers).as_text().count("stablehlo.all_reduce") == 3
 
 
 def test_the_text_of_a_program_says_for_how_many_devices_it_is(on: Any, numbers: Any) -> None:
