@@ -69,6 +69,39 @@ def test_powers():
         x**-1
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32"])
+def test_negative_integer_powers_have_no_fraction(dtype):
+    x = array(np.array([3, -3, 2, 1, -1, -1, 0, 127, -128], dtype))
+    y = array(np.array([-1, -2, -5, -3, -3, -4, -1, -128, -7], dtype))
+    expected = [0, 0, 0, 1, -1, 1, 0, 0, 0]
+    same(x**y, expected)
+    same(bt.jit(operator.pow)(x, y), expected)
+    same(bt.vmap(operator.pow)(x, y), expected)
+    same(bt.jit(operator.pow)(x, -1), [0, 0, 0, 1, -1, -1, 0, 0, 0])
+    same(bt.jit(operator.pow)(np.array([3, 2], "uint8"), array([-1, 3])), [0, 8])
+
+
+def test_negative_integer_powers_that_are_known_are_refused():
+    for y in (-1, np.int32(-1), np.array(-1), array(-1), bt.jit(operator.neg)(1)):
+        with pytest.raises(TypeError, match="negative power -1"):
+            array([2, 3]) ** y
+        with pytest.raises(TypeError, match="negative power -1"):
+            bt.jit(lambda x, y=y: x**y)(array([2, 3]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
+def test_known_exponents_are_fixed_wherever_they_lie(dtype):
+    x = array(np.linspace(1, 3, 7).astype(dtype))
+    weak, strong = bt.jit(lambda: (7, array(7)))()
+    assert weak.weak_type
+    assert not strong.on_host
+    for y in (np.int32(7), np.array(7), array(7), weak, strong):
+        traced = bt.jit(operator.pow)(x, y)
+        for out in (x**y, bt.jit(lambda x, y=y: x**y)(x)):
+            assert out.dtype == traced.dtype
+            np.testing.assert_array_equal(out, x.astype(out.dtype) ** 7)
+
+
 def test_booleans():
     t, f = array([True, False]), array([True, True])
     same(t & f, [True, False])

@@ -115,10 +115,15 @@ def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
 
 
 def power(x1: Any, x2: Any, /) -> Array:
-    """``x1 ** x2``. A Python integer as ``x2`` is a fixed exponent, with exact derivatives.
+    """``x1 ** x2``. An integer as ``x2`` that is known is a fixed exponent, with exact derivatives.
+
+    An integer is known when it is Python's, NumPy's, or an array without axes that is not traced.
+    Fixed powers are made of multiplications, others of logarithms: they differ by rounding.
+    Integers to traced negative powers, and to those in arrays, are ``1 / x1**-x2`` without the
+    fraction.
 
     Raises:
-        TypeError: when integers are raised to a negative Python integer.
+        TypeError: when integers are raised to a negative integer that is known.
 
     >>> jnp.power(jnp.array([2.0, 3.0]), 2)
     Array([4., 9.], dtype=float32)

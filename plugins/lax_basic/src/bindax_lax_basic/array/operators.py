@@ -32,6 +32,7 @@ from bindax_lax_basic.elementwise.bits import (
 from bindax_lax_basic.elementwise.comparison import (
     and_p,
     eq_p,
+    ge_p,
     lt_p,
     ne_p,
     not_p,
@@ -226,29 +227,18 @@ def divide_with_remainder(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def power(x: Any, y: Any) -> Any:
-    """``x ** y``; an integer that the host knows is a fixed exponent, with exact derivatives."""
+    """``x ** y``; an integer whose value is known is a fixed exponent, with exact derivatives."""
     if isinstance(y, np.integer):
         y = int(y)
-    if type(y) is int and typeof(x).dtype.kind != "b":
-        if y >= 0 or dtypes.is_inexact(typeof(x).dtype):
-            return integer_pow_p.bind(x, y=y)
-        raise TypeError(
-            f"integers cannot be raised to the negative power {y}; convert the array with "
-            f".astype('float32') first."
-        )
     base, exponent = typeof(x), typeof(y)
+    if base.dtype.kind != "b":
+        if type(y) is int:
+            return _fixed_power(x, y)
+        if isinstance(y, (Array, np.ndarray)) and _is_known_integer(y):
+            dtype, _ = promoted_type(config.promotion, base, exponent)
+            weak = base.weak_type and (exponent.weak_type or dtypes.is_inexact(dtype))
+            return _fixed_power(convert(x, dtype, weak), int(y))
     integral = dtypes.is_integer(exponent.dtype) and not exponent.weak_type
-    if (
-        integral
-        and type(y) is Array
-        and not exponent.shape
-        and y.on_host
-        and base.dtype.kind != "b"
-    ):
-        dtype, _ = promoted_type(config.promotion, base, exponent)
-        if int(y) >= 0 or dtypes.is_inexact(dtype):
-            weak = base.weak_type and dtypes.is_inexact(dtype)
-            return integer_pow_p.bind(convert(x, dtype, weak), y=int(y))
     if integral and dtypes.is_inexact(base.dtype):
         # The exponent decides how wide a Python number is, and never that the result is strong.
         dtype, _ = promoted_type(config.promotion, base, exponent)
@@ -260,13 +250,35 @@ def power(x: Any, y: Any) -> Any:
     return _integer_power(x, y, base.weak_type and exponent.weak_type)
 
 
+def _is_known_integer(y: Any) -> bool:
+    """Tell whether ``y`` is an integer without axes that this process can read."""
+    if y.shape or not dtypes.is_integer(y.dtype):
+        return False
+    return type(y) is not Array or y.is_fully_addressable
+
+
+def _fixed_power(x: Any, y: int) -> Any:
+    if y < 0 and not dtypes.is_inexact(typeof(x).dtype):
+        raise TypeError(
+            f"integers cannot be raised to the negative power {y}; convert the array with "
+            f".astype('float32') first."
+        )
+    return integer_pow_p.bind(x, y=y)
+
+
 def _integer_power(x: Any, y: Any, weak: bool) -> Any:
-    """Integers to integer powers by squaring, for as many bits as an exponent can use."""
+    """Integers to integer powers by squaring, for as many bits as an exponent can use.
+
+    A negative power is the reciprocal without its fraction: 1 or -1 for those bases, otherwise 0.
+    """
     shape = broadcast_shapes(typeof(x).shape, typeof(y).shape)
     x, y = broadcast_to(x, shape), broadcast_to(y, shape)
     dtype = typeof(x).dtype
-    one, two = scalar_array(1, dtype), scalar_array(2, dtype)
-    result = select_scalars(eq_p.bind(y, y), mul_p.bind(x, scalar_array(0, dtype)), one)
+    zero, one, two = (scalar_array(n, dtype) for n in (0, 1, 2))
+    if dtypes.kind_of(dtype) == "signed integer":
+        unit = or_p.bind(eq_p.bind(x, one), eq_p.bind(x, scalar_array(-1, dtype)))
+        x = select_scalars(or_p.bind(unit, ge_p.bind(y, zero)), zero, x)
+    result = broadcast_to(one, shape)
     # Exponents of 64 and more overflow for every base but -1, 0 and 1, whose powers repeat.
     for _ in range(dtype.itemsize * 8):
         odd = not_p.bind(_is_zero(rem_p.bind(y, two)))
