@@ -72,6 +72,19 @@ class AbstractionError(BindaxError, TypeError):
     """
 
 
+class MaskedArrayError(AbstractionError, ValueError):
+    """A masked array of NumPy is given where its mask would be ignored.
+
+    >>> import numpy as np
+    >>> from bindax_core import typeof
+    >>> try:
+    ...     typeof(np.ma.array([1, 2], mask=[False, True]))
+    ... except ValueError:
+    ...     print("no operand")
+    no operand
+    """
+
+
 class ShardingTypeError(BindaxError, TypeError):
     """Operands lie on devices in ways that do not say how a result does.
 

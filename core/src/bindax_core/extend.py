@@ -114,7 +114,8 @@ from bindax_core.kernel._jaxpr import JaxprEqn as JaxprEqn
 from bindax_core.kernel._jaxpr import Literal as Literal
 from bindax_core.kernel._jaxpr import Var as Var
 from bindax_core.kernel._jaxpr import subjaxprs as subjaxprs
-from bindax_core.kernel._operands import unknown_type_message as unknown_type_message
+from bindax_core.kernel._operands import is_masked as is_masked
+from bindax_core.kernel._operands import unknown_type_error as unknown_type_error
 from bindax_core.kernel._operands import unwrapped as unwrapped
 from bindax_core.kernel._primitive import CallPrimitive as CallPrimitive
 from bindax_core.kernel._primitive import Primitive as Primitive

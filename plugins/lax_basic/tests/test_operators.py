@@ -102,6 +102,16 @@ def test_known_exponents_are_fixed_wherever_they_lie(dtype):
             np.testing.assert_array_equal(out, x.astype(out.dtype) ** 7)
 
 
+@pytest.mark.parametrize(
+    "use",
+    [operator.add, lambda x, m: m + x, operator.eq, lambda x, m: x[m], lambda x, m: x.at[m].get()],
+)
+def test_masked_arrays_are_refused(use):
+    masked = np.ma.array([1, 2], mask=[False, True])
+    with pytest.raises(ValueError, match="Its mask would be ignored"):
+        use(array([1, 2, 3, 4]), masked)
+
+
 def test_booleans():
     t, f = array([True, False]), array([True, True])
     same(t & f, [True, False])

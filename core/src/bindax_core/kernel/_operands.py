@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindax_core.errors import AbstractionError
+from bindax_core.errors import AbstractionError, MaskedArrayError
 
 _METHODS = ("__bindax_array__", "__jax_array__")  # the second is of classes written for JAX
 
@@ -49,31 +49,43 @@ def to_operand(x: Any) -> Any:
     """Return the operand that a value stands for; raise if it stands for none."""
     inner = unwrapped(x)
     if inner is x:
-        raise AbstractionError(unknown_type_message(x))
+        raise unknown_type_error(x)
     return inner
 
 
-def unknown_type_message(x: Any, hint: str = "") -> str:
-    """Describe an operand of an unknown type.
+def is_masked(x: Any) -> bool:
+    """Tell whether ``x`` is a masked array of NumPy, whose mask an operation would ignore.
+
+    >>> import numpy as np
+    >>> is_masked(np.ma.array([1, 2])), is_masked(np.array([1, 2]))
+    (True, False)
+    """
+    return hasattr(type(x), "filled")
+
+
+def unknown_type_error(x: Any, before: str = "", hint: str = "") -> AbstractionError:
+    """The error about an operand of an unknown type.
 
     A class whose instances are never operands can say what to do instead: the text of its
     attribute ``__bindax_remedy__`` is shown.
 
     Args:
         x: the operand.
-        hint: the way to pass it as static, where there is one.
+        before: the beginning of the message, such as the operand's place.
+        hint: the way to pass it that the caller has.
     """
     kind = type(x)
+    start = f"{before}a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand"
     own = getattr(kind, "__bindax_remedy__", None)
     if own is not None:
-        return (
-            f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand. {own}"
-        )
-    remedy = f"Convert it with bindax.numpy.asarray, or pass it as static.{hint and f' {hint}'}"
-    if hasattr(kind, "filled"):  # a masked array: others of NumPy are legal
-        remedy = "Its mask would be ignored: pass x.filled(value), or x.data and x.mask."
-    return (
-        f"a value of type {kind.__module__}.{kind.__qualname__} is not a legal operand: {x!r:.80}. "
-        f"Legal are arrays, NumPy scalars, Python bool, int, float and complex, and the types that "
-        f"installed plugins register. {remedy}"
+        return AbstractionError(f"{start}. {own}")
+    start = (
+        f"{start}: {x!r:.80}. Legal are arrays, NumPy scalars, Python bool, int, float and "
+        f"complex, and the types that installed plugins register."
     )
+    if is_masked(x):
+        return MaskedArrayError(
+            f"{start} Its mask would be ignored: pass x.filled(value), or x.data and x.mask."
+        )
+    remedy = "Convert it with bindax.numpy.asarray, or pass it as static."
+    return AbstractionError(" ".join(filter(None, (start, remedy, hint))))

@@ -20,7 +20,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_flatten_with_path,
     tree_unflatten,
-    unknown_type_message,
+    unknown_type_error,
 )
 from bindax_transforms import argument_names
 
@@ -151,10 +151,8 @@ def make_callback(
             statics[i] = x
         else:
             what = ("args", "kwargs")[path[0].idx] + keystr(path[1:])
-            raise TypeError(
-                f"{caller}, argument {what}: {unknown_type_message(x)} Bind what is no array "
-                f"with functools.partial."
-            )
+            hint = "Bind what is no array with functools.partial."
+            raise unknown_type_error(x, f"{caller}, argument {what}: ", hint)
     types, out_tree = tree_flatten(result_shape_dtypes)
     avals = tuple([_announced(caller, t) for t in types])
     name = name or str(getattr(function, "__name__", None) or type(function).__name__)

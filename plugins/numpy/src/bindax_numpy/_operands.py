@@ -14,7 +14,7 @@ import numpy as np
 
 from bindax_core import device_put
 from bindax_core.errors import ConcretizationTypeError, TracerArrayConversionError
-from bindax_core.extend import is_value, typeof
+from bindax_core.extend import is_masked, is_value, typeof, unknown_type_error
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.extend import (
     ComplexOperandError,
@@ -34,6 +34,8 @@ def require_values(name: str, *operands: Any) -> None:
     """Raise unless all operands are arrays or scalars; lists are made arrays by ``array`` alone."""
     for position, x in enumerate(operands):
         if not is_value(x):
+            if is_masked(x):
+                raise unknown_type_error(x, f"{name}, argument {position}: ")
             own = getattr(type(x), "__bindax_remedy__", None)
             remedy = f". {own}" if own else "; make an array of it first with bindax.numpy.asarray."
             raise TypeError(

@@ -11,9 +11,10 @@ from bindax_core.extend import (
     canonicalize_aval,
     float0,
     is_extended,
+    is_masked,
     is_value,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
 )
 from bindax_core.sharding import laid_as
 from bindax_lax_basic import dtypes
@@ -119,8 +120,8 @@ def asarray(
     """
     if out_sharding is not None:
         return decided(asarray, out_sharding, (a, dtype, order), {"copy": copy, "device": device})
-    if hasattr(type(a), "filled"):  # a masked array, as in JAX
-        raise ValueError(f"asarray: {unknown_type_message(a)}")
+    if is_masked(a):
+        raise unknown_type_error(a, "asarray: ")
     made = placed("asarray", array(a, dtype, bool(copy), order), device)
     has_bytes = not isinstance(a, (*_NUMBERS, list, tuple))
     if copy is False and made is not a and has_bytes:

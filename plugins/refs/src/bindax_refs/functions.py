@@ -13,7 +13,7 @@ from bindax_core.extend import (
     canonicalize_aval,
     is_value,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
     zeros_like_aval,
 )
 from bindax_lax_basic import convert_element_type
@@ -63,7 +63,7 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None)
     if isinstance(init_val, list | tuple):
         init_val = np.asarray(init_val)
     if not is_value(init_val):
-        raise TypeError(f"new_ref: {unknown_type_message(init_val)}")
+        raise unknown_type_error(init_val, "new_ref: ")
     return _KINDS[kind](_strong(init_val))
 
 

@@ -23,7 +23,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_flatten_with_path,
     tree_unflatten,
-    unknown_type_message,
+    unknown_type_error,
 )
 from bindax_transforms.staging.reference import Reference, argument_error, returned_error
 from bindax_transforms.zeros import Zero
@@ -64,7 +64,7 @@ def flatten_function(
                 path = argument_names(result, "output")[i]
                 if isinstance(x, Reference):
                     raise returned_error(x, origin, path)
-                raise TypeError(f"{origin} returned at {path} {unknown_type_message(x)}")
+                raise unknown_type_error(x, f"{origin} returned at {path} ")
         store.append(out_tree)
         return out
 
@@ -77,7 +77,7 @@ def check_values(leaves: Iterable[Any], names: Callable[[], list[str]], before: 
         if not is_value(x):
             if isinstance(x, Reference):
                 raise argument_error(x, f"{before} {names()[i]}: it")
-            raise TypeError(f"{before} {names()[i]}: {unknown_type_message(x)}")
+            raise unknown_type_error(x, f"{before} {names()[i]}: ")
 
 
 def own_value(x: Any) -> Any:

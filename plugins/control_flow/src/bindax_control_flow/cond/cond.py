@@ -19,7 +19,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
     wraps,
 )
 from bindax_lax_basic import clamp, convert_element_type, ne
@@ -182,7 +182,7 @@ def switch(
 
 def _check_scalar(name: str, argument: str, x: Any) -> None:
     if not is_value(x):
-        raise TypeError(f"{argument} of {name}: {unknown_type_message(x)}")
+        raise unknown_type_error(x, f"{argument} of {name}: ")
     if typeof(x).shape != ():
         raise TypeError(
             f"{argument} of {name} must be a scalar, but it is {typeof(x).str_short()}; for a "
@@ -203,7 +203,7 @@ def bind_branches(
         if not is_value(x):
             if has_references(leaves):
                 return _with_references(name, index, functions, operands, **which)
-            raise TypeError(f"an operand of {name}: {unknown_type_message(x)}")
+            raise unknown_type_error(x, f"an operand of {name}: ")
     avals = [typeof(x) for x in leaves]
 
     def trace() -> tuple[Any, list[Any]]:

@@ -13,7 +13,7 @@ from bindax_core.extend import (
     is_value,
     tree_flatten,
     tree_unflatten,
-    unknown_type_message,
+    unknown_type_error,
 )
 from bindax_transforms import argument_names
 from bindax_transforms.extend import Reference, argument_error, returned_error
@@ -26,7 +26,7 @@ def check_values(name: str, argument: str, tree: Any) -> None:
             place = argument_names(tree, argument)[i]
             if isinstance(x, Reference):
                 raise argument_error(x, f"{place} of {name}")
-            raise TypeError(f"{place} of {name}: {unknown_type_message(x)}")
+            raise unknown_type_error(x, f"{place} of {name}: ")
 
 
 def check_returned(
@@ -40,7 +40,7 @@ def check_returned(
     if isinstance(x, Reference):
         raise returned_error(x, DebugInfo(name, function), place)
     where = f"{place} of what {describe_function(function)} returned to {name}"
-    raise TypeError(f"{where}: {unknown_type_message(x)}")
+    raise unknown_type_error(x, f"{where}: ")
 
 
 def structure_paths(root: str, tree: PyTreeDef) -> list[str]:

@@ -24,7 +24,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
 )
 from bindax_transforms import (
     check_function,
@@ -123,7 +123,7 @@ class Function:
             )
         for x in (*found, *aux):
             if not is_value(x):
-                raise TypeError(f"{self._name()} returned {unknown_type_message(x)}")
+                raise unknown_type_error(x, f"{self._name()} returned ")
         return [*found, *aux]
 
 

@@ -24,7 +24,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
 )
 from bindax_transforms import check_function, traced_once
 from bindax_transforms.extend import StagedProgram, joined, stage_with_references, with_constants
@@ -92,7 +92,7 @@ def _trace_condition(cond_fun: Callable[[Any], Any], carry: Carry) -> StagedProg
         if tree.num_nodes != 1 or len(outs) != 1:
             raise TypeError(_not_a_predicate(cond_fun, f"the tree {tree}"))
         if not is_value(result):
-            raise TypeError(f"cond_fun of while_loop returned {unknown_type_message(result)}")
+            raise unknown_type_error(result, "cond_fun of while_loop returned ")
         aval = typeof(result)
         if aval.shape != () or aval.dtype != np.bool_:
             raise TypeError(_not_a_predicate(cond_fun, describe_type(aval)))

@@ -26,7 +26,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
 )
 from bindax_experimental.jet.series import Taylor, scaled, series
 from bindax_transforms import check_function
@@ -141,7 +141,7 @@ def jet(
         outs, out_tree = tree_flatten(fun(*tree_unflatten(in_tree, values)))
         for x in outs:
             if not is_value(x):
-                raise TypeError(f"the function given to jet returned {unknown_type_message(x)}")
+                raise unknown_type_error(x, "the function given to jet returned ")
         return outs
 
     outs = jet_flat(flat, operands, DebugInfo("jet", fun))
@@ -189,7 +189,7 @@ def _operands(primals: Any, terms: Any, factorial_scaled: bool) -> tuple[list[Ta
         rows = [_leaves(f"series[{i}][{k}]", term, tree) for k, term in enumerate(one)]
         for j, x in enumerate(leaves):
             if not is_value(x):
-                raise TypeError(f"primals[{i}] of jet: {unknown_type_message(x)}")
+                raise unknown_type_error(x, f"primals[{i}] of jet: ")
             if order and not is_differentiable(typeof(x).dtype):
                 raise TypeError(
                     f"primals[{i}] of jet must be floating-point numbers, but has the type "
@@ -213,7 +213,7 @@ def _leaves(place: str, term: Any, tree: Any) -> list[Any]:
 def _term(place: str, term: Any, primal: Any) -> Any:
     """A term with the type of its primal."""
     if not is_value(term):
-        raise TypeError(f"{place} of jet: {unknown_type_message(term)}")
+        raise unknown_type_error(term, f"{place} of jet: ")
     aval, given = typeof(primal), typeof(term)
     if given.shape not in ((), aval.shape):
         raise TypeError(

@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bindax_core.errors import NonConcreteBooleanIndexError
-from bindax_core.extend import Array, Dimension, Tracer, is_value, typeof, unwrapped
+from bindax_core.extend import (
+    Array,
+    Dimension,
+    Tracer,
+    is_masked,
+    is_value,
+    typeof,
+    unknown_type_error,
+    unwrapped,
+)
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array.dynamic_slices import Slice
 from bindax_lax_basic.elementwise.conversion import convert
@@ -107,6 +116,8 @@ def _concrete(entry: Any) -> Any:
         if any(isinstance(x, Tracer) for x in entry):
             return _joined_integers(entry)
         return _integers(np.asarray(entry) if entry else np.zeros(0, np.int32))
+    if is_masked(entry):
+        raise unknown_type_error(entry, "an index: ")
     inner = unwrapped(entry)
     return _integers(entry) if inner is entry else _concrete(inner)
 

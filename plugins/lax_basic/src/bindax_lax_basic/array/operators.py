@@ -15,8 +15,10 @@ from bindax_core.extend import (
     Primitive,
     config,
     hide_internal_frames,
+    is_masked,
     is_value,
     typeof,
+    unknown_type_error,
 )
 from bindax_lax_basic import dtypes
 from bindax_lax_basic.array import comparisons
@@ -66,8 +68,10 @@ Operator = Callable[[Any, Any], Any]
 def _refused(x: Any, other: Any, name: str) -> Any:
     """The answer of an operator to what is no operand; to a list it is an error, as in JAX.
 
-    Python would repeat it, or tell that it equals no array.
+    Python would repeat it, or tell that it equals no array. Masked arrays would take over.
     """
+    if is_masked(other):
+        raise unknown_type_error(other, f"__{name}__: ")
     if type(other) not in (list, tuple, set, dict):
         return NotImplemented
     kind = type(other).__name__

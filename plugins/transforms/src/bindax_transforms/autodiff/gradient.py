@@ -18,7 +18,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
     wraps,
 )
 from bindax_transforms._callables import check_function
@@ -98,7 +98,7 @@ def _input_error(name: str, where: str, x: Any, holomorphic: bool) -> Exception:
     if isinstance(x, Reference):
         return argument_error(x, f"{name} with respect to {where}: it")
     if not is_value(x):
-        return TypeError(f"{name} with respect to {where}: {unknown_type_message(x)}")
+        return unknown_type_error(x, f"{name} with respect to {where}: ")
     aval = typeof(x)
     if holomorphic:
         return TypeError(

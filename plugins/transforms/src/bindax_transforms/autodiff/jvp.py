@@ -32,7 +32,7 @@ from bindax_core.extend import (
     tree_map,
     tree_unflatten,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
 )
 from bindax_core.sharding import laid_as
 from bindax_transforms._callables import check_function
@@ -231,7 +231,7 @@ def check_tangent(
     if type(tangent) is Array and tangent.aval is aval and is_differentiable(aval.dtype):
         return tangent
     if not is_value(tangent):
-        raise TypeError(f"the {what} for {names()[index]}: {unknown_type_message(tangent)}")
+        raise unknown_type_error(tangent, f"the {what} for {names()[index]}: ")
     expected = aval.tangent_aval() if what == "tangent" else aval.cotangent_aval()
     given = typeof(tangent)
     if getattr(given, "dtype", None) == float0 and given.shape == expected.shape:

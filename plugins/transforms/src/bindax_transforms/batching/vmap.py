@@ -32,7 +32,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
     warn_user,
     wraps,
 )
@@ -299,7 +299,7 @@ def _checked_dims(
             checked.append(None)
             continue
         if not is_value(x):
-            raise TypeError(f"vmap over {names()[i]}: {unknown_type_message(x)}")
+            raise unknown_type_error(x, f"vmap over {names()[i]}: ")
         ndim = len(typeof(x).shape)
         if not -ndim <= d < ndim:
             raise ValueError(

@@ -29,7 +29,7 @@ from bindax_core.extend import (
     trace_state,
     tree_flatten,
     tree_map,
-    unknown_type_message,
+    unknown_type_error,
 )
 from bindax_transforms._callables import Signature, check_function
 from bindax_transforms._flat import flatten_function, operand_names
@@ -253,11 +253,9 @@ class JittedFunction(Generic[P, R]):
             return aval
         for path, leaf in arguments.argument_paths(self._fun, args, kwargs):
             if leaf is x:
-                raise TypeError(
-                    f"jit of {describe_function(self._fun)}: argument {path} is not an array: "
-                    f"{unknown_type_message(x, arguments.STATIC)}"
-                )
-        raise TypeError(unknown_type_message(x))
+                place = f"jit of {describe_function(self._fun)}: argument {path} is not an array: "
+                raise unknown_type_error(x, place, arguments.STATIC)
+        raise unknown_type_error(x)
 
     def _trace(self, key: Any, args: Any, kwargs: Any, tree: PyTreeDef, avals: list[Any]) -> Entry:
         shared = self._shared

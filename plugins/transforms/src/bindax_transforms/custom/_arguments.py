@@ -26,7 +26,7 @@ from bindax_core.extend import (
     tree_structure,
     tree_unflatten,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
 )
 from bindax_transforms._callables import check_function
 from bindax_transforms._flat import argument_names, check_values, merge, parameter_roots
@@ -125,10 +125,10 @@ class Arguments:
                         continue
                     place = f"the argument {self.paths(others)[i]} of the {self.name}"
                     raise argument_error(x, place)
-                raise TypeError(
-                    f"the argument {self.paths(others)[i]} of the {self.name}: "
-                    f"{unknown_type_message(x)} Pass arguments that are no arrays in a position "
-                    f"of nondiff_argnums."
+                raise unknown_type_error(
+                    x,
+                    f"the argument {self.paths(others)[i]} of the {self.name}: ",
+                    "Pass arguments that are no arrays in a position of nondiff_argnums.",
                 )
         return leaves, tree
 
@@ -377,7 +377,7 @@ def _as_tangent(
     if x is None or type(x) in (Zero, SymbolicZero):
         return Zero(expected)
     if not is_value(x):
-        raise TypeError(f"the {rule} returned as {what} of {paths()[i]}: {unknown_type_message(x)}")
+        raise unknown_type_error(x, f"the {rule} returned as {what} of {paths()[i]}: ")
     given = typeof(x)
     if _compared(given) == _compared(expected):
         if expected.dtype == float0:

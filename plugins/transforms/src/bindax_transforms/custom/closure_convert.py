@@ -18,7 +18,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
     wraps,
 )
 from bindax_transforms._callables import check_function
@@ -67,7 +67,7 @@ def closure_convert(
     for i, x in enumerate(leaves):
         if not is_value(x) and not isinstance(x, AbstractValue):
             path = argument_names(example_args, "example_args")[i]
-            raise TypeError(f"{path} of closure_convert: {unknown_type_message(x)}")
+            raise unknown_type_error(x, f"{path} of closure_convert: ")
     origin = DebugInfo("closure_convert", fun)
     flat_function, out_tree = flatten_function(fun, in_tree, origin)
     avals = [x if isinstance(x, AbstractValue) else typeof(x) for x in leaves]

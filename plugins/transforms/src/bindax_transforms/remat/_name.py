@@ -17,7 +17,7 @@ from bindax_core.extend import (
     rules,
     tree_flatten_with_path,
     tree_unflatten,
-    unknown_type_message,
+    unknown_type_error,
 )
 from bindax_transforms.rules import jvp, transpose, vmap
 
@@ -61,5 +61,5 @@ def checkpoint_name(x: Any, name: str) -> Any:
     leaves, tree = tree_flatten_with_path(x)
     for path, leaf in leaves:
         if not is_value(leaf):
-            raise TypeError(f"checkpoint_name of x{keystr(path)}: {unknown_type_message(leaf)}")
+            raise unknown_type_error(leaf, f"checkpoint_name of x{keystr(path)}: ")
     return tree_unflatten(tree, [name_p.bind(leaf, name=name) for _, leaf in leaves])

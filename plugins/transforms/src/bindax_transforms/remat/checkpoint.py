@@ -18,7 +18,7 @@ from bindax_core.extend import (
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
     wraps,
 )
 from bindax_transforms._callables import check_function
@@ -86,11 +86,8 @@ class _Checkpointed:
             return typeof(x)
         paths = arguments.argument_paths(self.fun, args, kwargs)
         place = next(path for path, leaf in paths if leaf is x)
-        hint = arguments.STATIC
-        raise TypeError(
-            f"checkpoint of {describe_function(self.fun)}: argument {place} is not an array: "
-            f"{unknown_type_message(x, hint)}"
-        )
+        before = f"checkpoint of {describe_function(self.fun)}: argument {place} is not an array: "
+        raise unknown_type_error(x, before, arguments.STATIC)
 
     def _remembered(
         self,

@@ -18,12 +18,13 @@ from bindax_core.extend import (
     api_boundary,
     canonicalize_aval,
     eval_context,
+    is_masked,
     is_value,
     trace_state,
     tree_flatten,
     tree_unflatten,
     typeof,
-    unknown_type_message,
+    unknown_type_error,
     unwrapped,
     wraps,
 )
@@ -54,9 +55,9 @@ def abstractify(x: Any, name: str) -> Any:
         return canonicalize_aval(x)
     if is_value(x):
         return typeof(x)
-    if hasattr(x, "shape") and hasattr(x, "dtype"):
+    if hasattr(x, "shape") and hasattr(x, "dtype") and not is_masked(x):
         return canonicalize_aval(ShapedArray(tuple(x.shape), x.dtype))
-    raise TypeError(f"{name}: {unknown_type_message(x)}")
+    raise unknown_type_error(x, f"{name}: ")
 
 
 def operand_of(x: Any) -> Any:
