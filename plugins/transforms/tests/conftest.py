@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bindax_core import config
+from bindax_core._extension_points import runtime
 from bindax_core.arrays import _operators as operations
 from bindax_core.arrays import _operators as operators
 
@@ -20,6 +21,7 @@ def toy_operations() -> Iterator[None]:
     """The toy operations in place of whatever a plugin supplies."""
     import toy
 
+    runtime.plugins.load_for_operations()  # or it is loaded later, and finds others there
     attributes = dict(operators.ArrayOperators.__dict__)
     present = dict(operations._operations)
     operations._operations.clear()

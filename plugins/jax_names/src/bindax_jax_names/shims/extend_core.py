@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from bindax_core import Array
@@ -268,7 +269,7 @@ def nonempty_axis_env_DO_NOT_USE() -> bool:
 
 
 array_types: frozenset[type] = frozenset(
-    {np.ndarray, *(np.dtype(name).type for name in ("bool", "bfloat16", *_NUMBERS))}
+    {np.ndarray, ml_dtypes.bfloat16, *(np.dtype(name).type for name in ("bool", *_NUMBERS))}
 )
 """The types of NumPy that are operands."""
 
