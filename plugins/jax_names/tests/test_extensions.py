@@ -12,7 +12,15 @@ from bindax import numpy as jnp
 from bindax_core import rule_coverage
 from bindax_core.extend import Zero
 from bindax_jax_names._alias import alias_module
-from bindax_jax_names.shims import ad, batching, extend_core, linear_util, mlir, partial_eval
+from bindax_jax_names.shims import (
+    ad,
+    batching,
+    extend_core,
+    linear_util,
+    mlir,
+    monitoring,
+    partial_eval,
+)
 from bindax_jax_names.shims._primitive import Primitive
 from bindax_jax_names.shims.api_util import flatten_fun, flatten_fun_nokwargs
 from bindax_jax_names.shims.test_util import check_grads
@@ -336,3 +344,20 @@ def test_sizes_and_dtypes_by_private_names():
 def test_a_lowering_for_a_platform_that_nobody_has():
     with pytest.raises(NotImplementedError, match="unknown platform cudda"):
         mlir.register_lowering(Primitive("nothing"), lambda ctx, x: [x], platform="cudda")
+
+
+def test_events_are_recorded_by_keyword():
+    heard: list[Any] = []
+
+    def listener(*values: Any, **words: Any) -> None:
+        heard.append((values, words))
+
+    monitoring.register_scalar_listener(callback=listener)
+    monitoring.register_event_time_span_listener(callback=listener)
+    monitoring.record_scalar(event="loss", value=0.5, step=3)
+    monitoring.record_event_time_span("run", start_time=1.0, end_time=2.0)
+    monitoring.record_event_duration_secs(event="unheard", duration=1.0)
+    monitoring.unregister_scalar_listener(callback=listener)
+    monitoring.record_scalar(event="loss", value=0.25)
+    monitoring.unregister_event_time_span_listener(callback=listener)
+    assert heard == [(("loss", 0.5), {"step": 3}), (("run", 1.0, 2.0), {})]

@@ -205,7 +205,7 @@ class ShapedArray(AbstractValue):
             return self
         element, own = self.dtype[0], self.placement
         if own is not None and lies_in_type(own):
-            own = own.update(spec=own.spec.update(*own.spec, *[None] * len(element.shape)))
+            own = own.update(spec=own.spec.update((*own.spec, *[None] * len(element.shape))))
         return self.update(
             shape=(*self.shape, *element.shape), dtype=element.base, weak_type=False, sharding=own
         )

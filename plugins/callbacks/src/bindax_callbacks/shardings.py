@@ -58,15 +58,14 @@ def inspect_array_sharding(value: Any, *, callback: Callable[[Sharding], None]) 
 
 
 @api_boundary
-def visualize_array_sharding(arr: Any, *, use_color: bool = False, scale: float = 1.0) -> None:
+def visualize_array_sharding(arr: Any, **options: Any) -> None:
     """Print which part of an array of one or two axes lies on which device.
 
     Inside of ``jit`` it is printed when the program is compiled.
 
     Args:
         arr: the array.
-        use_color: whether the parts have colors, by the escape codes of terminals.
-        scale: how wide the picture is.
+        options: those of ``visualize_sharding``.
 
     Raises:
         ValueError: when the array has other than one or two axes.
@@ -79,12 +78,18 @@ def visualize_array_sharding(arr: Any, *, use_color: bool = False, scale: float 
     └...┘
     """
     shape = typeof(arr).shape
-    draw = partial(visualize_sharding, shape, use_color=use_color, scale=scale)
-    inspect_array_sharding(arr, callback=draw)
+    inspect_array_sharding(arr, callback=partial(visualize_sharding, shape, **options))
 
 
 def visualize_sharding(
-    shape: Sequence[int], sharding: Sharding, *, use_color: bool = False, scale: float = 1.0
+    shape: Sequence[int],
+    sharding: Sharding,
+    *,
+    use_color: bool = False,
+    scale: float = 1.0,
+    min_width: int = 0,
+    max_width: int = 80,
+    color_map: Callable[[float], Sequence[float]] | None = None,
 ) -> None:
     """Print which part of arrays of a shape lies on which device.
 
@@ -93,6 +98,10 @@ def visualize_sharding(
         sharding: which part lies on which device.
         use_color: whether the parts have colors, by the escape codes of terminals.
         scale: how wide the picture is.
+        min_width: how many characters a part is wide at least.
+        max_width: how many it is wide at most; longer texts are cut.
+        color_map: gives the red, green and blue of parts, from 0 to 1, for numbers from 0 to 1
+            that are spread over the parts; by default the colors of the terminal.
 
     Raises:
         ValueError: when the shape has other than one or two axes.
@@ -120,23 +129,32 @@ def visualize_sharding(
         cells[row][column].append(device)
     platform = getattr(sharding.device_assignment[0], "platform", "device")
     texts = [[f"{platform} {','.join(str(d.id) for d in held)}" for held in row] for row in cells]
-    sys.stdout.write(_drawn(texts, use_color, scale) + "\n")
+    width = max(len(text) for row in texts for text in row) + 2
+    width = min(max(width, round(width * scale), min_width), max_width)
+    colors = _colors(rows * columns, color_map) if use_color else None
+    sys.stdout.write(_drawn(texts, width, colors) + "\n")
     sys.stdout.flush()
 
 
-def _drawn(texts: list[list[str]], use_color: bool, scale: float) -> str:
+def _colors(count: int, color_map: Callable[[float], Sequence[float]] | None) -> list[str]:
+    """The codes of the backgrounds of parts."""
+    if color_map is None:
+        return [str(41 + i % 6) for i in range(count)]
+    shades = [color_map(i / max(1, count - 1)) for i in range(count)]
+    return ["48;2;" + ";".join(str(round(255 * part)) for part in rgb[:3]) for rgb in shades]
+
+
+def _drawn(texts: list[list[str]], width: int, colors: Sequence[str] | None) -> str:
     """A table with borders."""
-    width = max(len(text) for row in texts for text in row) + 2
-    width = max(width, round(width * scale))
     bar = "─" * width
     lines = [f"┌{'┬'.join([bar] * len(texts[0]))}┐"]
     for i, row in enumerate(texts):
         if i:
             lines.append(f"├{'┼'.join([bar] * len(row))}┤")
-        cells = [text.center(width) for text in row]
-        if use_color:
-            colors = [41 + (i * len(row) + j) % 6 for j in range(len(row))]
-            cells = [f"\x1b[{c}m{t}\x1b[0m" for c, t in zip(colors, cells, strict=True)]
+        cells = [text[:width].center(width) for text in row]
+        if colors is not None:
+            own = colors[i * len(row) : (i + 1) * len(row)]
+            cells = [f"\x1b[{c}m{t}\x1b[0m" for c, t in zip(own, cells, strict=True)]
         lines.append(f"│{'│'.join(cells)}│")
     return "\n".join([*lines, f"└{'┴'.join([bar] * len(texts[0]))}┘"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,20 @@ from bindax_linalg.condensed_forms import hessenberg_array
 __all__ = ["schur", "schur_p"]
 
 
-def schur(x: Any, *, compute_schur_vectors: bool = True) -> list[Array]:
+def schur(
+    x: Any,
+    *,
+    compute_schur_vectors: bool = True,
+    sort_eig_vals: bool = False,
+    select_callable: Callable[..., Any] | None = None,
+) -> list[Array]:
     """The Schur decomposition ``x = Q T Q^H``.
 
     Args:
         x: matrices, of shape ``[..., n, n]``.
         compute_schur_vectors: whether to compute Q.
+        sort_eig_vals: has no effect, as in JAX: eigenvalues are in the order of the algorithm.
+        select_callable: has no effect either.
 
     Returns:
         ``[t, q]``, or ``[t]``: T upper triangular, where ``x`` is real with blocks of size 2 on

@@ -354,7 +354,7 @@ class NamedSharding(Sharding):
         if not spoken:
             return None
         spec = self.spec
-        kept = spec.update(*[tuple(n for n in axes if n in spoken) for axes in spec.axes])
+        kept = spec.update([tuple(n for n in axes if n in spoken) for axes in spec.axes])
         if not (any(kept.axes) or spec.unreduced or spec.reduced):
             return None
         same = type(self.mesh) is AbstractMesh and kept == spec and self._memory is None
@@ -363,7 +363,7 @@ class NamedSharding(Sharding):
     def of_first_axes(self, ndim: int) -> NamedSharding:
         """The sharding of arrays of ``ndim`` axes, of one that speaks of axes behind them, too."""
         spec = self.spec
-        return self if len(spec) <= ndim else self.update(spec=spec.update(*spec[:ndim]))
+        return self if len(spec) <= ndim else self.update(spec=spec.update(spec[:ndim]))
 
     def update(self, *, mesh: AbstractMesh | None = None, spec: Any = None) -> NamedSharding:
         """The sharding with another mesh, another spec, or both.

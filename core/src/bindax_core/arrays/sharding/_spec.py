@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import partial
 from itertools import combinations
@@ -124,16 +124,16 @@ class PartitionSpec(Sequence[Any]):
 
     def padded(self, ndim: int) -> PartitionSpec:
         """The spec with an entry for each of ``ndim`` axes."""
-        return self.update(*self._entries, *[None] * (ndim - len(self._entries)))
+        return self.update((*self._entries, *[None] * (ndim - len(self._entries))))
 
     def inserted(self, axis: int, entry: Any = None) -> PartitionSpec:
         """The spec of an array with one more axis, before the given one."""
         before = self.padded(max(axis, len(self._entries)))._entries
-        return self.update(*before[:axis], entry, *before[axis:])
+        return self.update((*before[:axis], entry, *before[axis:]))
 
     def removed(self, axis: int) -> PartitionSpec:
         """The spec of an array without one of its axes."""
-        return self.update(*self._entries[:axis], *self._entries[axis + 1 :])
+        return self.update((*self._entries[:axis], *self._entries[axis + 1 :]))
 
     def of_cotangent(self) -> PartitionSpec:
         """The spec of cotangents: unreduced where it is reduced, and the other way round."""
@@ -141,13 +141,25 @@ class PartitionSpec(Sequence[Any]):
             return self
         return PartitionSpec(*self._entries, unreduced=self.reduced, reduced=self.unreduced)
 
-    def update(self, *partitions: Any) -> PartitionSpec:
-        """The spec with other entries, and the same axes unreduced and reduced.
+    def update(
+        self,
+        partitions: Iterable[Any] | None = None,
+        unreduced: Any = None,
+        reduced: Any = None,
+        *,
+        unreduced_kind: UnreducedKind | None = None,
+    ) -> PartitionSpec:
+        """The spec with some of its parts replaced; what is None stays.
 
-        >>> PartitionSpec("x", unreduced={"y"}).update(None)
-        P(None, unreduced={'y'})
+        >>> PartitionSpec("x", unreduced={"y"}).update((None,), reduced={"z"})
+        P(None, unreduced={'y'}, reduced={'z'})
         """
-        return PartitionSpec(*partitions, unreduced=self.unreduced, reduced=self.reduced)
+        return PartitionSpec(
+            *(self._entries if partitions is None else partitions),
+            unreduced=self.unreduced if unreduced is None else unreduced,
+            reduced=self.reduced if reduced is None else reduced,
+            unreduced_kind=unreduced_kind,
+        )
 
     def __len__(self) -> int:
         return len(self._entries)

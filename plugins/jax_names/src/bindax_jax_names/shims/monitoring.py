@@ -27,25 +27,44 @@ _listeners: dict[str, list[Callable[..., None]]] = {
 
 
 def _registering(kind: str) -> Callable[[Callable[..., None]], None]:
-    return lambda listener: _listeners[kind].append(listener)
+    def register(callback: Callable[..., None]) -> None:
+        _listeners[kind].append(callback)
+
+    return register
 
 
 def _removing(kind: str) -> Callable[[Callable[..., None]], None]:
-    return lambda listener: _listeners[kind].remove(listener)
+    def remove(callback: Callable[..., None]) -> None:
+        _listeners[kind].remove(callback)
+
+    return remove
 
 
-def _recording(kind: str) -> Callable[..., None]:
-    def record(event: str, *values: Any, **words: Any) -> None:
-        for listener in list(_listeners[kind]):
-            listener(event, *values, **words)
-
-    return record
+def _record(kind: str, event: str, *values: Any, **words: Any) -> None:
+    for listener in list(_listeners[kind]):
+        listener(event, *values, **words)
 
 
-record_event: Final = _recording("event")
-record_event_duration_secs: Final = _recording("duration")
-record_event_time_span: Final = _recording("span")
-record_scalar: Final = _recording("scalar")
+def record_event(event: str, **words: Any) -> None:
+    """Tell the listeners of events that one took place."""
+    _record("event", event, **words)
+
+
+def record_event_duration_secs(event: str, duration: float, **words: Any) -> None:
+    """Tell the listeners of durations how long something took."""
+    _record("duration", event, duration, **words)
+
+
+def record_event_time_span(event: str, start_time: float, end_time: float, **words: Any) -> None:
+    """Tell the listeners of time spans when something began and ended."""
+    _record("span", event, start_time, end_time, **words)
+
+
+def record_scalar(event: str, value: float, **words: Any) -> None:
+    """Tell the listeners of scalars a number."""
+    _record("scalar", event, value, **words)
+
+
 register_event_listener: Final = _registering("event")
 register_event_duration_secs_listener: Final = _registering("duration")
 register_event_time_span_listener: Final = _registering("span")

@@ -8,7 +8,7 @@ import numpy as np
 
 from bindax_core.extend import Array, Primitive, primitive, rules, typeof
 from bindax_lax_basic.dtypes import NUMBER
-from bindax_lax_basic.elementwise.conversion import same_dims
+from bindax_lax_basic.elementwise.conversion import convert_element_type, same_dims
 from bindax_lax_basic.rules.batching import elementwise_batch
 from bindax_lax_basic.rules.evaluation import exact
 from bindax_lax_basic.rules.linear import Dual, Values, linear, multilinear, zero_tangent
@@ -132,13 +132,23 @@ sub_p: Primitive = primitive(
 )
 
 
-def mul(x: Any, y: Any) -> Array:
+def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Array:
     """Elementwise product of two arrays; operands as for ``add``.
+
+    Args:
+        x: one factor.
+        y: the other factor.
+        out_dtype: what both are converted to first; by default their own dtype.
 
     >>> mul(2.0, np.array([1.0, 2.0]))
     Array([2., 4.], dtype=float64)
+    >>> mul(np.uint8(200), np.uint8(2), out_dtype="uint16")
+    Array(400, dtype=uint16)
     """
-    return mul_p.bind(*adopt_type(x, y))
+    x, y = adopt_type(x, y)
+    if out_dtype is not None:
+        x, y = convert_element_type(x, out_dtype), convert_element_type(y, out_dtype)
+    return mul_p.bind(x, y)
 
 
 def _mul_transpose(ct: Any, x: Any, y: Any) -> list[Any]:

@@ -115,7 +115,7 @@ def _without_terms(
     if not terms <= avals[0].sharding.spec.unreduced:
         raise ambiguous(primitive, "adds terms to what is no sum along their axes", avals)
     kept = [tuple(name for name in axes if name not in terms) for axes in spec.axes]
-    return aval.update(sharding=aval.sharding.update(spec=spec.update(*kept)))
+    return aval.update(sharding=aval.sharding.update(spec=spec.update(kept)))
 
 
 def _whole_window(entry: Any, axis: int, x: ShapedArray, sizes: tuple[int, ...]) -> Any:

@@ -111,7 +111,7 @@ def whole_aval(
     outside = ManualAxisType(*(names.difference(axes) for names in mat.sets))
     return aval.update(
         shape=tuple(n * k for n, k in zip(aval.shape, sizes, strict=True)),
-        sharding=NamedSharding(mesh_around(params), spec.update(*entries)).explicit,
+        sharding=NamedSharding(mesh_around(params), spec.update(entries)).explicit,
         mat=outside if params["check_vma"] else ManualAxisType(around),
     )
 

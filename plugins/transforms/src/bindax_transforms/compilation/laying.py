@@ -56,7 +56,7 @@ def laid_along(x: Any, axis: int, entry: Any, mesh: Any) -> Any:
     names = entry if isinstance(entry, tuple) else (entry,)
     others = [tuple(name for name in axes if name not in names) for axes in spec.axes]
     others[axis] = () if entry is None else names
-    return constrained(x, NamedSharding(mesh, spec.update(*others)))
+    return constrained(x, NamedSharding(mesh, spec.update(others)))
 
 
 def left_to_compiler(x: Any, mesh: Any = None) -> Any:

@@ -128,7 +128,7 @@ def as_typed(chosen: NamedSharding, typed: NamedSharding | None, aval: Any) -> N
         return NamedSharding(mesh, typed.spec)
     while not entries[-1]:
         entries.pop()  # as in those of automatic axes alone
-    return NamedSharding(mesh, typed.spec.update(*entries))
+    return NamedSharding(mesh, typed.spec.update(entries))
 
 
 def inspector(callback: Callable[[Any], None], mesh: Mesh, ndim: int) -> tuple[bytes, Any]:
