@@ -113,6 +113,19 @@ def test_flat_mappings():
         nnx.traversals.flatten_mapping(3)
 
 
+def test_containers_compare_by_what_they_hold():
+    layer = nnx.Linear(2, 2, rngs=nnx.Rngs(0))
+    assert nnx.List([layer, 1]) == nnx.List([layer, 1])
+    assert nnx.List([layer, 1]) != nnx.List([layer, 2])
+    assert nnx.List([1, 2]) != [1, 2]
+    assert nnx.Dict(a=layer) == nnx.Dict({"a": layer}) == {"a": layer}
+    assert nnx.Dict(a=1) != nnx.Dict(a=2)
+    held = nnx.Variable(jnp.ones(2))
+    alike = nnx.Dict(kept=nnx.List([held]))
+    assert alike == nnx.Dict(kept=nnx.List([held]))
+    assert len({alike: 0, nnx.List(): 1, nnx.List(): 2}) == 3
+
+
 def test_lists_and_dictionaries_have_the_methods_of_those_of_python():
     items = nnx.List([1, 2, 3])
     items.insert(1, 5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableMapping, MutableSequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
 from typing import Any
 
 from bindax_nnx.module import Module
@@ -66,7 +66,7 @@ class List(Module, MutableSequence[Any]):
         setattr(self, str(place), item)
 
     def __eq__(self, other: object) -> bool:
-        return self is other
+        return self is other or (isinstance(other, List) and list(self) == list(other))
 
     def __hash__(self) -> int:
         return id(self)
@@ -115,7 +115,7 @@ class Dict(Module, MutableMapping[str, Any]):
         return name in self.__dict__
 
     def __eq__(self, other: object) -> bool:
-        return self is other
+        return self is other or Mapping.__eq__(self, other)
 
     def __hash__(self) -> int:
         return id(self)
