@@ -22,6 +22,8 @@ SOURCES = (
     *("plugins/*/src", "examples/plugins/*/src", "scripts"),
 )
 OPENING = re.compile(r"\s*(What|How|Whether|Which|That|Says|So)\b")
+IN_QUOTES = re.compile(rf"[\"'](\\\n)?{OPENING.pattern}")
+"""Text without which a file has no such docstring, so that few files are parsed."""
 
 
 class Opening(NamedTuple):
@@ -52,8 +54,10 @@ def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
 def openings(files: Iterable[Path]) -> Iterator[Opening]:
     """Yield the docstrings of files whose first word is a question word."""
     for path in files:
-        tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-        for line, text in docstrings(tree):
+        source = path.read_text(encoding="utf-8")
+        if not IN_QUOTES.search(source):
+            continue
+        for line, text in docstrings(ast.parse(source, filename=str(path))):
             if OPENING.match(text):
                 yield Opening(path, line, text.strip().partition("\n")[0])
 

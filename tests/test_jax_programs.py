@@ -28,7 +28,7 @@ def found(request, tmp_path_factory):
     return json.loads(out.read_text(encoding="utf-8"))
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", sorted(ANSWERS))
 def test_a_program_has_the_numbers_of_jax(found, name):
     assert "values" in found[name], found[name]

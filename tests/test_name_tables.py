@@ -17,6 +17,7 @@ def test_pages_give_a_reason_for_each_name_that_is_absent(page: name_tables.Page
     assert name_tables.text(page).startswith(f"# Names of {page.title}\n")
 
 
+@pytest.mark.nightly
 def test_tables_are_what_the_installed_releases_have() -> None:
     """Compared in a process of its own: to import a submodule adds a name to its package."""
     for package in name_tables.REFERENCES:

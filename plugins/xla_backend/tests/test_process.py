@@ -78,12 +78,9 @@ def test_import_loads_no_jaxlib(run_python):
     )
 
 
-def test_jax_is_never_imported(run_python):
-    run_python(PROGRAM + "everything()\nassert 'jax' not in sys.modules")
-
-
-def test_nothing_is_written_to_the_terminal(run_python):
-    assert run_python(PROGRAM + "sys.stderr = sys.stdout\neverything()") == ""
+def test_jax_is_never_imported_and_nothing_is_written_to_the_terminal(run_python):
+    program = "sys.stderr = sys.stdout\neverything()\nassert 'jax' not in sys.modules"
+    assert run_python(PROGRAM + program) == ""
 
 
 @needs_jax
