@@ -383,8 +383,7 @@ def promote_types(a: Any, b: Any) -> DType:
     """The dtype to which values of two dtypes promote.
 
     Args:
-        a: a dtype or what names one; Python's ``int``, ``float`` and ``complex`` are weak, None is
-            the default float.
+        a: a dtype or what names one; Python's numbers are weak, None is the default float.
         b: likewise.
 
     Raises:
@@ -402,8 +401,7 @@ def result_type(*operands: Any) -> DType:
     """The dtype that an operation on arrays, scalars and dtypes promotes to.
 
     Args:
-        *operands: arrays, scalars, dtypes, or what has a shape and a dtype; at least one. None is
-            the default float.
+        *operands: at least one array, scalar, or what ``promote_types`` takes.
 
     Raises:
         TypeError: when there is no common dtype.
@@ -430,10 +428,8 @@ def joined_dtype(*found: DType) -> DType:
 
 
 def _dtype_operand(x: Any) -> tuple[DType, bool]:
-    if x is None:
-        return default_dtype("float"), False
-    if isinstance(x, (str, np.dtype)):
-        return named_dtype(x), False
+    if x is None or isinstance(x, (str, np.dtype)):
+        return named_dtype(float if x is None else x), False
     if isinstance(x, type):
         return named_dtype(x), x in (int, float, complex)
     aval = typeof(x) if is_value(x) or not hasattr(x, "dtype") else x

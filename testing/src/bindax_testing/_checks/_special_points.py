@@ -214,6 +214,6 @@ def _require(order: str, name: str, got: Vector, wanted: Vector, wrong: Vector) 
         raise Mismatch(
             f"for operands {name}, the {order} derivative of element {i} of the results is "
             f"{got[i]:.6g}, but {wanted[i]:.6g} by differences of values from either side: the "
-            f"function has no kink there, so its derivative must not go through one (abs, max, sign, "
-            f"where)."
+            f"function has no kink there, so its derivative must not go through one (abs, max, "
+            f"sign, where)."
         )
