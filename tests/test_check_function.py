@@ -222,6 +222,31 @@ def test_no_derivative_is_compared_with_values_through_stop_gradient() -> None:
     assert "stop_gradient" in reasons["complex step"]
 
 
+def test_products_in_lower_precision_are_compared_as_they_are_rounded() -> None:
+    def product(x: Any, w: Any) -> Any:
+        return (x.astype("bfloat16") @ w.astype("bfloat16")).astype("float32")
+
+    rng = np.random.default_rng(0)
+    x, w = (rng.normal(size=shape).astype("float32") for shape in ((3, 4), (4, 2)))
+
+    assert check_function(product, x, w, checks=["linear derivatives", "compiled"]).ok
+
+
+def test_numbers_of_any_size_are_moved_by_differences() -> None:
+    x = np.array([1e30, 1e9, 1e-30, 2.0])
+
+    assert check_function(bnp.square, x, checks=["jvp", "second order"]).ok
+    assert not check_function(_wrong_square, x[:2], checks=["jvp"]).ok
+
+
+@bindax.custom_jvp
+def _wrong_square(x: Any) -> Any:
+    return x * x
+
+
+_wrong_square.defjvp(lambda primals, tangents: (primals[0] ** 2, primals[0] * tangents[0]))
+
+
 def test_a_wrong_rule_is_found_beside_a_kink() -> None:
     @bindax.custom_vjp
     def absolute(x: Any) -> Any:

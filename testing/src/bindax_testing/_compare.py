@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -54,9 +57,22 @@ def real_size(dtype: np.dtype[Any]) -> int:
     return dtype.itemsize // (2 if dtype.kind == "c" else 1)
 
 
+_rounded_to: ContextVar[int] = ContextVar("rounded_to", default=8)
+
+
+@contextmanager
+def rounded_to(size: int) -> Iterator[None]:
+    """Allow the differences of values that were rounded to real numbers of so many bytes before."""
+    token = _rounded_to.set(size)
+    try:
+        yield
+    finally:
+        _rounded_to.reset(token)
+
+
 def tolerance(dtype: np.dtype[Any]) -> float:
     """The relative difference that rounding explains."""
-    return _SAME[min(real_size(dtype), 8)]
+    return _SAME[min(real_size(dtype), _rounded_to.get())]
 
 
 def host(x: Any) -> np.ndarray[Any, Any]:

@@ -41,6 +41,8 @@ from bindax_transforms.zeros import Zero
 
 _MANY = 8
 """The number of operands from which not each of them is differentiated alone."""
+_LARGE = 1024.0
+"""Numbers beyond it get tangents in proportion."""
 Values = list[np.ndarray[Any, Any]]
 
 
@@ -92,15 +94,20 @@ def differences(
 ) -> tuple[Values, Values]:
     """The derivatives of results along tangents, and where they can be trusted.
 
-    They cannot where the extrapolation does not settle, nor at a kink, where those of the two sides
-    differ.
+    They cannot where the extrapolation does not settle, at a kink, where those of the two sides
+    differ, nor where numbers are too large to be moved by such a step.
     """
+    limit = 1e-5 if h < 1e-2 else 1e-2
+    is_resolved = True
 
     def along(s: float) -> Values:
-        moved = [
-            np.asarray(wide(x) + s * wide(t)).astype(typeof(x).dtype)
-            for x, t in zip(primals, tangents, strict=True)
-        ]
+        nonlocal is_resolved
+        moved = []
+        for x, t in zip(primals, tangents, strict=True):
+            by = s * wide(t)
+            moved.append(np.asarray(wide(x) + by).astype(typeof(x).dtype))
+            off = np.abs(wide(moved[-1]) - wide(x) - by)
+            is_resolved &= bool(np.all(off <= 0.1 * limit * np.max(np.abs(by), initial=0.0)))
         return [wide(out) for out in function(*moved)]
 
     here, *around = map(along, (0, h, -h, h / 2, -h / 2, h / 4, -h / 4))
@@ -110,11 +117,10 @@ def differences(
         first, second = (4 * fine - coarse) / 3, (4 * finest - fine) / 3
         right, left = (4 * up4 - up2 - 3 * f) / (h / 2), (3 * f - 4 * down4 + down2) / (h / 2)
         size = np.maximum(np.abs(second), 1e-2)
-        limit = 1e-5 if h < 1e-2 else 1e-2
         settled = np.abs(first - second) <= limit * size
         smooth = np.abs(right - left) <= 10 * limit * np.maximum(size, np.abs(right))
         estimates.append(second)
-        trusted.append(np.isfinite(second) & settled & smooth)
+        trusted.append(np.isfinite(second) & settled & smooth & is_resolved)
     return estimates, trusted
 
 
@@ -137,10 +143,19 @@ def subsets(positions: list[int]) -> list[list[int]]:
 
 
 def tangents_of(case: Call, positions: Sequence[int]) -> list[Any]:
-    """Random tangents for some operands, the same ones each time."""
+    """Random tangents for some operands, the same ones each time; large ones for large numbers."""
     rng = case.rng()
     drawn = {i: direction(rng, case.avals[i]) for i in case.positions}
-    return [drawn[i] for i in positions]
+    return [_in_proportion(drawn[i], case.operands[i]) for i in positions]
+
+
+def _in_proportion(tangent: Any, x: Any) -> Any:
+    """A tangent along which a step of differences changes numbers of any size."""
+    size = np.abs(wide(x))
+    if not np.any(size >= _LARGE):
+        return tangent
+    size = np.where(np.isfinite(size), np.maximum(size, _LARGE), _LARGE)
+    return value(wide(tangent) * 2.0 ** np.floor(np.log2(size / _LARGE)), typeof(tangent))
 
 
 @check("jvp", "jvp", rank=2, why_not=unless_absent(jvp_rules))

@@ -9,9 +9,19 @@ from typing import Any
 import attrs
 import numpy as np
 
-from bindax_core.extend import Jaxpr, JaxprEqn, Var, float0, is_extended, subjaxprs, typeof
+from bindax_core.extend import (
+    Jaxpr,
+    JaxprEqn,
+    Var,
+    float0,
+    is_differentiable,
+    is_extended,
+    subjaxprs,
+    typeof,
+)
 from bindax_testing._cases import Call, Case, plain
 from bindax_testing._checks._base import direction
+from bindax_testing._compare import real_size
 from bindax_testing._functions._extensions import host_functions_of
 from bindax_transforms import make_jaxpr
 
@@ -63,6 +73,17 @@ def parts_of(call: Call, compiler: str | None = None) -> list[Part]:
     with suppress(Exception):  # the last one of the list is what fails
         _walk(closed.jaxpr, inputs, draws, call, 0, found)
     return [attrs.evolve(part, compiler=compiler) for part in found]
+
+
+def narrowest(call: Call) -> int:
+    """The bytes of the narrowest real numbers that are computed behind a call; 8 if none are."""
+    found, left = 8, [make_jaxpr(call.fresh())(*call.avals).jaxpr]
+    while left:
+        for eqn in left.pop().eqns:
+            dtypes = [var.aval.dtype for var in eqn.outvars]
+            found = min([found, *(real_size(one) for one in dtypes if is_differentiable(one))])
+            left += [inner.jaxpr for _, inner in subjaxprs(eqn.params)]
+    return found
 
 
 def _walk(

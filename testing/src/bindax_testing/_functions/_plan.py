@@ -11,16 +11,16 @@ import attrs
 
 from bindax_core import config
 from bindax_core.errors import MissingRuleError
-from bindax_core.extend import Rule, find_backend
+from bindax_core.extend import Rule, find_backend, is_differentiable, typeof
 from bindax_testing._blame import EVALUATION, Culprit
 from bindax_testing._checks import Check
 from bindax_testing._checks._derivatives import is_smooth, tangents_of, widened
-from bindax_testing._compare import Mismatch, NotApplicable
+from bindax_testing._compare import Mismatch, NotApplicable, real_size, rounded_to
 from bindax_testing._functions._blame import is_refusal, place_of
 from bindax_testing._functions._call import Function, FunctionCall
 from bindax_testing._functions._checks import FUNCTION, function_checks, is_as_given
 from bindax_testing._functions._extensions import FunctionCheck
-from bindax_testing._functions._parts import Part, parts_of
+from bindax_testing._functions._parts import Part, narrowest, parts_of
 from bindax_testing._functions._programs import program_of
 from bindax_testing._functions._source import Source
 from bindax_testing._limits import TimeLimitExceeded, run_limited
@@ -207,13 +207,23 @@ def _unless_stopped(check: Check) -> Callable[[Any, str | None], None]:
                 raise NotApplicable(f"its values go through stop_gradient, at {stopped}") from None
             if check.name in _SECOND_BY_DIFFERENCES and not is_smooth(call):
                 raise NotApplicable("it has no derivative at these operands") from None
-            raise
+            size = narrowest(call)
+            if size >= min((real_size(aval.dtype) for aval in _inexact(call)), default=8):
+                raise
+            with rounded_to(size):  # as in the products of a model in mixed precision
+                check.run(call, compiler)
         except TypeError as error:
             if check.name in SECOND and is_refusal(error):
                 raise NotApplicable(str(error)) from error
             raise
 
     return run
+
+
+def _inexact(call: FunctionCall) -> list[Any]:
+    """The types of its operands and results that are real or complex numbers."""
+    found = [*call.avals, *map(typeof, call.call(*call.operands))]
+    return [aval for aval in found if is_differentiable(aval.dtype)]
 
 
 def _stops(call: Any) -> str:
