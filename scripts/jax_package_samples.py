@@ -218,6 +218,7 @@ SAMPLES: dict[str, tuple[str, str]] = {
             "test_spherical_transform test_utils test_wigner_recursions"
         ),
     ),
+    "jax-md": ("sdist:jax_md/tests", "quantity smap space"),
     "netket": (
         "sdist:netket/test",
         "jax models/test_jastrow models/test_mlp models/test_rbm nn operator/test_spin utils",
@@ -245,6 +246,7 @@ SIZES: dict[str, int] = {
     "ott-jax": 20,
     "orbax-checkpoint": 25,
     "s2fft": 20,
+    "jax-md": 40,
     "netket": 40,
 }
 """By distribution, how many tests of these files run, where not all."""
@@ -279,6 +281,7 @@ REPOSITORIES: dict[str, str] = {
     "ott-jax": "`ott-jax/ott`, its tag 0.6.0",
     "orbax-checkpoint": "`google/orbax`, its tag v0.12.3, of `checkpoint/orbax/checkpoint`",
     "s2fft": "`astro-informatics/s2fft`, commit 5e6a082 of its main branch",
+    "jax-md": "`jax-md/jax-md`, its tag jax-md-v0.2.29",
     "netket": "`netket/netket`, commit 3b9e1c2 of its main branch",
 }
 """Where the tests are from of packages whose distributions have none, and their version."""
