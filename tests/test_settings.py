@@ -93,6 +93,24 @@ def test_numbers_that_a_function_names_are_no_mistakes() -> None:
         mask = jnp.array([True, False])
         attention = bindax.nn.dot_product_attention(*[zeros[:, None]] * 3, mask=mask)
         assert not attention.any()
+        assert np.isfinite(jnp.where(zeros < 1, zeros, np.nan)).all()
+        assert np.isnan(jnp.full((2, 3), np.nan)).all()
+        for f in (jnp.median, jnp.nanvar, lambda x: bindax.scipy.linalg.expm(x[:2, :2])):
+            assert np.isfinite(f(zeros)).all()
+        batch = bindax.vmap(bindax.scipy.linalg.expm)(jnp.zeros((2, 3, 3)))
+        assert np.isfinite(batch).all()
+
+
+def test_functions_make_no_nan_that_they_do_not_return() -> None:
+    zeros, special = jnp.zeros(3), bindax.scipy.special
+    with bindax.debug_nans():
+        assert np.isneginf(jnp.logaddexp(zeros - np.inf, -np.inf)).all()
+        for f in (special.entr, special.xlogy, special.xlog1py):
+            assert (f(*[zeros] * (1 if f is special.entr else 2)) == 0).all()
+        assert np.isfinite(special.exp1(zeros + 1)).all()
+        assert np.isfinite(special.expi(zeros + 1)).all()
+        with pytest.raises(NonFiniteError, match=r"in select_n: 1 of the 2 elements"):
+            jnp.where(jnp.array([True, False]), np.nan, jnp.ones(2))
 
 
 def test_an_operand_with_a_nan_is_said() -> None:

@@ -23,6 +23,7 @@ from bindax_core.extend import (
 )
 
 _NAMES = {"debug_nans": "nan", "debug_infs": "inf"}
+_FILLING = frozenset({"broadcast_in_dim", "convert_element_type"})  # they make no new numbers
 
 
 def watch() -> None:
@@ -46,7 +47,7 @@ class WatchedEvalTrace(EvalTrace):
             return outs
         for x in outs:
             setting = _found_in(x)
-            if setting is not None and not _is_written(operands):
+            if setting is not None and not _is_written(primitive, operands):
                 outcome = _interpret(self, primitive, operands, params)
                 raise _error(setting, primitive, x, outcome)
         return outs
@@ -62,8 +63,11 @@ def _found_in(x: Any) -> str | None:
     return "debug_infs" if config.debug_infs and np.isinf(values).any() else None
 
 
-def _is_written(operands: Sequence[Any]) -> bool:
-    """Tell whether the program says a number that is not finite, which is converted only."""
+def _is_written(primitive: Primitive, operands: Sequence[Any]) -> bool:
+    """Tell whether the program says a number that is not finite, as what to fill an array with."""
+    number = operands[0] if primitive.name in _FILLING else None
+    if type(number) is Array:
+        return not np.isfinite(number.numpy()).any()
     return not any(type(x) is Array or np.isfinite(x).all() for x in operands)
 
 
