@@ -276,11 +276,11 @@ def logaddexp(x1: Any, x2: Any, /) -> Array:
     # Chosen, not by `max` and `abs`: either choice is the function itself, which has no kink.
     less = lax.lt(x, y)
     larger, smaller = choice(less, y, x), choice(less, x, y)
-    difference = smaller - larger
     # Infinities of one sign have no difference; their sum is the result. The other branch gets
     # finite operands there, so that its derivative is no nan. That of nan is.
-    equal = lax.bitwise_and(lax.eq(x, y), lax.ne(difference, difference))
-    return choice(equal, x + y, larger + lax.log1p(lax.exp(choice(equal, 0.0, difference))))
+    equal = lax.bitwise_and(lax.eq(x, y), lax.bitwise_not(lax.is_finite(x)))
+    difference = choice(equal, 0.0, smaller) - choice(equal, 0.0, larger)
+    return choice(equal, x + y, larger + lax.log1p(lax.exp(difference)))
 
 
 def right_abs(x: Any) -> Any:

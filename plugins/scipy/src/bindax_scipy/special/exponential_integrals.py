@@ -134,8 +134,8 @@ def _exp1(x: Any) -> Any:
     y, z = jnp.where(near, x, 0.5), jnp.where(far, x, 2.0)
     series = -_EULER - jnp.log(y) - _weighted_sum(jnp.ones_like(y), lambda k: (-y / k, 1 / k))
     fraction = jnp.exp(-z) * _continued_fraction(z, jnp.ones_like(z))
-    ends = jnp.where(x == 0, np.inf, jnp.where(x == np.inf, 0.0, np.nan))
-    return jnp.where(near, series, jnp.where(far, fraction, ends))
+    value = jnp.where(near, series, jnp.where(far, fraction, 0.0))
+    return jnp.where(x >= 0, jnp.where(x == 0, np.inf, value), np.nan)
 
 
 _exp1.defjvps(lambda t, y, x: -jnp.exp(-x) / x * t)

@@ -46,7 +46,8 @@ def expit(x: Any) -> Array:
 
 @custom_jvp
 def _xlogy(x: Any, y: Any) -> Any:
-    return jnp.where((x != 0) | jnp.isnan(y), x * jnp.log(y), jnp.zeros_like(x))
+    counts = (x != 0) | jnp.isnan(y)
+    return jnp.where(counts, x * jnp.log(jnp.where(counts, y, 1)), jnp.zeros_like(x))
 
 
 def _quotient(x: Any, y: Any) -> Any:
@@ -69,7 +70,8 @@ def xlogy(x: Any, y: Any) -> Array:
 
 @custom_jvp
 def _xlog1py(x: Any, y: Any) -> Any:
-    return jnp.where((x != 0) | jnp.isnan(y), x * jnp.log1p(y), jnp.zeros_like(x))
+    counts = (x != 0) | jnp.isnan(y)
+    return jnp.where(counts, x * jnp.log1p(jnp.where(counts, y, 0)), jnp.zeros_like(x))
 
 
 _xlog1py.defjvps(
