@@ -287,3 +287,21 @@ def test_a_computation_is_traced_once_while_it_sees_the_same():
     assert len(traces) == 1
     most = 2.0
     assert float(lax.reduce(x, np.float32(0), add, (0,))) == 2.0
+
+
+@pytest.mark.parametrize(("dtype", "large"), [("bfloat16", 256), ("float16", 2048)])
+def test_compiled_sums_and_products_of_16_bits_round_once(dtype, large):
+    pytest.importorskip("bindax_xla_backend")
+    x = lax.convert_element_type(np.array([large, 1.0, 1.0, 0.0]), dtype)
+    zero = lax.convert_element_type(0.0, dtype)
+    near_one = lax.convert_element_type(np.full(64, 1 + 2 / large), dtype)
+    window = {"window_dimensions": (3,), "window_strides": (1,), "padding": "VALID"}
+    for function, operand in (
+        (lambda x: lax.reduce_sum(x, (0,)), x),
+        (lambda x: lax.cumsum(x)[2], x),
+        (lambda x: lax.reduce_window(x, zero, lax.add, **window)[0], x),
+        (lambda x: lax.reduce_prod(x, (0,)), near_one),
+    ):
+        evaluated, compiled = function(operand), bt.jit(function)(operand)
+        assert float(compiled) == float(evaluated)
+    assert float(bt.jit(lambda x: lax.reduce_sum(x, (0,)))(x)) == large + 2

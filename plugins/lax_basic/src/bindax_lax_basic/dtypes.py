@@ -177,9 +177,8 @@ def accumulator_dtype(dtype: DType) -> DType:
 
 
 def summing_dtype(dtype: DType) -> DType:
-    """The dtype of compiled sums and products: XLA rounds floats of a byte at each step."""
-    is_narrow = dtype.itemsize == 1 and is_inexact(dtype)
-    return accumulator_dtype(dtype) if is_narrow else dtype
+    """The dtype of compiled sums and products: XLA rounds floats of 16 bits within them."""
+    return accumulator_dtype(dtype) if is_inexact(dtype) else dtype
 
 
 def byte_dtype(dtype: DType) -> DType:
