@@ -60,3 +60,11 @@ def test_values_of_models_are_shown_with_their_parts() -> None:
     assert "<b>float32[2,3]</b>" in page
     assert "State({" in nnx.state(layer)._repr_html_()
     assert nnx.display is bindax.display
+
+
+def test_arrays_have_no_html_by_the_conventions_of_jax() -> None:
+    # Treescope and other packages written for JAX would show it in place of what they know.
+    x = jnp.ones(3, jnp.float32)
+    assert hasattr(x, "_repr_html_")
+    with bindax.config.override(conventions="jax"):
+        assert not hasattr(x, "_repr_html_")
