@@ -127,6 +127,22 @@ def test_results_that_are_whole_say_so(explicit: Any, numbers: Any) -> None:
         assert keys.sharding == NamedSharding(explicit, P("x"))
         assert reshard(bindax.random.key(0), P()).sharding == NamedSharding(explicit, P())
         assert keys.addressable_shards[0].data.shape == (1,)
+        words = bindax.random.key_data(keys)
+        assert words.aval.str_short() == "uint32[4@x,2]"
+        same = bindax.random.key_data(bindax.random.split(bindax.random.key(0), 4))
+        np.testing.assert_array_equal(words, same)
+
+
+def test_results_that_no_element_has_its_own_of_are_divided_as_the_batch(
+    explicit: Any, numbers: Any
+) -> None:
+    with bindax.set_mesh(explicit):
+        x = reshard(numbers, P("x"))
+        for function in (lambda row: numbers[0], lambda row: (row, jnp.ones(8))[1]):
+            mapped = bindax.vmap(function)
+            for found in (mapped(x), bindax.jit(mapped)(x)):
+                assert found.aval.str_short() == "float32[8@x,8]"
+                np.testing.assert_array_equal(np.asarray(found)[3], function(numbers[3]))
 
 
 @pytest.mark.parametrize("name", ["poisson", "binomial", "gamma", "truncated_normal"])
