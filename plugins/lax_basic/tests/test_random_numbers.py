@@ -56,6 +56,14 @@ def test_each_call_draws_other_numbers(backend):
         assert not np.array_equal(draw(0.0), draw(0.0))
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_numbers_of_eight_bytes_are_drawn_from_all_of_the_interval(dtype, backend):
+    values = drawn(2**36, 2**40, dtype, backend)
+    assert 2**36 <= values.min() < 2**38
+    assert 2**39 < values.max() < 2**40
+
+
 def test_nothing_between_the_bounds_gives_the_lower_one():
     np.testing.assert_array_equal(lax.rng_uniform(np.int32(5), np.int32(5), (2,)), [5, 5])
     assert lax.rng_uniform(1.0, 1.0, ()).item() == 1.0
