@@ -488,6 +488,7 @@ class RecordingContext:
 
     def inline(self, jaxpr: Any, values: Any) -> list[Any]:
         self.added.append("program")
+        assert [eqn.primitive.name for eqn in jaxpr.jaxpr.eqns] == ["toy.sin"]
         return list(values)
 
 
