@@ -59,6 +59,18 @@ def test_methods_of_vmap_decide_what_a_kernel_gets(stage, method, ndim):
     assert ranks.tolist() == [ndim] * 3
 
 
+@pytest.mark.parametrize(
+    ("method", "second"), [("legacy_vectorized", (0,)), ("expand_dims", (1, 0))]
+)
+def test_layouts_have_the_axis_of_a_batch_where_operands_have(method, second):
+    call = ffi_call(
+        "test.scaled", F32, vmap_method=method, input_layouts=[(0,), (0,)], output_layouts=(0,)
+    )
+    (*_, eqn) = make_jaxpr(vmap(call, (0, None)))(np.stack([X, X]), X).eqns
+    assert eqn.params["input_layouts"] == ((1, 0), second)
+    assert eqn.params["output_layouts"] == ((1, 0),)
+
+
 def test_vmap_needs_a_method():
     with pytest.raises(ValueError, match="give vmap_method='sequential' for one call for each"):
         vmap(ffi_call("test.scaled", F32))(X[None])
