@@ -83,6 +83,19 @@ def test_slopes_of_kernels_of_divided_inputs(
     np.testing.assert_allclose(found, bindax.grad(loss, 1)(x, kernel), rtol=1e-6)
 
 
+def test_convolutions_in_groups_of_a_batch_with_divided_features(on: Any) -> None:
+    rng = np.random.default_rng(0)
+    x, kernel = rng.standard_normal((8, 4, 8)), rng.standard_normal((8, 4, 3))
+    convolve = bindax.jit(
+        lambda x, kernel: lax.conv_general_dilated(x, kernel, (1,), "SAME", batch_group_count=2)
+    )
+    wanted = convolve(x, kernel)
+    divided = bindax.device_put(x, on(None, "x"))
+    for spec in (("x",), (None, "x"), ()):
+        found = convolve(divided, bindax.device_put(kernel, on(*spec)))
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", ["int64", "uint64"])
 def test_upper_halves_of_products(on: Any, dtype: str) -> None:
     limits = np.iinfo(dtype)
