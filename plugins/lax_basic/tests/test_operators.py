@@ -358,6 +358,13 @@ def test_floor_division_by_zero_is_infinite() -> None:
     np.testing.assert_array_equal(1.0 // bx.device_put(np.array([0.0, 2.0])), [np.inf, 0.0])
 
 
+def test_floor_division_has_no_slope():
+    for y in (0.0, -0.0, 0.7):
+        for argnum in (0, 1):
+            slope = bt.grad(operator.floordiv, argnum)(np.float32(2.0), np.float32(y))
+            assert float(slope) == 0.0
+
+
 def test_cumulative_sums_keep_the_dtype() -> None:
     assert bx.device_put(np.arange(3, dtype=np.int8)).cumsum().dtype == np.int8
     assert bx.device_put(np.array([True, True])).cumsum().dtype == np.int32

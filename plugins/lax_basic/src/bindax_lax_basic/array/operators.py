@@ -187,18 +187,21 @@ def floor_divide(x: Any, y: Any) -> Any:
     if kind == "float":
         # From the remainder, which is exact, as the quotient of the rest is.
         remainder = rem_p.bind(x, y)
-        quotient = div_p.bind(sub_p.bind(x, remainder), y)
-        quotient = round_p.bind(quotient, rounding_method=RoundingMethod.AWAY_FROM_ZERO)
+        quotient = _rounded(div_p.bind(sub_p.bind(x, remainder), y))
         less = sub_p.bind(quotient, scalar_array(1, dtype))
         quotient = select_scalars(_signs_differ(remainder, y), quotient, less)
         # By zero there is no remainder; the quotient is infinite, or not a number.
         by_zero = broadcast_to(_is_zero(y), typeof(quotient).shape)
-        return select_scalars(by_zero, quotient, div_p.bind(x, y))
+        return select_scalars(by_zero, quotient, _rounded(div_p.bind(x, y)))
     quotient, remainder = div_p.bind(x, y), rem_p.bind(x, y)
     less = sub_p.bind(quotient, scalar_array(1, dtype))
     # By zero, where the sign of the divisor is none, as in JAX.
     inexact = and_p.bind(not_p.bind(_is_zero(remainder)), ne_p.bind(sign_p.bind(x), sign_p.bind(y)))
     return select_scalars(inexact, quotient, less)
+
+
+def _rounded(x: Any) -> Any:
+    return round_p.bind(x, rounding_method=RoundingMethod.AWAY_FROM_ZERO)
 
 
 def _signs_differ(remainder: Any, divisor: Any) -> Any:
