@@ -6,6 +6,7 @@ from bindax_transforms.autodiff.asked_cotangents import DontWant as DontWant
 from bindax_transforms.autodiff.asked_cotangents import GradRef as GradRef
 from bindax_transforms.autodiff.asked_cotangents import GradValue as GradValue
 from bindax_transforms.autodiff.partial_eval import SplitProgram as SplitProgram
+from bindax_transforms.autodiff.transposition import transpose_with_logs as transpose_with_logs
 from bindax_transforms.autodiff.transposition import (
     transpose_with_references as transpose_with_references,
 )
@@ -24,7 +25,9 @@ from bindax_transforms.manual_axes import varying_beyond as varying_beyond
 from bindax_transforms.manual_axes import varying_of as varying_of
 from bindax_transforms.manual_axes import with_varying as with_varying
 from bindax_transforms.manual_axes import without_varying as without_varying
+from bindax_transforms.staging.backward_logs import are_logs_wanted as are_logs_wanted
 from bindax_transforms.staging.backward_logs import log as log
+from bindax_transforms.staging.backward_logs import log_last as log_last
 from bindax_transforms.staging.reference import Reference as Reference
 from bindax_transforms.staging.reference import argument_error as argument_error
 from bindax_transforms.staging.reference import check_distinct as check_distinct

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from bindax_core.extend import (
     JaxprEqn,
     Primitive,
     Printer,
+    PyTreeDef,
     Region,
     ShapedArray,
     Tracer,
@@ -32,20 +34,26 @@ from bindax_core.extend import (
     is_differentiable,
     primitive,
     rules,
+    tree_unflatten,
     typeof,
+    zeros_like_aval,
 )
 from bindax_lax_basic import clamp, convert_element_type, eq, select_n, stop_gradient
 from bindax_transforms import (
     check_repeatable,
     dce_jaxpr,
     jvp_jaxpr,
-    partition,
     trace_to_jaxpr,
-    transpose_jaxpr,
     vmap_jaxpr,
     with_zeros,
 )
-from bindax_transforms.extend import varying_beyond, varying_of, with_varying
+from bindax_transforms.extend import (
+    log,
+    transpose_with_logs,
+    varying_beyond,
+    varying_of,
+    with_varying,
+)
 from bindax_transforms.zeros import Zero, instantiate_zeros, is_undef_primal
 
 __all__ = ["cond_p"]
@@ -219,26 +227,63 @@ def _transpose(
 ) -> Any:
     linear = [is_undef_primal(x) for x in operands]
     nonzero_cts = [type(ct) is not Zero for ct in cotangents]
-    made = [_transposed(branch, linear, nonzero_cts) for branch in branches]
-    joined, consts = join_consts(agreeing(made))
+    made = [Transposed(*transpose_with_logs(branch, linear, nonzero_cts)) for branch in branches]
+    ct_avals = [x.aval.cotangent_aval() for x in operands if is_undef_primal(x)]
+    alike = [_with_all_results(made, i, ct_avals) for i in range(len(made))]
+    joined, consts = join_consts(agreeing(alike))
     residuals = [x for x in operands if not is_undef_primal(x)]
     given = [ct for ct in cotangents if type(ct) is not Zero]
     outs = iter(cond_p.bind(index, *consts, *residuals, *given, branches=joined, **which))
-    return [None, *(next(outs) if flag else None for flag in linear)]
+    cts = [next(outs) if flag else None for flag in linear]
+    logs = [
+        {} if one.logs is None else tree_unflatten(one.logs, islice(outs, one.logs.num_leaves))
+        for one in made
+    ]
+    place = convert_element_type(index, np.int32) if any(logs) else None
+    names = dict.fromkeys(name for entries in logs for name in entries)
+    log({name: CondSum(place, [entries.get(name) for entries in logs]) for name in names})
+    return [None, *cts]
 
 
-def _transposed(
-    branch: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
-) -> ClosedJaxpr:
-    """The transpose of a branch, with zeros for cotangents that only other branches have."""
-    program, nonzero_out = transpose_jaxpr(branch, linear, nonzero_cts)
-    if all(nonzero_out):
+class Transposed(NamedTuple):
+    """The transpose of a branch, which cotangents it returns, and the structure of its logs."""
+
+    program: ClosedJaxpr
+    nonzero_out: list[bool]
+    logs: PyTreeDef | None
+
+    @property
+    def log_avals(self) -> list[Any]:
+        """The types of what it logs."""
+        return self.program.out_avals[sum(self.nonzero_out) :]
+
+
+class CondSum(NamedTuple):
+    """What backward rules in branches of ``cond`` log by one name.
+
+    Attributes:
+        index: which branch was taken.
+        branches: for each branch what it logs, zeros when it was not taken; None if it logs nothing
+            by this name.
+    """
+
+    index: Any
+    branches: list[Any]
+
+
+def _with_all_results(made: Sequence[Transposed], i: int, ct_avals: Sequence[Any]) -> ClosedJaxpr:
+    """The program of a branch, with zeros for cotangents and logs that only others have."""
+    program, nonzero_out, _ = made[i]
+    if all(nonzero_out) and all(one.logs is None for one in made):
         return program
-    ct_avals = [aval.cotangent_aval() for aval in partition(linear, branch.in_avals)[1]]
+    cut = sum(nonzero_out)
 
     def function(*operands: Any) -> list[Any]:
         outs = eval_jaxpr(program.jaxpr, program.consts, *operands)
-        return [instantiate_zeros(ct) for ct in with_zeros(nonzero_out, outs, ct_avals)]
+        results = [instantiate_zeros(ct) for ct in with_zeros(nonzero_out, outs[:cut], ct_avals)]
+        for k, one in enumerate(made):
+            results += outs[cut:] if k == i else map(zeros_like_aval, one.log_avals)
+        return results
 
     return trace_to_jaxpr(function, program.in_avals, DebugInfo("cond"))
 

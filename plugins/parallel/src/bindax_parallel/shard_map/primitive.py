@@ -59,10 +59,16 @@ from bindax_transforms import (
     mesh_axes_of,
     physical_jaxpr,
     trace_to_jaxpr,
-    transpose_jaxpr,
     vmap_jaxpr,
 )
-from bindax_transforms.extend import varying_as, with_varying
+from bindax_transforms.extend import (
+    are_logs_wanted,
+    log_last,
+    transpose_with_logs,
+    varying_as,
+    varying_of,
+    with_varying,
+)
 from bindax_transforms.zeros import Zero, is_undef_primal
 
 
@@ -243,23 +249,29 @@ def _transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list
     given = zip(ct_specs, cts, out_avals, strict=True)
     avals += [part_aval(spec, typeof(ct), aval.shape, params) for spec, ct, aval in given]
 
-    def transformed(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, list[bool]]:
+    def transformed(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, Any]:
         flags = [*[False] * len(axes), *linear]
-        made, nonzero_out = transpose_jaxpr(closed, flags, nonzero_cts)
+        made, nonzero_out, logs = transpose_with_logs(closed, flags, nonzero_cts)
         if params["check_vma"]:  # types say what to sum up
-            return _of_divided(made, out_avals, avals), nonzero_out
-        return _summed(made, chosen(linear_specs, nonzero_out), axes), nonzero_out
+            made = _of_divided(made, out_avals, avals)
+        else:
+            made = _summed(made, chosen(linear_specs, nonzero_out), axes)
+        return _logging_vectors(made, sum(nonzero_out)) if logs else made, (nonzero_out, logs)
 
-    key = ("transpose", tuple(linear), tuple(nonzero_cts), params["in_specs"], *avals)
-    jaxpr, nonzero_out = derived(transformed, key, avals, params)
-    out_specs = chosen(linear_specs, nonzero_out)
+    flags = (*linear, *nonzero_cts, are_logs_wanted())
+    key = ("transpose", flags, params["in_specs"], *avals)
+    jaxpr, (nonzero_out, logs) = derived(transformed, key, avals, params)
+    logged = jaxpr.out_avals[sum(nonzero_out) :]
+    along = [varying_of([aval]) if params["check_vma"] else axes for aval in logged]
+    log_specs = [PartitionSpec(tuple(name for name in axes if name in names)) for names in along]
+    out_specs = [*chosen(linear_specs, nonzero_out), *log_specs]
     in_specs = (*chosen(params["in_specs"], others), *ct_specs)
     if not params["check_vma"]:
         jaxpr = without_needless_sums(jaxpr, differing_axes(axes, in_specs))
         pairs = zip(cts, ct_specs, strict=True)
         cts = [_share(ct, not_named_in(spec, axes), axes) for ct, spec in pairs]
     known = chosen(operands, others)
-    found = iter(bind_program(jaxpr, [*known, *cts], params, in_specs, out_specs))
+    found = iter(log_last(logs, bind_program(jaxpr, [*known, *cts], params, in_specs, out_specs)))
     nonzero = iter(nonzero_out)
     return [
         None if not flag else next(found) if next(nonzero) else Zero(x.aval.tangent_aval())
@@ -281,6 +293,16 @@ def _of_divided(jaxpr: ClosedJaxpr, out_avals: Sequence[Any], avals: Sequence[An
     return trace_to_jaxpr(program, [*indices, *avals], DebugInfo("shard_map"))
 
 
+def _logging_vectors(jaxpr: ClosedJaxpr, count: int) -> ClosedJaxpr:
+    """The transposed program with an axis for scalars that it logs, after ``count`` cotangents."""
+
+    def program(*args: Any) -> list[Any]:
+        outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+        return [*outs[:count], *(lax.reshape(x, typeof(x).shape or (1,)) for x in outs[count:])]
+
+    return trace_to_jaxpr(program, jaxpr.in_avals, DebugInfo("shard_map"))
+
+
 def _share(ct: Any, names: Sequence[Any], axes: Sizes) -> Any:
     """One device's share of the cotangent of a result that is the same on several."""
     count = prod(axes[name] for name in names)
@@ -297,8 +319,10 @@ def _summed(jaxpr: ClosedJaxpr, specs: Sequence[Spec], axes: Sizes) -> ClosedJax
 
     def program(*args: Any) -> list[Any]:
         outs = eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *args)
+        outs, logs = outs[: len(specs)], outs[len(specs) :]
         outs = [psum(x, names) if names else x for x, names in zip(outs, unnamed, strict=True)]
-        return [pmean(x, names) if names else x for x, names in zip(outs, copied, strict=True)]
+        outs = [pmean(x, names) if names else x for x, names in zip(outs, copied, strict=True)]
+        return [*outs, *logs]
 
     return trace_to_jaxpr(program, jaxpr.in_avals, DebugInfo("shard_map"))
 

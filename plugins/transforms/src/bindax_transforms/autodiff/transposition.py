@@ -11,6 +11,7 @@ from bindax_core.extend import (
     DebugInfo,
     Jaxpr,
     JaxprEqn,
+    PyTreeDef,
     SourceInfo,
     Var,
     bind_flat,
@@ -134,12 +135,24 @@ def transpose_jaxpr(
       let c:float64[] = mul a b
       in ( c ) }, [True])
     """
-    staged, nonzero_out = transpose_with_references(jaxpr, linear, nonzero_cts)
-    if staged.logs is not None:
+    program, nonzero_out, logs = transpose_with_logs(jaxpr, linear, nonzero_cts)
+    if logs is not None:
         raise ValueError(
-            "a backward rule logs inside of a branch of cond or a shard_map, where with_logs "
-            "cannot collect. Log outside of it, or call the derivative without with_logs."
+            "a backward rule logs inside of a primitive whose transpose rule does not hand logs "
+            "on. Log outside of it, or call the derivative without with_logs."
         )
+    return program, nonzero_out
+
+
+def transpose_with_logs(
+    jaxpr: ClosedJaxpr, linear: Sequence[bool], nonzero_cts: Sequence[bool]
+) -> tuple[ClosedJaxpr, list[bool], PyTreeDef | None]:
+    """The transpose of a jaxpr, as for ``transpose_jaxpr``, and the structure of what it logs.
+
+    The leaves of what backward rules log are the last results of the jaxpr; the structure is None
+    when nothing is logged, or nobody asks for it.
+    """
+    staged, nonzero_out = transpose_with_references(jaxpr, linear, nonzero_cts)
     if staged.references:
         raise ValueError(
             f"the transpose of a program uses a mutable array reference of type "
@@ -147,7 +160,7 @@ def transpose_jaxpr(
             f"Differentiate the function before it is traced: jit(grad(f)) in place of "
             f"grad(jit(f))."
         )
-    return staged.program, nonzero_out
+    return staged.program, nonzero_out, staged.logs
 
 
 def transpose_with_references(

@@ -219,7 +219,10 @@ class custom_vjp(CustomFunction[P, R]):
         """Set the rules, of which the backward one also logs.
 
         What it logs, such as norms of cotangents, comes out of ``with_logs`` of what ``vjp``
-        returns; elsewhere it is dropped. In a loop or a ``vmap`` it has one more axis, in front.
+        returns; elsewhere it is dropped. In a loop or a ``vmap`` it has one more axis, in front. In
+        a ``shard_map`` that of all devices is joined along its first axis. In branches of ``cond``
+        and ``switch`` it is a pair: ``index``, of the branch that was taken, and ``branches``, for
+        each of them what it logs, zeros when it was not taken, or None.
 
         Args:
             fwd: as for ``defvjp``.
