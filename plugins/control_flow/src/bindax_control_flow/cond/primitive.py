@@ -259,7 +259,7 @@ class Transposed(NamedTuple):
 
 
 class CondSum(NamedTuple):
-    """What backward rules in branches of ``cond`` log by one name.
+    """Logs by one name of backward rules in branches of ``cond``.
 
     Attributes:
         index: which branch was taken.
