@@ -67,6 +67,11 @@ def until_large(x: Any) -> Any:
     return while_loop(lambda y: y[0] < 4.0, lambda y: y * x + 1.0, x)
 
 
+def filtered(x: Any, kernel: Any) -> Any:
+    signal, weights = (lax.reshape(one, (1, 1, one.size)) for one in (x, kernel))
+    return lax.conv_general_dilated(signal, weights, (1,), "VALID")
+
+
 FUNCTIONS = {
     "sines": lambda x: lax.sin(x) * lax.exp(x),
     "shifted": lambda x: x[1:] * x[:-1] + x[2:].sum(),
@@ -97,6 +102,10 @@ FUNCTIONS = {
     "number": lambda x: x[2],
     "constant": lambda x: np.ones(3),
     "no elements": lambda x: x[:0],
+    "stencil": lambda x: filtered(x**2, np.array([1.0, 0.0, -1.0])),
+    "kernel": lambda x: filtered(np.array([1.0, 0.0, 2.0, 3.0]), x[:3]),
+    "window sums": lambda x: lax.reduce_window(x, 0.0, lax.add, (3,), (2,), "SAME"),
+    "window maxima": lambda x: lax.reduce_window(x, -np.inf, lax.max, (2,), (2,), "VALID"),
 }
 
 

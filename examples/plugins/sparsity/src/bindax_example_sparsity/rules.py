@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from bindax_core import find_primitive
 from bindax_core.extend import Extension, bind_flat, extend, is_differentiable
 from bindax_example_sparsity.pattern import Context, Dependence, Matrix, Unknown, sparsity
+from bindax_example_sparsity.windows import convolved, reduced
 from bindax_transforms import vjp
 
 ELEMENTWISE = (
@@ -65,6 +66,9 @@ def rules() -> Iterator[Extension]:
         "select_n": selected,
         "cumsum": accumulated,
         "dot_general": contracted,
+        "conv_general_dilated": convolved,
+        "reduce_window_sum": reduced,
+        "select_and_gather_add": reduced,
         "jit": _program,
         "checkpoint": _program,
         "cond": _cond,
