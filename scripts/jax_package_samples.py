@@ -223,6 +223,14 @@ SAMPLES: dict[str, tuple[str, str]] = {
         "sdist:netket/test",
         "jax models/test_jastrow models/test_mlp models/test_rbm nn operator/test_spin utils",
     ),
+    "jaxley": (
+        "sdist:jaxley/tests",
+        (
+            "test_cell_matches_branch test_data_feeding test_groups test_make_trainable "
+            "test_misc test_pickle test_record_and_stimulate test_set_ncomp test_solver "
+            "test_transforms test_viewing"
+        ),
+    ),
 }
 """By distribution, or part of one: the folder of its tests, and the files of the sample, as in
 ``NAME_test.py``; programs of ours are ``ours:`` in the folder of that name."""
@@ -248,6 +256,7 @@ SIZES: dict[str, int] = {
     "s2fft": 20,
     "jax-md": 40,
     "netket": 40,
+    "jaxley": 24,
 }
 """By distribution, how many tests of these files run, where not all."""
 
@@ -283,6 +292,7 @@ REPOSITORIES: dict[str, str] = {
     "s2fft": "`astro-informatics/s2fft`, commit 5e6a082 of its main branch",
     "jax-md": "`jax-md/jax-md`, its tag jax-md-v0.2.29",
     "netket": "`netket/netket`, commit 3b9e1c2 of its main branch",
+    "jaxley": "`jaxleyverse/jaxley`, commit 2638cca of its main branch",
 }
 """Where the tests are from of packages whose distributions have none, and their version."""
 
