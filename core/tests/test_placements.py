@@ -176,3 +176,17 @@ def test_printing_brings_no_huge_array_to_the_host(halves: Halves, monkeypatch: 
     huge = bx.Array.from_buffer(aval, {halves.devices()[0]: np.empty(0)}, first)
     monkeypatch.setattr(HalfPlace, "to_host", None)
     assert repr(huge) == str(huge) == f"Array(shape=({2**28 + 1},), dtype=int8)"
+
+
+def test_the_text_of_a_spec_by_jax_s_conventions_is_that_of_a_tuple():
+    specs = [
+        P("x"),
+        P("x", None),
+        P(),
+        P(("x", "y")),
+    ]
+    assert repr(specs) == "[P('x'), P('x', None), P(), P(('x', 'y'))]"
+    with bx.config.override(conventions="jax"):
+        assert repr(specs) == "[P('x',), P('x', None), P(), P(('x', 'y'),)]"
+        assert repr(P("x", unreduced={"y"})) == "P('x', unreduced={'y'})"
+        assert repr(P(unreduced={"y"})) == "P(unreduced={'y'})"

@@ -8,6 +8,8 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Final
 
+from bindax_core.arrays._settings import config
+
 
 class _Unconstrained:
     """The entry of an axis that the compiler may divide as it likes."""
@@ -192,7 +194,9 @@ class PartitionSpec(Sequence[Any]):
         for word, names in (("unreduced", self.unreduced), ("reduced", self.reduced)):
             if names:
                 shown.append(f"{word}={{{', '.join(sorted(map(repr, names)))}}}")
-        return f"P({', '.join(shown)})"
+        # JAX writes the tuple of the entries, where one has a comma behind it.
+        comma = "," if config.conventions == "jax" and len(shown) == len(self._entries) == 1 else ""
+        return f"P({', '.join(shown)}{comma})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(PartitionSpec, unreduced=self.unreduced, reduced=self.reduced), self._entries
