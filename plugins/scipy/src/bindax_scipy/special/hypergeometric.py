@@ -321,10 +321,13 @@ def _near_one(a: Any, b: Any, c: Any, y: Any) -> Any:
 
 
 def _connection(a: Any, b: Any, c: Any, y: Any) -> Any:
-    d = c - a - b
-    one = _exact_quotient((c, d), (c - a, c - b)) * _series_2f1(a, b, 1 - d, y)
-    two = y**d * _exact_quotient((c, -d), (a, b)) * _series_2f1(c - a, c - b, 1 + d, y)
-    return one + two
+    """The sum of two products of a quotient and a series, computed together."""
+    d, of_a, of_b = c - a - b, c - a, c - b
+    rows = [(a, of_a), (b, of_b), (of_a, a), (of_b, b), (d, -d), (c, c), (y, y)]
+    first, second, third, fourth, ds, cs, ys = map(jnp.stack, rows)
+    series = _series_2f1(first, second, 1 - ds, ys)
+    one, two = jnp.unstack(_exact_quotient((cs, ds), (third, fourth)) * series)
+    return one + y**d * two
 
 
 def _degrees(a: Any, b: Any, c: Any) -> tuple[Any, Any, Any, Any]:
