@@ -89,8 +89,10 @@ def leaves_no_traces() -> Iterator[None]:
     """Fail where a test leaves something changed, and put it back."""
     before = found()
     yield
-    before = initial_settings() | before  # of packages that were imported meanwhile
-    changed = changes(before, found())
+    after = found()
+    if not after.keys() <= before.keys():  # packages were imported meanwhile
+        before = initial_settings() | before
+    changed = changes(before, after)
     if changed:
         restore(before)
         pytest.fail("the test leaves changed: " + "; ".join(changed))
