@@ -28,6 +28,21 @@ for project in sys.argv[2:]:
     os.chdir(project)
     build_wheel(sys.argv[1])
 """
+# Several commands of one process, which starts once.
+COMMANDS = """
+import contextlib, io, json, sys
+from bindax._cli import main
+printed, codes = [], []
+for arguments in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        try:
+            main(arguments)
+        except SystemExit as end:
+            codes.append(end.code)
+    printed.append(output.getvalue())
+print(json.dumps(printed))
+sys.exit(max(codes))
+"""
 HAS_JAXLIB = importlib.util.find_spec("jaxlib") is not None
 
 
@@ -92,6 +107,13 @@ class Environment:
         """Run the command ``bindax`` with ``--json``, and return what it printed as data."""
         text = self.run("-m", "bindax", *arguments, "--json", **options)
         return json.loads(text)
+
+    def bindax_each(self, *commands: str, **options: Any) -> list[Any]:
+        """Run commands in one process, and return what each printed, as data or as text."""
+        arguments = json.dumps([command.split() for command in commands])
+        printed = json.loads(self.run("-c", COMMANDS, arguments, **options))
+        pairs = zip(commands, printed, strict=True)
+        return [json.loads(text) if "--json" in command else text for command, text in pairs]
 
 
 @pytest.fixture(scope="session")

@@ -13,14 +13,14 @@ assert tree.leaves({"a": (1, 2)}) == [1, 2]
 
 
 def test_the_broken_one_is_quarantined_and_doctor_shows_its_traceback(environment: Any) -> None:
-    records = environment.bindax("doctor", plugins=["broken"], expect=1)
+    commands = ("doctor --json", "doctor")
+    records, text = environment.bindax_each(*commands, plugins=["broken"], expect=1)
     (record,) = [one for one in records if one["severity"] == "problem"]
 
     assert record["subject"] == "plugin 'broken' of bindax-example-broken 0.1.0"
     assert "RuntimeError: the example device is not plugged in" in record["text"]
     assert "bindax_example_broken/__init__.py" in record["traceback"]
     assert "BINDAX_PLUGINS_DENY=bindax-example-broken" in record["remedy"]
-    text = environment.run("-m", "bindax", "doctor", plugins=["broken"], expect=1)
     assert 'raise RuntimeError("the example device is not plugged in")' in text
 
 
@@ -71,24 +71,22 @@ else:
 def test_denied_the_broken_one_is_no_problem(environment: Any) -> None:
     settings = {"BINDAX_PLUGINS_DENY": "broken"}
 
-    assert environment.bindax("doctor", plugins=["broken"], settings=settings) == []
-    records = environment.bindax("plugins", plugins=["broken"], settings=settings)
+    commands = ("doctor --json", "plugins --json")
+    problems, records = environment.bindax_each(*commands, plugins=["broken"], settings=settings)
+    assert problems == []
     (record,) = [one for one in records if one["plugin"] == "broken"]
     assert record["status"] == "denied"
     assert record["why"] == "it is on the deny list (environment variable BINDAX_PLUGINS_DENY)"
 
 
 def test_the_clashing_one_is_reported_with_both_sides(environment: Any) -> None:
-    records = environment.bindax("plugins", plugins=["clashing"])
+    commands = ("plugins --json", "doctor --json")
+    records, told = environment.bindax_each(*commands, plugins=["clashing"], expect=1)
     statuses = {record["plugin"]: record["status"] for record in records}
 
     assert statuses.pop("clashing") == statuses.pop("softsign") == "conflict"
     assert set(statuses.values()) == {"available"}
-    problems = [
-        one["text"]
-        for one in environment.bindax("doctor", plugins=["clashing"], expect=1)
-        if one["severity"] == "problem"
-    ]
+    problems = [one["text"] for one in told if one["severity"] == "problem"]
     assert [text.split(" is offered")[0] for text in problems] == [
         "the primitive 'example.softsign'",
         "the pytree type bindax_example_softsign.containers:Bounds",
@@ -165,6 +163,8 @@ else:
     raise AssertionError("no error")
 report = check_plugin("softsign", budget=10.0)
 assert report.ok, report
+passed = {result.check for result in report.results if result.status == "passed"}
+assert {"round trip", "jvp"} <= passed, passed
 """,
         plugins=["broken"],
     )
