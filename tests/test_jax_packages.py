@@ -78,22 +78,22 @@ DISTRIBUTIONS = {
     "ott": "ott-jax",
 }
 """By package, its distribution where that has another name."""
-QUICK = ("optax_fit", "chex_asserts", "haiku_mlp", "jraph_network")
+QUICK = ("chex_asserts", "jraph_network")
+"""Those of ordinary runs, beside the two that run without a compiler."""
 NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
 pytestmark = pytest.mark.timeout(1900 if NIGHTLY else 300)
 
 
-def chosen() -> list[str]:
-    """The programs of this run whose packages are installed."""
-    names = PACKAGES if NIGHTLY else QUICK
-    return [name for name in names if find_spec(PACKAGES[name])]
+PROGRAMS_OF_RUN = PACKAGES if NIGHTLY else QUICK
+NAMES = [name for name in sorted(ANSWERS) if name.partition(".")[0] in PROGRAMS_OF_RUN]
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     """What each program returns, from one process with the alias."""
     out = tmp_path_factory.mktemp("packages") / "found.json"
-    program = [HERE / "jax_programs/run.py", PROGRAMS, out, *chosen()]
+    program = [HERE / "jax_programs/run.py", PROGRAMS, out]
+    program += [name for name in PROGRAMS_OF_RUN if find_spec(PACKAGES[name])]
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "BINDAX_"))}
     command = [sys.executable, "-W", "ignore", "-m", "bindax.jax", *program]
     limit = 1800 if NIGHTLY else 280
@@ -102,14 +102,11 @@ def found(tmp_path_factory):
     return json.loads(out.read_text(encoding="utf-8"))
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("name", sorted(ANSWERS))
+@pytest.mark.parametrize("name", NAMES)
 def test_a_package_has_the_numbers_of_jax(request, name):
     program = name.partition(".")[0]
     if find_spec(PACKAGES[program]) is None:
         pytest.skip(f"{PACKAGES[program]} is not installed")
-    if program not in chosen():
-        pytest.skip("runs with BINDAX_NIGHTLY=1 alone")
     check(name, request.getfixturevalue("found")[name])
 
 
