@@ -145,7 +145,7 @@ def transformed(api: Any, ops: Any, block: Block, chain: list[str]) -> Function:
 
 @seed(20261121)
 @settings(
-    max_examples=25 if os.environ.get("BINDAX_NIGHTLY") else 6,
+    max_examples=25 if os.environ.get("BINDAX_NIGHTLY") else 3,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

@@ -29,7 +29,7 @@ def run_demo(*arguments: str) -> Result:
 def test_demo_recognizes_digits_and_draws_a_picture(backend: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra bindax[demo] is not installed")
     picture = tmp_path / "digits.png"
-    output = run_demo("--backend", backend, "--output", str(picture)).output
+    output = run_demo("--backend", backend, "--epochs", "12", "--output", str(picture)).output
     accuracy = re.search(r"test accuracy ([\d.]+)%", output)
     assert accuracy is not None
     assert float(accuracy[1]) >= 95

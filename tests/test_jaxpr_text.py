@@ -37,7 +37,7 @@ from bindax_core.errors import DerivedRuleNotice, JaxprTextError
 from bindax_testing._subjects import subject_of
 from bindax_transforms import checkpoint, custom_jvp, grad, jit, jvp, make_jaxpr, vmap
 
-EXAMPLES = int(os.environ.get("BINDAX_DAMAGED_TEXTS", "300"))
+EXAMPLES = int(os.environ.get("BINDAX_DAMAGED_TEXTS", "100"))
 
 
 @pytest.fixture(autouse=True)
@@ -287,7 +287,7 @@ def written() -> None:
 @pytest.mark.usefixtures("written")
 @settings(
     max_examples=EXAMPLES,
-    derandomize=EXAMPLES <= 300,
+    derandomize=EXAMPLES <= 100,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -188,7 +188,7 @@ def test_map_reduce_and_transpose_as_jax_does(tree: Any, inner: Any) -> None:
 
 @given(st.recursive(st.one_of(leaves, st.none()), lambda xs: containers(xs, mixed_keys) | st.lists(
     xs, max_size=3).map(deque), max_leaves=25))  # fmt: skip
-@settings(max_examples=200)
+@settings(max_examples=2 * settings().max_examples)
 def test_trees_with_keys_of_mixed_types_and_deques_beside_optree(tree: Any) -> None:
     own, own_def = ours.tree_flatten(tree)
     theirs, their_def = optree.tree_flatten(tree, namespace="bindax")
