@@ -27,9 +27,14 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import jax_answers as stored_answers  # noqa: E402
+import jax_calls  # noqa: E402
 from process_state import leaves_no_traces as leaves_no_traces  # noqa: E402
 
 NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
+if not NIGHTLY:
+    # For what runs once, compiling well takes twice as long. At night it is compiled as for users.
+    flags = {name: str(value).lower() for name, value in jax_calls.FAST_COMPILER.items()}
+    os.environ.setdefault("XLA_FLAGS", " ".join(f"--{name}={flags[name]}" for name in flags))
 finished = count(1)
 """The tests that have run in this process."""
 if importlib.util.find_spec("hypothesis"):
@@ -39,6 +44,7 @@ if importlib.util.find_spec("hypothesis"):
     # failure each line is traced: minutes where something is compiled, and Python 3.11 has crashed.
     settings.register_profile(
         "bindax",
+        max_examples=100 if NIGHTLY else 30,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
         phases=[phase for phase in Phase if phase is not Phase.explain],

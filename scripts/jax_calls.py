@@ -10,6 +10,11 @@ FAST_COMPILER = {
     "xla_llvm_disable_expensive_passes": True,
 }
 """Options of the compiler: for what runs once, compiling well takes longer than running slowly."""
+GOOD_COMPILER = {
+    "xla_backend_optimization_level": 3,
+    "xla_llvm_disable_expensive_passes": False,
+}
+"""The values that these options have for users, where the last digit matters."""
 
 
 def split_calls(text: str) -> list[str]:
