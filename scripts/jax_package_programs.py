@@ -3,7 +3,8 @@
 ``python scripts/jax_package_programs.py --python PYTHON [PROGRAM ...]`` runs the programs of
 ``tests/jax_packages``, in processes of PYTHON, an environment with the packages, JAX and bindax in
 it. Results are kept in ``docs/jax_package_programs.json``, so that programs can be run one by one;
-``docs/jax_package_programs.md`` is written from it. What stops a program is in the page. What
+``docs/jax_package_programs.md`` is written from it. The long programs of ``jax_long_programs.py``
+run as the others do. What stops a program is in the page. What
 ``tests/jax_programs/run.py`` wrote to ``--reports``, as ``PROGRAM.jax.json`` and
 ``PROGRAM.bindax.json``, is used in place of a run.
 """
@@ -22,6 +23,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import jax_long_programs
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
@@ -176,6 +178,7 @@ def page(rows: dict[str, Any]) -> str:
     lines += ["", "## What stops programs", "", *(stopped or ["Nothing."])]
     notes = [f"- `{program}`: {NOTES[program]}." for program in NOTES if program in rows]
     lines += ["", "## Notes", "", *notes]
+    lines += jax_long_programs.section(jax_long_programs.stored())
     return "\n".join(lines) + "\n"
 
 
@@ -184,6 +187,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("programs", nargs="*", metavar="PROGRAM")
     parser.add_argument("--reports", type=Path, default=Path("build/jax_package_programs"))
+    parser.add_argument("--kept", action="store_true", help="run long programs on bindax alone")
     parser.add_argument("--page", action="store_true", help="write the page, and run nothing")
     parser.add_argument("--python", default=sys.executable)
     options = parser.parse_args()
@@ -191,7 +195,14 @@ def main() -> None:
         json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     )
     known = distributions()
-    for program in () if options.page else options.programs or known:
+    everything = (*known, *jax_long_programs.PACKAGES)
+    for program in () if options.page else options.programs or everything:
+        if program in jax_long_programs.PACKAGES:
+            kept = jax_long_programs.stored().get(program) if options.kept else None
+            long = {program: jax_long_programs.row_of(program, options.python, kept)}
+            jax_long_programs.store(jax_long_programs.stored() | long)
+            print(program, long[program], flush=True)
+            continue
         rows[program] = row_of(program, known[program], options.python, options.reports)
         RESULTS.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         print(program, rows[program], flush=True)
