@@ -52,7 +52,7 @@ REASONS: dict[str, str] = {
     "brax_training": (
         "The pendulum falls and swings on: from step 110 what is left of rounding grows, as it "
         "does in chaotic motion. The lines before are equal, so are those of policies and of "
-        "training after."
+        "training after, or equal to rounding."
     ),
     "penzai_treescope": (
         "Treescope names functions and dtypes by their public place if their module is one of "
