@@ -86,7 +86,7 @@ def close(theirs: str, mine: str) -> bool:
 
 
 def last_digit(number: str) -> float:
-    """What the last digit of a printed number counts."""
+    """The value of one in the last digit of a printed number."""
     digits, _, power = number.partition("e")
     return 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
 
