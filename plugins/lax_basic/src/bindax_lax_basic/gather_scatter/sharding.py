@@ -103,7 +103,7 @@ def scatter_sharding(
     for own, other in zip(*batched, strict=True):
         found[own] = found[own] or entries(indices)[other]
     sums = x.sharding.spec
-    return sums.update(*found) if config.open_sums and sums.unreduced else tuple(found)
+    return sums.update(found) if config.open_sums and sums.unreduced else tuple(found)
 
 
 def _without_terms(

@@ -137,7 +137,7 @@ def _beside_type(aval: Any, sharding: NamedSharding, what: str) -> NamedSharding
     entries = [
         (*axes, *more) or entry for axes, more, entry in zip(own.axes, spec.axes, spec, strict=True)
     ]
-    return sharding.update(spec=own.update(*entries))
+    return sharding.update(spec=own.update(entries))
 
 
 def _impl(x: Any, *, sharding: Sharding | Space) -> list[Any]:
