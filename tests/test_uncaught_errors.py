@@ -35,6 +35,7 @@ def errors_of(code: str, **environment: str) -> str:
     return subprocess.run(command, env=env, capture_output=True, text=True).stderr
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_frames_of_the_library_are_left_out(name: str, run: str) -> None:
