@@ -3,6 +3,7 @@
 Ordinary runs leave out tests that are marked ``nightly``, take a part of those marked ``every`` and
 cover pairs of arguments of those marked ``pairwise``. With BINDAX_NIGHTLY=1, and for tests that are
 named one by one, all of them run. With BINDAX_PART=2/7, the second of seven parts of them runs.
+Ordinary runs compile programs quickly, unless XLA_FLAGS says how.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ import jax_calls  # noqa: E402
 from process_state import leaves_no_traces as leaves_no_traces  # noqa: E402
 
 NIGHTLY = bool(os.environ.get("BINDAX_NIGHTLY"))
-if not NIGHTLY:
-    # For what runs once, compiling well takes twice as long. At night it is compiled as for users.
-    flags = {name: str(value).lower() for name, value in jax_calls.FAST_COMPILER.items()}
-    os.environ.setdefault("XLA_FLAGS", " ".join(f"--{name}={flags[name]}" for name in flags))
+if not NIGHTLY and stored_answers.VARIABLE not in os.environ:
+    # Compiling well takes four times as long. At night it is compiled as it is for users.
+    flags = jax_calls.SUITE_COMPILER.items()
+    text = " ".join(f"--{name}={str(value).lower()}" for name, value in flags)
+    os.environ.setdefault("XLA_FLAGS", text)
 finished = count(1)
 """The tests that have run in this process."""
 if importlib.util.find_spec("hypothesis"):

@@ -82,8 +82,9 @@ class Environment:
         environment = {
             key: value
             for key, value in os.environ.items()
-            # The NumPy of the environment may give the features of processors other names.
-            if not key.startswith(("BINDAX_", "PYTHON", "COVERAGE", "NPY_DISABLE"))
+            # The NumPy of the environment may give the features of processors other names, and
+            # its jaxlib may have other flags.
+            if not key.startswith(("BINDAX_", "PYTHON", "COVERAGE", "NPY_DISABLE", "XLA_FLAGS"))
         }
         environment["PYTHONPATH"] = os.pathsep.join(str(self.extra / name) for name in plugins)
         environment.update(settings or {})
