@@ -237,14 +237,15 @@ def power(x: Any, y: Any) -> Any:
     """``x ** y``; an integer whose value is known is a fixed exponent, with exact derivatives."""
     if isinstance(y, np.integer):
         y = int(y)
-    base, exponent = typeof(x), typeof(y)
-    if base.dtype.kind != "b":
-        if type(y) is int:
-            return _fixed_power(x, y)
-        if isinstance(y, (Array, np.ndarray)) and _is_known_integer(y):
-            dtype, _ = promoted_type(config.promotion, base, exponent)
-            weak = base.weak_type and (exponent.weak_type or dtypes.is_inexact(dtype))
-            return _fixed_power(convert(x, dtype, weak), int(y))
+    base = typeof(x)
+    is_number = base.dtype.kind != "b"
+    if is_number and type(y) is int:
+        return _fixed_power(x, y)
+    exponent = typeof(y)
+    if is_number and isinstance(y, (Array, np.ndarray)) and _is_known_integer(y):
+        dtype, _ = promoted_type(config.promotion, base, exponent)
+        weak = base.weak_type and (exponent.weak_type or dtypes.is_inexact(dtype))
+        return _fixed_power(convert(x, dtype, weak), int(y))
     integral = dtypes.is_integer(exponent.dtype) and not exponent.weak_type
     if integral and dtypes.is_inexact(base.dtype):
         # The exponent decides how wide a Python number is, and never that the result is strong.
