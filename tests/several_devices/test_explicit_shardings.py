@@ -240,3 +240,20 @@ def test_results_lie_in_the_words_of_out_shardings(explicit: Any, numbers: Any) 
             pytest.raises(ValueError, match=r"PartitionSpec .* cannot contain axis names"),
         ):
             bindax.jit(lambda x: jnp.matmul(x, x, out_sharding=P("x")))(x)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e5m2"])
+def test_sums_that_stay_open_over_devices_are_formed_in_a_wide_dtype(
+    explicit: Any, dtype: str
+) -> None:
+    name = explicit.axis_names[0]
+
+    @bindax.jit
+    def total(x: Any) -> Any:
+        terms = lax.reduce_sum(x, (0,), out_sharding=P(None, unreduced={name}))
+        assert terms.dtype == x.dtype
+        return reshard(terms, P(None))
+
+    with bindax.set_mesh(explicit):
+        ones = bindax.device_put(jnp.ones((8, 4), dtype), NamedSharding(explicit, P(name, None)))
+        assert np.array_equal(np.asarray(total(ones), np.float32), [8.0] * 4)

@@ -30,7 +30,9 @@ def in_wider(rule: Lowering, wider: Callable[[DType], DType] = byte_dtype) -> Ru
 
     def lowered(primitive: Primitive, ctx: LoweringContext, *values: Any, **params: Any) -> Any:
         used = [aval.dtype for aval in (*ctx.avals_in, *ctx.avals_out)]
-        if all(wider(dtype) == dtype for dtype in used):
+        # A sum that stays open over devices is rounded on each: compilers close what is converted.
+        is_open = any(aval.sharding.spec.unreduced for aval in ctx.avals_out)
+        if is_open or all(wider(dtype) == dtype for dtype in used):
             return rule(ctx, *values, **params)
         chosen = {k: wider(v) if isinstance(v, np.dtype) else v for k, v in params.items()}
 

@@ -274,7 +274,11 @@ def reduce_sum(
     Array([4., 6.], dtype=float64)
     """
     if out_sharding is not None:
-        return decided(reduce_sum, out_sharding, (operand, axes), {"axis": axis})
+        # Where the sum stays open over devices, compilers must be told of it before it is rounded.
+        aval = typeof(operand)
+        wide = convert(operand, dtypes.summing_dtype(aval.dtype), aval.weak_type)
+        out = decided(reduce_sum, out_sharding, (wide, axes), {"axis": axis})
+        return convert(out, aval.dtype, aval.weak_type)
     rank = types.rank_of(operand)
     chosen = types.axes_argument("reduce_sum", axes if axis is None else axis, rank)
     return reduce_sum_p.bind(operand, axes=chosen)
