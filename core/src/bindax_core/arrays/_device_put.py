@@ -13,7 +13,12 @@ from bindax_core.arrays._backend import backends, find_backend
 from bindax_core.arrays._extended_dtypes import is_extended
 from bindax_core.arrays._memories import Space
 from bindax_core.arrays._operands import as_array
-from bindax_core.arrays._placement import default_placement, default_sharding, place_on
+from bindax_core.arrays._placement import (
+    default_placement,
+    default_sharding,
+    memory_layout_of,
+    place_on,
+)
 from bindax_core.arrays._settings import config
 from bindax_core.arrays._transfer_guard import check_transfer, explicit_transfers
 from bindax_core.arrays.sharding._laying import constrained, laid_out
@@ -226,6 +231,8 @@ def _received(physical: Array, placement: Any) -> Any:
     receive, source = getattr(placement, "receive", None), physical.placement
     if physical._buffer is None or receive is None or source.backend is not placement.backend:
         return None
+    if memory_layout_of(source) is not None:
+        return None  # whether a copy keeps the order of axes in memory is up to the release of XLA
     return receive(physical._buffer, physical.aval, physical.sharding)
 
 
