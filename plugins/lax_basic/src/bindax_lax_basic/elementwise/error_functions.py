@@ -11,6 +11,7 @@ import numpy as np
 from bindax_core.extend import Array, Primitive, primitive, typeof
 from bindax_lax_basic.dtypes import FLOAT, accumulator_dtype
 from bindax_lax_basic.elementwise import error_coefficients as coefficients
+from bindax_lax_basic.elementwise.accuracy import Accuracy, check_accuracy
 from bindax_lax_basic.elementwise.arithmetic import add_p, mul_p, neg_p, sub_p
 from bindax_lax_basic.elementwise.comparison import eq_p, gt_p, lt_p
 from bindax_lax_basic.elementwise.division import div_p
@@ -238,12 +239,14 @@ erf_p: Primitive = primitive(
 )
 
 
-def erfc(x: Any) -> Array:
+def erfc(x: Any, accuracy: Accuracy = None) -> Array:
     """Elementwise complement of the error function, ``1 - erf(x)``, precise where it is small.
 
     >>> erfc(np.array([0.0, 10.0]))
     Array([1.00000000e+00, 2.08848758e-45], dtype=float64)
     """
+    if accuracy is not None:
+        check_accuracy("erfc", accuracy)
     return erfc_p.bind(x)
 
 
