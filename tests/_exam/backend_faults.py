@@ -5,6 +5,7 @@ All of them are the same small interpreter, ``Plain``, which applies primitives 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -242,8 +243,8 @@ class InPlace(Plain):
             outs = run(*operands)
             for x in operands:
                 array = np.asarray(x)
-                array.flags.writeable = True
-                array *= -1
+                memory = (ctypes.c_char * array.nbytes).from_address(array.ctypes.data)
+                np.frombuffer(memory, array.dtype)[...] *= -1
             return outs
 
         return writing
