@@ -305,3 +305,21 @@ def test_compiled_sums_and_products_of_16_bits_round_once(dtype, large):
         evaluated, compiled = function(operand), bt.jit(function)(operand)
         assert float(compiled) == float(evaluated)
     assert float(bt.jit(lambda x: lax.reduce_sum(x, (0,)))(x)) == large + 2
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_compiled_updates_of_16_bits_are_added_up_before_they_are_rounded(dtype):
+    pytest.importorskip("bindax_xla_backend")
+    ones = lax.convert_element_type(np.ones(4096), dtype)
+    zeros, index = lax.convert_element_type(np.zeros(3), dtype), np.zeros(4096, int)
+    near_one = lax.convert_element_type(np.full(64, 1.0078125), dtype)
+    product = float(lax.reduce_prod(near_one, (0,)))
+    for function, wanted in (
+        (lambda x: x.at[index].add(ones), 4096.0),
+        (lambda x: x.at[index].subtract(ones), -4096.0),
+        (lambda x: (x + 1).at[index[:64]].multiply(near_one), product),
+        (bt.grad(lambda x: lax.reduce_sum(x[index].astype("float32"), (0,))), 4096.0),
+    ):
+        for result in (function(zeros), bt.jit(function)(zeros)):
+            assert result.dtype == dtype
+            assert float(result[0]) == wanted

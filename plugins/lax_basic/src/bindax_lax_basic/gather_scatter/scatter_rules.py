@@ -20,6 +20,7 @@ from bindax_lax_basic.rules.batching import batch_first
 from bindax_lax_basic.rules.evaluation import NumPyArray
 from bindax_lax_basic.rules.operands import adopt_dtype
 from bindax_lax_basic.rules.types import Kinds, require_kind, require_same_dtype
+from bindax_lax_basic.rules.wider_types import in_wider
 
 
 def bind_scatter(
@@ -133,10 +134,12 @@ def scatter_family(
     linear: tuple[int, ...] = (),
 ) -> tuple[Rule, ...]:
     """The rules of a scatter but for derivatives; without a ufunc, it replaces elements."""
+    lower = scatter_lowering(combine)
+    plain = rules.lowering["stablehlo"](lower)
     return (
         rules.impl(_impl(ufunc, widen)),
         rules.abstract_eval(_type(name, accepts)),
         rules.vmap(_batch, takes_primitive=True),
-        rules.lowering["stablehlo"](scatter_lowering(combine)),
+        in_wider(lower, dtypes.summing_dtype) if widen else plain,
         rules.sharding(scatter_sharding, takes_primitive=True, linear=linear),
     )
