@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -195,6 +196,32 @@ def test_terms_are_padded_by_zeros() -> None:
     np.testing.assert_array_equal(function(terms), [0, 0, -1, -2, -3, 0])
     slope = bindax.grad(lambda terms: (function(terms) * np.arange(6)).sum())(terms)
     np.testing.assert_array_equal(slope, [-1, -2, -3, -4])
+
+
+@pytest.mark.parametrize(
+    "within",
+    [
+        lambda both, terms: both(terms),
+        lambda both, terms: lax.cond(reshard(terms.sum(), P()) > 0, both, both, terms),
+        lambda both, terms: lax.fori_loop(0, 1, lambda _, found: both(found[1]), (0 * X[0], terms)),
+        lambda both, terms: bindax.jvp(both, (terms,), (terms,))[1],
+    ],
+)
+def test_arguments_of_programs_may_be_added_up(within: Any) -> None:
+    @bindax.shard_map(in_specs=P(unreduced={"x"}), out_specs=(P(), P(unreduced={"x"})))
+    def both(terms: Any) -> Any:
+        return lax.psum(terms, "x"), terms
+
+    terms = reshard(X[1], P(unreduced={"x"}))
+    function = bindax.jit(lambda terms: within(both, terms))
+    total, same = function(terms)
+    np.testing.assert_array_equal(total, X[1])
+    np.testing.assert_array_equal(reshard(same, P()), X[1])
+    # XLA of jaxlib 0.12 refuses to compile without it.
+    assert re.search(
+        r'constraint %\w+ <@mesh, \[{}\], unreduced={"x"}>.*\n.* sdy.manual_computation',
+        function.lower(terms).as_text(),
+    )
 
 
 def terms_of(x: Any) -> Any:

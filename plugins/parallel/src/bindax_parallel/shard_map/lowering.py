@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bindax_core.extend import ClosedJaxpr, DebugInfo, LoweringContext, Region, ShapedArray
-from bindax_core.sharding import Mesh, PartitionSpec
+from bindax_core.sharding import Mesh, NamedSharding, PartitionSpec
 from bindax_parallel.shard_map.blocks import evaluate
 from bindax_parallel.shard_map.merging import with_merged_exchanges
 from bindax_parallel.shard_map.plain import without_devices
@@ -44,10 +44,14 @@ def shard_map_lowering(
         together = trace_to_jaxpr(on_one_device, ctx.avals_in, DebugInfo("shard_map"))
         return ctx.inline(together, list(values))
     avals = jaxpr.in_avals[len(manual) :]
-    operands, specs = list(values), list(in_specs)
+    specs = list(in_specs)
+    operands = [
+        _constrained(ctx, x, aval.plain(), NamedSharding(mesh, spec)) if spec.unreduced else x
+        for x, spec, aval in zip(values, in_specs, ctx.avals_in, strict=True)
+    ]
     open_axes = len(manual) < len(sizes)
     if open_axes:
-        operands = [*_counts(ctx, manual), *values]
+        operands = [*_counts(ctx, manual), *operands]
         specs = [*map(PartitionSpec, manual), *in_specs]
         avals = [*[_ONE] * len(manual), *avals]
 
@@ -75,6 +79,15 @@ def shard_map_lowering(
         },
         [Region(avals, body)],
     )
+
+
+def _constrained(ctx: LoweringContext, x: Any, aval: Any, sharding: NamedSharding) -> Any:
+    """An operand that is a sum of terms, after a constraint that says how it lies already.
+
+    XLA of jaxlib 0.12 refuses a region that adds the terms up where no constraint stands before.
+    """
+    attributes = {"sharding": ctx.sharding(sharding, aval.ndim)}
+    return ctx.op("sdy.sharding_constraint", [x], [aval], attributes)[0]
 
 
 def _shardings(symbol: str, specs: Sequence[Spec], avals: Sequence[Any], open_axes: bool) -> str:
