@@ -109,7 +109,11 @@ def _on_keys() -> Iterator[Sample]:
 def _on_numbers() -> Iterator[Sample]:
     for dtype in ("float32", "float64"):
         yield sample(quantile_p, array((2, 3), dtype, between(-0.9, 0.9)))
-        yield sample(multiply_add_p, *[array((2, 3), dtype)] * 3)
+        yield sample(
+            multiply_add_p,
+            *[array((2, 3), dtype)] * 3,
+            skip={"compiled special values": "compilers may round a product, which can overflow"},
+        )
     yield sample(threefry2x32_p, *[array((4,), "uint32", _WORD)] * 4)
     for hash_p, count in ((philox2x32_p, 3), (philox4x32_p, 6), (threefry4x32_p, 8)):
         yield sample(hash_p, *[array((4,), "uint32", _WORD)] * count)
