@@ -77,6 +77,10 @@ def _bits_of_keys(keys: Any) -> Any:
     return vmap(lambda key: lax.rng_bit_generator(key, (3,)))(keys)
 
 
+def _bits_of_last_counters(keys: Any) -> Any:
+    return vmap(lambda key: lax.rng_bit_generator(key, (9,)))(keys)
+
+
 def _sorted_together(x: Any, y: Any) -> Any:
     return lax.sort((x, y), num_keys=2)
 
@@ -111,6 +115,9 @@ def _more_samples() -> Iterator[Sample]:
     yield sample(_only_number, array((), "int32", between(3, 3)))
     yield sample(_all_bits, square)
     yield sample(_bits_of_keys, array((2, 4), "uint32", between(0, 9)))
+    # The blocks of such keys are counted beyond 64 bits.
+    last = array((2, 4), "uint32", between(2**32 - 1, 2**32 - 1))
+    yield sample(_bits_of_last_counters, last)
     # Integers that no float32 or int32 tells apart.
     wide = array((2, 5), "int64", between(2**53, 2**53 + 3))
     yield sample(_sorted_together, wide, wide)
