@@ -77,7 +77,12 @@ def _bits() -> Iterator[Sample]:
     for name in ("add", "rem"):
         operands = Operand((5,), "int4", -4, 3), Operand((5,), "int4", 1, 3)
         yield Sample(name, operands)
-    bitcasts = (((2, 4), "int4", "int16"), ((3,), "int4", "uint4"), ((2,), "int16", "int4"))
+    bitcasts = (
+        ((2, 4), "int4", "int16"),
+        ((3,), "int4", "uint4"),
+        ((2,), "int16", "int4"),
+        ((3,), "bool", "bool"),
+    )
     for shape, dtype, target in bitcasts:
         yield Sample("bitcast_convert_type", (Operand(shape, dtype),), {"new_dtype": target})
     for name in ("shift_left", "shift_right_arithmetic", "shift_right_logical"):
@@ -87,13 +92,20 @@ def _bits() -> Iterator[Sample]:
 
 
 def _mixtures() -> Iterator[Sample]:
-    """Operands of one type that may not change places, and complex bounds."""
+    """Operands of one type that may not change places, bounds and numbers of several kinds."""
     square = Operand((3, 3), "float32")
-    for numbers in ((((1,), (0,)), ((), ())), (((0,), (1,)), ((), ()))):
-        yield Sample("dot_general", (square, square), {"dimension_numbers": numbers})
+    for axes in ((((1,), (0,)), ((), ())), (((0,), (1,)), ((), ()))):
+        yield Sample("dot_general", (square, square), {"dimension_numbers": axes})
     for name in ("reduce_and", "reduce_or"):
         yield Sample(name, (Operand((6, 1), "int32", -9, 9),), {"axes": (1,)})
     arguments: dict[str, Any] = {"dtype": "float32", "shape": (3, 2), "dimension": 0}
     yield Sample("broadcasted_iota", (), arguments)
+    # An axis of size 1 that is left out, behind windows of several elements.
+    numbers = Numbers("GatherDimensionNumbers", ((1,), (1,), (0,)))
+    places = Operand((5, 1), "float32"), Operand((3, 1), "int32", 0, 3)
+    yield Sample("gather", places, {"dimension_numbers": numbers, "slice_sizes": (2, 1)})
     full = (Operand((2, 3), "complex64", -1.1, -0.9), Operand((2, 3), "complex64"))
     yield Sample("clamp", (*full, Operand((2, 3), "complex64", 0.9, 1.1)))
+    number, case = Operand((9,), "int32", -2, 4), Operand((9,), "float32")
+    for count in (1, 4):
+        yield Sample("select_n", (number, *[case] * count))
