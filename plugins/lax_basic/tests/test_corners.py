@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bindax
 import bindax_transforms
 from bindax import lax
 
@@ -199,6 +200,15 @@ def test_quotients_of_complex_infinities_are_those_of_compiled_programs() -> Non
     x, y = np.repeat(PLANE, len(PLANE)), np.tile(PLANE, len(PLANE))
     assert_equal_but_for_nan(lax.div(x, y), bindax_transforms.jit(lax.div)(x, y))
     assert complex(lax.div(1 + 1j, complex(np.inf, np.nan))) == 0
+
+
+@pytest.mark.parametrize(("conventions", "at_zero"), [("bindax", 0), ("jax", 1)])
+def test_slope_of_absolute_values_is_chosen_at_zero_alone(conventions: str, at_zero: int) -> None:
+    with bindax.config.override(conventions=conventions):
+        slopes = [float(bindax.grad(lax.abs)(x)) for x in (-1.0, 0.0, 1.0)]
+        complex_slope = bindax.jvp(lax.abs, (0j,), (1 + 0j,))[1]
+    assert slopes == [-1, at_zero, 1]
+    assert complex_slope == 0
 
 
 def test_powers_of_zero_have_an_angle_for_real_exponents_alone() -> None:
