@@ -6,6 +6,7 @@ import pytest
 import bindax_core as bx
 import bindax_lax_basic as lax
 import bindax_transforms as bt
+from bindax_core.extend import typeof
 
 RNG = np.random.default_rng(0)
 PRESETS = [preset for preset in lax.DotAlgorithmPreset if "F8" not in preset.name]
@@ -84,6 +85,12 @@ def test_an_algorithm_of_a_program():
     (found,) = [eqn.params["precision"] for eqn in products]
     types = found.lhs_precision_type.name, found.rhs_precision_type.name
     assert (*types, found.accumulation_type.name) == ("bfloat16", "float16", "float32")
+
+
+def test_products_by_an_algorithm_are_weakly_typed_where_both_arrays_are():
+    strong, weak = (bx.Array.from_numpy(LHS[0], typeof(LHS[0]).update(weak_type=w)) for w in (0, 1))
+    for x, y, wanted in ((strong, weak, False), (weak, strong, False), (weak, weak, True)):
+        assert typeof(lax.dot(x, y, precision="F32_F32_F32")).weak_type is wanted
 
 
 def test_derivatives_are_products_by_the_algorithm_with_its_sides_in_place():
