@@ -88,6 +88,17 @@ def test_fill_values():
     assert float(traced) == 7
 
 
+def test_unsigned_positions_of_32_bits_are_not_taken_for_negative_ones():
+    x, places = np.arange(5.0), np.array([[2**31], [1], [2**32 - 1]], np.uint32)
+    numbers = lax.GatherDimensionNumbers((), (0,), (0,))
+
+    def read(places):
+        return lax.gather(x, places, numbers, (1,), mode="clip")
+
+    np.testing.assert_array_equal(np.asarray(read(places)), [4, 1, 4])
+    np.testing.assert_array_equal(compiled(read, places), [4, 1, 4])
+
+
 def test_empty_arrays():
     x = np.zeros((0, 3))
     assert array(x)[np.zeros((2, 0), int)].shape == (2, 0, 3)
