@@ -7,7 +7,11 @@ import enum
 import numpy as np
 import pytest
 
+import bindax_transforms as bt
 from bindax import lax
+from bindax_lax_basic.elementwise.conversion import convert
+
+FLOAT = np.dtype("float32")
 
 REAL = """
 abs acos acosh asin asinh atan atanh bessel_i0e bessel_i1e cbrt ceil cos cosh digamma erf erf_inv
@@ -44,6 +48,15 @@ class Choice(enum.IntEnum):
 
 class Length(float):
     """A number with a name."""
+
+
+def test_numbers_stay_in_programs_what_they_are() -> None:
+    x = np.arange(3)
+    program = bt.make_jaxpr(lambda: (convert(2, FLOAT, True), convert(x, FLOAT, False)))()
+    assert [aval.weak_type for aval in program.out_avals] == [True, False]
+    # Numbers alone are converted while the program is traced; arrays are when it runs.
+    assert len(program.jaxpr.eqns) == 2
+    assert not bt.make_jaxpr(lambda: convert(2, FLOAT, False))().jaxpr.eqns
 
 
 def test_numbers_of_classes_of_their_own_are_numbers() -> None:
