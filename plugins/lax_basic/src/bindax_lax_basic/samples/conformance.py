@@ -16,7 +16,7 @@ from bindax_lax_basic.samples.calls import Sample as Call
 from bindax_lax_basic.samples.contractions import CONTRACTIONS
 from bindax_lax_basic.samples.edges import edges
 from bindax_lax_basic.samples.equivalent_mutants import equivalent_mutants
-from bindax_lax_basic.samples.known_values import KNOWN
+from bindax_lax_basic.samples.known_values import CORNERS, KNOWN
 from bindax_lax_basic.samples.reductions import REDUCTION_SAMPLES
 from bindax_lax_basic.samples.reductions import Call as FunctionCall
 from bindax_testing import EquivalentMutant, ExpectedFailure, Sample, array, between, known, sample
@@ -38,6 +38,10 @@ def _known_values() -> Iterator[Sample]:
     for function in (lax.erf_p, lax.erfc_p, lax.erf_inv_p):
         x, values = np.array(KNOWN[function.name]).T
         yield known(function, [x], values, ulps=8)
+    skip = dict.fromkeys((*_DERIVATIVES, "special points"), _AT_EDGES)
+    for name, operands, value in CORNERS:
+        function, label = getattr(lax, f"{name}_p"), f"{name}-corner"
+        yield known(function, operands, np.asarray(value), label=label, skip=skip)
 
 
 def _both(x: Any, y: Any) -> tuple[Any, Any]:
@@ -172,6 +176,7 @@ def _of_calls() -> Iterator[Sample]:
 
 
 _BY_DEFINITION = "its derivative is zero by definition, whatever its values do"
+_AT_EDGES = "the points are at edges of the domain, or beside them"
 _STEPS = "its derivative rounds the tangent, by definition; the function is made of steps"
 _NEUTRAL = {
     "compiled special values": "compilers take initial values for neutral, as no special value is",

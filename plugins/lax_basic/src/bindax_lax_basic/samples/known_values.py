@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 KNOWN: dict[str, tuple[tuple[float, float], ...]] = {
     "erf": (
         (-4.5, -0.9999999998033839),
@@ -47,3 +49,11 @@ KNOWN: dict[str, tuple[tuple[float, float], ...]] = {
         (0.9999998807907104, 3.7439211627767994),
     ),
 }
+
+CORNERS: tuple[tuple[str, tuple[complex, ...], complex], ...] = (
+    ("atanh", (complex(math.inf, math.nan),), complex(0, -math.pi / 2)),
+    ("div", (0j, 0j), complex(math.nan, math.nan)),
+    ("log1p", (1e-20 + 1e-10j,), 1.5e-20 + 1e-10j),
+    ("pow", (-math.inf, 0.5), math.inf),
+)
+"""Functions, operands and values beside errors of NumPy's own functions."""
