@@ -274,6 +274,20 @@ def test_the_largest_of_many():
     np.testing.assert_array_equal(values, np.take_along_axis(x, order, 1))
 
 
+def test_batches_of_reductions_of_several_arrays_are_one_reduction():
+    def both(x, y):
+        return lax.add(x[0], y[0]), lax.mul(x[1], y[1])
+
+    def reduced(x, y):
+        return lax.reduce((x, y), (0.0, 1.0), both, (0,))
+
+    x = np.arange(6.0).reshape(2, 3)
+    program = bt.make_jaxpr(bt.vmap(reduced))(x, x)
+    assert [eqn.primitive.name for eqn in program.jaxpr.eqns] == ["reduce"]
+    for found, wanted in zip(bt.vmap(reduced)(x, x), (x.sum(1), x.prod(1)), strict=True):
+        np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
 def test_a_computation_is_traced_once_while_it_sees_the_same():
     traces, most = [], 9.0
     note = traces.append
