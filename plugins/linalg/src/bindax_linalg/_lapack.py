@@ -112,7 +112,7 @@ def call(
         "operand_layouts": layouts(avals),
         "result_layouts": layouts(results),
     }
-    if batch and getattr(ctx, "device_count", 1) > 1:
+    if batch and ctx.device_count > 1:
         attributes |= _batch_attributes([aval.shape for aval in avals], results, batch)
     return ctx.op("stablehlo.custom_call", values, results, attributes)
 
