@@ -10,6 +10,7 @@ import bindax
 import bindax_random as random
 import bindax_transforms
 from bindax_random import _threefry_numbers as numbers
+from bindax_random._places import place_numbers
 from bindax_random.threefry import threefry2x32, threefry2x32_numbers_p
 
 # kat_vectors of Random123: key, counter, result of threefry2x32 with 20 rounds.
@@ -151,6 +152,14 @@ def test_programs_for_all_sizes_are_exported():
     for size in (5, 40):
         found = made.call(given, np.zeros(size, np.float32))
         assert found.tolist() == random.normal(random.wrap_key_data(given), (size,)).tolist()
+
+
+def test_places_beyond_32_bits_are_numbered_in_64():
+    for size, dtype in ((1 << 32, "uint32"), ((1 << 32) + 1, "uint64")):
+        traced = bindax.make_jaxpr(lambda size=size: place_numbers((size,)))()
+        assert [
+            v.aval.dtype for e in traced.eqns for v in e.outvars if e.primitive.name == "iota"
+        ] == [dtype]
 
 
 @pytest.mark.parametrize("impl", ["philox2x32", "philox4x32", "threefry4x32"])
