@@ -115,6 +115,14 @@ def test_shuffles_are_equally_likely():
     assert stats.chisquare(counts).pvalue > LEAST
 
 
+def test_each_number_lies_between_its_own_bounds():
+    lows, highs = np.array([0.0, 10.0, -20.0]), np.array([1.0, 12.0, 30.0])
+    drawn = random.uniform(random.key(21), (4, 3), np.float64, lows, highs)
+    for i in range(3):
+        alone = random.uniform(random.key(21), (4, 3), np.float64, lows[i], highs[i])
+        np.testing.assert_array_equal(drawn[:, i], alone[:, i])
+
+
 def test_vectors():
     cov = np.array([[2.0, 0.3], [0.3, 1.0]], np.float32)
     for method in ("cholesky", "eigh", "svd"):
