@@ -34,6 +34,15 @@ def _recurrence(weight: Any, init: Any, xs: Any) -> Any:
     return scan(step, init, xs)
 
 
+def _beside_constants(weight: Any, init: Any, xs: Any) -> Any:
+    """A stacked result that is the same in all steps."""
+
+    def step(carry: Any, x: Any) -> Any:
+        return lax.mul(carry, x), lax.sin(weight)
+
+    return scan(step, init, xs)
+
+
 def _exchange(init: Any, other: Any) -> Any:
     """Carries whose tangents and batches come from one another; no sequence."""
 
@@ -79,6 +88,7 @@ def scan_samples() -> Iterator[Sample]:
     yield sample(_sums, array((3, 0), "float64"))
     yield sample(_recurrence, scalar, scalar, array((4,), "float64"))
     yield sample(_recurrence, *[array((2,), "float32")] * 2, array((3, 2), "float32"))
+    yield sample(_beside_constants, scalar, scalar, array((3,), "float64"))
     yield sample(_exchange, scalar, scalar)
     yield sample(_counted, scalar)
     yield sample(_nested, scalar, array((3,), "float64"))
