@@ -10,6 +10,8 @@ import numpy as np
 import bindax_lax_basic as lax
 from bindax_control_flow.cond.cond import cond, switch
 from bindax_control_flow.cond.platform_dependent import platform_dependent
+from bindax_control_flow.scan.scan import scan
+from bindax_control_flow.while_loop.while_loop import while_loop
 from bindax_testing import Sample, array, between, sample
 from bindax_transforms import custom_jvp
 
@@ -104,6 +106,50 @@ def _chosen_by_tangents(pred: Any, x: Any) -> Any:
     return cond(pred, _by_sign, lambda x: lax.sin(_by_sign(x)), x)
 
 
+@custom_jvp
+def _by_loop(x: Any) -> Any:
+    return lax.mul(x, x)
+
+
+@_by_loop.defjvp
+def _by_loop_jvp(primals: Any, tangents: Any) -> Any:
+    """A rule with a loop of which linearization knows nothing, not even when it ends."""
+    (x,), (t,) = primals, tangents
+    rises = lax.convert_element_type(lax.gt(lax.reduce_sum(t), np.zeros((), t.dtype)), np.int32)
+    start = lax.sub(rises, rises), t
+    _, doubled = while_loop(lambda c: c[0] < 1, lambda c: (c[0] + 1, lax.add(c[1], c[1])), start)
+    return _by_loop(x), lax.mul(x, doubled)
+
+
+@custom_jvp
+def _by_steps(x: Any) -> Any:
+    return lax.mul(x, x)
+
+
+@_by_steps.defjvp
+def _by_steps_jvp(primals: Any, tangents: Any) -> Any:
+    """A rule with a loop, linear in its carry, that uses one of two results of an operation."""
+    (x,), (t,) = primals, tangents
+    slope, places = lax.add(x, x), np.arange(x.shape[0])
+
+    def step(carry: Any, _: Any) -> Any:
+        return lax.mul(carry, lax.sort((places, slope), num_keys=1)[1]), None
+
+    return _by_steps(x), scan(step, t, None, length=1)[0]
+
+
+def _stepped(pred: Any, x: Any) -> Any:
+    return cond(pred, _by_steps, lambda x: lax.sin(_by_steps(x)), x)
+
+
+def _looped_by_tangents(pred: Any, x: Any) -> Any:
+    return cond(pred, _by_loop, lambda x: lax.sin(_by_loop(x)), x)
+
+
+def _single(index: Any, x: Any) -> Any:
+    return switch(index, (lambda x: lax.mul(lax.sin(x), x),), x)
+
+
 def _with_constants_in_rules(index: Any, x: Any) -> Any:
     return switch(index, (_squared, lax.neg, lambda x: _squared(lax.sin(x))), x)
 
@@ -124,5 +170,8 @@ def cond_samples() -> Iterator[Sample]:
     yield sample(_nested, PRED, PRED, x, skip=_TRANSPOSES)
     yield sample(_with_constants_in_rules, INDEX, x, skip=_TRANSPOSES)
     yield sample(_chosen_by_tangents, PRED, x, skip=_FORWARD)
+    yield sample(_looped_by_tangents, PRED, x, skip=_FORWARD)
+    yield sample(_stepped, PRED, x)
+    yield sample(_single, INDEX, x)
     yield sample(_per_platform, array((2,), "float64"))
     yield sample(_for_all_platforms, array((2,), "float64"))
