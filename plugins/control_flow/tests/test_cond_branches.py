@@ -11,6 +11,8 @@ import pytest
 import bindax_core as bx
 import bindax_transforms as bt
 from bindax_control_flow import cond, cond_p, switch
+from bindax_control_flow.cond.branches import agreeing
+from bindax_core.extend import typeof
 from bindax_lax_basic import exp, log, sin
 
 ONE = np.ones(())
@@ -63,6 +65,13 @@ def test_nested_branches_that_differ(wrap: Callable[..., Any]) -> None:
     np.testing.assert_allclose(np.transpose(bt.vmap(three_deep)(xs, ys)), values, rtol=1e-12)
     found = wrap(bt.vmap(bt.grad(total, argnums=(0, 1))))(xs, ys)
     np.testing.assert_allclose(np.transpose(found), slopes, rtol=1e-12)
+
+
+def test_programs_that_differ_in_weakness_agree_in_either_order() -> None:
+    weak, strong = [bt.make_jaxpr(lambda x: x)(x) for x in (1.0, ONE)]
+    for programs in ([weak, strong], [strong, weak]):
+        (first,), (second,) = [made.out_avals for made in agreeing(programs)]
+        assert first == second == typeof(ONE)
 
 
 def test_results_are_weakly_typed_where_all_branches_are() -> None:
