@@ -11,6 +11,7 @@ import bindax
 import bindax.numpy as jnp
 from bindax import P, lax
 from bindax.sharding import AbstractMesh
+from bindax_core.extend import jaxpr_as_fun
 
 MESH = AbstractMesh((2, 2), ("x", "y"))
 RNG = np.random.default_rng(0)
@@ -56,6 +57,22 @@ def test_types_name_the_axes_along_which_values_vary() -> None:
     unchecked = mapped(lambda x: seen.update(x=varying(x)) or x, P("x"), P(), check_vma=False)
     unchecked(np.ones((2, 2)))
     assert seen["x"] == set()
+
+
+def test_loops_of_programs_from_elsewhere_vary_as_their_operands() -> None:
+    def loop(x: Any) -> Any:
+        return lax.scan(lambda c, _: (c * 2.0, c.sum()), x, None, length=2)
+
+    program = jaxpr_as_fun(bindax.make_jaxpr(loop)(np.ones((2, 3))))
+    seen = []
+
+    def part(x: Any) -> Any:
+        last, sums = program(x)
+        seen.extend([varying(last), varying(sums)])
+        return last
+
+    mapped(part, P("x"), P("x"))(np.ones((4, 3)))
+    assert seen == [{"x"}, {"x"}]
 
 
 def whole_loss(params: Any, x: Any) -> Any:
