@@ -45,6 +45,16 @@ def test_arrays_in_another_memory(kind: str, place: Any, on: Any) -> None:
     np.testing.assert_array_equal(bindax.device_put(back, other), EIGHT)
 
 
+def test_constraints_move_values_between_memories(on: Any) -> None:
+    own = on("x")
+    other = own.with_memory_kind("pinned_host")
+    there = lax.with_sharding_constraint(bindax.device_put(EIGHT, own), other)
+    back = lax.with_sharding_constraint(there, own)
+    for x, sharding in ((there, other), (back, own)):
+        assert x.sharding == sharding
+        np.testing.assert_array_equal(x, EIGHT)
+
+
 def test_wrong_memories(on: Any) -> None:
     with pytest.raises(
         ValueError, match=r"NamedSharding: memory_kind: .* no memory of the kind 'd'"
