@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from bindax_core.sharding import Layout, NamedSharding, PartitionSpec, make_mesh
 from bindax_testing import Sample, array, sample
 from bindax_transforms import (
     checkpoint,
     checkpoint_name,
+    checkpoint_policies,
     composite,
     custom_jvp,
     custom_vjp,
@@ -82,6 +85,23 @@ def _with_vjp(fun: Any) -> Any:
     return made
 
 
+def _with_parameter(x: Any, y: Any) -> Any:
+    """A function with a parameter; one cotangent is computed in a wider float, one is left out."""
+    made = custom_vjp(lambda count, x, _: count * x * x, nondiff_argnums=(0,))
+    wide = np.ones((), "float64")
+    made.defvjp(
+        lambda count, x, y: (made(count, x, y), x),
+        lambda count, x, ct: (2 * count * x * ct * wide, None),
+    )
+    return made(3, x, y)
+
+
+def _saved(x: Any, y: Any) -> Any:
+    """Residuals of which a policy keeps those with a name."""
+    policy = checkpoint_policies.save_only_these_names("kept")
+    return checkpoint(lambda x, y: checkpoint_name(x * y, "kept") * (y * x), policy=policy)(x, y)
+
+
 def _with_vmap(fun: Any) -> Any:
     made = custom_vmap(fun)
 
@@ -130,8 +150,10 @@ def samples() -> Iterator[Sample]:
         yield sample(_kept, *[array(shape, dtype)] * 2)
         yield sample(_with_transpose, *[array(shape, dtype)] * 2)
         yield sample(_with_residual, *[array(shape, dtype)] * 2)
+        yield sample(_with_parameter, *[array(shape, dtype)] * 2, skip=REVERSE)
         yield sample(_named, *[array(shape, dtype)] * 2)
         yield sample(_used, *[array(shape, dtype)] * 2)
         yield sample(_ordered, *[array(shape, dtype)] * 2)
         if shape:
             yield sample(_divided, *[array(shape, dtype)] * 2)
+    yield sample(_saved, *[array((2, 3), "float64")] * 2)
