@@ -63,6 +63,22 @@ def test_the_derivative_is_mapped_by_the_derivative_of_the_rule() -> None:
     np.testing.assert_allclose(bt.vmap(bt.grad(f))(XS), np.full(4, 3.0))
 
 
+def test_the_rule_of_a_derivative_is_told_what_is_mapped() -> None:
+    seen = []
+    f = bt.custom_vmap(lambda x, y: x * y)
+
+    @f.def_vmap
+    def rule(axis_size: int, in_batched: Any, x: Any, y: Any) -> Any:
+        seen.append(in_batched)
+        return x * y, True
+
+    def tangent(x: Any, y: Any) -> Any:
+        return bt.jvp(lambda x: f(x, y), (x,), (x,))[1]
+
+    np.testing.assert_allclose(bt.vmap(tangent, (0, None))(XS, 3.0), 3.0 * XS)
+    assert seen == [[True, False]]
+
+
 def test_closed_over_values() -> None:
     def make(c: Any) -> Any:
         f = bt.custom_vmap(lambda x: x * c)
