@@ -431,3 +431,17 @@ def test_rules_get_arrays_for_numpy_arrays_without_axes():
 
     bt.grad(f, (0, 1))(np.array(1.0), np.array(2.0))
     assert [type(x) for x in seen] == [bx.Array]
+
+
+def test_functions_of_constants_are_computed_while_something_is_traced() -> None:
+    square = bt.custom_jvp(lambda x: x * x)
+    square.defjvp(lambda primals, tangents: bt.jvp(lambda x: x * x, primals, tangents))
+    found = []
+
+    def traced(x: Any) -> Any:
+        with bt.ensure_compile_time_eval():
+            found.append(square(3.0))
+        return x
+
+    bt.make_jaxpr(traced)(1.0)
+    assert float(found[0]) == 9.0
