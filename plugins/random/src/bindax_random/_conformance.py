@@ -55,17 +55,22 @@ _VECTORS = (
         ],
     ),
 )
-# What JAX draws with the key 42: bits, and gamma numbers with their logarithms.
+# What JAX draws with the key 42.
 _BITS = {
     8: (162, 217, 249),
     16: (5026, 12505, 63993),
     32: (2098992034, 2919706841, 2646866425),
     64: (7871734211187709741, 276886910877598708, 10591095138341673235),
 }
+# What JAX draws with the key 134, for two of which a first number is rejected, and the logarithms.
 _SHAPES = (0.3, 1.0, 3.5, 40.0)
 _GAMMA = {
-    False: np.array([0.43624743819236755, 0.33158406615257263, 5.522996425628662, 36.873268127441]),
-    True: np.array([-0.8295456171035767, -1.1038738489151, 1.7089205980300903, 3.6074867248535156]),
+    False: np.array(
+        [0.03195616230368614, 0.22027502954006195, 6.831928730010986, 31.977415084838867]
+    ),
+    True: np.array(
+        [-3.443390130996704, -1.5128782987594604, 1.9216070175170898, 3.4650299549102783]
+    ),
 }
 _FOLLOWS_QUANTILES = (
     "the derivative is that of the number at its quantile, which rejection hides from differences"
@@ -145,7 +150,7 @@ def _known_numbers() -> Iterator[Sample]:
         drawn = np.array([0, 1, 77, 255], bits)
         shift = drawn.itemsize * 8 - mantissa
         yield known(unit_floats_p, [drawn], (drawn >> shift) / 2.0**mantissa, dtype=np.dtype(dtype))
-    key = array((), key_dtype(), lambda *_: np.array([0, 42], np.uint32))
+    key = array((), key_dtype(), lambda *_: np.array([0, 134], np.uint32))
     for log_space, gammas in _GAMMA.items():
         for count in (1, len(_SHAPES)):
             yield known(
