@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +73,17 @@ def test_there_are_sixty_and_two_hundred() -> None:
     assert len(RIGHT) >= 200
 
 
+@cache
+def report_of(family: str, number: int) -> FunctionReport:
+    """The report on a fault; one for all tests, as some faults hide after a few calls."""
+    fault = all_faults()[family][number]
+    return check_function(fault.function, *fault.args)
+
+
 @pytest.mark.every(10)
 @pytest.mark.parametrize(("family", "number"), FAULTS)
 def test_faults_are_found_and_blamed(family: str, number: int) -> None:
-    fault = all_faults()[family][number]
-    report = check_function(fault.function, *fault.args)
+    fault, report = all_faults()[family][number], report_of(family, number)
 
     assert not report.ok
     assert [one.rule for one in causes(report) if not is_blamed(fault, one.rule)] == []
@@ -85,8 +92,7 @@ def test_faults_are_found_and_blamed(family: str, number: int) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize(("family", "number"), FAULTS)
 def test_programs_of_faults_repeat_them(family: str, number: int, tmp_path: Path) -> None:
-    fault = all_faults()[family][number]
-    first = causes(check_function(fault.function, *fault.args))[0]
+    first = causes(report_of(family, number))[0]
 
     assert f"failed: {first.primitive}, {first.check}" in repeat(first.test, tmp_path)
 
