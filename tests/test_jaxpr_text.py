@@ -116,6 +116,7 @@ UNWRITABLE = [
     "/debug_callback, parameter 'callback': ",
     "/io_callback, parameter 'callback': ",
     "/pure_callback, parameter 'callback': ",
+    "/checkpoint, parameter 'policy': ",
 ]
 """The parameters that hold Python code, or devices."""
 
