@@ -27,7 +27,7 @@ def mesh_of(first_run):
 
 
 def shardings(mesh, state):
-    """How a state lies: matrices by rows, and by columns where the mesh has an axis for them."""
+    """The shardings of a state: matrices by rows, by columns on a mesh with an axis for them."""
     columns = "model" if "model" in mesh.axis_names else None
 
     def of(x):
