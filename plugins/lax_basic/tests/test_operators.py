@@ -91,6 +91,7 @@ def test_negative_integer_powers_that_are_known_are_refused():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
 def test_known_exponents_are_fixed_wherever_they_lie(dtype):
+    pytest.importorskip("bindax_xla_backend")  # without it all arrays are on the host
     x = array(np.linspace(1, 3, 7).astype(dtype))
     weak, strong = bt.jit(lambda: (7, array(7)))()
     assert weak.weak_type
